@@ -1,0 +1,60 @@
+"""`macroscope <room> <verb>`: a thin layer over the rooms.
+
+Verbs import what they run inside their bodies, so that `macroscope --help` starts at once.
+"""
+
+import errno
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from macroscope.cli import corpora, systems
+from macroscope.errors import MacroscopeError
+
+app = typer.Typer(
+    help="Tell whether a language model's long texts have the structure of real ones.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.add_typer(corpora.app, name="corpora")
+app.add_typer(systems.app, name="systems")
+
+log = logging.getLogger("macroscope")
+
+
+@app.callback()
+def _settings(
+    log_file: Annotated[Path | None, typer.Option("--log", help="Write log lines to this file, too.")] = None,
+) -> None:
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    if log_file is not None:
+        log_file.parent.mkdir(parents=True, exist_ok=True)
+        handlers.append(logging.FileHandler(log_file, mode="w", encoding="utf-8"))
+    for handler in handlers:
+        handler.setFormatter(logging.Formatter("%(message)s"))
+    log.handlers = handlers
+    log.setLevel(logging.INFO)
+
+
+def main() -> None:
+    """Run the command line: a bad input ends in one sentence and status 1."""
+    try:
+        app()
+    except MacroscopeError as error:
+        _fail(str(error))
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _fail(f"{error.filename or 'the disk'}: no space left on the device; free some and run the same command again")
+
+
+def _fail(sentence: str) -> None:
+    log.error("macroscope: error: %s", sentence) if log.handlers else print(
+        f"macroscope: error: {sentence}", file=sys.stderr
+    )
+    sys.exit(1)

@@ -1,0 +1,95 @@
+"""Options of the corpora room: what the config may say about a corpus."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Options(BaseModel):
+    """A closed group of options: an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RareTitles(Options):
+    """Which section titles are too rare, counted in training documents (deng2022 App. E)."""
+
+    min_count: int = Field(1, ge=1, description="Fewest training documents that a section title must occur in.")
+    min_share: float = Field(
+        0.0, ge=0, le=1, description="The same as a share of the training documents; the larger of the two holds."
+    )
+
+
+class Filters(Options):
+    """Filters of deng2022, Appendix E, in the order in which they are applied."""
+
+    drop_sections: list[str] = Field(
+        ["see also", "external link", "reference", "further reading", "note", "source"],
+        description="Normalised titles of sections that are removed from every document.",
+    )
+    min_sections: int = Field(3, ge=1, description="Fewest sections of a document (paper: 3; Wikipedia 4).")
+    min_section_tokens: int = Field(30, ge=0, description="Shortest section, in tokens; a shorter one drops its document.")
+    max_section_tokens: int = Field(
+        2000, ge=1, description="Longest section, in tokens; a longer one drops its document (500: WIKI-SHORT)."
+    )
+    rare_titles: RareTitles = Field(
+        RareTitles(min_share=0.01), description="Documents that contain a rarer section title are dropped."
+    )
+    length_tokenizer: str = Field(
+        "gpt2-pieces",
+        description="What counts section tokens: 'gpt2-pieces' (the pre-tokeniser of GPT-2, needs no download, counts"
+        " no more than GPT-2 does) or a Hugging Face tokenizer by name or folder (paper: gpt2).",
+    )
+
+
+class Corpus(Options):
+    """What all corpora have in common."""
+
+    language: str = Field("en", description="ISO 639-1 code; section titles are lemmatised in this language.")
+    filters: Filters = Field(Filters(), description="Which documents are kept.")
+    valid_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the validation split (by id hash).")
+    test_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the test split (by id hash).")
+
+
+class SimulatedCorpus(Corpus):
+    """Raw files in an upstream format, made from a process that is known exactly."""
+
+    source: Literal["simulated"]
+    kind: Literal["wiki"] = Field("wiki", description="Upstream format: wiki = a MediaWiki XML dump in bz2.")
+    documents: int = Field(1200, ge=1, description="Number of articles that the process makes, before any filter.")
+    clutter: float = Field(
+        0.25,
+        ge=0,
+        description="Pages that must be dropped (redirects, disambiguation, years, stubs ...), per article.",
+    )
+    page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")
+
+
+class WikipediaCorpus(Corpus):
+    """Articles of a MediaWiki pages-articles dump."""
+
+    source: Literal["wikipedia"]
+    dump: str | None = Field(None, description="Name of a dump in resources/sources.yaml; retrieved when absent.")
+    files: list[str] = Field([], description="Local dump files instead (xml, bz2, gz), each one part.")
+    page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")
+
+
+class CohanCorpus(Corpus):
+    """Scientific articles in the layout of Cohan et al. (2018)."""
+
+    source: Literal["cohan"]
+    dataset: str | None = Field(None, description="Name of a data set in resources/sources.yaml: pubmed or arxiv.")
+    files: list[str] = Field([], description="Local zips or JSON Lines files (also gz) instead, each one part.")
+    abstract: bool = Field(False, description="Put the abstract first, as a section of type 'abstract'.")
+
+
+class FilesCorpus(Corpus):
+    """The user's own documents: JSON Lines, Parquet, CSV, or a folder of text files."""
+
+    source: Literal["files"]
+    files: list[str] = Field(min_length=1, description="Files or folders, each one part.")
+
+
+AnyCorpus = Annotated[
+    SimulatedCorpus | WikipediaCorpus | CohanCorpus | FilesCorpus, Field(discriminator="source")
+]

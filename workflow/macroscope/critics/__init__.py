@@ -1,0 +1,1 @@
+"""documents -> latents, T(x): one module or sub-package a critic."""

@@ -1,0 +1,214 @@
+"""The documents contract: the one schema that all rooms share, with reading, writing and validation.
+
+A *document* is a title and a list of sections; each section has a text and, where it is known, a title. Samples
+(documents that a system produced) follow the same schema. On disk a collection is one Parquet file whose metadata
+says where it came from and what each filter kept and dropped.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
+
+SPLITS = ("train", "valid", "test")
+ROWS_PER_GROUP = 1000
+METADATA_KEY = b"macroscope"
+
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("split", pa.string(), nullable=False),
+        pa.field("title", pa.string()),
+        pa.field("sections", pa.list_(pa.struct([("title", pa.string()), ("text", pa.string())])), nullable=False),
+        pa.field("sentences", pa.list_(pa.string())),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a document: its text, and its title where it has one."""
+
+    title: str | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document or a sample.
+
+    Attributes
+    ----------
+    id
+        Unique in its collection.
+    split
+        "train", "valid" or "test".
+    title
+        Title of the whole document, or None.
+    sections
+        At least one.
+    sentences
+        Sentences of a narrative, or None.
+    """
+
+    id: str
+    split: str
+    title: str | None
+    sections: tuple[Section, ...]
+    sentences: tuple[str, ...] | None = None
+
+
+@dataclass
+class Count:
+    """What one filter did: how many units went on, how many it dropped.
+
+    `filter` is a short phrase that names the criterion ("redirect", "section shorter than 30 tokens").
+    """
+
+    filter: str
+    kept: int
+    dropped: int
+    unit: str = "documents"
+
+
+@dataclass
+class Provenance:
+    """Metadata of a collection: what it is and what was dropped on the way, in order.
+
+    `source` says what made it (name, version, file, checksum), `options` everything that changed its content.
+    """
+
+    corpus: str
+    source: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    counts: list[Count] = field(default_factory=list)
+
+    def to_json(self) -> str:
+        """Serialise for the metadata of a Parquet file."""
+        return json.dumps(
+            {
+                "corpus": self.corpus,
+                "source": self.source,
+                "options": self.options,
+                "counts": [vars(count) for count in self.counts],
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Provenance":
+        """Inverse of `to_json`."""
+        raw = json.loads(text)
+        return cls(raw["corpus"], raw["source"], raw["options"], [Count(**count) for count in raw["counts"]])
+
+
+def validate(document: Document, where: str) -> None:
+    """Raise `MacroscopeError` where a document breaks the contract.
+
+    Parameters
+    ----------
+    where
+        File and line, or file and id, for the message.
+    """
+    if not document.id:
+        raise MacroscopeError(f"{where}: the document has no id; give every document a unique, non-empty 'id'")
+    if document.split not in SPLITS:
+        raise MacroscopeError(f"{where}: split is {document.split!r}; it must be one of {', '.join(SPLITS)}")
+    if not document.sections:
+        raise MacroscopeError(f"{where}: document {document.id!r} has no sections; give it at least one, or leave it out")
+
+
+def write_documents(path: Path, documents: Iterable[Document], provenance: Provenance) -> int:
+    """Write a collection, streaming, atomically; the provenance may still change while `documents` is consumed.
+
+    Returns
+    -------
+    int
+        Number of documents written; ids are checked to be unique.
+    """
+    seen: set[str] = set()
+    documents = iter(documents)
+    with atomic(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
+        while batch := list(islice(documents, ROWS_PER_GROUP)):
+            for document in batch:
+                validate(document, str(path))
+                if document.id in seen:
+                    raise MacroscopeError(f"{path}: two documents have the id {document.id!r}; ids must be unique")
+                seen.add(document.id)
+            writer.write_table(_to_table(batch))
+        writer.add_key_value_metadata({METADATA_KEY: provenance.to_json().encode()})
+    return len(seen)
+
+
+def read_documents(path: Path, split: str | None = None) -> Iterator[Document]:
+    """Stream a collection in file order; memory is bounded by a row group.
+
+    Parameters
+    ----------
+    split
+        Only the documents of this split.
+    """
+    for batch in _open(path).iter_batches(batch_size=ROWS_PER_GROUP):
+        for row in batch.to_pylist():
+            if split is None or row["split"] == split:
+                yield _from_row(row)
+
+
+def read_provenance(path: Path) -> Provenance:
+    """Read the metadata of a collection."""
+    metadata = _open(path).metadata.metadata or {}
+    if METADATA_KEY not in metadata:
+        raise MacroscopeError(f"{path}: the file was not written by macroscope; import it as source or system 'files'")
+    return Provenance.from_json(metadata[METADATA_KEY])
+
+
+def require_documents(documents: Sequence[Document], path: Path, split: str) -> Sequence[Document]:
+    """Return `documents` if there are any; say which split of which file is empty if not."""
+    if not documents:
+        raise MacroscopeError(
+            f"{path}: no documents in split '{split}'; give the corpus more documents or looser filters"
+        )
+    return documents
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    try:
+        file = pq.ParquetFile(path)
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise MacroscopeError(f"{path}: not a readable Parquet file ({error})") from None
+    missing = [name for name in ("id", "split", "sections") if name not in file.schema_arrow.names]
+    if missing:
+        raise MacroscopeError(f"{path}: no column '{missing[0]}'; a collection has id, split, title, sections")
+    return file
+
+
+def _to_table(documents: Sequence[Document]) -> pa.Table:
+    rows = [
+        {
+            "id": document.id,
+            "split": document.split,
+            "title": document.title,
+            "sections": [{"title": section.title, "text": section.text} for section in document.sections],
+            "sentences": None if document.sentences is None else list(document.sentences),
+        }
+        for document in documents
+    ]
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def _from_row(row: dict[str, Any]) -> Document:
+    sections = tuple(Section(section["title"], section["text"]) for section in row["sections"])
+    sentences = row.get("sentences")
+    return Document(
+        row["id"], row["split"], row.get("title"), sections, None if sentences is None else tuple(sentences)
+    )

@@ -1,0 +1,26 @@
+"""The one exception of this package that is meant for a user's eyes."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class MacroscopeError(Exception):
+    """A bad input: one sentence that says what is wrong, where, and what to do.
+
+    The command line prints it without a traceback and exits with status 1.
+    """
+
+
+def nearest(word: str, valid: Iterable[str]) -> str:
+    """Hint at the valid name nearest to a misspelt one.
+
+    Returns
+    -------
+    str
+        "; did you mean 'corpora'?", or the list of valid names where none is near.
+    """
+    names = sorted(valid)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean '{close[0]}'?"
+    return f"; valid here: {', '.join(names)}" if names else ""

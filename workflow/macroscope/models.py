@@ -1,0 +1,89 @@
+"""Pretrained models by name: the registry `resources/models.yaml`, a Hugging Face name, or a local folder."""
+
+import hashlib
+import importlib.util
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from macroscope.errors import MacroscopeError
+from macroscope.paths import RESOURCES
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """Where a model comes from.
+
+    Attributes
+    ----------
+    name
+        As in the config.
+    location
+        What `from_pretrained` takes: a folder or a hub name; None for a model that is trained from scratch.
+    revision
+        Of the hub repository, where the registry names one.
+    configuration
+        `model_type` and sizes of a model that is trained from scratch; with `vocabulary`, the size of its tokenizer.
+    """
+
+    name: str
+    location: str | None
+    revision: str | None = None
+    configuration: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def from_scratch(self) -> bool:
+        """Whether there are no weights to load."""
+        return self.location is None
+
+
+def resolve(name: str) -> ModelSource:
+    """Find a model: registry first, then a local folder, then the hub.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the weights that a package carries are not the known ones.
+    """
+    entry = _registry().get(name)
+    if entry is None:
+        return ModelSource(name, str(Path(name).resolve()) if Path(name).is_dir() else name)
+    if "configuration" in entry:
+        return ModelSource(name, None, configuration=entry["configuration"])
+    folder = _packaged(entry) if "package" in entry else None
+    if folder is not None:
+        return ModelSource(name, str(folder))
+    return ModelSource(name, entry["hub"], entry.get("revision"))
+
+
+def load_error(source: ModelSource, error: Exception) -> MacroscopeError:
+    """Turn an exception of `from_pretrained` into one sentence."""
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return MacroscopeError(
+        f"model {source.name!r}: cannot be loaded from {source.location!r} ({reason}); give a folder with its files,"
+        " a name in resources/models.yaml, or a Hugging Face name that this machine can reach or has in its cache"
+    )
+
+
+@cache
+def _registry() -> dict[str, dict[str, Any]]:
+    return yaml.safe_load((RESOURCES / "models.yaml").read_text(encoding="utf-8"))
+
+
+def _packaged(entry: dict[str, Any]) -> Path | None:
+    """Folder of the weights that an installed package carries, or None; a changed file is an error."""
+    spec = importlib.util.find_spec(entry["package"])
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent / entry["folder"]
+    for file, expected in entry["sha256"].items():
+        with (folder / file).open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        if found != expected:
+            raise MacroscopeError(
+                f"{folder / file}: its sha256 is {found}, not {expected}; re-install the package {entry['package']}"
+            )
+    return folder

@@ -1,0 +1,68 @@
+"""Progress of long stages: a bar on a terminal, a log line every so often elsewhere."""
+
+import logging
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from tqdm import tqdm
+
+log = logging.getLogger("macroscope")
+T = TypeVar("T")
+
+LINE_EVERY_SECONDS = 15.0
+
+
+def progress(items: Iterable[T], description: str, total: int | None = None, unit: str = "it") -> Iterator[T]:
+    """Iterate over `items` and show how far along it is."""
+    if total is None and hasattr(items, "__len__"):
+        total = len(items)  # type: ignore[arg-type]
+    with Progress(description, total, unit) as bar:
+        for item in items:
+            yield item
+            bar.advance(1)
+
+
+class Progress:
+    """A counter of finished units that shows itself; use as a context manager.
+
+    Parameters
+    ----------
+    description
+        What is being done, as a phrase ("extract pages").
+    total
+        Number of units where it is known.
+    unit
+        Name of one unit.
+    """
+
+    def __init__(self, description: str, total: int | None = None, unit: str = "it") -> None:
+        self.description, self.total, self.unit = description, total, unit
+        self.count = 0
+
+    def __enter__(self) -> "Progress":
+        self._start = self._last_line = time.monotonic()
+        terminal = sys.stderr.isatty()
+        self._bar = tqdm(total=self.total, desc=self.description, unit=self.unit, leave=False) if terminal else None
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        self._log()
+
+    def advance(self, units: int) -> None:
+        """Say that `units` more are done."""
+        self.count += units
+        if self._bar is not None:
+            self._bar.update(units)
+        elif time.monotonic() - self._last_line > LINE_EVERY_SECONDS:
+            self._log()
+
+    def _log(self) -> None:
+        self._last_line = time.monotonic()
+        elapsed = self._last_line - self._start
+        of_total = f" of {self.total:,}" if self.total is not None else ""
+        rate = self.count / elapsed if elapsed > 0 else 0.0
+        log.info("%s: %s%s %s, %.0f s, %.1f/s", self.description, f"{self.count:,}", of_total, self.unit, elapsed, rate)

@@ -1,0 +1,82 @@
+"""Options of the systems room: what the config may say about a system."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from macroscope.corpora.options import Options
+
+
+class Decoding(Options):
+    """How the next token is chosen from the model's distribution."""
+
+    rule: Literal["ancestral"] = Field("ancestral", description="ancestral: draw from the model's own distribution.")
+    temperature: float = Field(1.0, gt=0, description="Divides the logits; 1 leaves the distribution as it is.")
+    top_k: int = Field(0, ge=0, description="Only the k most probable tokens; 0 = all (the released code had 50).")
+    top_p: float = Field(1.0, gt=0, le=1, description="Only the nucleus of this mass (Holtzman et al.); 1 = all.")
+
+
+class Training(Options):
+    """How a language model is trained or fine-tuned (deng2022 App. E)."""
+
+    epochs: float = Field(20, gt=0, description="Passes over the training documents.")
+    batch_size: int = Field(8, ge=1, description="Windows per update, over all devices and accumulation steps.")
+    device_batch_size: int = Field(8, ge=1, description="Windows per device and step; the rest is accumulated.")
+    learning_rate: float = Field(5e-5, gt=0, description="Peak learning rate of Adam.")
+    warmup_share: float = Field(0.0, ge=0, lt=1, description="Share of the updates with a rising learning rate.")
+    weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
+    evaluations: int = Field(20, ge=1, description="Validations (and checkpoints) over the whole training.")
+    precision: Literal["float32", "bfloat16"] = Field("float32", description="Arithmetic of training.")
+
+
+class LanguageModelSystem(Options):
+    """A causal language model, fine-tuned on the corpus or trained from scratch, that samples whole documents."""
+
+    kind: Literal["language_model"]
+    base: str = Field(
+        description="Name in resources/models.yaml (tiny-gpt2: from scratch), a Hugging Face name, or a folder."
+    )
+    titles: bool = Field(description="Section titles stand before the sections in the training text (W/ Title).")
+    context: int | None = Field(None, ge=8, description="Context window in tokens; default: the model's own.")
+    training: Training = Field(Training(), description="Training.")
+    decoding: Decoding = Field(Decoding(), description="Sampling.")
+    samples: int = Field(1000, ge=1, description="Number of valid samples to draw.")
+    samples_per_shard: int = Field(1000, ge=1, description="Samples of one sampling job.")
+    batch_size: int = Field(32, ge=1, description="Sequences that are sampled at the same time.")
+    max_tokens: int = Field(20000, ge=1, description="Longest sample, in tokens; a longer one is cut and counted.")
+    stride: int = Field(
+        128,
+        ge=1,
+        description="Beyond the context window: tokens sampled between two re-encodings of it (1 = the paper's).",
+    )
+
+
+class FilesSystem(Options):
+    """Texts of the user's own model: JSON Lines, Parquet, CSV, or a folder of text files."""
+
+    kind: Literal["files"]
+    files: list[str] = Field(min_length=1, description="Files or folders.")
+
+
+class ControlSystem(Options):
+    """Held-out real documents: the floor that a perfect model would reach."""
+
+    kind: Literal["control"]
+    split: Literal["valid", "test"] = Field("test", description="Which held-out split.")
+
+
+class SimulatedSystem(Options):
+    """Samples of a simulated corpus's own process, or of that process with a known defect."""
+
+    kind: Literal["simulated"]
+    order: Literal["process", "shuffled", "independent"] = Field(
+        "process",
+        description="process: as the corpus; shuffled: each document's sections in random order; independent: section"
+        " types drawn without regard to their predecessors, numbers of sections as in the corpus.",
+    )
+    samples: int = Field(400, ge=1, description="Number of documents.")
+
+
+AnySystem = Annotated[
+    LanguageModelSystem | FilesSystem | ControlSystem | SimulatedSystem, Field(discriminator="kind")
+]
