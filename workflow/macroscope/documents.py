@@ -135,9 +135,8 @@ def write_documents(path: Path, documents: Iterable[Document], provenance: Prove
         Number of documents written; ids are checked to be unique.
     """
     seen: set[str] = set()
-    documents = iter(documents)
     with atomic(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
-        while batch := list(islice(documents, ROWS_PER_GROUP)):
+        for batch in in_batches(documents, ROWS_PER_GROUP):
             for document in batch:
                 validate(document, str(path))
                 if document.id in seen:
@@ -168,6 +167,13 @@ def read_provenance(path: Path) -> Provenance:
     if METADATA_KEY not in metadata:
         raise MacroscopeError(f"{path}: the file was not written by macroscope; import it as source or system 'files'")
     return Provenance.from_json(metadata[METADATA_KEY])
+
+
+def in_batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
+    """Cut a stream into lists of `size` documents; the last may be shorter."""
+    iterator = iter(documents)
+    while batch := list(islice(iterator, size)):
+        yield batch
 
 
 def require_documents(documents: Sequence[Document], path: Path, split: str) -> Sequence[Document]:

@@ -34,11 +34,6 @@ class ModelSource:
     revision: str | None = None
     configuration: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def from_scratch(self) -> bool:
-        """Whether there are no weights to load."""
-        return self.location is None
-
 
 def resolve(name: str) -> ModelSource:
     """Find a model: registry first, then a local folder, then the hub.
@@ -57,6 +52,11 @@ def resolve(name: str) -> ModelSource:
     if folder is not None:
         return ModelSource(name, str(folder))
     return ModelSource(name, entry["hub"], entry.get("revision"))
+
+
+def is_from_scratch(name: str) -> bool:
+    """Whether a model has no weights to load: the registry gives its configuration."""
+    return "configuration" in _registry().get(name, {})
 
 
 def load_error(source: ModelSource, error: Exception) -> MacroscopeError:

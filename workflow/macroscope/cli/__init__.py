@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli import corpora, systems
+from macroscope.cli import corpora, critics, reporting, statistics, systems
 from macroscope.errors import MacroscopeError
 
 app = typer.Typer(
@@ -23,6 +23,9 @@ app = typer.Typer(
 )
 app.add_typer(corpora.app, name="corpora")
 app.add_typer(systems.app, name="systems")
+app.add_typer(critics.app, name="critics")
+app.add_typer(statistics.app, name="statistics")
+app.add_typer(reporting.app, name="reporting")
 
 log = logging.getLogger("macroscope")
 

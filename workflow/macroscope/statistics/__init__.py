@@ -1,0 +1,1 @@
+"""latents, T(x) -> numbers with their uncertainty. Imports from no other room."""

@@ -1,0 +1,44 @@
+# macroscope: does a language model's long text have the structure of real text?
+#
+#   data/                                  raw downloads, kept between runs
+#   results/<run>/corpora/<corpus>/        documents.parquet
+#   results/<run>/systems/<corpus>/<system>/samples.parquet
+#   results/<run>/critics/<critic>/<corpus>/{inference,prior,latents,scores,evidence}/
+#   results/<run>/statistics/<critic>/<corpus>/<system>.csv
+#   results/<run>/{tables,figures}/  report.html
+
+from snakemake.utils import min_version
+
+min_version("9.19")
+
+
+# An experiment's config stands alone: the default one is read only where no other is given.
+if "corpora" not in config:
+
+    configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/corpora.smk"
+include: "workflow/rules/systems.smk"
+include: "workflow/rules/critics/coherence.smk"
+include: "workflow/rules/statistics.smk"
+include: "workflow/rules/reporting.smk"
+
+
+localrules:
+    all,
+
+
+rule all:
+    default_target: True
+    input:
+        plan.targets(),
+
+
+onstart:
+    write_effective_config()
+
+
+onsuccess:
+    print_where_to_look()

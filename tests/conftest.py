@@ -1,0 +1,23 @@
+"""Fixtures that all tests share."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from macroscope.paths import REPOSITORY
+
+REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))
+
+
+@pytest.fixture
+def real_text() -> Callable[[str], Path]:
+    """Find a folder or file of real text; skip the test, naming it, where it is absent."""
+
+    def find(name: str) -> Path:
+        path = REAL_TEXT / name
+        if not path.exists():
+            pytest.skip(f"real text is not here: {path} (set MACROSCOPE_REAL_TEXT to the folder that has it)")
+        return path
+
+    return find

@@ -1,0 +1,50 @@
+"""Tiny language models with random weights: structure without training."""
+
+import pytest
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+CONTEXT = 16
+VOCABULARY = 11
+
+SIZES = {
+    "gpt2": {"n_positions": CONTEXT, "n_embd": 16, "n_layer": 2, "n_head": 2},
+    "gpt_neo": {
+        "max_position_embeddings": CONTEXT,
+        "hidden_size": 16,
+        "num_layers": 2,
+        "num_heads": 2,
+        "attention_types": [[["global", "local"], 1]],
+        "window_size": 4,
+    },
+    "llama": {
+        "max_position_embeddings": CONTEXT,
+        "hidden_size": 16,
+        "intermediate_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+    },
+}
+
+
+def tiny_model(kind, scale=6.0):
+    """A model whose next-token distribution depends strongly on its whole context."""
+    torch.manual_seed(3)
+    config = AutoConfig.for_model(kind, vocab_size=VOCABULARY, bos_token_id=0, eos_token_id=0, **SIZES[kind])
+    model = AutoModelForCausalLM.from_config(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim > 1:
+                parameter.mul_(scale)
+    return model
+
+
+@pytest.fixture(params=list(SIZES))
+def model(request):
+    return tiny_model(request.param)
+
+
+@pytest.fixture
+def gpt2():
+    return tiny_model("gpt2")

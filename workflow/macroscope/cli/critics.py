@@ -1,0 +1,81 @@
+"""`macroscope critics <verb> --critic NAME`: documents -> latents, T(x)."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Documents -> latents, T(x).", no_args_is_help=True)
+
+Name = Annotated[str, typer.Option("--critic", help="Name of the critic.")]
+OptionsJson = Annotated[str, typer.Option("--options", help="Options of the critic, as JSON.")]
+Documents = Annotated[Path, typer.Option(help="Documents or samples (Parquet).")]
+Inference = Annotated[Path, typer.Option(help="Folder of the trained projection.")]
+Prior = Annotated[Path, typer.Option(help="Folder of the prior.")]
+Latents = Annotated[Path, typer.Option(help="Latents (Parquet).")]
+Output = Annotated[Path, typer.Option(help="What to write.")]
+
+
+def _load(name: str, options: str) -> tuple[Any, Any]:
+    from macroscope.cli.options import parse_options
+    from macroscope.critics.critic import load, options_model
+
+    return load(name), parse_options(options_model(name), options)
+
+
+@app.command()
+def train(
+    critic: Name,
+    documents: Documents,
+    output: Output,
+    checkpoints: Annotated[Path, typer.Option(help="Folder that a killed run resumes from.")],
+    options: OptionsJson = "{}",
+    seed: Annotated[int, typer.Option(help="Seed.")] = 1,
+) -> None:
+    """Learn the projection P_c(z|x) from the train split."""
+    module, parsed = _load(critic, options)
+    module.train(documents, output, parsed, seed, checkpoints)
+
+
+@app.command()
+def fit_prior(
+    critic: Name, documents: Documents, inference: Inference, output: Output, options: OptionsJson = "{}"
+) -> None:
+    """Fit the prior P_c(z) on the train split."""
+    module, parsed = _load(critic, options)
+    module.fit_prior(documents, inference, output, parsed)
+
+
+@app.command()
+def project(
+    critic: Name, documents: Documents, inference: Inference, output: Output, options: OptionsJson = "{}"
+) -> None:
+    """Project documents or samples onto their latents."""
+    module, parsed = _load(critic, options)
+    module.project(documents, inference, output, parsed)
+
+
+@app.command()
+def score(critic: Name, latents: Latents, prior: Prior, output: Output, options: OptionsJson = "{}") -> None:
+    """Score latents under the prior."""
+    module, parsed = _load(critic, options)
+    module.score(latents, prior, output, parsed)
+
+
+@app.command()
+def explain(
+    critic: Name,
+    system: Annotated[str, typer.Option(help="Name of the system.")],
+    documents: Documents,
+    latents: Latents,
+    scores: Annotated[Path, typer.Option(help="Scores of the system (Parquet).")],
+    control_latents: Annotated[Path, typer.Option(help="Latents of the control (Parquet).")],
+    prior: Prior,
+    output: Output,
+    options: OptionsJson = "{}",
+) -> None:
+    """Write the tables, figures and texts that show why a system's numbers are as they are."""
+    from macroscope.critics.critic import Evidence
+
+    module, parsed = _load(critic, options)
+    module.explain(Evidence(system, documents, latents, scores, control_latents, prior), output, parsed)

@@ -1,0 +1,40 @@
+"""`macroscope reporting <verb>`: numbers -> tables, figures, report."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Numbers -> tables, figures, report.", no_args_is_help=True)
+
+Config = Annotated[Path, typer.Option(help="The effective config of the run (results/<run>/config.json).")]
+Tables = Annotated[Path, typer.Option(help="Folder of the tables.")]
+
+
+@app.command()
+def tables(config: Config, output: Annotated[Path, typer.Option(help="Folder to write.")]) -> None:
+    """Write all tables, as CSV and LaTeX."""
+    from macroscope.reporting.tables import write_tables
+
+    write_tables(config, output)
+
+
+@app.command()
+def figures(config: Config, tables: Tables, output: Annotated[Path, typer.Option(help="Folder to write.")]) -> None:
+    """Draw all figures, as SVG and PDF."""
+    from macroscope.reporting.figures import draw_figures
+
+    draw_figures(config, tables, output)
+
+
+@app.command()
+def report(
+    config: Config,
+    tables: Tables,
+    figures: Annotated[Path, typer.Option(help="Folder of the figures.")],
+    output: Annotated[Path, typer.Option(help="HTML file to write.")],
+) -> None:
+    """Write the report, one page that opens offline."""
+    from macroscope.reporting.report import write_report
+
+    write_report(config, tables, figures, output)

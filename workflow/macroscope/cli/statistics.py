@@ -1,0 +1,78 @@
+"""`macroscope statistics <verb>`: latents, T(x) -> numbers with their uncertainty."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from macroscope.statistics.latent import Resampling
+
+app = typer.Typer(help="T(x) -> numbers with their uncertainty.", no_args_is_help=True)
+
+Corpus = Annotated[str, typer.Option(help="Name of the corpus, for the table.")]
+System = Annotated[str, typer.Option(help="Name of the system, for the table.")]
+Output = Annotated[Path, typer.Option(help="Tidy CSV to write.")]
+Signature = Annotated[str, typer.Option(help="What else changes the numbers, as key:value pairs joined by '|'.")]
+Resamples = Annotated[int, typer.Option(min=100, help="Bootstrap resamples of documents.")]
+Confidence = Annotated[float, typer.Option(min=0.5, max=0.999, help="Level of the intervals.")]
+Seed = Annotated[int, typer.Option(help="Seed.")]
+
+
+@app.command()
+def compare(
+    reference: Annotated[Path, typer.Option(help="Scores of the control (Parquet).")],
+    candidate: Annotated[Path, typer.Option(help="Scores of the system (Parquet).")],
+    output: Output,
+    corpus: Corpus = "",
+    system: System = "",
+    critic: Annotated[str, typer.Option(help="Name of the critic, for the table.")] = "",
+    signature: Signature = "",
+    resamples: Resamples = 2000,
+    permutations: Annotated[int, typer.Option(min=100, help="Permutations of the p-value.")] = 10000,
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
+) -> None:
+    """Latent NLL and PPL of a system, with intervals, and its difference to the control, with p-values."""
+    from macroscope.statistics.comparison import compare_files
+
+    compare_files(
+        reference,
+        candidate,
+        output,
+        corpus=corpus,
+        system=system,
+        critic=critic,
+        signature=signature,
+        resampling=_resampling(resamples, permutations, confidence, seed),
+    )
+
+
+@app.command()
+def perplexity(
+    documents: Annotated[Path, typer.Option(help="NLL, tokens and words of each document (Parquet).")],
+    output: Output,
+    corpus: Corpus = "",
+    system: System = "",
+    signature: Signature = "",
+    resamples: Resamples = 2000,
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
+) -> None:
+    """Perplexity per token and per word, with intervals."""
+    from macroscope.statistics.comparison import perplexity_table
+
+    perplexity_table(
+        documents,
+        output,
+        corpus=corpus,
+        system=system,
+        signature=signature,
+        resampling=_resampling(resamples, 0, confidence, seed),
+    )
+
+
+def _resampling(resamples: int, permutations: int, confidence: float, seed: int) -> "Resampling":
+    from macroscope.statistics.latent import Resampling
+
+    return Resampling(resamples, permutations, confidence, seed)

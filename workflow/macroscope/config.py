@@ -1,0 +1,185 @@
+"""The config: one closed, described, defaulted schema, and errors that name the nearest valid key.
+
+The models here and in the rooms' `options` are the one source of truth; `workflow/schemas/config.schema.json` is
+generated from them (`macroscope schema`) for editors and readers, and a test keeps the two together.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, Field, StringConstraints, ValidationError, create_model, model_validator
+
+from macroscope.corpora.options import AnyCorpus, Options, SimulatedCorpus
+from macroscope.critics import CRITICS
+from macroscope.critics.critic import options_model
+from macroscope.errors import MacroscopeError, nearest
+from macroscope.systems.options import AnySystem, ControlSystem, SimulatedSystem
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+
+CONTROL = "control"
+
+
+class StatisticsOptions(Options):
+    """How uncertainty is computed."""
+
+    confidence: float = Field(0.95, gt=0, lt=1, description="Level of all intervals.")
+    resamples: int = Field(2000, ge=100, description="Bootstrap resamples of documents.")
+    permutations: int = Field(10000, ge=100, description="Permutations of a p-value.")
+
+
+class Comparison(Options):
+    """Systems that are judged against a corpus by critics."""
+
+    corpus: str = Field(description="Name of the corpus.")
+    systems: Literal["all"] | list[str] = Field("all", description="Names of systems; all = all that apply.")
+    critics: list[str] = Field(["coherence"], min_length=1, description="Names of critics.")
+
+
+Critics = create_model(
+    "Critics",
+    __base__=Options,
+    **{  # type: ignore[call-overload]
+        name: (options_model(name), Field(options_model(name)(), description=f"The {name} critic.")) for name in CRITICS
+    },
+)
+
+
+class Config(Options):
+    """What is judged, against what, by which critic; how big; nothing about machines."""
+
+    run: Name = Field("default", description="Name of the run: results go to results/<run>.")
+    seed: int = Field(1, ge=0, description="Seed of everything that is random.")
+    mirror: str | None = Field(
+        None, description="Folder, file URL or http(s) URL that replaces the hosts of all downloads."
+    )
+    statistics: StatisticsOptions = Field(StatisticsOptions(), description="Uncertainty.")
+    corpora: dict[Name, AnyCorpus] = Field(min_length=1, description="Collections of real documents.")
+    systems: dict[Name, AnySystem] = Field({}, description="What produces the texts that are judged.")
+    critics: Critics = Field(Critics(), description="Options of the critics.")  # type: ignore[valid-type]
+    comparisons: list[Comparison] = Field(min_length=1, description="Which systems are judged where, by what.")
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> "Config":
+        for number, comparison in enumerate(self.comparisons):
+            place = f"comparisons.{number}"
+            _require(comparison.corpus, self.corpora, f"{place}.corpus", "corpus")
+            for critic in comparison.critics:
+                _require(critic, CRITICS, f"{place}.critics", "critic")
+            for system in [] if comparison.systems == "all" else comparison.systems:
+                _require(system, {**self.systems, CONTROL: None}, f"{place}.systems", "system")
+                self._require_process(system, comparison.corpus, place)
+        return self
+
+    @model_validator(mode="after")
+    def _one_control(self) -> "Config":
+        other = self.systems.get(CONTROL)
+        if other is not None and not isinstance(other, ControlSystem):
+            raise ValueError(f"systems.{CONTROL}: the name is kept for held-out real text; call the system otherwise")
+        return self
+
+    def _require_process(self, system: str, corpus: str, place: str) -> None:
+        if isinstance(self.systems.get(system), SimulatedSystem) and not isinstance(
+            self.corpora[corpus], SimulatedCorpus
+        ):
+            raise ValueError(
+                f"{place}: system '{system}' samples the process of a simulated corpus, and '{corpus}' is none;"
+                " leave it out there"
+            )
+
+
+def load_config(path: Path) -> Config:
+    """Read and check a config file."""
+    try:
+        raw = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such config file") from None
+    except yaml.YAMLError as error:
+        raise MacroscopeError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
+    return parse_config(raw, str(path))
+
+
+def parse_config(raw: Mapping[str, Any], where: str = "config") -> Config:
+    """Check a config and fill in the defaults.
+
+    Raises
+    ------
+    MacroscopeError
+        With the place and what is wrong there; a misspelt key with the nearest valid one.
+    """
+    try:
+        return Config.model_validate(raw)
+    except ValidationError as error:
+        raise MacroscopeError("; ".join(f"{where}: {_sentence(e)}" for e in error.errors())) from None
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON schema (draft 2020-12) of the config."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
+
+
+def _require(name: str, valid: Mapping[str, object], place: str, what: str) -> None:
+    if name not in valid:
+        raise ValueError(f"{place}: there is no {what} '{name}'{nearest(name, valid)}")
+
+
+def _sentence(error: Any) -> str:
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    place, model = _locate(error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"{place}: there is no such key{nearest(str(error['loc'][-1]), model.model_fields if model else ())}"
+    if error["type"] == "missing":
+        return f"{place}: this key is required"
+    if error["type"] == "union_tag_invalid":
+        key, tags = error["ctx"]["discriminator"].strip("'"), error["ctx"]["expected_tags"].replace("'", "")
+        return f"{place}.{key}: {error['ctx']['tag']!r} is not one of {tags}{nearest(error['ctx']['tag'], tags.split(', '))}"
+    if error["type"] == "union_tag_not_found":
+        return f"{place}: the key {error['ctx']['discriminator']} is required"
+    return f"{place}: {error['msg'][0].lower()}{error['msg'][1:]}, not {error['input']!r}"
+
+
+def _locate(loc: tuple[int | str, ...]) -> tuple[str, type[BaseModel] | None]:
+    """Return the place of an error as the config spells it, and the model whose key is at fault.
+
+    pydantic puts the tag of a discriminated union into the location; a reader does not find it in the config.
+    """
+    model: type[BaseModel] | None = Config
+    parts: list[str] = []
+    annotation: Any = Config
+    holder: type[BaseModel] | None = Config
+    for part in loc:
+        tagged = _tagged(annotation).get(str(part))
+        if tagged is not None:
+            annotation = holder = model = tagged
+            continue
+        parts.append(str(part))
+        holder = model
+        annotation = _inside(annotation, part)
+        model = annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+    return ".".join(parts), holder
+
+
+def _inside(annotation: Any, part: int | str) -> Any:
+    """Type of a field of a model, or of an item of a dict or a list."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        field = annotation.model_fields.get(str(part))
+        return field.annotation if field else None
+    arguments = get_args(annotation)
+    return arguments[-1] if arguments else None
+
+
+def _tagged(annotation: Any) -> dict[str, type[BaseModel]]:
+    """Members of a discriminated union by their tag."""
+    members = [a for group in (annotation, *get_args(annotation)) for a in get_args(group)]
+    found = {}
+    for member in members:
+        if isinstance(member, type) and issubclass(member, BaseModel):
+            for name in ("source", "kind"):
+                if name in member.model_fields:
+                    for tag in get_args(member.model_fields[name].annotation):
+                        found.setdefault(tag, member)
+                    break
+    return found

@@ -1,0 +1,116 @@
+"""Section titles brought to a standard form, so that a title is a section type (deng2022, Appendix E)."""
+
+import html
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import simplemma
+import yaml
+
+from macroscope.errors import MacroscopeError
+from macroscope.paths import RESOURCES
+
+_MARKUP = re.compile(r"<[^>]*>|\{\{[^{}]*\}\}|'{2,}|\[\[(?:[^\]|]*\|)?|\]\]|@x(?:cite|math)\d*")
+_LIST_ROMAN = re.compile(r"^\s*(?=[ivx])x{0,3}(?:ix|iv|v?i{0,3})\s*[.):–—-]+(?=\s|$)")
+_POSSESSIVE = re.compile(r"['’]s\b|s['’](?=\s|$)")
+_WORD = re.compile(r"[^\W\d_]+")
+_DISTINCT_TITLES = 1 << 18
+
+
+def normalise_title(title: str, language: str = "en") -> str:
+    """Standard form of a section title: its section type.
+
+    Lower case, Unicode NFKC, without markup, punctuation and numbers (a Roman number counts where it numbers the
+    section: "IV. Results"), each word lemmatised, then each word in its standard spelling.
+
+    Parameters
+    ----------
+    title
+        As it stands in the document.
+    language
+        ISO 639-1 code. English words are lemmatised as nouns, as the paper's lemmatiser does without a part of speech
+        ("playing career" stays, "results" becomes "result"); words of other languages through simplemma.
+
+    Returns
+    -------
+    str
+        Words joined by single spaces. A title without any word ("1998") keeps its lower-cased form: it is a title,
+        though a rare one.
+
+    Raises
+    ------
+    MacroscopeError
+        Where there are no lemmas for the language.
+    """
+    return _normalise(title, language)
+
+
+@lru_cache(maxsize=_DISTINCT_TITLES)
+def _normalise(title: str, language: str) -> str:
+    spelling = _spelling(language)
+    plain = _MARKUP.sub(" ", unicodedata.normalize("NFKC", html.unescape(title))).lower().replace("&", f" {spelling.conjunction} ")
+    words = _WORD.findall(_POSSESSIVE.sub(_without_apostrophe, _LIST_ROMAN.sub(" ", plain)))
+    standard = (_standard_word(word, language, spelling) for word in words)
+    return " ".join(word for word in standard if word) or " ".join(plain.split())
+
+
+def _without_apostrophe(match: re.Match[str]) -> str:
+    return "s" if match.group().startswith("s") else ""
+
+
+@dataclass(frozen=True)
+class _Spelling:
+    """What resources/title_spellings.yaml says about one language."""
+
+    lemmas: dict[str, str]
+    words: dict[str, str]
+    conjunction: str
+
+
+@cache
+def _spelling(language: str) -> _Spelling:
+    try:
+        simplemma.lemmatize("a", lang=language)
+    except ValueError:
+        raise MacroscopeError(
+            f"language {language!r}: there are no lemmas for section titles in it; give an ISO 639-1 code that"
+            " simplemma knows (en, de, es, fr, it, ...)"
+        ) from None
+    entries = yaml.safe_load((RESOURCES / "title_spellings.yaml").read_text(encoding="utf-8"))
+    entry = entries.get(language, {})
+    return _Spelling(entry.get("lemmas", {}), entry.get("words", {}), entry.get("conjunction", " "))
+
+
+def _standard_word(word: str, language: str, spelling: _Spelling) -> str:
+    lemma = spelling.lemmas.get(word)
+    if lemma is None:
+        lemma = _noun_lemma(word) if language == "en" else _lemma(word, language)
+    return spelling.words.get(lemma, lemma)
+
+
+def _lemma(word: str, language: str) -> str:
+    """Lemma in any language; German nouns are found under their capital only."""
+    if language == "de":
+        word = word.capitalize()
+    return simplemma.lemmatize(word, lang=language).lower()
+
+
+def _noun_lemma(word: str) -> str:
+    """Singular of an English plural; every other word, verb forms above all, stays as it is.
+
+    The dictionary's lemma counts where one of the rules of plural formation leads from it to the word.
+    """
+    lemma = simplemma.lemmatize(word, lang="en").lower()
+    return lemma if word in _plurals(lemma) else word
+
+
+def _plurals(noun: str) -> set[str]:
+    plurals = {noun + "s", noun + "es"}
+    for singular_end, plural_end in (("y", "ies"), ("f", "ves"), ("fe", "ves"), ("man", "men"), ("is", "es"),
+                                     ("us", "i"), ("on", "a"), ("um", "a"), ("x", "ces"), ("ex", "ices"),
+                                     ("ix", "ices"), ("a", "ae")):  # fmt: skip
+        if noun.endswith(singular_end):
+            plurals.add(noun.removesuffix(singular_end) + plural_end)
+    return plurals

@@ -1,0 +1,64 @@
+"""How long a text is, in tokens: counted in batches."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from macroscope.errors import MacroscopeError
+
+GPT2_PIECES = "gpt2-pieces"
+
+CountTokens = Callable[[Sequence[str]], list[int]]
+
+
+def token_counter(name: str) -> CountTokens:
+    """Make a function that counts the tokens of each text of a batch.
+
+    Parameters
+    ----------
+    name
+        "gpt2-pieces": the pieces of GPT-2's byte-level pre-tokeniser, within which its BPE merges; needs no
+        download, and never counts more than GPT-2. Otherwise a Hugging Face tokenizer by name or folder.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the tokenizer cannot be loaded.
+    """
+    return _count_pieces() if name == GPT2_PIECES else _count_pretrained(name)
+
+
+def _count_pieces() -> CountTokens:
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    # A model that knows no word gives one token a piece, and its batches run outside Python.
+    tokenizer = Tokenizer(WordLevel({"?": 0}, unk_token="?"))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+
+    def count(texts: Sequence[str]) -> list[int]:
+        return [len(encoding) for encoding in tokenizer.encode_batch_fast(list(texts))]
+
+    return count
+
+
+def _count_pretrained(name: str) -> CountTokens:
+    from transformers import AutoTokenizer
+
+    from macroscope.models import load_error, resolve
+
+    source = resolve(name)
+    if source.location is None:
+        raise MacroscopeError(
+            f"filters.length_tokenizer: {name!r} is trained on the corpus itself, so it cannot measure it beforehand;"
+            f" use '{GPT2_PIECES}', or a pretrained tokenizer"
+        )
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(source.location, revision=source.revision)
+    except Exception as error:  # transformers, hub and file errors have no common base
+        raise load_error(source, error) from error
+
+    def count(texts: Sequence[str]) -> list[int]:
+        return [len(ids) for ids in tokenizer(list(texts), add_special_tokens=False)["input_ids"]]
+
+    return count

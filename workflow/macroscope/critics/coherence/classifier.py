@@ -1,0 +1,98 @@
+"""The section classifier: an encoder with a classification head that estimates P_c(z_m | x_m) (deng2022 App. E)."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+from macroscope.models import load_error, resolve
+from macroscope.progress import progress
+
+log = logging.getLogger("macroscope")
+
+TOKENS_PER_BATCH = 4096
+"""Padded tokens of one inference batch: wide enough to fill the arithmetic units, small enough for any memory."""
+
+
+def new_classifier(encoder: str, types: Sequence[str], seed: int) -> tuple[Any, Any]:
+    """Load an encoder with a fresh classification head over `types`; returns (model, tokenizer)."""
+    source = resolve(encoder)
+    torch.manual_seed(seed)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source.location, revision=source.revision or "main")
+        model = AutoModelForSequenceClassification.from_pretrained(
+            source.location,
+            revision=source.revision or "main",
+            num_labels=len(types),
+            id2label=dict(enumerate(types)),
+            label2id={name: index for index, name in enumerate(types)},
+        )
+    except (OSError, ValueError) as error:
+        raise load_error(source, error) from None
+    return model, tokenizer
+
+
+class SectionClassifier:
+    """A trained section classifier.
+
+    Parameters
+    ----------
+    folder
+        Model and tokenizer, as `save_pretrained` writes them.
+    max_tokens
+        Longer texts are cut at this length.
+    """
+
+    def __init__(self, folder: Path, max_tokens: int) -> None:
+        self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        self.model = AutoModelForSequenceClassification.from_pretrained(folder).to(device).eval()
+        self.max_tokens = max_tokens
+        labels = self.model.config.id2label
+        self.types: list[str] = [labels[index] for index in range(len(labels))]
+
+    @torch.inference_mode()
+    def posterior(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Return P_c(z | x) for each text.
+
+        Texts are sorted by length and batched under a token budget, so that next to nothing is spent on padding.
+
+        Returns
+        -------
+        array texts x types, rows sum to 1; array of flags: whether a text was cut at `max_tokens`.
+        """
+        tokens = encode(self.tokenizer, texts, self.max_tokens + 1)
+        lengths = np.array([len(ids) for ids in tokens])
+        posterior = np.empty((len(texts), len(self.types)), dtype=np.float32)
+        batches = list(length_batches(np.minimum(lengths, self.max_tokens), TOKENS_PER_BATCH))
+        for batch in progress(batches, "classify sections", unit="batches"):
+            inputs = self.tokenizer.pad(
+                {"input_ids": [cut(tokens[index], self.max_tokens) for index in batch]}, return_tensors="pt"
+            ).to(self.model.device)
+            posterior[batch] = self.model(**inputs).logits.float().softmax(-1).cpu().numpy()
+        return posterior, lengths > self.max_tokens
+
+
+def encode(tokenizer: Any, texts: Sequence[str], max_tokens: int) -> list[list[int]]:
+    """Token ids of each text with the encoder's special tokens, at most `max_tokens` of them."""
+    return tokenizer(list(texts), truncation=True, max_length=max_tokens)["input_ids"] if len(texts) else []
+
+
+def cut(ids: list[int], max_tokens: int) -> list[int]:
+    """Keep the first `max_tokens` ids, the last of which stays the closing special token."""
+    return ids if len(ids) <= max_tokens else [*ids[: max_tokens - 1], ids[-1]]
+
+
+def length_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
+    """Indices in batches of similar length, longest first; count x longest <= budget, or a single long one."""
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        size = max(1, budget // max(1, int(lengths[order[start]])))
+        yield order[start : start + size]
+        start += size

@@ -1,0 +1,81 @@
+"""Why a system's coherence is as it is: its transitions, its errors, and its most unlikely documents."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from macroscope.critics.coherence.figures import transition_graph
+from macroscope.critics.coherence.latents import read_latents
+from macroscope.critics.coherence.options import CoherenceOptions
+from macroscope.critics.coherence.prior import SectionPrior
+from macroscope.critics.coherence.transitions import step_probabilities, transition_table
+from macroscope.critics.critic import Evidence
+from macroscope.documents import read_documents
+from macroscope.files import atomic, write_json
+from macroscope.plotting import save
+
+WORST_DOCUMENTS = 5
+CHARACTERS = 600
+
+
+def explain(evidence: Evidence, output: Path, options: CoherenceOptions) -> None:
+    """Write transitions.csv (Table 12), transition_graph.svg and .pdf (Figure 4), worst_documents.json (Table 13)."""
+    prior = SectionPrior.load(evidence.prior)
+    states = dict(_states(evidence.latents))
+    control = [sequence for _, sequence in _states(evidence.control_latents)]
+    table = transition_table(list(states.values()), control, prior, options.error_threshold)
+    with atomic(output) as folder:
+        folder.mkdir()
+        table.to_csv(folder / "transitions.csv", index=False)
+        save(transition_graph(table, f"{evidence.system}: section transitions against real text"), folder / "transition_graph")
+        write_json(folder / "worst_documents.json", worst_documents(evidence, states, prior, options.error_threshold))
+
+
+def worst_documents(
+    evidence: Evidence, states: dict[str, np.ndarray], prior: SectionPrior, threshold: float
+) -> list[dict[str, object]]:
+    """Return the documents with the highest latent NLL a section, with the probability of every transition.
+
+    Returns
+    -------
+    list of {id, title, nll, units, sections: [{type, probability, error, text}], end: {probability, error}}
+    """
+    scores = pd.read_parquet(evidence.scores, columns=["id", "nll", "units"])
+    scores = scores.assign(rate=scores["nll"] / scores["units"])
+    worst = scores.sort_values(["rate", "id"], ascending=[False, True]).head(WORST_DOCUMENTS).set_index("id")
+    found = {}
+    for document in read_documents(evidence.documents):
+        if document.id not in worst.index:
+            continue
+        probabilities = step_probabilities(states[document.id], prior)
+        sections = [
+            {
+                "type": prior.types[state],
+                "probability": float(p),
+                "error": bool(p < threshold),
+                "text": _shortened(section.text),
+            }
+            for section, state, p in zip(document.sections, states[document.id], probabilities[:-1], strict=True)
+        ]
+        end = {"probability": float(probabilities[-1]), "error": bool(probabilities[-1] < threshold)}
+        nll, units = worst.loc[document.id, ["nll", "units"]]
+        found[document.id] = {
+            "id": document.id,
+            "title": document.title,
+            "nll": float(nll),
+            "units": float(units),
+            "sections": sections,
+            "end": end,
+        }
+    return [found[name] for name in worst.index]
+
+
+def _states(latents: Path) -> Iterator[tuple[str, np.ndarray]]:
+    for batch in read_latents(latents):
+        yield from zip(batch.ids, np.split(batch.states, np.cumsum(batch.lengths)[:-1]), strict=True)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= CHARACTERS else text[:CHARACTERS].rstrip() + " …"

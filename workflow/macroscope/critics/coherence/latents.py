@@ -1,0 +1,119 @@
+"""Latents of the coherence critic on disk: the posterior over section types, section by section.
+
+Columns: `id`; `section_types` (the MAP type of each section); `posterior` (sections x types, float32, rows sum to 1,
+types in the order of the file's metadata); `gold` (normalised section titles where all of them are known types, else
+null). The metadata counts sections, sections cut at the encoder's limit, and documents with unknown titles.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
+
+LATENTS = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("section_types", pa.list_(pa.string()), nullable=False),
+        pa.field("posterior", pa.list_(pa.list_(pa.float32())), nullable=False),
+        pa.field("gold", pa.list_(pa.string())),
+    ]
+)
+METADATA_KEY = b"macroscope"
+
+
+@dataclass
+class Batch:
+    """Latents of some documents.
+
+    Attributes
+    ----------
+    ids
+        Of the documents.
+    lengths
+        Number of sections of each.
+    posterior
+        All sections x types, one document after the other.
+    gold
+        True types of each document, or None.
+    """
+
+    ids: list[str]
+    lengths: NDArray[np.int64]
+    posterior: NDArray[np.float32]
+    gold: list[list[str] | None]
+
+    @property
+    def states(self) -> NDArray[np.int64]:
+        """MAP type of each section, as an index."""
+        return self.posterior.argmax(axis=1)
+
+
+@dataclass
+class LatentsInfo:
+    """What the metadata of a latents file says."""
+
+    types: list[str]
+    signature: str
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def write_latents(path: Path, batches: Iterable[Batch], info: LatentsInfo) -> None:
+    """Write latents, streaming; `info.counts` may still grow while `batches` is consumed."""
+    with atomic(path) as temporary, pq.ParquetWriter(temporary, LATENTS, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_table(_to_table(batch, info.types))
+        writer.add_key_value_metadata({METADATA_KEY: json.dumps(vars(info), ensure_ascii=False).encode()})
+
+
+def read_info(path: Path) -> LatentsInfo:
+    """Read the metadata of a latents file."""
+    metadata: dict[bytes, Any] = _open(path).metadata.metadata or {}
+    if METADATA_KEY not in metadata:
+        raise MacroscopeError(f"{path}: not a latents file of the coherence critic; project the documents again")
+    return LatentsInfo(**json.loads(metadata[METADATA_KEY]))
+
+
+def read_latents(path: Path) -> Iterator[Batch]:
+    """Stream the batches of a latents file, as they were written."""
+    types = len(read_info(path).types)
+    file = _open(path)
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group).combine_chunks()
+        posterior = table["posterior"].combine_chunks()
+        lengths = np.diff(posterior.offsets.to_numpy())
+        flat = posterior.flatten().flatten().to_numpy().reshape(-1, types)
+        yield Batch(table["id"].to_pylist(), lengths.astype(np.int64), flat, table["gold"].to_pylist())
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file") from None
+    except pa.ArrowInvalid as error:
+        raise MacroscopeError(f"{path}: not a readable Parquet file ({error})") from None
+
+
+def _to_table(batch: Batch, types: list[str]) -> pa.Table:
+    documents = pa.array(np.concatenate([[0], np.cumsum(batch.lengths)]), pa.int32())
+    sections = pa.array(np.arange(len(batch.posterior) + 1) * len(types), pa.int32())
+    values = pa.ListArray.from_arrays(sections, pa.array(batch.posterior.ravel(), pa.float32()))
+    names = pa.array([types[state] for state in batch.states], pa.string())
+    return pa.table(
+        [
+            pa.array(batch.ids, pa.string()),
+            pa.ListArray.from_arrays(documents, names),
+            pa.ListArray.from_arrays(documents, values),
+            pa.array(batch.gold, pa.list_(pa.string())),
+        ],
+        schema=LATENTS,
+    )

@@ -1,0 +1,50 @@
+"""Projection onto section types: documents -> latents."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from macroscope.corpora.titles import normalise_title
+from macroscope.critics.coherence.classifier import SectionClassifier
+from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_latents
+from macroscope.critics.coherence.options import CoherenceOptions, signature
+from macroscope.documents import Document, in_batches, read_documents
+
+DOCUMENTS_PER_BATCH = 1000
+
+
+def project(documents: Path, inference: Path, output: Path, options: CoherenceOptions) -> None:
+    """Infer the posterior over section types of every section of every document.
+
+    Parameters
+    ----------
+    documents
+        Any collection; all its splits are projected.
+    inference
+        Folder of the trained section classifier.
+    """
+    classifier = SectionClassifier(inference / "classifier", options.max_tokens)
+    counts = {"documents": 0, "sections": 0, "sections_cut": 0, "documents_with_unknown_titles": 0}
+    info = LatentsInfo(classifier.types, signature(options), counts)
+    write_latents(output, _batches(documents, classifier, counts), info)
+
+
+def _batches(documents: Path, classifier: SectionClassifier, counts: dict[str, int]) -> Iterator[Batch]:
+    known = set(classifier.types)
+    for batch in in_batches(read_documents(documents), DOCUMENTS_PER_BATCH):
+        texts = [section.text for document in batch for section in document.sections]
+        posterior, was_cut = classifier.posterior(texts)
+        gold = [_gold(document, known) for document in batch]
+        titled = [all(section.title for section in document.sections) for document in batch]
+        counts["documents"] += len(batch)
+        counts["sections"] += len(texts)
+        counts["sections_cut"] += int(was_cut.sum())
+        counts["documents_with_unknown_titles"] += sum(t and g is None for t, g in zip(titled, gold, strict=True))
+        lengths = np.array([len(document.sections) for document in batch], dtype=np.int64)
+        yield Batch([document.id for document in batch], lengths, posterior, gold)
+
+
+def _gold(document: Document, known: set[str]) -> list[str] | None:
+    titles = [normalise_title(section.title) if section.title else "" for section in document.sections]
+    return titles if all(title in known for title in titles) else None

@@ -1,0 +1,117 @@
+"""Training of the section classifier, and what its validation says (deng2022 App. E)."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch.utils.data import Dataset
+from transformers import DataCollatorWithPadding
+
+from macroscope.critics.coherence.calibration import expected_calibration_error, reliability, wilson_interval
+from macroscope.critics.coherence.classifier import SectionClassifier, encode, new_classifier
+from macroscope.critics.coherence.figures import reliability_diagram
+from macroscope.critics.coherence.options import CoherenceOptions
+from macroscope.critics.coherence.sections import labelled_sections, section_types, subset, titled_documents
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic, write_json
+from macroscope.plotting import save
+from macroscope.training import Schedule, discard, train
+
+log = logging.getLogger("macroscope")
+
+
+def train_section_classifier(
+    documents: Path, output: Path, options: CoherenceOptions, seed: int, checkpoints: Path
+) -> None:
+    """Fine-tune the encoder on (section text, section type) pairs of the train split.
+
+    Writes into the folder `output`: classifier/ (model and tokenizer), types.json (the section types, most frequent
+    first), validation.json (accuracy with its interval, expected calibration error, n), reliability.csv and
+    reliability.svg, .pdf.
+    """
+    types = section_types(titled_documents(documents, "train"))
+    if len(types) < 2:
+        raise MacroscopeError(f"{documents}: only one section type, {types[0]!r}; the coherence critic needs two or more")
+    texts, labels = labelled_sections(documents, "train")
+    chosen = subset(labels, options.max_train_sections, seed)
+    index = {name: i for i, name in enumerate(types)}
+    model, tokenizer = new_classifier(options.encoder, types, seed)
+    tokens = encode(tokenizer, [texts[i] for i in chosen], options.max_tokens)
+    sections = LabelledSections(tokens, [index[labels[i]] for i in chosen])
+    log.info("section classifier: %d training sections of %d types", len(sections), len(types))
+    schedule = Schedule(
+        epochs=options.epochs,
+        batch_size=options.batch_size,
+        device_batch_size=options.batch_size,
+        learning_rate=options.learning_rate,
+    )
+    train(
+        model,
+        sections,
+        None,
+        DataCollatorWithPadding(tokenizer),
+        schedule,
+        seed=seed,
+        checkpoints=checkpoints,
+        fingerprint={"options": options.model_dump(mode="json"), "seed": seed, "sections": sections.digest()},
+        group_by_length=True,
+    )
+    with atomic(output) as folder:
+        model.save_pretrained(folder / "classifier")
+        tokenizer.save_pretrained(folder / "classifier")
+        write_json(folder / "types.json", types)
+        _validate(documents, folder, options, index)
+    discard(checkpoints)
+
+
+class LabelledSections(Dataset[dict[str, Any]]):
+    """Tokens and type of each training section."""
+
+    def __init__(self, tokens: Sequence[Sequence[int]], labels: Sequence[int]) -> None:
+        self.tokens, self.labels = tokens, labels
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return {"input_ids": self.tokens[index], "labels": self.labels[index]}
+
+    def digest(self) -> str:
+        """Hash of all tokens and types."""
+        return hashlib.sha256(json.dumps([self.tokens, self.labels]).encode()).hexdigest()
+
+
+def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: dict[str, int]) -> None:
+    """Measure accuracy and calibration on the validation split; sections of unseen types count as wrong."""
+    texts, labels = labelled_sections(documents, "valid")
+    if not texts:
+        raise MacroscopeError(
+            f"{documents}: no titled sections in split 'valid', so the section classifier cannot be validated; give"
+            " more documents"
+        )
+    posterior, _ = SectionClassifier(folder / "classifier", options.max_tokens).posterior(texts)
+    gold = np.array([index.get(name, -1) for name in labels])
+    correct = int((posterior.argmax(axis=1) == gold).sum())
+    table = reliability(posterior, gold)
+    low, high = wilson_interval(correct, len(gold))
+    majority = np.bincount(gold[gold >= 0], minlength=len(index)).max() / len(gold)
+    result = {
+        "sections": len(gold),
+        "types": len(index),
+        "accuracy": correct / len(gold),
+        "accuracy_low": low,
+        "accuracy_high": high,
+        "majority_share": float(majority),
+        "expected_calibration_error": expected_calibration_error(table),
+        "sections_of_unseen_types": int((gold < 0).sum()),
+    }
+    log.info("section classifier: validation accuracy %.4f (%d sections)", result["accuracy"], len(gold))
+    write_json(folder / "validation.json", result)
+    table.to_csv(folder / "reliability.csv", index=False)
+    save(reliability_diagram(table, "Section classifier, validation sections"), folder / "reliability")
+
+

@@ -1,0 +1,75 @@
+"""Section transitions: how often a system makes them, which of them are errors, and where (deng2022 App. E)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from macroscope.critics.coherence.prior import BEGIN, END, Array, SectionPrior, count_transitions
+
+
+def transition_table(
+    sequences: Sequence[Sequence[int]], control: Sequence[Sequence[int]], prior: SectionPrior, threshold: float
+) -> pd.DataFrame:
+    """Every transition that the system or the control makes.
+
+    Parameters
+    ----------
+    sequences, control
+        State sequences (indices into `prior.types`) of the system and of the control.
+    threshold
+        A transition is an error where P_c(z_m | z_{m-1}) is below it.
+
+    Returns
+    -------
+    data frame
+        previous, next, count, frequency (share of all transitions of the system), probability (count over the count
+        of its row), control_frequency, control_probability, prior_probability, error, repetition (a type that follows
+        itself); the most frequent first. Frequencies and probabilities in [0, 1].
+    """
+    own = count_transitions(sequences, len(prior.types))
+    other = count_transitions(control, len(prior.types))
+    probability = np.exp(prior.log_probabilities)
+    rows, columns = np.nonzero(own + other)
+    before, after = (BEGIN, *prior.types), (*prior.types, END)
+    table = pd.DataFrame(
+        {
+            "previous": [before[i] for i in rows],
+            "next": [after[j] for j in columns],
+            "count": own[rows, columns].astype(int),
+            "frequency": (own / own.sum())[rows, columns],
+            "probability": _conditional(own)[rows, columns],
+            "control_frequency": (other / other.sum())[rows, columns],
+            "control_probability": _conditional(other)[rows, columns],
+            "prior_probability": probability[rows, columns],
+            "error": probability[rows, columns] < threshold,
+            "repetition": rows == columns + 1,
+        }
+    )
+    return table.sort_values(["count", "previous", "next"], ascending=[False, True, True], ignore_index=True)
+
+
+def error_summary(table: pd.DataFrame) -> dict[str, float]:
+    """Share of all transitions that are errors, and share of the errors that repeat a type (nan without errors)."""
+    errors = table[table["error"]]
+    total, wrong = table["count"].sum(), errors["count"].sum()
+    repeated = errors.loc[errors["repetition"], "count"].sum()
+    return {
+        "transitions": int(total),
+        "errors": int(wrong),
+        "error_share": float(wrong / total),
+        "repetition_share_of_errors": float(repeated / wrong) if wrong else float("nan"),
+    }
+
+
+def step_probabilities(sequence: Sequence[int], prior: SectionPrior) -> Array:
+    """P_c of each of the M + 1 transitions of one document, begin and end included."""
+    probability = np.exp(prior.log_probabilities)
+    rows = np.concatenate([[0], 1 + np.asarray(sequence)]).astype(int)
+    columns = np.concatenate([sequence, [len(prior.types)]]).astype(int)
+    return probability[rows, columns]
+
+
+def _conditional(counts: Array) -> Array:
+    totals = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)

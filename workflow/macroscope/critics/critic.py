@@ -1,0 +1,121 @@
+"""What every critic offers, and the registry's look-up.
+
+A critic is a module (or a sub-package) with the functions of `Critic`. Paths come in, files go out; nothing else passes
+between them. `macroscope critics <verb> --critic NAME` calls them, and tests/contract holds all of them to the same
+promises.
+"""
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+
+from macroscope.corpora.options import Options
+from macroscope.critics import CRITICS
+from macroscope.errors import MacroscopeError, nearest
+
+if TYPE_CHECKING:  # the config imports this module, and must start at once
+    import pandas as pd
+
+SCORES = ("id", "nll", "units", "entropy")
+"""Columns that every critic's scores have: T(x) in nats, the number M of latent states, the posterior's entropy in
+nats (NaN where undefined). A critic may add `kl`, nll_<variant>, and pairs count_<name>, of_<name>."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What `explain` looks at: one system beside the control, with the texts, latents and prior of both.
+
+    Attributes
+    ----------
+    system
+        Name of the candidate system.
+    documents, latents, scores
+        Files of the candidate system.
+    control_latents
+        Latents of the control.
+    prior
+        Folder of the prior.
+    """
+
+    system: str
+    documents: Path
+    latents: Path
+    scores: Path
+    control_latents: Path
+    prior: Path
+
+
+class Critic(Protocol):
+    """The functions of a critic's module."""
+
+    def train(self, documents: Path, output: Path, options: Any, seed: int, checkpoints: Path) -> None:
+        """Learn the projection P_c(z|x) from the documents' train split, into the folder `output`.
+
+        `checkpoints` is a folder of the critic's own that outlives a killed job; the next run goes on from there.
+        """
+
+    def fit_prior(self, documents: Path, inference: Path, output: Path, options: Any) -> None:
+        """Fit the prior P_c(z) on the train split, into the folder `output`."""
+
+    def project(self, documents: Path, inference: Path, output: Path, options: Any) -> None:
+        """Project every document (or sample) onto its latents."""
+
+    def score(self, latents: Path, prior: Path, output: Path, options: Any) -> None:
+        """Score latents under the prior: columns of `SCORES`, and the critic's own."""
+
+    def explain(self, evidence: Evidence, output: Path, options: Any) -> None:
+        """Write the tables, figures and texts that show *why* the numbers are as they are, into the folder `output`."""
+
+    def report(self, folder: Path, systems: list[str]) -> "list[ReportItem]":
+        """Tables, figures and texts that the report shows of one corpus; `folder` is critics/<critic>/<corpus>."""
+
+    def signature(self, options: Any) -> str:
+        """Everything in the options that changes a number, as key:value pairs joined by '|'."""
+
+
+@dataclass(frozen=True)
+class ReportItem:
+    """One thing that a critic contributes to the report.
+
+    Attributes
+    ----------
+    name
+        Name of its file in the tables or figures of the run, without suffix; unique in the critic.
+    title
+        Heading.
+    caption
+        Name of the caption in workflow/report, without suffix: how to read it.
+    table
+        A table, or None.
+    figure
+        Path of an SVG file, or None.
+    documents
+        Documents to read, with the probability of every transition, or None.
+    """
+
+    name: str
+    title: str
+    caption: str
+    table: "pd.DataFrame | None" = None
+    figure: Path | None = None
+    documents: list[dict[str, Any]] | None = None
+
+
+def load(name: str) -> Critic:
+    """Import a critic by name."""
+    if name not in CRITICS:
+        raise MacroscopeError(f"there is no critic '{name}'{nearest(name, CRITICS)}")
+    return importlib.import_module(CRITICS[name])  # type: ignore[return-value]
+
+
+def options_model(name: str) -> type[Options]:
+    """Return the options of a critic, without importing what the critic runs."""
+    return importlib.import_module(f"{CRITICS[name]}.options").OPTIONS
+
+
+def names() -> Sequence[str]:
+    """Names of all critics."""
+    return list(CRITICS)

@@ -1,0 +1,281 @@
+"""What a config implies: the names, paths and options that the rules of the workflow ask for.
+
+Rules map names to paths; every choice that depends on the config is made here, where it can be tested. Methods that
+take `wildcards` are input and parameter functions of rules.
+"""
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from macroscope.config import CONTROL, Config, parse_config
+from macroscope.corpora import SOURCES
+from macroscope.corpora.options import FilesCorpus, SimulatedCorpus
+from macroscope.corpora.registry import Source, find_source
+from macroscope.critics import CRITICS
+from macroscope.critics.critic import load
+from macroscope.models import is_from_scratch
+from macroscope.modules import modules_of
+from macroscope.paths import CAPTIONS
+from macroscope.systems.options import ControlSystem, FilesSystem, LanguageModelSystem, SimulatedSystem
+
+NOTHING = "(?!)"
+"""A wildcard constraint that matches nothing: a rule for a kind that the config does not use."""
+
+
+class Plan:
+    """The jobs of a config, as names and paths relative to the working directory."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.systems = {CONTROL: ControlSystem(kind="control"), **config.systems}
+        self.results = f"results/{config.run}"
+
+    # ---- what is judged ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def comparisons(self) -> list[tuple[str, str, str]]:
+        """Every (critic, corpus, system) that is asked for, the control always among them; no doubles."""
+        found: dict[tuple[str, str, str], None] = {}
+        for comparison in self.config.comparisons:
+            for critic in comparison.critics:
+                for system in (CONTROL, *self._systems(comparison.corpus, comparison.systems)):
+                    found[critic, comparison.corpus, system] = None
+        return list(found)
+
+    def corpora(self) -> list[str]:
+        """Corpora that are judged against, in the order of the config."""
+        used = {corpus for _, corpus, _ in self.comparisons}
+        return [name for name in self.config.corpora if name in used]
+
+    def pairs(self, kind: type | None = None) -> list[tuple[str, str]]:
+        """Every (corpus, system) that is judged; only systems of a kind where one is given."""
+        found = dict.fromkeys((corpus, system) for _, corpus, system in self.comparisons)
+        return [pair for pair in found if kind is None or isinstance(self.systems[pair[1]], kind)]
+
+    def systems_of(self, kind: type) -> str:
+        """Wildcard constraint: names of the systems of a kind."""
+        return _alternatives(name for name, system in self.systems.items() if isinstance(system, kind))
+
+    def simulated_corpora(self) -> str:
+        """Wildcard constraint: names of the simulated corpora."""
+        return _alternatives(n for n, corpus in self.config.corpora.items() if isinstance(corpus, SimulatedCorpus))
+
+    language_models = property(lambda self: self.systems_of(LanguageModelSystem))
+    files_systems = property(lambda self: self.systems_of(FilesSystem))
+    control_systems = property(lambda self: self.systems_of(ControlSystem))
+    simulated_systems = property(lambda self: self.systems_of(SimulatedSystem))
+
+    # ---- files ---------------------------------------------------------------------------------------------------
+
+    def targets(self) -> list[str]:
+        """What a complete run leaves."""
+        return [f"{self.results}/report.html"]
+
+    def statistics(self) -> list[str]:
+        """Every table of statistics, perplexities included."""
+        latent = [f"{self.results}/statistics/{c}/{corpus}/{system}.csv" for c, corpus, system in self.comparisons]
+        models = self.pairs(LanguageModelSystem)
+        return latent + [f"{self.results}/statistics/perplexity/{corpus}/{system}.csv" for corpus, system in models]
+
+    def evidence(self) -> list[str]:
+        """Every folder of critics' evidence."""
+        return [f"{self.results}/critics/{c}/{corpus}/evidence/{system}" for c, corpus, system in self.comparisons]
+
+    def documents(self) -> list[str]:
+        """Documents of every corpus that is judged against."""
+        return [f"{self.results}/corpora/{corpus}/documents.parquet" for corpus in self.corpora()]
+
+    def samples(self) -> list[str]:
+        """Samples of every system that is judged."""
+        return [f"{self.results}/systems/{corpus}/{system}/samples.parquet" for corpus, system in self.pairs()]
+
+    def parts(self, wildcards: Any) -> list[str]:
+        """Extracted parts of a corpus."""
+        names = self._raw_parts(wildcards.corpus)
+        return [f"{self.results}/corpora/{wildcards.corpus}/extracted/{name}.parquet" for name in names]
+
+    def raw_part(self, wildcards: Any) -> str:
+        """Raw file of a part of a corpus."""
+        return self._raw_parts(wildcards.corpus)[wildcards.part]
+
+    def shards(self, wildcards: Any) -> list[str]:
+        """Sampling shards of a language model."""
+        folder = f"{self.results}/systems/{wildcards.corpus}/{wildcards.system}/shards"
+        return [f"{folder}/{shard}.parquet" for shard in range(self.shard_count(wildcards))]
+
+    def shard_count(self, wildcards: Any) -> int:
+        """Number of sampling shards of a language model."""
+        system = self._language_model(wildcards.system)
+        return -(-system.samples // system.samples_per_shard)
+
+    def user_files(self, wildcards: Any) -> list[str]:
+        """Files of a system of kind 'files'."""
+        return list(self.systems[wildcards.system].files)  # type: ignore[union-attr]
+
+    # ---- options, as JSON: only what a stage uses, so that nothing else re-runs it --------------------------------
+
+    def simulation_options(self, wildcards: Any) -> str:
+        """Options that shape a simulated corpus's raw file."""
+        return _json(self.config.corpora[wildcards.corpus], {"source", "kind", "documents", "clutter"})
+
+    def extraction_options(self, wildcards: Any) -> str:
+        """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""
+        corpus = self.config.corpora[wildcards.corpus]
+        return _json(corpus, set(type(corpus).model_fields) - {"filters", "documents", "clutter"})
+
+    def preparation_options(self, wildcards: Any) -> str:
+        """Options of the filters."""
+        return self.config.corpora[wildcards.corpus].model_dump_json()
+
+    def training_options(self, wildcards: Any) -> str:
+        """Options of a language model that its training looks at."""
+        return _json(self._language_model(wildcards.system), {"kind", "base", "titles", "context", "training"})
+
+    def perplexity_options(self, wildcards: Any) -> str:
+        """Options of a language model that its perplexity depends on, its training aside."""
+        return _json(self._language_model(wildcards.system), {"kind", "base", "titles", "context"})
+
+    def sampling_options(self, wildcards: Any) -> str:
+        """Options of a language model that its sampling looks at."""
+        system = self._language_model(wildcards.system)
+        used = {"kind", "base", "titles", "context", "decoding", "samples", "batch_size", "max_tokens", "stride"}
+        return _json(system, used)
+
+    def system_options(self, wildcards: Any) -> str:
+        """All options of a system."""
+        return self.systems[wildcards.system].model_dump_json()
+
+    def critic_options(self, critic: str, *names: str) -> str:
+        """Those options of a critic that a stage looks at."""
+        return _json(getattr(self.config.critics, critic), set(names))
+
+    def critic_signature(self, wildcards: Any) -> str:
+        """Everything in the options of a critic and of a system that changes its numbers."""
+        options = getattr(self.config.critics, wildcards.critic)
+        return f"{load(wildcards.critic).signature(options)}|run_seed:{self.config.seed}"
+
+    def perplexity_signature(self, wildcards: Any) -> str:
+        """What a perplexity depends on."""
+        system = self._language_model(wildcards.system)
+        context = system.context or "model"
+        return f"base:{system.base}|titles:{system.titles}|context:{context}|windows:joined_stream|split:test"
+
+    def resampling_flags(self, permutations: bool = True) -> str:
+        """Bootstrap and permutation, as flags."""
+        options = self.config.statistics
+        flags = f"--resamples {options.resamples} --confidence {options.confidence} --seed {self.config.seed}"
+        return f"{flags} --permutations {options.permutations}" if permutations else flags
+
+    def base(self, wildcards: Any) -> str:
+        """Base model of a language model."""
+        return self._language_model(wildcards.system).base
+
+    def titles_flag(self, wildcards: Any) -> str:
+        """W/ Title or W/O Title, as a flag."""
+        return "--titles" if self._language_model(wildcards.system).titles else "--no-titles"
+
+    def gpus(self, wildcards: Any) -> int:
+        """GPUs that a language model asks for: none where it is small enough to be trained from scratch."""
+        return 0 if is_from_scratch(self.base(wildcards)) else 1
+
+    def encoder_gpus(self) -> int:
+        """GPUs that the coherence critic asks for: none for the encoder that comes with a package."""
+        return 0 if self.config.critics.coherence.encoder == "minilm" else 1  # type: ignore[attr-defined]
+
+    def mirror_flag(self) -> str:
+        """`--mirror ...` where the config names one."""
+        return f"--mirror {shlex.quote(self.config.mirror)}" if self.config.mirror else ""
+
+    # ---- the code that a stage runs ------------------------------------------------------------------------------
+
+    def extraction_modules(self, wildcards: Any) -> list[str]:
+        """Modules that extract the documents of a corpus."""
+        return list(modules_of(SOURCES[self.config.corpora[wildcards.corpus].source]))
+
+    def reporting_modules(self, stage: str) -> list[str]:
+        """Modules of a stage of reporting, with what the critics contribute."""
+        critics = {critic for critic, _, _ in self.comparisons}
+        reports = {module for critic in critics for module in modules_of(f"{CRITICS[critic]}.report")}
+        return sorted(reports.union(modules_of(f"macroscope.reporting.{stage}")))
+
+    # ---- the report ----------------------------------------------------------------------------------------------
+
+    @property
+    def effective_config(self) -> str:
+        """Where the config with all its defaults is kept beside the results."""
+        return f"{self.results}/config.json"
+
+    def effective_json(self) -> str:
+        """The config with all its defaults."""
+        return self.config.model_dump_json(indent=2) + "\n"
+
+    def digest(self) -> str:
+        """A hash of the config: a changed config makes the report anew."""
+        return hashlib.sha256(self.effective_json().encode()).hexdigest()[:16]
+
+    def captions(self) -> list[str]:
+        """Captions of the report, and its page."""
+        return sorted(str(path) for path in CAPTIONS.iterdir() if path.is_file())
+
+    def where_to_look(self) -> str:
+        """The files that a person opens first."""
+        return (
+            f"\nReport:       {self.results}/report.html  (open it in a browser)\n"
+            f"Headline:     {self.results}/tables/headline.csv\n"
+            f"All numbers:  {self.results}/tables/statistics.csv\n"
+        )
+
+    # ---- inside --------------------------------------------------------------------------------------------------
+
+    def _systems(self, corpus: str, systems: str | list[str]) -> Iterator[str]:
+        simulated = isinstance(self.config.corpora[corpus], SimulatedCorpus)
+        for name in self.systems if systems == "all" else systems:
+            if simulated or not isinstance(self.systems[name], SimulatedSystem):
+                yield name
+
+    def _language_model(self, system: str) -> LanguageModelSystem:
+        found = self.systems[system]
+        if not isinstance(found, LanguageModelSystem):
+            raise TypeError(f"system {system} is of kind {found.kind}, not a language model")
+        return found
+
+    def _raw_parts(self, name: str) -> dict[str, str]:
+        """Part name -> raw file."""
+        corpus = self.config.corpora[name]
+        if isinstance(corpus, SimulatedCorpus):
+            return {"simulated": f"{self.results}/corpora/{name}/raw/pages-articles.xml.bz2"}
+        if isinstance(corpus, FilesCorpus) or corpus.files:
+            return _named_parts(corpus.files)
+        source = self._source(name)
+        return _named_parts([f"data/{source.name}/{source.version}/{file.name}" for file in source.files])
+
+    def _source(self, name: str) -> Source:
+        corpus = self.config.corpora[name]
+        return find_source(getattr(corpus, "dump", None) or getattr(corpus, "dataset", None), f"corpora.{name}")
+
+
+def load_plan(raw: Mapping[str, Any]) -> Plan:
+    """Check a config and plan its jobs."""
+    return Plan(parse_config(raw))
+
+
+def _named_parts(files: Iterable[str]) -> dict[str, str]:
+    """Number the parts: file names may repeat, and may hold what a wildcard must not."""
+    return {
+        f"{number:03d}-{re.sub(r'[^A-Za-z0-9]+', '-', Path(file).name).strip('-')}": file
+        for number, file in enumerate(files)
+    }
+
+
+def _json(options: Any, names: set[str]) -> str:
+    return json.dumps(options.model_dump(mode="json", include=names), sort_keys=True, ensure_ascii=False)
+
+
+def _alternatives(names: Iterable[str]) -> str:
+    return "|".join(re.escape(name) for name in names) or NOTHING

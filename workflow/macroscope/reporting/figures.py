@@ -1,0 +1,130 @@
+"""Figures of a run: the headline with its intervals, perplexity against latent perplexity, training curves."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from macroscope.files import atomic
+from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, save, style
+from macroscope.reporting.results import Results
+
+KIND_COLOURS = {"control": GREEN, "language_model": BLUE, "files": VERMILION, "simulated": ORANGE}
+KIND_NAMES = {
+    "control": "real text (control)",
+    "language_model": "language model",
+    "files": "your texts",
+    "simulated": "known process",
+}
+
+
+def draw_figures(config: Path, tables: Path, output: Path) -> None:
+    """Draw all figures of a run into the folder `output`, as SVG and PDF."""
+    results = Results(config)
+    headline = pd.read_csv(tables / "headline.csv")
+    truth = _read_truth(tables)
+    with atomic(output) as folder:
+        folder.mkdir()
+        for critic, corpus in _judged(results):
+            rows = headline[headline["corpus"] == corpus]
+            known = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
+            save(latent_ppl_figure(rows, critic, corpus, known), folder / f"latent_ppl_{critic}_{corpus}")
+            if rows["word_ppl"].notna().any():
+                save(perplexity_figure(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
+        for corpus, system in results.language_models():
+            log = results.training_log(corpus, system)
+            save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
+
+
+def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFrame) -> Figure:
+    """Latent PPL of every system with its interval, the control's as a band, and the truth where it is known.
+
+    Parameters
+    ----------
+    rows
+        Rows of the headline table, one a system.
+    truth
+        Columns system, latent_ppl: what theory gives; may be empty.
+    """
+    name = f"{critic}_latent_ppl"
+    rows = rows[rows[name].notna()].iloc[::-1].reset_index(drop=True)
+    control = rows[rows["kind"] == "control"].iloc[0]
+    expected = truth.set_index("system")["latent_ppl"] if len(truth) else pd.Series(dtype=float)
+    with style():
+        figure, axes = plt.subplots(figsize=(7.2, 1.5 + 0.42 * len(rows)))
+        axes.axvspan(control[f"{name}_low"], control[f"{name}_high"], color=GREEN, alpha=0.15, lw=0)
+        axes.axvline(control[name], color=GREEN, lw=1)
+        labelled: set[str] = set()
+        for y, row in rows.iterrows():
+            kind = str(row["kind"])
+            error = [[row[name] - row[f"{name}_low"]], [row[f"{name}_high"] - row[name]]]
+            label = None if kind in labelled else KIND_NAMES[kind]
+            axes.errorbar(row[name], y, xerr=error, fmt="o", capsize=3, color=KIND_COLOURS[kind], label=label)
+            labelled.add(kind)
+            if row["system"] in expected.index:
+                label = None if "truth" in labelled else "what theory gives"
+                axes.plot(expected[row["system"]], y, marker="D", ms=8, mfc="none", mec=PURPLE, ls="", label=label)
+                labelled.add("truth")
+        axes.set_yticks(rows.index, [_row_label(row) for _, row in rows.iterrows()])
+        axes.set(xlabel="latent perplexity (lower: more likely section order), 95 % interval".replace("section order", "latents")
+                 if critic != "coherence" else "latent perplexity (lower: section order more like real text), 95 % interval",
+                 title=f"{critic} on {corpus}", ylim=(-0.6, len(rows) - 0.4))
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
+    """Word perplexity against latent perplexity of the language models: good words need not be good structure."""
+    name = f"{critic}_latent_ppl"
+    models = rows[rows["word_ppl"].notna()]
+    control = rows[rows["kind"] == "control"].iloc[0]
+    with style():
+        figure, axes = plt.subplots(figsize=(5.8, 4.2))
+        axes.axhspan(control[f"{name}_low"], control[f"{name}_high"], color=GREEN, alpha=0.15, lw=0, label="real text")
+        for setting, colour, marker in (("W/ Title", BLUE, "o"), ("W/O Title", VERMILION, "s")):
+            some = models[models["setting"] == setting]
+            axes.errorbar(
+                some["word_ppl"],
+                some[name],
+                xerr=[some["word_ppl"] - some["word_ppl_low"], some["word_ppl_high"] - some["word_ppl"]],
+                yerr=[some[name] - some[f"{name}_low"], some[f"{name}_high"] - some[name]],
+                fmt=marker,
+                capsize=3,
+                color=colour,
+                label=setting,
+            )
+        for _, row in models.iterrows():
+            axes.annotate(row["system"], (row["word_ppl"], row[name]), xytext=(6, 6), textcoords="offset points")
+        axes.margins(0.15)
+        axes.set(xlabel="word perplexity on the test split", ylabel=f"latent perplexity ({critic})", title=corpus)
+        axes.legend()
+    return figure
+
+
+def training_figure(log: pd.DataFrame, title: str) -> Figure:
+    """Training and validation loss by epoch."""
+    with style():
+        figure, axes = plt.subplots(figsize=(5.8, 3.4))
+        for column, colour, marker in (("train_loss", GREY, ""), ("valid_loss", BLUE, "o")):
+            some = log[log[column].notna()]
+            axes.plot(some["epoch"], some[column], color=colour, marker=marker, label=column.replace("_", "ing ", 1)
+                      if column == "train_loss" else "validation loss")
+        best = log.loc[log["valid_loss"].idxmin()]
+        axes.plot(best["epoch"], best["valid_loss"], marker="*", ms=14, color=VERMILION, ls="", label="kept")
+        axes.set(xlabel="epoch", ylabel="loss (nats per token)", title=title)
+        axes.legend()
+    return figure
+
+
+def _row_label(row: pd.Series) -> str:
+    return f"{row['system']} ({row['setting']})" if row["kind"] == "language_model" else str(row["system"])
+
+
+def _judged(results: Results) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((critic, corpus) for critic, corpus, _ in results.plan.comparisons))
+
+
+def _read_truth(tables: Path) -> pd.DataFrame:
+    path = tables / "calibration.csv"
+    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["corpus", "critic", "system", "latent_ppl"])

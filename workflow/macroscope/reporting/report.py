@@ -1,0 +1,177 @@
+"""The report: one page that opens offline and explains how to read what it shows."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import yaml
+from docutils.core import publish_parts
+from jinja2 import Environment, StrictUndefined
+
+from macroscope import __version__
+from macroscope.critics.critic import ReportItem
+from macroscope.files import atomic
+from macroscope.paths import CAPTIONS
+from macroscope.reporting.results import Results
+from macroscope.reporting.tables import display_headline
+
+TEMPLATE = CAPTIONS / "report.html.jinja"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A block of the report.
+
+    Attributes
+    ----------
+    anchor, title
+        Place and heading.
+    caption
+        HTML: how to read it.
+    table, figure
+        HTML of a table, SVG of a figure, or None.
+    documents
+        Documents to read, or None.
+    """
+
+    anchor: str
+    title: str
+    caption: str
+    table: str | None = None
+    figure: str | None = None
+    documents: list[dict[str, object]] | None = None
+
+
+def write_report(config: Path, tables: Path, figures: Path, output: Path) -> None:
+    """Write the report of a run as one HTML file without references to anything outside it.
+
+    Parameters
+    ----------
+    config
+        The effective config.
+    tables, figures
+        Folders that `write_tables` and `draw_figures` made.
+    """
+    results = Results(config)
+    captions = Captions(results)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    page = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+        run=results.plan.config.run,
+        version=__version__,
+        headline=_headline(tables, captions),
+        chapters=_chapters(results, figures, captions),
+        training=_training(results, figures, captions),
+        corpora=_table("corpora", "The corpora", tables / "corpora.csv", captions),
+        dropped=_table("dropped", "What was dropped, and why", tables / "dropped.csv", captions),
+        calibration=_calibration(tables, captions),
+        config=yaml.safe_dump(results.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True),
+    )
+    with atomic(output) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+class Captions:
+    """Captions from workflow/report/*.rst, with this run's values filled in."""
+
+    def __init__(self, results: Results) -> None:
+        config = results.plan.config
+        self.values = {
+            "config": config,
+            "confidence": f"{100 * config.statistics.confidence:g}",
+            "coherence": config.critics.coherence,  # type: ignore[attr-defined]
+        }
+        self.environment = Environment(undefined=StrictUndefined)
+
+    def html(self, name: str) -> str:
+        """Caption `name` as HTML."""
+        source = (CAPTIONS / f"{name}.rst").read_text(encoding="utf-8")
+        text = self.environment.from_string(source).render(self.values)
+        settings = {"halt_level": 2, "report_level": 2, "raw_enabled": False, "file_insertion_enabled": False}
+        return publish_parts(text, writer="html5", settings_overrides=settings)["body"]
+
+
+def inline_svg(path: Path) -> str:
+    """Return the <svg> element of a file, its ids made unique so that several can stand on one page."""
+    svg = path.read_text(encoding="utf-8")
+    svg = svg[svg.index("<svg") :]
+    prefix = re.sub(r"[^A-Za-z0-9]+", "-", path.stem + "-" + path.parent.name)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r'(href="#|url\(#)([^")]+)', rf"\1{prefix}-\2", svg)
+    return re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+
+
+def html_table(table: pd.DataFrame) -> str:
+    """Return a table as HTML: numbers right-aligned, floats with four significant digits."""
+
+    def cell(value: object) -> str:
+        if isinstance(value, float):
+            return "–" if pd.isna(value) else f"{value:,.0f}" if value.is_integer() and abs(value) > 99 else f"{value:.4g}"
+        return str(value)
+
+    shown = table.copy()
+    numeric = [pd.api.types.is_numeric_dtype(table[column]) for column in table]
+    for column in shown:
+        shown[column] = [cell(value) for value in table[column].tolist()]
+    shown.columns = [str(name).replace("_", " ") for name in shown.columns]
+    html = shown.to_html(index=False, border=0, classes="data", escape=True, na_rep="")
+    rows = html.split("<tr")
+    for i, row in enumerate(rows):
+        cells = iter(numeric)
+        rows[i] = re.sub(r"<t([dh])>", lambda m, cells=cells: f"<t{m[1]} class=num>" if next(cells) else m[0], row)
+    return "<tr".join(rows)
+
+
+def _headline(tables: Path, captions: Captions) -> Shown:
+    table = display_headline(pd.read_csv(tables / "headline.csv", keep_default_na=True).fillna({"setting": ""}))
+    return Shown("headline", "Headline", captions.html("headline"), html_table(table))
+
+
+def _chapters(results: Results, figures: Path, captions: Captions) -> list[tuple[str, list[Shown]]]:
+    """Return (title, blocks) of every critic on every corpus: the general figures first, then the critic's own."""
+    chapters: dict[tuple[str, str], list[Shown]] = {}
+    for critic, corpus, item in results.items():
+        key = (critic, corpus)
+        if key not in chapters:
+            chapters[key] = [
+                Shown(f"{name}-{corpus}", title, captions.html(name), figure=inline_svg(path))
+                for name, title in (
+                    ("latent_ppl", "Latent perplexity of every system"),
+                    ("perplexity", "Good words, good structure?"),
+                )
+                if (path := figures / f"{name}_{critic}_{corpus}.svg").exists()
+            ]
+        chapters[key].append(_shown(item, corpus, captions))
+    return [(f"{critic} on {corpus}", blocks) for (critic, corpus), blocks in chapters.items()]
+
+
+def _shown(item: ReportItem, corpus: str, captions: Captions) -> Shown:
+    return Shown(
+        anchor=f"{item.name}-{corpus}",
+        title=item.title,
+        caption=captions.html(item.caption),
+        table=None if item.table is None else html_table(item.table),
+        figure=None if item.figure is None else inline_svg(item.figure),
+        documents=item.documents,
+    )
+
+
+def _training(results: Results, figures: Path, captions: Captions) -> list[Shown]:
+    return [
+        Shown(
+            f"training-{corpus}-{system}",
+            f"Training of {system} on {corpus}",
+            captions.html("training"),
+            figure=inline_svg(figures / f"training_{corpus}_{system}.svg"),
+        )
+        for corpus, system in results.language_models()
+    ]
+
+
+def _table(name: str, title: str, path: Path, captions: Captions) -> Shown:
+    return Shown(name, title, captions.html(name), html_table(pd.read_csv(path, keep_default_na=False, na_values=["nan"])))
+
+
+def _calibration(tables: Path, captions: Captions) -> Shown | None:
+    path = tables / "calibration.csv"
+    return _table("calibration", "Estimated against known truth", path, captions) if path.exists() else None

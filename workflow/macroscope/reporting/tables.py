@@ -1,0 +1,136 @@
+"""Tables of a run: every number, and the tables of the papers in kind, as CSV and LaTeX."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from macroscope.files import atomic
+from macroscope.reporting.latex import to_latex
+from macroscope.reporting.results import Results
+from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.systems.options import LanguageModelSystem
+
+DECIMALS = 2
+
+
+def write_tables(config: Path, output: Path) -> None:
+    """Write all tables of a run into the folder `output`.
+
+    statistics.csv
+        Every number, tidy.
+    headline.csv, headline.tex
+        Corpus x system: word PPL beside the latent PPL of every critic, with intervals (deng2022 Tables 2, 3, 5).
+    corpora.csv
+        Size and section structure of every corpus and split (Table 11).
+    dropped.csv
+        What every filter of every corpus and system kept and dropped.
+    <critic>_<corpus>_<item>.csv
+        What the critics contribute, such as the most common transition errors (Table 12).
+    """
+    results = Results(config)
+    statistics = with_adjusted_p_values(results.statistics())
+    with atomic(output) as folder:
+        folder.mkdir()
+        statistics.to_csv(folder / "statistics.csv", index=False)
+        headline = headline_table(results, statistics)
+        headline.to_csv(folder / "headline.csv", index=False)
+        (folder / "headline.tex").write_text(to_latex(display_headline(headline)), encoding="utf-8")
+        results.corpus_table("summary").to_csv(folder / "corpora.csv", index=False)
+        dropped_table(results).to_csv(folder / "dropped.csv", index=False)
+        for critic, corpus, item in results.items():
+            if item.table is not None:
+                item.table.to_csv(folder / f"{critic}_{corpus}_{item.name}.csv", index=False)
+
+
+def with_adjusted_p_values(statistics: pd.DataFrame) -> pd.DataFrame:
+    """Add `p_adjusted`: Benjamini-Hochberg over all tests of one statistic in the run."""
+    adjusted = statistics.groupby(["critic", "statistic"], sort=False)["p_value"].transform(benjamini_hochberg)
+    at = statistics.columns.get_loc("p_value")
+    assert isinstance(at, int)
+    table = statistics.copy()
+    table.insert(at + 1, "p_adjusted", adjusted)
+    return table
+
+
+def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
+    """One row a corpus and system: what it is, its perplexity, and its latent PPL under every critic.
+
+    Returns
+    -------
+    data frame
+        corpus, system, base, setting, n, word_ppl and token_ppl (NaN where the system is no language model of this
+        run), and for every critic <critic>_latent_ppl, <critic>_ratio (to the control) and <critic>_p_value
+        (BH-adjusted), each perplexity and ratio with _low and _high.
+    """
+    indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
+    rows = []
+    for corpus, system in results.plan.pairs():
+        row: dict[str, object] = {"corpus": corpus, "system": system, **_description(results, system)}
+        for statistic in ("word_ppl", "token_ppl"):
+            row |= _estimate(indexed, (corpus, system, "perplexity", statistic), statistic)
+        for critic in dict.fromkeys(c for c, k, s in results.plan.comparisons if (k, s) == (corpus, system)):
+            row["n"] = _value(indexed, (corpus, system, critic, "latent_ppl"), "n_candidate")
+            row |= _estimate(indexed, (corpus, system, critic, "latent_ppl"), f"{critic}_latent_ppl")
+            row |= _estimate(indexed, (corpus, system, critic, "latent_ppl_ratio"), f"{critic}_ratio")
+            row[f"{critic}_p_value"] = _value(indexed, (corpus, system, critic, "latent_ppl"), "p_adjusted")
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
+    """Return the headline as a person reads it: "5.18 [5.02, 5.33]"."""
+    shown = pd.DataFrame({"Corpus": headline["corpus"], "System": headline["system"], "Setting": headline["setting"]})
+    shown["n"] = headline["n"].map("{:,.0f}".format)
+    for statistic, label in (("word_ppl", "Word PPL"), ("token_ppl", "Token PPL")):
+        if headline[statistic].notna().any():
+            shown[label] = _with_interval(headline, statistic)
+    for column in headline:
+        if str(column).endswith("_latent_ppl"):
+            critic = str(column).removesuffix("_latent_ppl")
+            shown[f"Latent PPL ({critic})"] = _with_interval(headline, str(column))
+            shown[f"× control ({critic})"] = _with_interval(headline, f"{critic}_ratio")
+            shown[f"p ({critic})"] = headline[f"{critic}_p_value"].map(format_p_value)
+    return shown
+
+
+def format_p_value(p: float) -> str:
+    """Four decimals; "–" where there is nothing to test."""
+    return "–" if pd.isna(p) else f"{p:.4f}"
+
+
+def dropped_table(results: Results) -> pd.DataFrame:
+    """Counts of every filter: corpora by stage, then the samples of every system."""
+    filters = results.corpus_table("filters").assign(system="")
+    rows = [
+        {"corpus": corpus, "system": system, "filter": c.filter, "unit": c.unit, "kept": c.kept, "dropped": c.dropped}
+        for corpus, system, provenance in results.samples()
+        for c in provenance.counts
+    ]
+    table = pd.concat([filters, pd.DataFrame(rows)], ignore_index=True) if rows else filters
+    return table[["corpus", "system", "filter", "unit", "kept", "dropped"]]
+
+
+def _description(results: Results, system: str) -> dict[str, object]:
+    options = results.plan.systems[system]
+    if isinstance(options, LanguageModelSystem):
+        return {"kind": options.kind, "base": options.base, "setting": "W/ Title" if options.titles else "W/O Title"}
+    return {"kind": options.kind, "base": "", "setting": getattr(options, "order", options.kind)}
+
+
+def _estimate(indexed: pd.DataFrame, key: tuple[str, ...], name: str) -> dict[str, object]:
+    return {
+        name: _value(indexed, key, "value"),
+        f"{name}_low": _value(indexed, key, "ci_low"),
+        f"{name}_high": _value(indexed, key, "ci_high"),
+    }
+
+
+def _value(indexed: pd.DataFrame, key: tuple[str, ...], column: str) -> float:
+    return float(indexed.at[key, column]) if key in indexed.index else float("nan")
+
+
+def _with_interval(table: pd.DataFrame, name: str) -> list[str]:
+    return [
+        "–" if pd.isna(value) else f"{value:.{DECIMALS}f} [{low:.{DECIMALS}f}, {high:.{DECIMALS}f}]"
+        for value, low, high in zip(table[name], table[f"{name}_low"], table[f"{name}_high"], strict=True)
+    ]

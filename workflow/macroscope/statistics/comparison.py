@@ -1,0 +1,76 @@
+"""Tidy tables of statistics from the files of a comparison."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from macroscope import __version__
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
+from macroscope.statistics.latent import COLUMNS, Resampling, compare, pooled
+
+
+def compare_files(
+    reference: Path,
+    candidate: Path,
+    output: Path,
+    *,
+    corpus: str,
+    system: str,
+    critic: str,
+    signature: str,
+    resampling: Resampling,
+) -> None:
+    """Compare the scores of a candidate with those of the reference; write the tidy CSV.
+
+    Parameters
+    ----------
+    reference, candidate
+        Scores (Parquet). The same path twice: the reference's own row, without p-values.
+    signature
+        Of the critic's options.
+    """
+    control = _read_scores(reference)
+    scores = control if candidate == reference else _read_scores(candidate)
+    table = compare(control, scores, resampling)
+    _write(table, output, corpus, system, critic, _signature(resampling, signature))
+
+
+def perplexity_table(
+    perplexity: Path, output: Path, *, corpus: str, system: str, signature: str, resampling: Resampling
+) -> None:
+    """Perplexity per token and per word of a language model, with bootstrap intervals over documents.
+
+    Parameters
+    ----------
+    perplexity
+        Per document: `nll` (nats), `tokens`, `words`.
+    """
+    documents = pd.read_parquet(perplexity)
+    rows = []
+    for unit in ("token", "word"):
+        value, low, high = pooled(documents["nll"].to_numpy(), documents[f"{unit}s"].to_numpy(), resampling)
+        rows.append((f"{unit}_ppl", value, low, high, float("nan"), 0, len(documents), resampling.seed))
+    names = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "seed"]
+    _write(pd.DataFrame(rows, columns=names), output, corpus, system, "perplexity", _signature(resampling, signature))
+
+
+def _read_scores(path: Path) -> pd.DataFrame:
+    try:
+        scores = pd.read_parquet(path)
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file of scores") from None
+    missing = [name for name in ("id", "nll", "units") if name not in scores]
+    if missing:
+        raise MacroscopeError(f"{path}: no column '{missing[0]}'; a table of scores has id, nll, units")
+    return scores
+
+
+def _signature(resampling: Resampling, signature: str) -> str:
+    return "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)
+
+
+def _write(table: pd.DataFrame, output: Path, corpus: str, system: str, critic: str, signature: str) -> None:
+    table = table.assign(corpus=corpus, system=system, critic=critic, signature=signature)
+    with atomic(output) as temporary:
+        table[list(COLUMNS)].to_csv(temporary, index=False)

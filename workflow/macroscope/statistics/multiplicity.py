@@ -1,0 +1,26 @@
+"""Many tests at once."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Adjusted p-values that control the false discovery rate (Benjamini and Hochberg 1995).
+
+    Parameters
+    ----------
+    p_values
+        In [0, 1]; NaN where nothing was tested.
+
+    Returns
+    -------
+    array of the same length: p_(i) n / i, made monotone from above, at most 1; NaN stays NaN and does not count in n.
+    """
+    from scipy.stats import false_discovery_control
+
+    p = np.asarray(p_values, dtype=float)
+    tested = ~np.isnan(p)
+    adjusted = np.full_like(p, np.nan)
+    if tested.any():
+        adjusted[tested] = false_discovery_control(p[tested], method="bh")
+    return adjusted

@@ -1,0 +1,92 @@
+"""A key-value cache of fixed shape for rows of different lengths.
+
+Every row's cached tokens stand at the right end of the same C columns, and an attention mask hides the columns to their
+left. So rows may begin and end independently of one another, each step writes one column, and every step has the same
+shapes whatever the rows hold: the arithmetic of a row does not depend on its neighbours. Right alignment is what
+`generate` uses for batches (left padding), so every causal model of transformers supports it.
+"""
+
+from typing import Any
+
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin, DynamicCache
+
+
+class RollingLayer(CacheLayerMixin):
+    """Keys and values of one layer: the last C columns of a buffer twice as long, which is moved back when full.
+
+    Parameters
+    ----------
+    columns
+        C, tokens that one step attends to, the new one included.
+    """
+
+    is_sliding = False
+
+    def __init__(self, columns: int) -> None:
+        super().__init__()
+        self.columns = columns
+        self.end = columns - 1
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor | None = None) -> None:
+        """Allocate the buffers; rows x heads x 2C x size of a head."""
+        values = key_states if value_states is None else value_states
+        self.dtype, self.device = key_states.dtype, key_states.device
+        self.keys, self.values = (
+            torch.zeros((*states.shape[:2], 2 * self.columns, states.shape[-1]), dtype=self.dtype, device=self.device)
+            for states in (key_states, values)
+        )
+        self.is_initialized = True
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Add one column for all rows; return views of the last C columns."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        if self.end == 2 * self.columns:
+            self._move_back()
+        for buffer, states in ((self.keys, key_states), (self.values, value_states)):
+            buffer[:, :, self.end : self.end + 1] = states
+        self.end += 1
+        window = slice(self.end - self.columns, self.end)
+        return self.keys[:, :, window], self.values[:, :, window]
+
+    def write_row(self, row: int, keys: torch.Tensor, values: torch.Tensor) -> None:
+        """Replace the last columns of a row; keys and values are heads x tokens x size."""
+        self.keys[row, :, self.end - keys.shape[1] : self.end] = keys
+        self.values[row, :, self.end - values.shape[1] : self.end] = values
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """Return the number of columns that a step attends to, and their offset."""
+        return self.columns, 0
+
+    def get_seq_length(self) -> int:
+        """Return the number of columns before the new one: full as far as the model can see."""
+        return self.columns - 1
+
+    def get_max_length(self) -> int:
+        """Return the number of columns."""
+        return self.columns
+
+    def get_max_cache_shape(self) -> int:
+        """Return the number of columns, under its name in older transformers."""
+        return self.columns
+
+    def _move_back(self) -> None:
+        kept = slice(self.columns + 1, 2 * self.columns)
+        for buffer in (self.keys, self.values):
+            buffer[:, :, : self.columns - 1] = buffer[:, :, kept].clone()
+        self.end = self.columns - 1
+
+
+class RollingCache(Cache):
+    """One `RollingLayer` for each layer of a model."""
+
+    def __init__(self, layers: int, columns: int) -> None:
+        super().__init__(layers=[RollingLayer(columns) for _ in range(layers)])
+
+    def write_row(self, row: int, encoded: DynamicCache) -> None:
+        """Replace what is cached for a row by another cache of a single row."""
+        for own, other in zip(self.layers, encoded.layers, strict=True):
+            own.write_row(row, other.keys[0], other.values[0])  # type: ignore[union-attr]

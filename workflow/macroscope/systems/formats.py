@@ -1,0 +1,76 @@
+"""The two text formats that language models are trained on and sample: W/ Title and W/O Title (deng2022 §4, App. E).
+
+Sections are joined by a blank line. W/ Title, each is "title: text"; W/O Title, it is its text. A document's title
+plays no part. Section titles never hold a colon here (normalised ones have none; in others it becomes " -"), so that a
+sample splits at its first one.
+"""
+
+from collections.abc import Sequence
+
+from macroscope.documents import Document, Section
+
+SECTION_BREAK = "\n\n"
+BOUNDARY = "<|endoftext|>"
+
+
+class InvalidDraw(ValueError):
+    """A draw that is no document of its format; the message is the reason, for the counts."""
+
+
+def training_text(document: Document, titles: bool) -> str:
+    """Text of a document as the language model sees it.
+
+    Parameters
+    ----------
+    titles
+        W/ Title or W/O Title. W/ Title, a section that has no title is an error of the caller: ValueError.
+    """
+    return SECTION_BREAK.join(_section_text(section, titles) for section in document.sections)
+
+
+def parse_draw(text: str, titles: bool) -> tuple[tuple[Section, ...], int]:
+    """Turn a decoded sample into sections.
+
+    W/ Title, every section must hold a colon, and text on both sides of it; as in the paper one bad section makes the
+    whole draw invalid. W/O Title, empty sections are removed.
+
+    Returns
+    -------
+    sections; number of empty sections that were removed
+
+    Raises
+    ------
+    InvalidDraw
+        With the reason.
+    """
+    pieces = [piece.strip() for piece in text.replace(BOUNDARY, "").strip().split(SECTION_BREAK)]
+    if not any(pieces):
+        raise InvalidDraw("draw without text")
+    if titles:
+        return tuple(_titled_section(piece) for piece in pieces), 0
+    sections = tuple(Section(None, piece) for piece in pieces if piece)
+    return sections, len(pieces) - len(sections)
+
+
+def has_titles(documents: Sequence[Document]) -> bool:
+    """Whether all sections of all documents have titles."""
+    return all(section.title for document in documents for section in document.sections)
+
+
+def _section_text(section: Section, titles: bool) -> str:
+    if not titles:
+        return section.text
+    if not section.title:
+        raise ValueError("a section without a title has no W/ Title form")
+    return f"{section.title.replace(':', ' -')}: {section.text}"
+
+
+def _titled_section(piece: str) -> Section:
+    title, colon, text = piece.partition(":")
+    if not colon:
+        raise InvalidDraw("section without a colon")
+    if not title.strip():
+        raise InvalidDraw("section with an empty title")
+    if not text.strip():
+        raise InvalidDraw("section with an empty text")
+    return Section(title.strip(), text.strip())

@@ -1,0 +1,106 @@
+"""A split as one stream of tokens on disk, cut into windows: memory does not grow with the corpus."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.utils.data import Dataset
+
+from macroscope.systems.tokenizer import training_texts
+
+TEXTS_PER_BATCH = 512
+
+
+def encode_texts(texts: Iterable[str], tokenizer: Any, boundary: int) -> Iterator[tuple[str, list[int]]]:
+    """(text, tokens) of training texts; the tokens end with the boundary token."""
+    texts = iter(texts)
+    while batch := list(islice(texts, TEXTS_PER_BATCH)):
+        encoded = tokenizer(batch, add_special_tokens=False, verbose=False)["input_ids"]
+        for text, tokens in zip(batch, encoded, strict=True):
+            yield text, [*tokens, boundary]
+
+
+class TokenStream:
+    """Tokens of a split on disk: the boundary token, then each document with a boundary behind it.
+
+    Attributes
+    ----------
+    tokens
+        Memory-mapped, int32; all documents one after the other, in the order of the file.
+    bounds
+        Documents + 1 positions in `tokens`; document i is tokens[bounds[i]:bounds[i + 1]].
+    """
+
+    def __init__(self, folder: Path, split: str) -> None:
+        self.tokens: NDArray[np.int32] = np.memmap(folder / f"{split}.tokens", dtype=np.int32, mode="r")
+        self.bounds: NDArray[np.int64] = np.load(folder / f"{split}.bounds.npy")
+
+    @classmethod
+    def write(cls, documents: Path, split: str, tokenizer: Any, titles: bool, boundary: int, folder: Path) -> "TokenStream":
+        """Tokenise a split into `folder`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        lengths = []
+        with (folder / f"{split}.tokens").open("wb") as file:
+            for _, tokens in encode_texts(training_texts(documents, split, titles), tokenizer, boundary):
+                lengths.append(len(tokens))
+                np.asarray(tokens, dtype=np.int32).tofile(file)
+        np.save(folder / f"{split}.bounds.npy", np.concatenate([[0], np.cumsum(lengths)]))
+        return cls(folder, split)
+
+
+class Windows(Dataset[dict[str, torch.Tensor]]):
+    """Consecutive windows of a stream of documents (truncated BPTT, deng2022 App. E).
+
+    The documents are joined in a given order, with no regard to where one ends. A window has `context` tokens and
+    predicts all but its first; it starts at the last token of the window before, so that every token of the stream is
+    predicted exactly once. The last window may be shorter; its missing places do not count in the loss.
+
+    Parameters
+    ----------
+    order
+        Order of the documents.
+    boundary
+        Token that stands before the first document.
+    """
+
+    def __init__(self, stream: TokenStream, order: NDArray[np.int64], context: int, boundary: int) -> None:
+        self.stream, self.order, self.context, self.boundary = stream, order, context, boundary
+        lengths = np.diff(stream.bounds)[order]
+        self.starts = np.concatenate([[1], 1 + np.cumsum(lengths)])
+        self.length = int(self.starts[-1])
+
+    def __len__(self) -> int:
+        return -(-(self.length - 1) // (self.context - 1))
+
+    def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
+        """Inputs, and labels as the models of transformers take them: the same tokens, -100 where one is missing."""
+        start = index * (self.context - 1)
+        tokens = self._slice(start, min(start + self.context, self.length)).astype(np.int64)
+        missing = (0, self.context - len(tokens))
+        return {
+            "input_ids": torch.from_numpy(np.pad(tokens, missing, constant_values=self.boundary)),
+            "labels": torch.from_numpy(np.pad(tokens, missing, constant_values=-100)),
+        }
+
+    def _slice(self, start: int, stop: int) -> NDArray[np.int32]:
+        pieces = [] if start else [np.array([self.boundary], dtype=np.int32)]
+        position = int(np.searchsorted(self.starts, max(start, 1), side="right")) - 1
+        while position < len(self.order) and self.starts[position] < stop:
+            document = self.order[position]
+            begin = self.stream.bounds[document] - self.starts[position]
+            low, high = max(start, self.starts[position]), min(stop, self.starts[position + 1])
+            pieces.append(self.stream.tokens[begin + low : begin + high])
+            position += 1
+        return np.concatenate(pieces)
+
+
+def fingerprint(stream: TokenStream) -> str:
+    """Hash of the tokens of a stream."""
+    digest = hashlib.sha256(np.ascontiguousarray(stream.tokens).data)
+    digest.update(stream.bounds.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,90 @@
+"""Tokenizers of language models: the base model's own, or a byte-level BPE trained on the corpus."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+from macroscope.documents import read_documents
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
+from macroscope.models import load_error, resolve
+from macroscope.systems.formats import BOUNDARY, training_text
+
+
+def prepare_tokenizer(documents: Path, base: str, titles: bool, output: Path) -> None:
+    """Write the tokenizer of a language model into the folder `output`.
+
+    Parameters
+    ----------
+    documents
+        The corpus; a tokenizer of a model from scratch is trained on its train split.
+    base
+        Base model; where its registry entry gives a `vocabulary`, a byte-level BPE of that size is trained.
+    titles
+        W/ Title or W/O Title: the training text.
+    """
+    source = resolve(base)
+    if source.location is None:
+        tokenizer: Any = train_bpe(training_texts(documents, "train", titles), source.configuration["vocabulary"])
+    else:
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(source.location, revision=source.revision or "main")
+        except (OSError, ValueError) as error:
+            raise load_error(source, error) from None
+    with atomic(output) as folder:
+        tokenizer.save_pretrained(folder)
+
+
+def load_tokenizer(folder: Path) -> Any:
+    """Load a tokenizer that `prepare_tokenizer` wrote."""
+    return AutoTokenizer.from_pretrained(folder)
+
+
+def boundary_id(tokenizer: Any) -> int:
+    """Id of the token that begins and ends a document: <|endoftext|>, or the model's own end-of-text token."""
+    found = tokenizer.convert_tokens_to_ids(BOUNDARY)
+    if found is not None and found != tokenizer.unk_token_id:
+        return int(found)
+    if tokenizer.eos_token_id is None:
+        raise MacroscopeError(f"the tokenizer {tokenizer.name_or_path!r} has no end-of-text token; take another base model")
+    return int(tokenizer.eos_token_id)
+
+
+def training_texts(documents: Path, split: str, titles: bool) -> Iterator[str]:
+    """Training texts of a split, in file order.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the format W/ Title meets a section without a title, or the split is empty.
+    """
+    empty = True
+    for document in read_documents(documents, split):
+        empty = False
+        try:
+            yield training_text(document, titles)
+        except ValueError as error:
+            raise MacroscopeError(
+                f"{documents}, document {document.id!r}: {error}; set titles: false for this system"
+            ) from None
+    if empty:
+        raise MacroscopeError(f"{documents}: no documents in split '{split}'; give the corpus more documents")
+
+
+def train_bpe(texts: Iterator[str], vocabulary: int) -> PreTrainedTokenizerFast:
+    """Train a byte-level BPE, as GPT-2 has; the same texts give the same tokenizer."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[BOUNDARY],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=BOUNDARY, eos_token=BOUNDARY)

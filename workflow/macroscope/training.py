@@ -1,0 +1,180 @@
+"""One training loop for all models: the Trainer of transformers, resumable after a kill, silent but for log lines."""
+
+import logging
+import os
+import shutil
+import time
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from torch.utils.data import Dataset
+from transformers import Trainer, TrainerCallback, TrainingArguments, set_seed
+from transformers.trainer_utils import get_last_checkpoint
+from transformers.utils import logging as transformers_logging
+
+from macroscope.files import read_json, write_json
+
+log = logging.getLogger("macroscope")
+
+FINGERPRINT = "fingerprint.json"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a model is trained.
+
+    Attributes
+    ----------
+    epochs
+        Passes over the training examples.
+    batch_size
+        Examples per update, over all devices and accumulation steps.
+    device_batch_size
+        Examples per device and step.
+    learning_rate, warmup_share, weight_decay
+        Of AdamW; the rate rises over the share of updates that is the warm-up, then falls linearly to 0.
+    evaluations
+        Validations, each with a checkpoint; 0: no validation, and a checkpoint at every tenth of the training.
+    bfloat16
+        Arithmetic in bfloat16 under autocast.
+    """
+
+    epochs: float
+    batch_size: int
+    device_batch_size: int
+    learning_rate: float
+    warmup_share: float = 0.0
+    weight_decay: float = 0.0
+    evaluations: int = 0
+    bfloat16: bool = False
+
+
+def train(
+    model: torch.nn.Module,
+    train_set: Dataset[Any],
+    valid_set: Dataset[Any] | None,
+    collate: Any,
+    schedule: Schedule,
+    *,
+    seed: int,
+    checkpoints: Path,
+    fingerprint: dict[str, Any],
+    group_by_length: bool = False,
+) -> pd.DataFrame:
+    """Train `model` in place; with validation, its weights end as those of the lowest validation loss.
+
+    A killed run leaves checkpoints, from the last of which the next one goes on. Checkpoints that other data or options
+    made (another `fingerprint`) are removed. The caller removes the folder with `discard` once the model is safe.
+
+    Returns
+    -------
+    data frame
+        step, epoch, train_loss, valid_loss; NaN where a row has only one of them.
+    """
+    transformers_logging.set_verbosity_error()
+    set_seed(seed)
+    steps = _steps(len(train_set), schedule)  # type: ignore[arg-type]
+    every = max(1, steps // (schedule.evaluations or 10))
+    arguments = TrainingArguments(
+        output_dir=str(checkpoints),
+        num_train_epochs=schedule.epochs,
+        per_device_train_batch_size=min(schedule.device_batch_size, schedule.batch_size),
+        per_device_eval_batch_size=schedule.device_batch_size,
+        gradient_accumulation_steps=_accumulation(schedule),
+        learning_rate=schedule.learning_rate,
+        warmup_steps=int(schedule.warmup_share * steps),
+        weight_decay=schedule.weight_decay,
+        bf16=schedule.bfloat16,
+        eval_strategy="steps" if valid_set is not None else "no",
+        eval_steps=every,
+        save_steps=every,
+        save_total_limit=2,
+        load_best_model_at_end=valid_set is not None,
+        metric_for_best_model="eval_loss" if valid_set is not None else None,
+        logging_steps=max(1, every // 5),
+        report_to="none",
+        disable_tqdm=True,
+        seed=seed,
+        data_seed=seed,
+        train_sampling_strategy="group_by_length" if group_by_length else "random",
+        dataloader_pin_memory=torch.cuda.is_available(),
+    )
+    resume = _prepare_checkpoints(checkpoints, fingerprint)
+    trainer = Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=train_set,
+        eval_dataset=valid_set,
+        data_collator=collate,
+        callbacks=[_LogLines(steps)],
+    )
+    trainer.pop_callback(_printer())
+    with warnings.catch_warnings():
+        # The Trainer's own use of the scheduler and of checkpoints warns about things that are as they should be.
+        warnings.simplefilter("ignore")
+        trainer.train(resume_from_checkpoint=resume)
+    return _history(trainer.state.log_history)
+
+
+def discard(checkpoints: Path) -> None:
+    """Remove the checkpoints of a finished training; only the main process of several does."""
+    if int(os.environ.get("RANK", "0")) == 0:
+        shutil.rmtree(checkpoints, ignore_errors=True)
+
+
+def _printer() -> type[TrainerCallback]:
+    from transformers.trainer_callback import PrinterCallback
+
+    return PrinterCallback
+
+
+def _accumulation(schedule: Schedule) -> int:
+    devices = max(1, int(os.environ.get("WORLD_SIZE", "1")))
+    return max(1, schedule.batch_size // (min(schedule.device_batch_size, schedule.batch_size) * devices))
+
+
+def _steps(examples: int, schedule: Schedule) -> int:
+    return max(1, int(schedule.epochs * -(-examples // schedule.batch_size)))
+
+
+def _prepare_checkpoints(folder: Path, fingerprint: dict[str, Any]) -> str | None:
+    """Return the checkpoint to resume from, or None; checkpoints of another training are removed."""
+    known = folder / FINGERPRINT
+    if folder.exists() and (not known.exists() or read_json(known) != fingerprint):
+        log.info("%s: checkpoints of other data or options; training starts anew", folder)
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(known, fingerprint)
+    last = get_last_checkpoint(str(folder))
+    if last is not None:
+        log.info("resuming from %s", last)
+    return last
+
+
+def _history(entries: list[dict[str, Any]]) -> pd.DataFrame:
+    rows = [
+        {"step": e["step"], "epoch": e["epoch"], "train_loss": e.get("loss"), "valid_loss": e.get("eval_loss")}
+        for e in entries
+        if "loss" in e or "eval_loss" in e
+    ]
+    return pd.DataFrame(rows, columns=["step", "epoch", "train_loss", "valid_loss"]).astype(float)
+
+
+class _LogLines(TrainerCallback):
+    """Say how far along the training is, in log lines."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps, self.start = steps, time.monotonic()
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
+        """Report losses."""
+        logs = logs or {}
+        if state.is_world_process_zero:
+            for key, name in (("loss", "training"), ("eval_loss", "validation")):
+                if key in logs:
+                    elapsed = time.monotonic() - self.start
+                    log.info("step %d of %d: %s loss %.4f, %.0f s", state.global_step, self.steps, name, logs[key], elapsed)

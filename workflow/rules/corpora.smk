@@ -1,0 +1,114 @@
+"""Raw files -> documents.
+
+Inputs: a source of the registry (retrieved once to data/), the user's files, or a simulated process.
+Outputs: results/{run}/corpora/{corpus}/documents.parquet with its counts, its summary and its section types.
+"""
+
+
+localrules:
+    retrieve,
+
+
+rule simulate_corpus:
+    """Write raw files in an upstream format from a process that is known exactly, and the truth beside them."""
+    input:
+        code=modules_of("macroscope.corpora.simulated.wiki"),
+    output:
+        raw="results/{run}/corpora/{corpus}/raw/pages-articles.xml.bz2",
+        process="results/{run}/corpora/{corpus}/truth/process.json",
+        documents="results/{run}/corpora/{corpus}/truth/documents.parquet",
+        pages="results/{run}/corpora/{corpus}/truth/pages.csv",
+    log:
+        "logs/{run}/simulate_corpus/{corpus}.log",
+    wildcard_constraints:
+        corpus=plan.simulated_corpora(),
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        options=plan.simulation_options,
+        seed=plan.config.seed,
+        truth=lambda wildcards, output: Path(output.process).parent,
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} corpora simulate --options {params.options:q} --seed {params.seed} \
+            --raw {output.raw:q} --truth {params.truth:q}
+        """
+
+
+rule retrieve:
+    """Download a file of the registry: resumed, retried, verified."""
+    output:
+        "data/{source}/{version}/{file}",
+    log:
+        "logs/retrieve/{source}-{version}-{file}.log",
+    resources:
+        mem_mb=500,
+        runtime=1440,
+    params:
+        mirror=plan.mirror_flag(),
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} corpora retrieve --name {wildcards.source:q} --file {wildcards.file:q} \
+            --output {output:q} {params.mirror}
+        """
+
+
+rule extract_documents:
+    """Read one raw file into documents with their sections; count what is dropped."""
+    input:
+        raw=plan.raw_part,
+        code=plan.extraction_modules,
+    output:
+        "results/{run}/corpora/{corpus}/extracted/{part}.parquet",
+    log:
+        "logs/{run}/extract_documents/{corpus}/{part}.log",
+    benchmark:
+        "logs/{run}/extract_documents/{corpus}/{part}.tsv"
+    threads: 8
+    resources:
+        mem_mb=4000,
+        runtime=720,
+    params:
+        options=plan.extraction_options,
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} corpora extract --corpus {wildcards.corpus:q} \
+            --options {params.options:q} --input {input.raw:q} --output {output:q} --threads {threads}
+        """
+
+
+rule prepare_documents:
+    """Normalise section titles, filter, split; count what every filter drops."""
+    input:
+        parts=plan.parts,
+        code=modules_of("macroscope.corpora.prepare"),
+        spellings=workflow.source_path("../../resources/title_spellings.yaml"),
+    output:
+        documents="results/{run}/corpora/{corpus}/documents.parquet",
+        filters="results/{run}/corpora/{corpus}/filters.csv",
+        summary="results/{run}/corpora/{corpus}/summary.csv",
+        section_types="results/{run}/corpora/{corpus}/section_types.csv",
+    log:
+        "logs/{run}/prepare_documents/{corpus}.log",
+    benchmark:
+        "logs/{run}/prepare_documents/{corpus}.tsv"
+    resources:
+        mem_mb=4000,
+        runtime=240,
+    params:
+        options=plan.preparation_options,
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} corpora prepare --corpus {wildcards.corpus:q} \
+            --options {params.options:q} --parts {input.parts:q} --documents {output.documents:q} \
+            --filters {output.filters:q} --summary {output.summary:q} --section-types {output.section_types:q}
+        """

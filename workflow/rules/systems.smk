@@ -1,0 +1,229 @@
+"""Documents -> samples.
+
+Inputs: results/{run}/corpora/{corpus}/documents.parquet.
+Outputs: results/{run}/systems/{corpus}/{system}/samples.parquet, for language models also model/ and perplexity/.
+Steps of a language model: tokenizer, fine-tuning, perplexity, sampling in shards, gathering.
+"""
+
+
+rule train_tokenizer:
+    """The base model's tokenizer, or for a model from scratch a byte-level BPE of the training text."""
+    input:
+        documents="results/{run}/corpora/{corpus}/documents.parquet",
+        code=modules_of("macroscope.systems.tokenizer"),
+    output:
+        directory("results/{run}/systems/{corpus}/{system}/tokenizer"),
+    log:
+        "logs/{run}/train_tokenizer/{corpus}/{system}.log",
+    wildcard_constraints:
+        system=plan.language_models,
+    resources:
+        mem_mb=8000,
+        runtime=120,
+    params:
+        base=plan.base,
+        titles=plan.titles_flag,
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} systems train-tokenizer --documents {input.documents:q} \
+            --base {params.base:q} {params.titles} --output {output:q}
+        """
+
+
+rule finetune:
+    """Fine-tune the base model, or train it from scratch; a killed run goes on from its last checkpoint."""
+    input:
+        documents="results/{run}/corpora/{corpus}/documents.parquet",
+        tokenizer="results/{run}/systems/{corpus}/{system}/tokenizer",
+        code=modules_of("macroscope.systems.language_model"),
+    output:
+        directory("results/{run}/systems/{corpus}/{system}/model"),
+    log:
+        "logs/{run}/finetune/{corpus}/{system}.log",
+    benchmark:
+        "logs/{run}/finetune/{corpus}/{system}.tsv"
+    wildcard_constraints:
+        system=plan.language_models,
+    threads: 8
+    resources:
+        mem_mb=16000,
+        runtime=2880,
+        gpu=plan.gpus,
+    params:
+        options=plan.training_options,
+        seed=plan.config.seed,
+        checkpoints="results/{run}/systems/{corpus}/{system}/checkpoints",
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} systems finetune --documents {input.documents:q} \
+            --tokenizer {input.tokenizer:q} --options {params.options:q} --seed {params.seed} \
+            --checkpoints {params.checkpoints:q} --output {output:q} --threads {threads} \
+            --processes {resources.gpu}
+        """
+
+
+rule measure_perplexity:
+    """Negative log-likelihood, tokens and words of every document of a held-out split."""
+    input:
+        documents="results/{run}/corpora/{corpus}/documents.parquet",
+        model="results/{run}/systems/{corpus}/{system}/model",
+        code=modules_of("macroscope.systems.perplexity"),
+    output:
+        "results/{run}/systems/{corpus}/{system}/perplexity/{split}.parquet",
+    log:
+        "logs/{run}/measure_perplexity/{corpus}/{system}-{split}.log",
+    benchmark:
+        "logs/{run}/measure_perplexity/{corpus}/{system}-{split}.tsv"
+    wildcard_constraints:
+        system=plan.language_models,
+    threads: 8
+    resources:
+        mem_mb=12000,
+        runtime=240,
+        gpu=plan.gpus,
+    params:
+        options=plan.perplexity_options,
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} systems measure-perplexity --documents {input.documents:q} \
+            --model {input.model:q} --options {params.options:q} --split {wildcards.split} --output {output:q} \
+            --threads {threads}
+        """
+
+
+rule sample:
+    """One shard of samples; every sample has a seed of its own, so the number of shards does not change them."""
+    input:
+        model="results/{run}/systems/{corpus}/{system}/model",
+        code=modules_of("macroscope.systems.sampling"),
+    output:
+        "results/{run}/systems/{corpus}/{system}/shards/{shard}.parquet",
+    log:
+        "logs/{run}/sample/{corpus}/{system}-{shard}.log",
+    benchmark:
+        "logs/{run}/sample/{corpus}/{system}-{shard}.tsv"
+    wildcard_constraints:
+        system=plan.language_models,
+    threads: 8
+    resources:
+        mem_mb=12000,
+        runtime=1440,
+        gpu=plan.gpus,
+    params:
+        options=plan.sampling_options,
+        shards=plan.shard_count,
+        seed=plan.config.seed,
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} systems sample --model {input.model:q} --options {params.options:q} \
+            --seed {params.seed} --shard {wildcards.shard} --shards {params.shards} \
+            --system {wildcards.system:q} --output {output:q} --threads {threads}
+        """
+
+
+rule gather_samples:
+    """The shards as one collection, in the order of the samples' numbers."""
+    input:
+        shards=plan.shards,
+        code=modules_of("macroscope.systems.gathering"),
+    output:
+        "results/{run}/systems/{corpus}/{system}/samples.parquet",
+    log:
+        "logs/{run}/gather_samples/{corpus}/{system}.log",
+    wildcard_constraints:
+        system=plan.language_models,
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} systems gather --corpus {wildcards.corpus:q} --output {output:q} \
+            {input.shards:q}
+        """
+
+
+rule import_texts:
+    """Texts of the user's own model."""
+    input:
+        files=plan.user_files,
+        code=modules_of("macroscope.systems.files"),
+    output:
+        "results/{run}/systems/{corpus}/{system}/samples.parquet",
+    log:
+        "logs/{run}/import_texts/{corpus}/{system}.log",
+    wildcard_constraints:
+        system=plan.files_systems,
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        options=plan.system_options,
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} systems import --options {params.options:q} \
+            --corpus {wildcards.corpus:q} --system {wildcards.system:q} --output {output:q}
+        """
+
+
+rule draw_control:
+    """Held-out real documents: the floor that a perfect model would reach."""
+    input:
+        documents="results/{run}/corpora/{corpus}/documents.parquet",
+        code=modules_of("macroscope.systems.control"),
+    output:
+        "results/{run}/systems/{corpus}/{system}/samples.parquet",
+    log:
+        "logs/{run}/draw_control/{corpus}/{system}.log",
+    wildcard_constraints:
+        system=plan.control_systems,
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        options=plan.system_options,
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} systems control --documents {input.documents:q} \
+            --options {params.options:q} --corpus {wildcards.corpus:q} --output {output:q}
+        """
+
+
+rule simulate_samples:
+    """Samples of a simulated corpus's own process, or of a defect of it: known truth for the critics."""
+    input:
+        process="results/{run}/corpora/{corpus}/truth/process.json",
+        code=modules_of("macroscope.systems.simulated"),
+    output:
+        "results/{run}/systems/{corpus}/{system}/samples.parquet",
+    log:
+        "logs/{run}/simulate_samples/{corpus}/{system}.log",
+    wildcard_constraints:
+        system=plan.simulated_systems,
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        options=plan.system_options,
+        seed=plan.config.seed,
+    conda:
+        "../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} systems simulate --truth {input.process:q} \
+            --options {params.options:q} --seed {params.seed} --corpus {wildcards.corpus:q} \
+            --system {wildcards.system:q} --output {output:q}
+        """
