@@ -1,5 +1,92 @@
 """`macroscope corpora <verb>`: raw files -> documents."""
 
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
+from macroscope.cli.options import parse_options
+from macroscope.errors import MacroscopeError, nearest
+
+if TYPE_CHECKING:
+    from macroscope.corpora.options import CohanCorpus, FilesCorpus, SimulatedCorpus, WikipediaCorpus
+
 app = typer.Typer(help="Raw files -> documents.", no_args_is_help=True)
+
+CorpusName = Annotated[str, typer.Option("--corpus", help="Name of the corpus in the config.")]
+CorpusOptions = Annotated[str, typer.Option("--options", help="Options of the corpus, as JSON.")]
+
+
+@app.command()
+def simulate(
+    options: CorpusOptions,
+    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same bytes.")],
+    raw: Annotated[Path, typer.Option(help="Raw file to write, in the upstream format.")],
+    truth: Annotated[Path, typer.Option(help="Folder to write what is true about it to.")],
+) -> None:
+    """Write the raw file of a simulated corpus, and the truth about it."""
+    from macroscope.corpora.options import SimulatedCorpus
+    from macroscope.corpora.simulated import write_corpus
+
+    write_corpus(parse_options(SimulatedCorpus, options), seed, raw, truth)
+
+
+@app.command()
+def retrieve(
+    name: Annotated[str, typer.Option(help="Name of the source in resources/sources.yaml.")],
+    file: Annotated[str, typer.Option(help="Name of one of its files.")],
+    output: Annotated[Path, typer.Option(help="Where to write it; a broken download goes on at the next call.")],
+    mirror: Annotated[str | None, typer.Option(help="http(s) or file URL, or folder, in place of the hosts.")] = None,
+) -> None:
+    """Download a raw file and verify it."""
+    from macroscope.corpora.retrieval import retrieve as run
+
+    run(name, file, output, mirror)
+
+
+@app.command()
+def extract(
+    corpus: CorpusName,
+    options: CorpusOptions,
+    input_file: Annotated[Path, typer.Option("--input", help="Raw file, or folder of the source 'files'.")],
+    output: Annotated[Path, typer.Option(help="Parquet file to write.")],
+    threads: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
+) -> None:
+    """Read the documents of one raw file, before any filter of the config."""
+    from macroscope.corpora.extract import extract as run
+
+    run(corpus, _corpus_options(options), input_file, output, threads)
+
+
+@app.command()
+def prepare(
+    corpus: CorpusName,
+    options: CorpusOptions,
+    part_files: Annotated[list[Path], typer.Argument(metavar="PARTS...", help="What 'extract' wrote, in order.")],
+    documents: Annotated[Path, typer.Option(help="Parquet file to write.")],
+    filters: Annotated[Path, typer.Option(help="CSV of what each filter kept and dropped.")],
+    summary: Annotated[Path, typer.Option(help="CSV of sizes and lengths, a row a split.")],
+    section_types: Annotated[Path, typer.Option(help="CSV of the section types.")],
+    parts: Annotated[bool, typer.Option("--parts", help="May stand before the parts.")] = False,
+) -> None:
+    """Normalise the section titles, filter the documents, and describe the corpus."""
+    from macroscope.corpora.prepare import Outputs
+    from macroscope.corpora.prepare import prepare as run
+
+    run(corpus, _corpus_options(options), part_files, Outputs(documents, filters, summary, section_types))
+
+
+def _corpus_options(text: str) -> "SimulatedCorpus | WikipediaCorpus | CohanCorpus | FilesCorpus":
+    """Validate against the options of the source that the JSON names, so that errors are about that source only."""
+    from macroscope.corpora.options import CohanCorpus, FilesCorpus, SimulatedCorpus, WikipediaCorpus
+
+    models = {"simulated": SimulatedCorpus, "wikipedia": WikipediaCorpus, "cohan": CohanCorpus, "files": FilesCorpus}
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise MacroscopeError(f"--options: not valid JSON ({error.msg} at column {error.colno})") from None
+    name = raw.get("source") if isinstance(raw, dict) else None
+    if name not in models:
+        raise MacroscopeError(f"--options, source: {name!r} is no source{nearest(str(name), models)}")
+    return parse_options(models[name], text)

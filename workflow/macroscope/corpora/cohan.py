@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from macroscope.corpora.counting import keep
 from macroscope.corpora.lines import numbered_records, parse_lines
 from macroscope.corpora.options import CohanCorpus
 from macroscope.corpora.splits import split_of
@@ -55,25 +56,17 @@ def read_articles(options: CohanCorpus, path: Path, provenance: Provenance, work
         for where, split, record in _records(path):
             progress.advance(1)
             identifier, names, texts = _fields(record, where)
-            if not _keep(mismatched, len(names) == len(texts)):
+            if not keep(mismatched, len(names) == len(texts)):
                 continue
             sections = _sections(names, texts, empty_sections)
             abstract = _abstract(record) if options.abstract else ""
             if abstract:
                 sections.insert(0, Section(ABSTRACT, abstract))
-            if not _keep(empty, bool(sections)) or not _keep(duplicates, identifier not in seen):
+            if not keep(empty, bool(sections)) or not keep(duplicates, identifier not in seen):
                 continue
             seen.add(identifier)
             split = split or split_of(identifier, options.valid_share, options.test_share)
             yield Document(identifier, split, None, tuple(sections))
-
-
-def _keep(count: Count, condition: bool) -> bool:
-    if condition:
-        count.kept += 1
-    else:
-        count.dropped += 1
-    return condition
 
 
 def _records(path: Path) -> Iterator[Record]:
@@ -130,7 +123,7 @@ def _sections(names: list[str], texts: list[list[str]], empty: Count) -> list[Se
     sections = []
     for name, sentences in zip(names, texts, strict=True):
         text = tidy(" ".join(sentence.strip() for sentence in sentences if sentence.strip()))
-        if _keep(empty, bool(text)):
+        if keep(empty, bool(text)):
             sections.append(Section(name, text))
     return sections
 

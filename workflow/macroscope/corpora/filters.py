@@ -1,7 +1,124 @@
-"""The filters of deng2022, Appendix E, that look at one document at a time, each with its count."""
+"""The filters of deng2022, Appendix E, as steps of a stream of documents; each keeps its count."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import batched, chain
-from typing import Protocol
+from itertools import islice
 
+from macroscope.corpora.counting import keep
+from macroscope.corpora.options import Filters, RareTitles
+from macroscope.corpora.titles import normalise_title
+from macroscope.corpora.tokens import CountTokens
+from macroscope.documents import Count, Document, Section
+
+_DOCUMENTS_PER_BATCH = 256
+
+Measured = tuple[Document, list[int]]  # a document, and the tokens of each of its sections
+
+
+def with_standard_titles(documents: Iterable[Document], language: str) -> Iterator[Document]:
+    """Bring the section titles to their standard form; see `macroscope.corpora.titles.normalise_title`."""
+    for document in documents:
+        yield replace(document, sections=tuple(_standard(section, language) for section in document.sections))
+
+
+def _standard(section: Section, language: str) -> Section:
+    return section if section.title is None else Section(normalise_title(section.title, language), section.text)
+
+
+class DocumentFilters:
+    """The filters that need to see no other document, in the paper's order.
+
+    Parameters
+    ----------
+    options
+        Thresholds.
+    language
+        Of the section titles; the titles in `drop_sections` are brought to the same standard form.
+    count_tokens
+        See `macroscope.corpora.tokens.token_counter`.
+
+    Attributes
+    ----------
+    counts
+        One a filter, in order; they grow while `apply` is consumed.
+    """
+
+    def __init__(self, options: Filters, language: str, count_tokens: CountTokens) -> None:
+        self._options, self._count_tokens = options, count_tokens
+        self._boilerplate = {normalise_title(title, language) for title in options.drop_sections}
+        self._dropped_sections = Count("section of boilerplate", 0, 0, "sections")
+        self._few = Count(f"fewer than {options.min_sections} sections", 0, 0)
+        self._short = Count(f"a section shorter than {options.min_section_tokens} tokens", 0, 0)
+        self._long = Count(f"a section longer than {options.max_section_tokens} tokens", 0, 0)
+        self._duplicates = Count("document id that occurred before", 0, 0)
+        self.counts = [self._dropped_sections, self._few, self._short, self._long, self._duplicates]
+
+    def apply(self, documents: Iterable[Document]) -> Iterator[Measured]:
+        """Stream the documents that pass, with the tokens of each section."""
+        enough = self._with_enough_sections(self._without_boilerplate(documents))
+        return self._unique(self._of_moderate_length(self._measured(enough)))
+
+    def _without_boilerplate(self, documents: Iterable[Document]) -> Iterator[Document]:
+        for document in documents:
+            kept = tuple(section for section in document.sections if section.title not in self._boilerplate)
+            self._dropped_sections.kept += len(kept)
+            self._dropped_sections.dropped += len(document.sections) - len(kept)
+            yield replace(document, sections=kept)
+
+    def _with_enough_sections(self, documents: Iterable[Document]) -> Iterator[Document]:
+        for document in documents:
+            if keep(self._few, len(document.sections) >= self._options.min_sections):
+                yield document
+
+    def _measured(self, documents: Iterable[Document]) -> Iterator[Measured]:
+        documents = iter(documents)
+        while batch := list(islice(documents, _DOCUMENTS_PER_BATCH)):
+            texts = [section.text for document in batch for section in document.sections]
+            lengths = iter(self._count_tokens(texts))
+            for document in batch:
+                yield document, list(islice(lengths, len(document.sections)))
+
+    def _of_moderate_length(self, documents: Iterable[Measured]) -> Iterator[Measured]:
+        for document, lengths in documents:
+            long_enough = keep(self._short, min(lengths) >= self._options.min_section_tokens)
+            if long_enough and keep(self._long, max(lengths) <= self._options.max_section_tokens):
+                yield document, lengths
+
+    def _unique(self, documents: Iterable[Measured]) -> Iterator[Measured]:
+        seen: set[str] = set()
+        for document, lengths in documents:
+            if keep(self._duplicates, document.id not in seen):
+                seen.add(document.id)
+                yield document, lengths
+
+
+class TitleCensus:
+    """Counts section titles over the training documents, and tells which are rare.
+
+    A title counts once a document. Sections without a title take no part.
+    """
+
+    def __init__(self) -> None:
+        self.train_documents = 0
+        self._documents_with: Counter[str] = Counter()
+
+    def add(self, document: Document) -> None:
+        """Count a document, if it is of the training split."""
+        if document.split == "train":
+            self.train_documents += 1
+            self._documents_with.update(titles_of(document))
+
+    def threshold(self, options: RareTitles) -> float:
+        """Fewest training documents that a title must occur in: the larger of the two limits."""
+        return max(options.min_count, options.min_share * self.train_documents)
+
+    def frequent(self, options: RareTitles) -> frozenset[str]:
+        """Titles that are not rare."""
+        threshold = self.threshold(options)
+        return frozenset(title for title, documents in self._documents_with.items() if documents >= threshold)
+
+
+def titles_of(document: Document) -> set[str]:
+    """Distinct section titles of a document."""
+    return {section.title for section in document.sections if section.title is not None}

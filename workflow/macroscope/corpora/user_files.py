@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from macroscope.corpora.counting import keep
 from macroscope.corpora.headings import split_sections
 from macroscope.corpora.lines import numbered_records
 from macroscope.corpora.options import FilesCorpus
@@ -76,14 +77,9 @@ def read_user_documents(
     seen: set[str] = set()
     for record in _records(paths):
         document = _document(record, counts, valid_share, test_share)
-        if document is None:
-            continue
-        if document.id in seen:
-            counts.duplicates.dropped += 1
-            continue
-        counts.duplicates.kept += 1
-        seen.add(document.id)
-        yield document
+        if document is not None and keep(counts.duplicates, document.id not in seen):
+            seen.add(document.id)
+            yield document
 
 
 def _records(paths: Sequence[Path]) -> Iterator[_Record]:
@@ -205,10 +201,8 @@ def _document(record: _Record, counts: _Counts, valid_share: float, test_share: 
     sections = tuple(section for section in raw if section.text)
     counts.empty_sections.kept += len(sections)
     counts.empty_sections.dropped += len(raw) - len(sections)
-    if not sections:
-        counts.without_text.dropped += 1
+    if not keep(counts.without_text, bool(sections)):
         return None
-    counts.without_text.kept += 1
     identifier = _identifier(record)
     title = _optional_string(record, "title") or own_title
     split = _optional_string(record, "split") or split_of(identifier, valid_share, test_share)

@@ -1,0 +1,169 @@
+"""From the extracted parts of a corpus to its documents: titles, filters, tables (deng2022, Appendix E)."""
+
+import logging
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from macroscope.corpora.counting import keep
+from macroscope.corpora.filters import DocumentFilters, TitleCensus, titles_of, with_standard_titles
+from macroscope.corpora.options import Corpus
+from macroscope.corpora.summary import Summary, write_filters
+from macroscope.corpora.tokens import token_counter
+from macroscope.documents import Count, Document, Provenance, read_documents, read_provenance, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.progress import progress
+
+log = logging.getLogger("macroscope")
+
+RARE_TITLE = "a section title that is rare"
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where `prepare` writes: the documents, and three tables beside them."""
+
+    documents: Path
+    filters: Path
+    summary: Path
+    section_types: Path
+
+
+def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Outputs) -> None:
+    """Turn the extracted parts of a corpus into its documents.
+
+    In this order: section titles are brought to their standard form; sections of boilerplate are removed; documents
+    are dropped that have fewer than `min_sections` sections, a section shorter than `min_section_tokens`, one longer
+    than `max_section_tokens`, or the id of an earlier one (the first is kept); last, documents with a rare section
+    title. The paper leaves open whether titles are counted before the other filters, and whether in documents or in
+    occurrences: here a title counts once in each *training* document that passed all *earlier* filters, and is
+    rare below max(min_count, min_share x number of those documents); it is counted once, not again after documents
+    have left. Sections without a title are never rare.
+
+    The documents' splits are those that the parts have: by id hash, or the source's official ones.
+
+    Parameters
+    ----------
+    corpus
+        Its name in the config.
+    parts
+        Collections that `extract` wrote; their counts are summed and stand before those of these filters.
+    outputs
+        `filters`: filter, unit, kept, dropped. `summary`: a row a split (Table 11 in kind). `section_types`: section
+        types of the training split. The documents' metadata carry all counts.
+
+    Raises
+    ------
+    MacroscopeError
+        Where no document, or no training document, is left: says which filter dropped the most, and what to loosen.
+    """
+    provenance = _provenance(corpus, options, parts)
+    filters = DocumentFilters(options.filters, options.language, token_counter(options.filters.length_tokenizer))
+    provenance.counts += filters.counts
+    census, lengths = TitleCensus(), array("i")
+    outputs.documents.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".prepare.", dir=outputs.documents.parent) as folder:
+        passed = Path(folder) / "passed.parquet"
+        extracted = chain.from_iterable(read_documents(part) for part in parts)
+        shown = progress(extracted, f"filter {corpus}", unit="documents")
+        measured = filters.apply(with_standard_titles(shown, options.language))
+        write_documents(passed, _taking_notes(measured, census, lengths), provenance)
+
+        threshold = census.threshold(options.filters.rare_titles)
+        rare = Count(f"{RARE_TITLE}: in fewer than {threshold:g} training documents", 0, 0)
+        provenance.counts.append(rare)
+        frequent = census.frequent(options.filters.rare_titles)
+        summary = Summary()
+        _write(outputs, _with_frequent_titles(read_documents(passed), lengths, frequent, rare, summary), provenance)
+    for split in ("valid", "test"):
+        if not summary.documents(split):
+            log.warning("corpus '%s': no document is in the split '%s'; give it more documents", corpus, split)
+    write_filters(outputs.filters, provenance.counts)
+    summary.write(outputs.summary)
+    summary.write_section_types(outputs.section_types)
+
+
+def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenance:
+    """Metadata of the whole, with the counts of the parts summed filter by filter."""
+    counts: dict[tuple[str, str], Count] = {}
+    sources = []
+    for part in parts:
+        provenance = read_provenance(part)
+        sources.append(provenance.source)
+        for count in provenance.counts:
+            total = counts.setdefault((count.filter, count.unit), Count(count.filter, 0, 0, count.unit))
+            total.kept += count.kept
+            total.dropped += count.dropped
+    return Provenance(corpus, {"parts": sources}, options.model_dump(mode="json"), list(counts.values()))
+
+
+def _taking_notes(
+    documents: Iterable[tuple[Document, list[int]]], census: TitleCensus, lengths: "array[int]"
+) -> Iterator[Document]:
+    for document, section_lengths in documents:
+        census.add(document)
+        lengths.extend(section_lengths)
+        yield document
+
+
+def _with_frequent_titles(
+    documents: Iterable[Document], lengths: Sequence[int], frequent: frozenset[str], rare: Count, summary: Summary
+) -> Iterator[Document]:
+    start = 0
+    for document in documents:
+        end = start + len(document.sections)
+        if keep(rare, titles_of(document) <= frequent):
+            summary.add(document, lengths[start:end])
+            yield document
+        start = end
+
+
+def _write(outputs: Outputs, documents: Iterable[Document], provenance: Provenance) -> None:
+    """Write the documents, unless none, or none to train on, is left."""
+    splits: set[str] = set()
+
+    def checked() -> Iterator[Document]:
+        for document in documents:
+            splits.add(document.split)
+            yield document
+        if "train" not in splits:
+            raise empty_corpus(provenance, "training document" if splits else "document")
+
+    write_documents(outputs.documents, checked(), provenance)
+
+
+_OPTIONS = {
+    "fewer than": "min_sections",
+    "a section shorter": "min_section_tokens",
+    "a section longer": "max_section_tokens",
+    RARE_TITLE: "rare_titles",
+    "section of boilerplate": "drop_sections",
+}
+
+
+def empty_corpus(provenance: Provenance, what: str) -> MacroscopeError:
+    """Make the error for a corpus of which nothing is left: which filter dropped the most, and what to loosen.
+
+    Parameters
+    ----------
+    what
+        What there is none of, as a noun in the singular.
+    """
+    counts = [count for count in provenance.counts if count.unit != "sections"]
+    worst = max(counts, key=lambda count: count.dropped, default=None)
+    if worst is None or not worst.dropped:
+        return MacroscopeError(f"corpus '{provenance.corpus}': no {what} is in its raw files; give it more documents")
+    last = next((count for count in reversed(counts) if count.dropped), worst)
+    took = f"the filter '{worst.filter}' dropped {worst.dropped:,} of {worst.dropped + worst.kept:,} {worst.unit}"
+    if last is not worst:
+        took += f", the last ones went to '{last.filter}' ({last.dropped:,} of {last.dropped + last.kept:,})"
+    loosen = [f"filters.{option}" for count in (worst, last) if (option := _option(count))]
+    hint = f"loosen {' or '.join(dict.fromkeys(loosen))}" if loosen else "give it other raw files"
+    return MacroscopeError(f"corpus '{provenance.corpus}': no {what} is left after filtering: {took}; {hint}")
+
+
+def _option(count: Count) -> str | None:
+    return next((option for start, option in _OPTIONS.items() if count.filter.startswith(start)), None)

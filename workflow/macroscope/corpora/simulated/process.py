@@ -1,0 +1,147 @@
+"""The known truth of a simulated corpus: a Markov chain of section types (deng2022, section 4, made true).
+
+A document is a walk from `begin` to `end`; each state on the way is the type of a section. Its total latent NLL under the
+chain itself, -log P(z), has a known distribution: means here are exact, by the chain's fundamental matrix.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macroscope.errors import MacroscopeError
+
+Floats = NDArray[np.float64]
+_TOLERANCE = 1e-9
+
+
+class SectionProcess:
+    """A first-order Markov chain over section types, with a begin and an absorbing end.
+
+    Parameters
+    ----------
+    states
+        Names of the K section types.
+    begin
+        Probabilities of the first section's type, shape (K,), sum 1: no document is empty.
+    transition
+        Probabilities of the next section's type, shape (K, K): row = from.
+    end
+        Probabilities that a section is the last, shape (K,); `transition` and `end` together sum to 1 in each row.
+
+    Raises
+    ------
+    MacroscopeError
+        Where shapes or sums are wrong, or a walk need not reach the end.
+    """
+
+    def __init__(
+        self, states: Sequence[str], begin: Iterable[float], transition: Iterable[Iterable[float]], end: Iterable[float]
+    ) -> None:
+        self.states = tuple(states)
+        self.begin = np.array(list(begin), dtype=float)
+        self.transition = np.array([list(row) for row in transition], dtype=float)
+        self.end = np.array(list(end), dtype=float)
+        self._check()
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Mapping[str, float]], begin: str, end: str) -> "SectionProcess":
+        """Make a process from successors by name; the rows are normalised.
+
+        Parameters
+        ----------
+        table
+            From each state, and from `begin`, the weights of its successors, `end` among them.
+        begin, end
+            Names of the two states that are no sections.
+        """
+        states = [state for state in table if state != begin]
+        weights = {state: {to: w / sum(row.values()) for to, w in row.items()} for state, row in table.items()}
+        return cls(
+            states,
+            [weights[begin].get(state, 0.0) for state in states],
+            [[weights[state].get(to, 0.0) for to in states] for state in states],
+            [weights[state].get(end, 0.0) for state in states],
+        )
+
+    def _check(self) -> None:
+        size = len(self.states)
+        if self.begin.shape != (size,) or self.transition.shape != (size, size) or self.end.shape != (size,):
+            raise MacroscopeError(f"a section process of {size} states needs begin and end of {size}, and a square matrix")
+        everything = np.concatenate([self.begin, self.transition.ravel(), self.end])
+        sums = np.append(self.transition.sum(1) + self.end, self.begin.sum())
+        if everything.min() < 0 or np.abs(sums - 1).max() > _TOLERANCE:
+            raise MacroscopeError("a section process needs probabilities that sum to 1 in each row")
+        if size and np.abs(np.linalg.eigvals(self.transition)).max() > 1 - _TOLERANCE:
+            raise MacroscopeError("a section process must reach its end from every state")
+
+    @cached_property
+    def expected_visits(self) -> Floats:
+        """Expected number of sections of each type in a document, shape (K,): begin (I - Q)^-1."""
+        return np.linalg.solve((np.eye(len(self.states)) - self.transition).T, self.begin)
+
+    def expected_sections(self) -> float:
+        """Expected number of sections of a document, E[M]."""
+        return float(self.expected_visits.sum())
+
+    def section_marginal(self) -> Floats:
+        """Distribution of the type of a section drawn from all sections of the process, shape (K,)."""
+        return self.expected_visits / self.expected_visits.sum()
+
+    def expected_nll(self) -> float:
+        """Expected latent NLL of a document, E[-log P(z)], in nats, over its M+1 transitions (begin and end included).
+
+        The entropy of the process over whole documents: a row's entropy for each expected visit.
+        """
+        rows = np.array([_entropy(np.append(row, end)) for row, end in zip(self.transition, self.end, strict=True)])
+        return _entropy(self.begin) + float(self.expected_visits @ rows)
+
+    def latent_ppl(self, published: bool = False) -> float:
+        """Latent PPL of the process under itself, exp(E[T] / E[M]).
+
+        Parameters
+        ----------
+        published
+            Divide by the number of transitions, M+1, as deng2022's code does, and not by M as its text defines.
+        """
+        return float(np.exp(self.expected_nll() / (self.expected_sections() + published)))
+
+    def nll(self, sections: Sequence[str]) -> float:
+        """Latent NLL of one sequence of section types, in nats; infinite where the process cannot make it."""
+        index = [self.states.index(section) for section in sections]
+        steps = [self.begin[index[0]], *(self.transition[a, b] for a, b in zip(index, index[1:], strict=False))]
+        probabilities = np.array([*steps, self.end[index[-1]]])
+        return float(-np.log(probabilities).sum()) if probabilities.min() > 0 else float("inf")
+
+    def sample(self, rng: np.random.Generator) -> tuple[str, ...]:
+        """Draw the section types of a document."""
+        rows = np.column_stack([self.transition, self.end])
+        state = int(rng.choice(len(self.states), p=self.begin))
+        drawn = []
+        while state < len(self.states):
+            drawn.append(self.states[state])
+            state = int(rng.choice(len(self.states) + 1, p=rows[state]))
+        return tuple(drawn)
+
+    def to_json(self) -> dict[str, object]:
+        """Describe the process and what is exactly known about it, for `truth/process.json`."""
+        marginal = self.section_marginal()
+        return {
+            "states": list(self.states),
+            "begin": self.begin.tolist(),
+            "transition": self.transition.tolist(),
+            "end": self.end.tolist(),
+            "expected_nll": self.expected_nll(),
+            "expected_sections": self.expected_sections(),
+            "latent_ppl": self.latent_ppl(),
+            "latent_ppl_published": self.latent_ppl(published=True),
+            "section_marginal": marginal.tolist(),
+            "section_marginal_entropy": _entropy(marginal),
+        }
+
+
+def _entropy(probabilities: Floats) -> float:
+    """Shannon entropy in nats."""
+    positive = probabilities[probabilities > 0]
+    return float(-(positive * np.log(positive)).sum())
