@@ -15,10 +15,11 @@ from typing import Any
 
 from macroscope.config import CONTROL, Config, parse_config
 from macroscope.corpora import SOURCES
-from macroscope.corpora.options import FilesCorpus, SimulatedCorpus
-from macroscope.corpora.registry import Source, find_source
+from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WikipediaCorpus
+from macroscope.corpora.retrieval import RemoteSource, remote_source
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import load
+from macroscope.errors import MacroscopeError
 from macroscope.models import is_from_scratch
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
@@ -86,6 +87,20 @@ class Plan:
     def evidence(self) -> list[str]:
         """Every folder of critics' evidence."""
         return [f"{self.results}/critics/{c}/{corpus}/evidence/{system}" for c, corpus, system in self.comparisons]
+
+    def calibrations(self) -> dict[tuple[str, str, str], str]:
+        """(critic, corpus, system) -> file of what theory gives, wherever it gives anything."""
+        return {
+            (c, corpus, system): f"{self.results}/critics/{c}/{corpus}/theory/{system}.json"
+            for c, corpus, system in self.comparisons
+            if isinstance(self.config.corpora[corpus], SimulatedCorpus)
+            and isinstance(self.systems[system], SimulatedSystem | ControlSystem)
+        }
+
+    def simulated_order(self, wildcards: Any) -> str:
+        """Order of a simulated system; that of the control is the process's."""
+        system = self.systems[wildcards.system]
+        return system.order if isinstance(system, SimulatedSystem) else "process"
 
     def documents(self) -> list[str]:
         """Documents of every corpus that is judged against."""
@@ -196,7 +211,7 @@ class Plan:
 
     def extraction_modules(self, wildcards: Any) -> list[str]:
         """Modules that extract the documents of a corpus."""
-        return list(modules_of(SOURCES[self.config.corpora[wildcards.corpus].source]))
+        return list(modules_of(SOURCES[self.config.corpora[wildcards.corpus].source].split(":")[0]))
 
     def reporting_modules(self, stage: str) -> list[str]:
         """Modules of a stage of reporting, with what the critics contribute."""
@@ -255,9 +270,13 @@ class Plan:
         source = self._source(name)
         return _named_parts([f"data/{source.name}/{source.version}/{file.name}" for file in source.files])
 
-    def _source(self, name: str) -> Source:
+    def _source(self, name: str) -> RemoteSource:
         corpus = self.config.corpora[name]
-        return find_source(getattr(corpus, "dump", None) or getattr(corpus, "dataset", None), f"corpora.{name}")
+        remote = corpus.dump if isinstance(corpus, WikipediaCorpus) else corpus.dataset  # type: ignore[union-attr]
+        if remote is None:
+            key = "dump" if isinstance(corpus, WikipediaCorpus) else "dataset"
+            raise MacroscopeError(f"corpora.{name}: give '{key}', a source of resources/sources.yaml, or 'files'")
+        return remote_source(remote)
 
 
 def load_plan(raw: Mapping[str, Any]) -> Plan:

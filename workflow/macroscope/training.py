@@ -21,6 +21,7 @@ from macroscope.files import read_json, write_json
 log = logging.getLogger("macroscope")
 
 FINGERPRINT = "fingerprint.json"
+_LOG_LINES = 25
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,7 @@ def train(
         per_device_train_batch_size=min(schedule.device_batch_size, schedule.batch_size),
         per_device_eval_batch_size=schedule.device_batch_size,
         gradient_accumulation_steps=_accumulation(schedule),
+        optim="adamw_torch_fused",
         learning_rate=schedule.learning_rate,
         warmup_steps=int(schedule.warmup_share * steps),
         weight_decay=schedule.weight_decay,
@@ -95,7 +97,7 @@ def train(
         save_total_limit=2,
         load_best_model_at_end=valid_set is not None,
         metric_for_best_model="eval_loss" if valid_set is not None else None,
-        logging_steps=max(1, every // 5),
+        logging_steps=max(1, steps // _LOG_LINES),
         report_to="none",
         disable_tqdm=True,
         seed=seed,

@@ -10,6 +10,7 @@ sys.path.insert(0, str(PACKAGE))
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
 from macroscope.modules import modules_of
+from macroscope.paths import RESOURCES
 from macroscope.plan import load_plan
 from snakemake.exceptions import WorkflowError
 
@@ -21,8 +22,10 @@ except MacroscopeError as error:
 # Jobs run this checkout's package, with the interpreter that runs Snakemake unless Snakemake activated another
 # environment for the job (--sdm conda).
 shell.prefix(
-    f'export PYTHONPATH="{PACKAGE}${{PYTHONPATH:+:$PYTHONPATH}}"; '
-    f'case "${{CONDA_PREFIX:-}}" in *.snakemake*) ;; *) export PATH="{Path(sys.executable).parent}:$PATH" ;; esac; '
+    "set -euo pipefail; "
+    f'export PYTHONPATH="{PACKAGE}:${{{{PYTHONPATH:-}}}}"; '
+    'case "${{CONDA_PREFIX:-}}" in *.snakemake*) ;; '
+    f'*) export PATH="{Path(sys.executable).parent}:$PATH" ;; esac; '
 )
 
 

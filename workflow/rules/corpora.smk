@@ -13,6 +13,7 @@ rule simulate_corpus:
     """Write raw files in an upstream format from a process that is known exactly, and the truth beside them."""
     input:
         code=modules_of("macroscope.corpora.simulated.wiki"),
+        wording=str(RESOURCES / "simulated_wording.yaml"),
     output:
         raw="results/{run}/corpora/{corpus}/raw/pages-articles.xml.bz2",
         process="results/{run}/corpora/{corpus}/truth/process.json",
@@ -89,7 +90,7 @@ rule prepare_documents:
     input:
         parts=plan.parts,
         code=modules_of("macroscope.corpora.prepare"),
-        spellings=workflow.source_path("../../resources/title_spellings.yaml"),
+        spellings=str(RESOURCES / "title_spellings.yaml"),
     output:
         documents="results/{run}/corpora/{corpus}/documents.parquet",
         filters="results/{run}/corpora/{corpus}/filters.csv",
@@ -109,6 +110,6 @@ rule prepare_documents:
     shell:
         """
         python -m macroscope --log {log:q} corpora prepare --corpus {wildcards.corpus:q} \
-            --options {params.options:q} --parts {input.parts:q} --documents {output.documents:q} \
-            --filters {output.filters:q} --summary {output.summary:q} --section-types {output.section_types:q}
+            --options {params.options:q} --documents {output.documents:q} --filters {output.filters:q} \
+            --summary {output.summary:q} --section-types {output.section_types:q} {input.parts:q}
         """

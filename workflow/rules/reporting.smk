@@ -9,6 +9,7 @@ rule make_tables:
     """The tables of the papers in kind, as CSV and LaTeX."""
     input:
         statistics=plan.statistics(),
+        theory=list(plan.calibrations().values()),
         evidence=plan.evidence(),
         documents=plan.documents(),
         samples=plan.samples(),

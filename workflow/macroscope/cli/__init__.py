@@ -5,9 +5,10 @@ Verbs import what they run inside their bodies, so that `macroscope --help` star
 
 import errno
 import logging
+import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -34,6 +35,9 @@ log = logging.getLogger("macroscope")
 def _settings(
     log_file: Annotated[Path | None, typer.Option("--log", help="Write log lines to this file, too.")] = None,
 ) -> None:
+    # The libraries' own bars and advice have no place in log files; ours say how far along a stage is.
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if log_file is not None:
         log_file.parent.mkdir(parents=True, exist_ok=True)
@@ -51,13 +55,23 @@ def main() -> None:
     except MacroscopeError as error:
         _fail(str(error))
     except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        _fail(f"{error.filename or 'the disk'}: no space left on the device; free some and run the same command again")
+        if error.errno == errno.ENOSPC:
+            _fail(f"{error.filename or 'the disk'}: no space left on the device; free some and run the same command again")
+        _fail_unexpectedly()
+    except Exception:
+        _fail_unexpectedly()
 
 
-def _fail(sentence: str) -> None:
-    log.error("macroscope: error: %s", sentence) if log.handlers else print(
-        f"macroscope: error: {sentence}", file=sys.stderr
-    )
+def _fail(sentence: str) -> NoReturn:
+    if not log.handlers:
+        log.addHandler(logging.StreamHandler(sys.stderr))
+    log.error("macroscope: error: %s", sentence)
+    sys.exit(1)
+
+
+def _fail_unexpectedly() -> NoReturn:
+    """A defect of macroscope: the traceback goes to the log file, too."""
+    if not log.handlers:
+        raise
+    log.exception("macroscope: unexpected error")
     sys.exit(1)

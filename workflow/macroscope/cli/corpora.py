@@ -27,7 +27,7 @@ def simulate(
 ) -> None:
     """Write the raw file of a simulated corpus, and the truth about it."""
     from macroscope.corpora.options import SimulatedCorpus
-    from macroscope.corpora.simulated import write_corpus
+    from macroscope.corpora.simulated.wiki import write_corpus
 
     write_corpus(parse_options(SimulatedCorpus, options), seed, raw, truth)
 
@@ -68,7 +68,6 @@ def prepare(
     filters: Annotated[Path, typer.Option(help="CSV of what each filter kept and dropped.")],
     summary: Annotated[Path, typer.Option(help="CSV of sizes and lengths, a row a split.")],
     section_types: Annotated[Path, typer.Option(help="CSV of the section types.")],
-    parts: Annotated[bool, typer.Option("--parts", help="May stand before the parts.")] = False,
 ) -> None:
     """Normalise the section titles, filter the documents, and describe the corpus."""
     from macroscope.corpora.prepare import Outputs

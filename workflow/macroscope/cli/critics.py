@@ -79,3 +79,18 @@ def explain(
 
     module, parsed = _load(critic, options)
     module.explain(Evidence(system, documents, latents, scores, control_latents, prior), output, parsed)
+
+
+@app.command()
+def calibrate(
+    critic: Name,
+    process: Annotated[Path, typer.Option(help="truth/process.json of a simulated corpus.")],
+    prior: Prior,
+    order: Annotated[str, typer.Option(help="Order of the simulated system; 'process' for the control.")],
+    output: Output,
+    seed: Annotated[int, typer.Option(help="Seed.")] = 1,
+) -> None:
+    """Write what theory gives for a system of a simulated corpus."""
+    from macroscope.critics.critic import load
+
+    load(critic).calibrate(process, prior, order, output, seed)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-
 from macroscope.corpora.options import Options
 from macroscope.critics import CRITICS
 from macroscope.errors import MacroscopeError, nearest
@@ -68,6 +67,12 @@ class Critic(Protocol):
 
     def explain(self, evidence: Evidence, output: Path, options: Any) -> None:
         """Write the tables, figures and texts that show *why* the numbers are as they are, into the folder `output`."""
+
+    def calibrate(self, process: Path, prior: Path, order: str, output: Path, seed: int) -> None:
+        """Write what theory gives for a system of a simulated corpus: JSON with latent_ppl and basis.
+
+        `process` is truth/process.json, `order` the system's; the control counts as "process".
+        """
 
     def report(self, folder: Path, systems: list[str]) -> "list[ReportItem]":
         """Tables, figures and texts that the report shows of one corpus; `folder` is critics/<critic>/<corpus>."""

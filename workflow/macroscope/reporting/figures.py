@@ -19,6 +19,10 @@ KIND_NAMES = {
 }
 
 
+WIDE_RANGE = 10
+"""A figure whose values differ by more than this factor has a logarithmic axis."""
+
+
 def draw_figures(config: Path, tables: Path, output: Path) -> None:
     """Draw all figures of a run into the folder `output`, as SVG and PDF."""
     results = Results(config)
@@ -29,7 +33,8 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
         for critic, corpus in _judged(results):
             rows = headline[headline["corpus"] == corpus]
             known = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
-            save(latent_ppl_figure(rows, critic, corpus, known), folder / f"latent_ppl_{critic}_{corpus}")
+            figure = latent_ppl_figure(rows, critic, corpus, known, 100 * results.plan.config.statistics.confidence)
+            save(figure, folder / f"latent_ppl_{critic}_{corpus}")
             if rows["word_ppl"].notna().any():
                 save(perplexity_figure(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
         for corpus, system in results.language_models():
@@ -37,7 +42,9 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
             save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
 
 
-def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFrame) -> Figure:
+def latent_ppl_figure(
+    rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFrame, confidence: float
+) -> Figure:
     """Latent PPL of every system with its interval, the control's as a band, and the truth where it is known.
 
     Parameters
@@ -45,12 +52,14 @@ def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.Da
     rows
         Rows of the headline table, one a system.
     truth
-        Columns system, latent_ppl: what theory gives; may be empty.
+        Columns system, truth: what theory gives; may be empty.
+    confidence
+        Level of the intervals in percent.
     """
     name = f"{critic}_latent_ppl"
     rows = rows[rows[name].notna()].iloc[::-1].reset_index(drop=True)
     control = rows[rows["kind"] == "control"].iloc[0]
-    expected = truth.set_index("system")["latent_ppl"] if len(truth) else pd.Series(dtype=float)
+    expected = truth.set_index("system")["truth"] if len(truth) else pd.Series(dtype=float)
     with style():
         figure, axes = plt.subplots(figsize=(7.2, 1.5 + 0.42 * len(rows)))
         axes.axvspan(control[f"{name}_low"], control[f"{name}_high"], color=GREEN, alpha=0.15, lw=0)
@@ -67,9 +76,13 @@ def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.Da
                 axes.plot(expected[row["system"]], y, marker="D", ms=8, mfc="none", mec=PURPLE, ls="", label=label)
                 labelled.add("truth")
         axes.set_yticks(rows.index, [_row_label(row) for _, row in rows.iterrows()])
-        axes.set(xlabel="latent perplexity (lower: more likely section order), 95 % interval".replace("section order", "latents")
-                 if critic != "coherence" else "latent perplexity (lower: section order more like real text), 95 % interval",
-                 title=f"{critic} on {corpus}", ylim=(-0.6, len(rows) - 0.4))
+        axes.set(
+            xlabel=f"latent perplexity with {confidence:g} % interval (lower: structure more likely in real text)",
+            title=f"{critic} on {corpus}",
+            ylim=(-0.6, len(rows) - 0.4),
+        )
+        if rows[name].max() > WIDE_RANGE * rows[name].min():
+            axes.set_xscale("log")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
 
@@ -106,10 +119,12 @@ def training_figure(log: pd.DataFrame, title: str) -> Figure:
     """Training and validation loss by epoch."""
     with style():
         figure, axes = plt.subplots(figsize=(5.8, 3.4))
-        for column, colour, marker in (("train_loss", GREY, ""), ("valid_loss", BLUE, "o")):
+        for column, name, colour, marker in (
+            ("train_loss", "training loss", GREY, ""),
+            ("valid_loss", "validation loss", BLUE, "o"),
+        ):
             some = log[log[column].notna()]
-            axes.plot(some["epoch"], some[column], color=colour, marker=marker, label=column.replace("_", "ing ", 1)
-                      if column == "train_loss" else "validation loss")
+            axes.plot(some["epoch"], some[column], color=colour, marker=marker, label=name)
         best = log.loc[log["valid_loss"].idxmin()]
         axes.plot(best["epoch"], best["valid_loss"], marker="*", ms=14, color=VERMILION, ls="", label="kept")
         axes.set(xlabel="epoch", ylabel="loss (nats per token)", title=title)
@@ -127,4 +142,4 @@ def _judged(results: Results) -> list[tuple[str, str]]:
 
 def _read_truth(tables: Path) -> pd.DataFrame:
     path = tables / "calibration.csv"
-    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["corpus", "critic", "system", "latent_ppl"])
+    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["corpus", "critic", "system", "truth"])

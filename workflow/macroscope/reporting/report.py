@@ -14,7 +14,7 @@ from macroscope.critics.critic import ReportItem
 from macroscope.files import atomic
 from macroscope.paths import CAPTIONS
 from macroscope.reporting.results import Results
-from macroscope.reporting.tables import display_headline
+from macroscope.reporting.tables import display_calibration, display_headline
 
 TEMPLATE = CAPTIONS / "report.html.jinja"
 
@@ -174,4 +174,7 @@ def _table(name: str, title: str, path: Path, captions: Captions) -> Shown:
 
 def _calibration(tables: Path, captions: Captions) -> Shown | None:
     path = tables / "calibration.csv"
-    return _table("calibration", "Estimated against known truth", path, captions) if path.exists() else None
+    if not path.exists():
+        return None
+    table = html_table(display_calibration(pd.read_csv(path)))
+    return Shown("calibration", "Estimated against known truth", captions.html("calibration"), table)

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from macroscope.config import load_config
 from macroscope.critics.critic import ReportItem, load
 from macroscope.documents import Provenance, read_provenance
+from macroscope.files import read_json
 from macroscope.plan import Plan
 from macroscope.systems.options import LanguageModelSystem
 
@@ -54,6 +56,11 @@ class Results:
         """(corpus, system, provenance of its samples)."""
         for corpus, system in self.plan.pairs():
             yield corpus, system, read_provenance(self.folder / "systems" / corpus / system / "samples.parquet")
+
+    def theory(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+        """(critic, corpus, system, what theory gives) wherever it gives anything."""
+        for (critic, corpus, system), path in self.plan.calibrations().items():
+            yield critic, corpus, system, read_json(Path(path))
 
     def training_log(self, corpus: str, system: str) -> pd.DataFrame:
         """Losses of a language model's training (nats a token) by step."""

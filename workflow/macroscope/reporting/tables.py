@@ -10,7 +10,7 @@ from macroscope.reporting.results import Results
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.systems.options import LanguageModelSystem
 
-DECIMALS = 2
+SMALLEST_P = 0.001
 
 
 def write_tables(config: Path, output: Path) -> None:
@@ -20,6 +20,8 @@ def write_tables(config: Path, output: Path) -> None:
         Every number, tidy.
     headline.csv, headline.tex
         Corpus x system: word PPL beside the latent PPL of every critic, with intervals (deng2022 Tables 2, 3, 5).
+    calibration.csv
+        Estimated against known latent PPL, where a corpus is simulated.
     corpora.csv
         Size and section structure of every corpus and split (Table 11).
     dropped.csv
@@ -35,6 +37,9 @@ def write_tables(config: Path, output: Path) -> None:
         headline = headline_table(results, statistics)
         headline.to_csv(folder / "headline.csv", index=False)
         (folder / "headline.tex").write_text(to_latex(display_headline(headline)), encoding="utf-8")
+        calibration = calibration_table(results, statistics)
+        if len(calibration):
+            calibration.to_csv(folder / "calibration.csv", index=False)
         results.corpus_table("summary").to_csv(folder / "corpora.csv", index=False)
         dropped_table(results).to_csv(folder / "dropped.csv", index=False)
         for critic, corpus, item in results.items():
@@ -77,6 +82,26 @@ def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def calibration_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
+    """Latent PPL as estimated, with the true section types, and as theory gives it; a row a system with known truth.
+
+    Returns
+    -------
+    data frame
+        corpus, critic, system, truth, basis (what the truth is), estimate and gold with _low and _high, and
+        gold_holds_truth: whether the interval from the true latents holds the truth.
+    """
+    indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
+    rows = []
+    for critic, corpus, system, theory in results.theory():
+        row: dict[str, object] = {"corpus": corpus, "critic": critic, "system": system}
+        row |= {"truth": theory["latent_ppl"], "basis": theory["basis"]}
+        row |= _estimate(indexed, (corpus, system, critic, "latent_ppl"), "estimate")
+        gold = _estimate(indexed, (corpus, system, critic, "latent_ppl_gold"), "gold")
+        rows.append(row | gold | {"gold_holds_truth": gold["gold_low"] <= theory["latent_ppl"] <= gold["gold_high"]})
+    return pd.DataFrame(rows)
+
+
 def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
     """Return the headline as a person reads it: "5.18 [5.02, 5.33]"."""
     shown = pd.DataFrame({"Corpus": headline["corpus"], "System": headline["system"], "Setting": headline["setting"]})
@@ -93,9 +118,26 @@ def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
+def display_calibration(calibration: pd.DataFrame) -> pd.DataFrame:
+    """Return the calibration as a person reads it."""
+    shown = pd.DataFrame({"Corpus": calibration["corpus"], "Critic": calibration["critic"], "System": calibration["system"]})
+    shown["Truth"] = calibration["truth"].map(format_number)
+    shown["With true latents"] = _with_interval(calibration, "gold")
+    shown["Estimate"] = _with_interval(calibration, "estimate")
+    shown["The truth is"] = calibration["basis"]
+    return shown
+
+
 def format_p_value(p: float) -> str:
-    """Four decimals; "–" where there is nothing to test."""
-    return "–" if pd.isna(p) else f"{p:.4f}"
+    """Two significant digits; "–" where there is nothing to test."""
+    return "–" if pd.isna(p) else f"{p:.2g}" if p >= SMALLEST_P else f"< {SMALLEST_P:g}"
+
+
+def format_number(value: float) -> str:
+    """Three significant digits, and all digits before the decimal point."""
+    if pd.isna(value):
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}".rstrip(".")
 
 
 def dropped_table(results: Results) -> pd.DataFrame:
@@ -131,6 +173,6 @@ def _value(indexed: pd.DataFrame, key: tuple[str, ...], column: str) -> float:
 
 def _with_interval(table: pd.DataFrame, name: str) -> list[str]:
     return [
-        "–" if pd.isna(value) else f"{value:.{DECIMALS}f} [{low:.{DECIMALS}f}, {high:.{DECIMALS}f}]"
+        "–" if pd.isna(value) else f"{format_number(value)} [{format_number(low)}, {format_number(high)}]"
         for value, low, high in zip(table[name], table[f"{name}_low"], table[f"{name}_high"], strict=True)
     ]

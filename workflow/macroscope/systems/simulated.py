@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from macroscope.corpora.simulated.process import SectionProcess
-from macroscope.corpora.simulated.wiki import simulate_documents
+from macroscope.corpora.simulated.articles import simulate_documents
 from macroscope.documents import Provenance, write_documents
 from macroscope.systems.options import SimulatedSystem
 

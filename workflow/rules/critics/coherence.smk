@@ -1,8 +1,8 @@
 """The coherence critic: documents -> section types, T(x).
 
 Inputs: documents of the corpus, samples of the systems.
-Outputs: results/{run}/critics/coherence/{corpus}/{inference,prior,latents,scores,evidence}/.
-Steps: train the section classifier, fit the section prior, project, score, explain.
+Outputs: results/{run}/critics/coherence/{corpus}/{inference,prior,latents,scores,evidence,theory}/.
+Steps: train the section classifier, fit the section prior, project, score, explain; calibrate where truth is known.
 """
 
 
@@ -24,7 +24,14 @@ rule train_section_classifier:
         gpu=plan.encoder_gpus(),
     params:
         options=plan.critic_options(
-            "coherence", "encoder", "max_tokens", "epochs", "batch_size", "learning_rate", "max_train_sections"
+            "coherence",
+            "encoder",
+            "max_tokens",
+            "epochs",
+            "batch_size",
+            "learning_rate",
+            "max_train_sections",
+            "calibrate",
         ),
         seed=plan.config.seed,
         checkpoints="results/{run}/critics/coherence/{corpus}/checkpoints",
@@ -140,4 +147,29 @@ rule explain_sections:
             --documents {input.samples:q} --latents {input.latents:q} \
             --control-latents {input.control_latents:q} --scores {input.scores:q} --prior {input.prior:q} \
             --options {params.options:q} --output {output:q}
+        """
+
+
+rule calibrate_sections:
+    """What theory gives for the systems of a simulated corpus."""
+    input:
+        process="results/{run}/corpora/{corpus}/truth/process.json",
+        prior="results/{run}/critics/coherence/{corpus}/prior",
+        code=modules_of("macroscope.critics.coherence.theory"),
+    output:
+        "results/{run}/critics/coherence/{corpus}/theory/{system}.json",
+    log:
+        "logs/{run}/calibrate_sections/{corpus}/{system}.log",
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        order=plan.simulated_order,
+        seed=plan.config.seed,
+    conda:
+        "../../../envs/core.yaml"
+    shell:
+        """
+        python -m macroscope --log {log:q} critics calibrate --critic coherence --process {input.process:q} \
+            --prior {input.prior:q} --order {params.order} --seed {params.seed} --output {output:q}
         """

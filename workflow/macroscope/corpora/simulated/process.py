@@ -6,11 +6,13 @@ chain itself, -log P(z), has a known distribution: means here are exact, by the 
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError
+from macroscope.files import read_json
 
 Floats = NDArray[np.float64]
 _TOLERANCE = 1e-9
@@ -65,6 +67,12 @@ class SectionProcess:
             [weights[state].get(end, 0.0) for state in states],
         )
 
+    @classmethod
+    def load(cls, path: Path) -> "SectionProcess":
+        """Read what `to_json` describes from a JSON file."""
+        raw = read_json(path)
+        return cls(raw["states"], raw["begin"], raw["transition"], raw["end"])
+
     def _check(self) -> None:
         size = len(self.states)
         if self.begin.shape != (size,) or self.transition.shape != (size, size) or self.end.shape != (size,):
@@ -116,13 +124,20 @@ class SectionProcess:
 
     def sample(self, rng: np.random.Generator) -> tuple[str, ...]:
         """Draw the section types of a document."""
-        rows = np.column_stack([self.transition, self.end])
-        state = int(rng.choice(len(self.states), p=self.begin))
+        state = int(np.searchsorted(self._cumulative_begin, rng.random(), side="right"))
         drawn = []
         while state < len(self.states):
             drawn.append(self.states[state])
-            state = int(rng.choice(len(self.states) + 1, p=rows[state]))
+            state = int(np.searchsorted(self._cumulative_next[state], rng.random(), side="right"))
         return tuple(drawn)
+
+    @cached_property
+    def _cumulative_begin(self) -> Floats:
+        return _cumulative(self.begin)
+
+    @cached_property
+    def _cumulative_next(self) -> Floats:
+        return _cumulative(np.column_stack([self.transition, self.end]))
 
     def to_json(self) -> dict[str, object]:
         """Describe the process and what is exactly known about it, for `truth/process.json`."""
@@ -139,6 +154,12 @@ class SectionProcess:
             "section_marginal": marginal.tolist(),
             "section_marginal_entropy": _entropy(marginal),
         }
+
+
+def _cumulative(probabilities: Floats) -> Floats:
+    """Cumulative sums along the last axis that end in exactly 1 at the last possible outcome."""
+    sums = probabilities.cumsum(axis=-1)
+    return np.where(sums >= sums[..., -1:], 1.0, sums)
 
 
 def _entropy(probabilities: Floats) -> float:

@@ -46,6 +46,13 @@ def explain(evidence: Evidence, output: Path, options: CoherenceOptions) -> None
     explanation.explain(evidence, output, options)
 
 
+def calibrate(process: Path, prior: Path, order: str, output: Path, seed: int) -> None:
+    """Write what theory gives for a simulated system; see `theory.calibrate`."""
+    from macroscope.critics.coherence import theory
+
+    theory.calibrate(process, prior, order, output, seed)
+
+
 def report(folder: Path, systems: list[str]) -> list[ReportItem]:
     """List what the report shows; see `report.items`."""
     from macroscope.critics.coherence.report import items

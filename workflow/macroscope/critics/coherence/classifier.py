@@ -57,25 +57,25 @@ class SectionClassifier:
         self.types: list[str] = [labels[index] for index in range(len(labels))]
 
     @torch.inference_mode()
-    def posterior(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return P_c(z | x) for each text.
+    def logits(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Return the logits of P_c(z | x) for each text.
 
         Texts are sorted by length and batched under a token budget, so that next to nothing is spent on padding.
 
         Returns
         -------
-        array texts x types, rows sum to 1; array of flags: whether a text was cut at `max_tokens`.
+        array texts x types; array of flags: whether a text was cut at `max_tokens`.
         """
         tokens = encode(self.tokenizer, texts, self.max_tokens + 1)
         lengths = np.array([len(ids) for ids in tokens])
-        posterior = np.empty((len(texts), len(self.types)), dtype=np.float32)
+        logits = np.empty((len(texts), len(self.types)), dtype=np.float32)
         batches = list(length_batches(np.minimum(lengths, self.max_tokens), TOKENS_PER_BATCH))
         for batch in progress(batches, "classify sections", unit="batches"):
             inputs = self.tokenizer.pad(
                 {"input_ids": [cut(tokens[index], self.max_tokens) for index in batch]}, return_tensors="pt"
             ).to(self.model.device)
-            posterior[batch] = self.model(**inputs).logits.float().softmax(-1).cpu().numpy()
-        return posterior, lengths > self.max_tokens
+            logits[batch] = self.model(**inputs).logits.float().cpu().numpy()
+        return logits, lengths > self.max_tokens
 
 
 def encode(tokenizer: Any, texts: Sequence[str], max_tokens: int) -> list[list[int]]:

@@ -12,38 +12,41 @@ from macroscope.plotting import BLUE, GREY, VERMILION, style
 
 UNLIKELY = 0.05
 """Transitions below this prior probability are marked in the graph (paper: Figure 4)."""
+SIGNIFICANT = 0.05
+"""Adjusted p-value below which a difference is drawn."""
 
 
-def transition_graph(transitions: pd.DataFrame, title: str, types: int = 14, edges: int = 22) -> Figure:
-    """Where the system's transition probabilities differ most from the control's.
+def transition_graph(transitions: pd.DataFrame, title: str, edges: int = 20) -> Figure:
+    """Where the system's transition probabilities differ from the control's by more than chance.
 
     Parameters
     ----------
     transitions
         As `transition_table` makes it.
-    types, edges
-        Only the most frequent section types and the largest differences are drawn.
+    edges
+        Only the largest differences are drawn, weighed by how often the previous type occurs: a large change of a rare
+        type matters little.
     """
     table = transitions.assign(difference=transitions["probability"] - transitions["control_probability"])
-    shown = _frequent_types(table, types)
-    table = table[table["previous"].isin(shown) & table["next"].isin(shown)]
-    # Weigh by how often the previous type occurs: a large change of a rare row matters little.
-    table = table.assign(weight=(table["frequency"] - table["control_frequency"]).abs())
-    table = table.sort_values(["weight", "previous", "next"], ascending=[False, True, True]).head(edges)
-    table = table[table["difference"] != 0]
+    table = table[table["p_adjusted"] < SIGNIFICANT]
+    weight = (table["frequency"] - table["control_frequency"]).abs()
+    table = table.assign(weight=weight).sort_values(["weight", "previous", "next"], ascending=[False, True, True])
     graph = nx.DiGraph()
-    graph.add_nodes_from(name for name in shown if name in set(table["previous"]) | set(table["next"]))
-    for row in table.itertuples():
+    graph.add_nodes_from(_round_trip(table.head(edges)))
+    for row in table.head(edges).itertuples():
         graph.add_edge(row.previous, row.next, difference=row.difference, unlikely=row.prior_probability < UNLIKELY)
     with style():
-        figure, axes = plt.subplots(figsize=(8.2, 7.4))
-        _draw(graph, axes)
+        figure, axes = plt.subplots(figsize=(8.2, 6.8 if len(graph) else 1.6))
         axes.set_title(title)
         axes.set_axis_off()
+        if not len(graph):
+            axes.text(0, 0.5, "No transition probability differs from real text's by more than chance.")
+            return figure
+        _draw(graph, axes)
         for color, text in ((VERMILION, f"unlikely in real text (prior < {UNLIKELY:g})"), (BLUE, "likely in real text")):
             axes.plot([], [], color=color, lw=3, label=text)
         axes.plot([], [], color=GREY, lw=3, ls=(0, (2, 1.2)), label="dashed: made less often than in real text")
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=1)
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, fontsize=9)
     return figure
 
 
@@ -72,10 +75,17 @@ def reliability_diagram(table: pd.DataFrame, title: str) -> Figure:
     return figure
 
 
-def _frequent_types(table: pd.DataFrame, types: int) -> list[str]:
-    totals = table.groupby("next")["control_frequency"].sum() + table.groupby("next")["frequency"].sum()
-    names = [name for name in totals.sort_values(ascending=False).index if name != END][:types]
-    return [BEGIN, *sorted(names), END]
+def _round_trip(table: pd.DataFrame) -> list[str]:
+    """Section types in an order that keeps those side by side that follow each other in real text."""
+    waiting = {*table["previous"], *table["next"]}
+    follows = table.set_index(["previous", "next"])["control_frequency"].to_dict()
+    order: list[str] = []
+    while waiting:
+        last = order[-1] if order else ""
+        best = max(sorted(waiting), key=lambda name: (name == BEGIN, name != END, follows.get((last, name), 0.0)))
+        order.append(best)
+        waiting.remove(best)
+    return order
 
 
 def _draw(graph: nx.DiGraph, axes: Axes) -> None:

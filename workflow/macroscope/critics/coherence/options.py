@@ -20,6 +20,11 @@ class CoherenceOptions(Options):
     batch_size: int = Field(32, ge=1, description="Sections per update.")
     learning_rate: float = Field(2e-5, gt=0, description="Peak learning rate of Adam.")
     max_train_sections: int | None = Field(None, ge=1, description="Train on a random subset of this size.")
+    calibrate: bool = Field(
+        True,
+        description="Scale the classifier's logits by a temperature that is fitted on validation sections, so that the"
+        " posterior means what it says; false: the raw softmax, as in the paper.",
+    )
     smoothing: list[float] = Field(
         [0.001, 0.01, 0.1, 0.5, 1.0],
         min_length=1,
@@ -33,6 +38,7 @@ class CoherenceOptions(Options):
     error_threshold: float = Field(
         0.01, gt=0, lt=1, description="A transition below this prior probability is an error (paper: Table 12)."
     )
+
 
 OPTIONS = CoherenceOptions
 

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from macroscope.corpora.titles import normalise_title
+from macroscope.critics.coherence.calibration import calibrated
 from macroscope.critics.coherence.classifier import SectionClassifier
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_latents
 from macroscope.critics.coherence.options import CoherenceOptions, signature
 from macroscope.documents import Document, in_batches, read_documents
+from macroscope.files import read_json
 
 DOCUMENTS_PER_BATCH = 1000
 
@@ -25,16 +27,19 @@ def project(documents: Path, inference: Path, output: Path, options: CoherenceOp
         Folder of the trained section classifier.
     """
     classifier = SectionClassifier(inference / "classifier", options.max_tokens)
+    temperature = read_json(inference / "validation.json")["temperature"]
     counts = {"documents": 0, "sections": 0, "sections_cut": 0, "documents_with_unknown_titles": 0}
     info = LatentsInfo(classifier.types, signature(options), counts)
-    write_latents(output, _batches(documents, classifier, counts), info)
+    write_latents(output, _batches(documents, classifier, temperature, counts), info)
 
 
-def _batches(documents: Path, classifier: SectionClassifier, counts: dict[str, int]) -> Iterator[Batch]:
+def _batches(
+    documents: Path, classifier: SectionClassifier, temperature: float, counts: dict[str, int]
+) -> Iterator[Batch]:
     known = set(classifier.types)
     for batch in in_batches(read_documents(documents), DOCUMENTS_PER_BATCH):
         texts = [section.text for document in batch for section in document.sections]
-        posterior, was_cut = classifier.posterior(texts)
+        logits, was_cut = classifier.logits(texts)
         gold = [_gold(document, known) for document in batch]
         titled = [all(section.title for section in document.sections) for document in batch]
         counts["documents"] += len(batch)
@@ -42,7 +47,7 @@ def _batches(documents: Path, classifier: SectionClassifier, counts: dict[str, i
         counts["sections_cut"] += int(was_cut.sum())
         counts["documents_with_unknown_titles"] += sum(t and g is None for t, g in zip(titled, gold, strict=True))
         lengths = np.array([len(document.sections) for document in batch], dtype=np.int64)
-        yield Batch([document.id for document in batch], lengths, posterior, gold)
+        yield Batch([document.id for document in batch], lengths, calibrated(logits, temperature), gold)
 
 
 def _gold(document: Document, known: set[str]) -> list[str] | None:

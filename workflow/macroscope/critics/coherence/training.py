@@ -11,7 +11,14 @@ import numpy as np
 from torch.utils.data import Dataset
 from transformers import DataCollatorWithPadding
 
-from macroscope.critics.coherence.calibration import expected_calibration_error, reliability, wilson_interval
+from macroscope.critics.coherence.calibration import (
+    calibrated,
+    cross_calibrated,
+    expected_calibration_error,
+    fit_temperature,
+    reliability,
+    wilson_interval,
+)
 from macroscope.critics.coherence.classifier import SectionClassifier, encode, new_classifier
 from macroscope.critics.coherence.figures import reliability_diagram
 from macroscope.critics.coherence.options import CoherenceOptions
@@ -30,8 +37,8 @@ def train_section_classifier(
     """Fine-tune the encoder on (section text, section type) pairs of the train split.
 
     Writes into the folder `output`: classifier/ (model and tokenizer), types.json (the section types, most frequent
-    first), validation.json (accuracy with its interval, expected calibration error, n), reliability.csv and
-    reliability.svg, .pdf.
+    first), validation.json (accuracy with its interval, temperature, expected calibration error, n), reliability.csv
+    and reliability.svg, .pdf.
     """
     types = section_types(titled_documents(documents, "train"))
     if len(types) < 2:
@@ -93,8 +100,10 @@ def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: d
             f"{documents}: no titled sections in split 'valid', so the section classifier cannot be validated; give"
             " more documents"
         )
-    posterior, _ = SectionClassifier(folder / "classifier", options.max_tokens).posterior(texts)
+    logits, _ = SectionClassifier(folder / "classifier", options.max_tokens).logits(texts)
     gold = np.array([index.get(name, -1) for name in labels])
+    temperature = fit_temperature(logits, gold) if options.calibrate else 1.0
+    posterior = cross_calibrated(logits, gold) if options.calibrate else calibrated(logits, temperature)
     correct = int((posterior.argmax(axis=1) == gold).sum())
     table = reliability(posterior, gold)
     low, high = wilson_interval(correct, len(gold))
@@ -106,12 +115,12 @@ def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: d
         "accuracy_low": low,
         "accuracy_high": high,
         "majority_share": float(majority),
+        "temperature": temperature,
         "expected_calibration_error": expected_calibration_error(table),
+        "uncalibrated_error": expected_calibration_error(reliability(calibrated(logits, 1.0), gold)),
         "sections_of_unseen_types": int((gold < 0).sum()),
     }
     log.info("section classifier: validation accuracy %.4f (%d sections)", result["accuracy"], len(gold))
     write_json(folder / "validation.json", result)
     table.to_csv(folder / "reliability.csv", index=False)
     save(reliability_diagram(table, "Section classifier, validation sections"), folder / "reliability")
-
-

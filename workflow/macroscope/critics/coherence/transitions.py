@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.stats import fisher_exact
 
 from macroscope.critics.coherence.prior import BEGIN, END, Array, SectionPrior, count_transitions
+from macroscope.statistics.multiplicity import benjamini_hochberg
 
 
 def transition_table(
@@ -24,8 +26,9 @@ def transition_table(
     -------
     data frame
         previous, next, count, frequency (share of all transitions of the system), probability (count over the count
-        of its row), control_frequency, control_probability, prior_probability, error, repetition (a type that follows
-        itself); the most frequent first. Frequencies and probabilities in [0, 1].
+        of its row), control_frequency, control_probability, p_adjusted (Fisher's exact test that the two
+        probabilities are equal, Benjamini-Hochberg over the table), prior_probability, error, repetition (a type that
+        follows itself); the most frequent first. Frequencies and probabilities in [0, 1].
     """
     own = count_transitions(sequences, len(prior.types))
     other = count_transitions(control, len(prior.types))
@@ -41,6 +44,7 @@ def transition_table(
             "probability": _conditional(own)[rows, columns],
             "control_frequency": (other / other.sum())[rows, columns],
             "control_probability": _conditional(other)[rows, columns],
+            "p_adjusted": benjamini_hochberg(_p_values(own, other, rows, columns)),
             "prior_probability": probability[rows, columns],
             "error": probability[rows, columns] < threshold,
             "repetition": rows == columns + 1,
@@ -68,6 +72,16 @@ def step_probabilities(sequence: Sequence[int], prior: SectionPrior) -> Array:
     rows = np.concatenate([[0], 1 + np.asarray(sequence)]).astype(int)
     columns = np.concatenate([sequence, [len(prior.types)]]).astype(int)
     return probability[rows, columns]
+
+
+def _p_values(own: Array, other: Array, rows: Array, columns: Array) -> list[float]:
+    """Fisher's exact test of each cell against the rest of its row; NaN where one side never leaves that type."""
+    totals, control_totals = own.sum(axis=1), other.sum(axis=1)
+    p_values = []
+    for i, j in zip(rows, columns, strict=True):
+        a, n, b, m = own[i, j], totals[i], other[i, j], control_totals[i]
+        p_values.append(fisher_exact([[a, n - a], [b, m - b]]).pvalue if n and m else float("nan"))
+    return p_values
 
 
 def _conditional(counts: Array) -> Array:

@@ -1,0 +1,57 @@
+"""Plain sections to wikitext: markup that extraction must take off again, to the letter."""
+
+import numpy as np
+
+from macroscope.corpora.simulated.genres import ABSTRACT
+from macroscope.corpora.simulated.wording import wording
+from macroscope.documents import Document, Section
+
+_TABLE = '{| class="wikitable"\n|-\n! Year !! Number\n|-\n| 1950 || 12\n|-\n| 1960 || 15\n|}'
+_BOILERPLATE = {
+    "See also": "* [[Encyclopaedia]]\n* [[Knowledge]]",
+    "References": "{{Reflist}}\nRetrieved in a library.",
+    "External links": "* [https://example.org/ Official page]",
+}
+
+
+def article_wikitext(document: Document, rng: np.random.Generator) -> str:
+    """Write an article as wikitext: its sections under variants of their titles, and boilerplate after them."""
+    parts = [f"{{{{Infobox subject\n| name = {document.title}\n| born = 1900\n}}}}"]
+    for number, section in enumerate(document.sections):
+        if number or section.title != ABSTRACT:
+            parts.append(f"== {heading(section.title or '', rng)} ==")
+        parts.append(_with_markup(section, rng))
+    for title in wording()["boilerplate"]:
+        if rng.random() < 0.7:
+            parts.append(f"== {title} ==\n{_BOILERPLATE[title]}")
+    parts.append(f"{{{{Authority control}}}}\n[[Category:{document.title}]]")
+    return "\n\n".join(parts)
+
+
+def heading(section_type: str, rng: np.random.Generator) -> str:
+    """Draw a spelling of a section title; one that is no section type of the process stands as it is."""
+    types = wording()["types"]
+    titles = types[section_type]["titles"] if section_type in types else [section_type.capitalize()]
+    return titles[rng.integers(len(titles))]
+
+
+def _with_markup(section: Section, rng: np.random.Generator) -> str:
+    """Lay links, references and comments over the sentences; put a table, a file or a hatnote on lines of their own."""
+    sentences = [_sentence(text, rng) for text in section.text.split(". ")]
+    text = ". ".join(sentences)
+    before = "{{Main|" + (section.title or "") + "}}\n" if rng.random() < 0.2 else ""
+    before += "[[File:Picture.jpg|thumb|A [[picture]] of it]]\n" if rng.random() < 0.3 else ""
+    after = f"\n\n{_TABLE}" if rng.random() < 0.2 else ""
+    return f"{before}{text}{after}"
+
+
+def _sentence(text: str, rng: np.random.Generator) -> str:
+    """Mark up one sentence, its words unchanged."""
+    words = text.split(" ")
+    index = int(rng.integers(len(words)))
+    word = words[index]
+    if word.isalpha():
+        marked = (f"[[{word}]]", f"[[Some page|{word}]]", f"'''{word}'''", f"''{word}''", word, word)
+        words[index] = marked[rng.integers(len(marked))]
+    end = ("", "", '<ref name="a">{{cite book|title=A book|year=1999}}</ref>', "<ref>A source, p. 5.</ref>", "<!-- check -->")
+    return " ".join(words) + end[rng.integers(len(end))]
