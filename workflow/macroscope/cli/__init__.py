@@ -13,6 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from macroscope.cli import corpora, critics, reporting, statistics, systems
+from macroscope.cli.criticize import criticize
 from macroscope.errors import MacroscopeError
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command()(criticize)
 app.add_typer(corpora.app, name="corpora")
 app.add_typer(systems.app, name="systems")
 app.add_typer(critics.app, name="critics")

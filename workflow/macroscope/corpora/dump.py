@@ -64,11 +64,12 @@ def read_site(path: Path) -> Site:
     MacroscopeError
         Where the file is empty, unreadable or no MediaWiki dump.
     """
-    pieces = _decompressed(path, 0)
     head = b""
     try:
-        while len(head) < _HEADER_BYTES and b"</siteinfo>" not in head and (piece := next(pieces, b"")):
+        for piece in _decompressed(path, 0):
             head += piece
+            if len(head) >= _HEADER_BYTES or b"</siteinfo>" in head:
+                break
     except Truncated:
         raise truncated(path, 0) from None
     if b"<mediawiki" not in head[:_HEADER_BYTES]:

@@ -122,3 +122,24 @@ class TitleCensus:
 def titles_of(document: Document) -> set[str]:
     """Distinct section titles of a document."""
     return {section.title for section in document.sections if section.title is not None}
+
+
+def without_rare_titles(documents: Iterable[Measured], frequent: frozenset[str], count: Count) -> Iterator[Measured]:
+    """Drop the documents that have a title that is not frequent."""
+    for document, lengths in documents:
+        if keep(count, titles_of(document) <= frequent):
+            yield document, lengths
+
+
+def with_rare_titles_replaced(
+    documents: Iterable[Measured], frequent: frozenset[str], instead: str, count: Count
+) -> Iterator[Measured]:
+    """Put `instead` in place of each title that is not frequent."""
+
+    def replaced(section: Section) -> Section:
+        if section.title is None or keep(count, section.title in frequent):
+            return section
+        return Section(instead, section.text)
+
+    for document, lengths in documents:
+        yield replace(document, sections=tuple(replaced(section) for section in document.sections)), lengths

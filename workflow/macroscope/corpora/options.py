@@ -18,6 +18,11 @@ class RareTitles(Options):
     min_share: float = Field(
         0.0, ge=0, le=1, description="The same as a share of the training documents; the larger of the two holds."
     )
+    instead: str | None = Field(
+        None,
+        description="Section type to put in place of a rare title, so that its document stays; default: the document is"
+        " dropped, as in the paper. For small or varied collections.",
+    )
 
 
 class Filters(Options):
@@ -33,7 +38,7 @@ class Filters(Options):
         2000, ge=1, description="Longest section, in tokens; a longer one drops its document (500: WIKI-SHORT)."
     )
     rare_titles: RareTitles = Field(
-        RareTitles(min_share=0.01), description="Documents that contain a rarer section title are dropped."
+        RareTitles(min_share=0.01), description="Documents that contain a rarer section title are dropped, or the title replaced."
     )
     length_tokenizer: str = Field(
         "gpt2-pieces",

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from macroscope.corpora.counting import keep
-from macroscope.corpora.filters import DocumentFilters, TitleCensus, titles_of, with_standard_titles
+from macroscope.corpora.filters import (
+    DocumentFilters,
+    Measured,
+    TitleCensus,
+    with_rare_titles_replaced,
+    with_standard_titles,
+    without_rare_titles,
+)
 from macroscope.corpora.options import Corpus
 from macroscope.corpora.summary import Summary, write_filters
 from macroscope.corpora.tokens import token_counter
@@ -41,7 +47,8 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     title. The paper leaves open whether titles are counted before the other filters, and whether in documents or in
     occurrences: here a title counts once in each *training* document that passed all *earlier* filters, and is
     rare below max(min_count, min_share x number of those documents); it is counted once, not again after documents
-    have left. Sections without a title are never rare.
+    have left. Sections without a title are never rare. With `rare_titles.instead`, the document stays and its rare
+    titles give way to that section type.
 
     The documents' splits are those that the parts have: by id hash, or the source's official ones.
 
@@ -73,11 +80,17 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
         write_documents(passed, _taking_notes(measured, census, lengths), provenance)
 
         threshold = census.threshold(options.filters.rare_titles)
-        rare = Count(f"{RARE_TITLE}: in fewer than {threshold:g} training documents", 0, 0)
-        provenance.counts.append(rare)
-        frequent = census.frequent(options.filters.rare_titles)
+        rare = f"{RARE_TITLE}: in fewer than {threshold:g} training documents"
+        frequent, instead = census.frequent(options.filters.rare_titles), options.filters.rare_titles.instead
+        measured_again = _pairs(read_documents(passed), lengths)
+        if instead is None:
+            provenance.counts.append(count := Count(rare, 0, 0))
+            kept = without_rare_titles(measured_again, frequent, count)
+        else:
+            provenance.counts.append(count := Count(f"{rare}; now '{instead}'", 0, 0, "section titles"))
+            kept = with_rare_titles_replaced(measured_again, frequent, instead, count)
         summary = Summary()
-        _write(outputs, _with_frequent_titles(read_documents(passed), lengths, frequent, rare, summary), provenance)
+        _write(outputs, _summed_up(kept, summary), provenance)
     for split in ("valid", "test"):
         if not summary.documents(split):
             log.warning("corpus '%s': no document is in the split '%s'; give it more documents", corpus, split)
@@ -101,7 +114,7 @@ def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenan
 
 
 def _taking_notes(
-    documents: Iterable[tuple[Document, list[int]]], census: TitleCensus, lengths: "array[int]"
+    documents: Iterable[Measured], census: TitleCensus, lengths: "array[int]"
 ) -> Iterator[Document]:
     for document, section_lengths in documents:
         census.add(document)
@@ -109,16 +122,19 @@ def _taking_notes(
         yield document
 
 
-def _with_frequent_titles(
-    documents: Iterable[Document], lengths: Sequence[int], frequent: frozenset[str], rare: Count, summary: Summary
-) -> Iterator[Document]:
+def _pairs(documents: Iterable[Document], lengths: "array[int]") -> Iterator[Measured]:
+    """Each document with the tokens of its sections, which stand in one row for all of them."""
     start = 0
     for document in documents:
         end = start + len(document.sections)
-        if keep(rare, titles_of(document) <= frequent):
-            summary.add(document, lengths[start:end])
-            yield document
+        yield document, lengths[start:end].tolist()
         start = end
+
+
+def _summed_up(documents: Iterable[Measured], summary: Summary) -> Iterator[Document]:
+    for document, lengths in documents:
+        summary.add(document, lengths)
+        yield document
 
 
 def _write(outputs: Outputs, documents: Iterable[Document], provenance: Provenance) -> None:

@@ -28,19 +28,20 @@ def project(documents: Path, inference: Path, output: Path, options: CoherenceOp
     """
     classifier = SectionClassifier(inference / "classifier", options.max_tokens)
     temperature = read_json(inference / "validation.json")["temperature"]
+    language = read_json(inference / "section_types.json")["language"]
     counts = {"documents": 0, "sections": 0, "sections_cut": 0, "documents_with_unknown_titles": 0}
     info = LatentsInfo(classifier.types, signature(options), counts)
-    write_latents(output, _batches(documents, classifier, temperature, counts), info)
+    write_latents(output, _batches(documents, classifier, temperature, language, counts), info)
 
 
 def _batches(
-    documents: Path, classifier: SectionClassifier, temperature: float, counts: dict[str, int]
+    documents: Path, classifier: SectionClassifier, temperature: float, language: str, counts: dict[str, int]
 ) -> Iterator[Batch]:
     known = set(classifier.types)
     for batch in in_batches(read_documents(documents), DOCUMENTS_PER_BATCH):
         texts = [section.text for document in batch for section in document.sections]
         logits, was_cut = classifier.logits(texts)
-        gold = [_gold(document, known) for document in batch]
+        gold = [_gold(document, known, language) for document in batch]
         titled = [all(section.title for section in document.sections) for document in batch]
         counts["documents"] += len(batch)
         counts["sections"] += len(texts)
@@ -50,6 +51,6 @@ def _batches(
         yield Batch([document.id for document in batch], lengths, calibrated(logits, temperature), gold)
 
 
-def _gold(document: Document, known: set[str]) -> list[str] | None:
-    titles = [normalise_title(section.title) if section.title else "" for section in document.sections]
+def _gold(document: Document, known: set[str], language: str) -> list[str] | None:
+    titles = [normalise_title(section.title, language) if section.title else "" for section in document.sections]
     return titles if all(title in known for title in titles) else None

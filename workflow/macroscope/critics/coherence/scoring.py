@@ -18,7 +18,7 @@ def fit_prior(documents: Path, inference: Path, output: Path, options: Coherence
 
     The types are the section classifier's, so that prior and latents share their axes.
     """
-    types = read_json(inference / "types.json")
+    types = read_json(inference / "section_types.json")["types"]
     index = {name: i for i, name in enumerate(types)}
     train = _indices(titled_documents(documents, "train"), index)
     titled = titled_documents(documents, "valid")

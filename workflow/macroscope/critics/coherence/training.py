@@ -23,6 +23,7 @@ from macroscope.critics.coherence.classifier import SectionClassifier, encode, n
 from macroscope.critics.coherence.figures import reliability_diagram
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.sections import labelled_sections, section_types, subset, titled_documents
+from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
@@ -36,8 +37,8 @@ def train_section_classifier(
 ) -> None:
     """Fine-tune the encoder on (section text, section type) pairs of the train split.
 
-    Writes into the folder `output`: classifier/ (model and tokenizer), types.json (the section types, most frequent
-    first), validation.json (accuracy with its interval, temperature, expected calibration error, n), reliability.csv
+    Writes into the folder `output`: classifier/ (model and tokenizer), section_types.json (most frequent
+    first, and the language of their titles), validation.json (accuracy with its interval, temperature, expected calibration error, n), reliability.csv
     and reliability.svg, .pdf.
     """
     types = section_types(titled_documents(documents, "train"))
@@ -70,7 +71,8 @@ def train_section_classifier(
     with atomic(output) as folder:
         model.save_pretrained(folder / "classifier")
         tokenizer.save_pretrained(folder / "classifier")
-        write_json(folder / "types.json", types)
+        language = read_provenance(documents).options.get("language", "en")
+        write_json(folder / "section_types.json", {"language": language, "types": types})
         _validate(documents, folder, options, index)
     discard(checkpoints)
 

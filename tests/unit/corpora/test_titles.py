@@ -1,0 +1,44 @@
+import pytest
+
+from macroscope.corpora.titles import normalise_title
+from macroscope.errors import MacroscopeError
+
+
+@pytest.mark.parametrize(
+    ("title", "standard"),
+    [
+        ("Materials and Methods", "material and method"),  # the forms of the paper's Table 18
+        ("Results", "result"),
+        ("RESULTS AND DISCUSSION", "result and discussion"),
+        ("Demographics", "demographic"),
+        ("Case Report", "case report"),
+        ("Acknowledgements", "acknowledgment"),
+        ("External links", "external link"),
+        ("See also", "see also"),
+        ("References", "reference"),
+        ("2. Methods & Materials", "method and material"),
+        ("IV. Results", "result"),
+        ("Playing career", "playing career"),
+        ("''Early'' life 1950–1970", "early life"),
+        ("Analyses", "analysis"),
+        ("Children", "child"),
+        ("1998", "1998"),
+    ],
+)
+def test_english_titles(title, standard):
+    assert normalise_title(title) == standard
+
+
+def test_standard_form_is_its_own_standard_form():
+    for title in ("material and method", "result", "early life", "see also", "behavior", "acknowledgment"):
+        assert normalise_title(title) == title
+
+
+@pytest.mark.parametrize(("language", "title", "standard"), [("it", "Note", "nota"), ("de", "Einzelnachweise", "einzelnachweis")])
+def test_other_languages(language, title, standard):
+    assert normalise_title(title, language) == standard
+
+
+def test_unknown_language_is_one_sentence():
+    with pytest.raises(MacroscopeError, match="'xx'"):
+        normalise_title("Results", "xx")

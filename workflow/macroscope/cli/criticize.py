@@ -1,0 +1,29 @@
+"""`macroscope criticize`: judge texts of your own against real ones, in one command."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def criticize(
+    reference: Annotated[list[Path], typer.Option(help="Real texts: JSON Lines, Parquet, CSV, or a folder; repeatable.")],
+    candidate: Annotated[list[Path], typer.Option(help="Texts to judge, in the same formats; repeatable.")],
+    output: Annotated[Path, typer.Option(help="Folder for the config, the results and the report.")],
+    critic: Annotated[list[str] | None, typer.Option(help="Critic; repeatable. Default: coherence.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is random.")] = 1,
+    cores: Annotated[str, typer.Option(help="Number of cores, or 'all'.")] = "all",
+) -> None:
+    """Judge texts of your own: do they have the structure of the real ones?
+
+    Writes OUTPUT/config.yaml, runs the workflow on it and prints the headline. Run again, it goes on where it was.
+    """
+    import pandas as pd
+
+    from macroscope import criticism
+    from macroscope.reporting.tables import display_headline
+
+    plan = criticism.criticize(reference, candidate, critic or ["coherence"], output, seed, cores)
+    headline = pd.read_csv(output / plan.results / "tables" / "headline.csv").fillna({"setting": ""})
+    print(display_headline(headline).drop(columns=["Corpus", "Setting"]).to_string(index=False))
+    print(f"\nReport: {output / plan.results / 'report.html'}\nConfig: {output / 'config.yaml'}")
