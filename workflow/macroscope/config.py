@@ -135,7 +135,8 @@ def _sentence(error: Any) -> str:
         return f"{place}: this key is required"
     if error["type"] == "union_tag_invalid":
         key, tags = error["ctx"]["discriminator"].strip("'"), error["ctx"]["expected_tags"].replace("'", "")
-        return f"{place}.{key}: {error['ctx']['tag']!r} is not one of {tags}{nearest(error['ctx']['tag'], tags.split(', '))}"
+        tag = error["ctx"]["tag"]
+        return f"{place}.{key}: {tag!r} is not one of {tags}{nearest(tag, tags.split(', '))}"
     if error["type"] == "union_tag_not_found":
         return f"{place}: the key {error['ctx']['discriminator']} is required"
     return f"{place}: {error['msg'][0].lower()}{error['msg'][1:]}, not {error['input']!r}"

@@ -53,8 +53,8 @@ def implied_config(
             }
         },
         "systems": {name: {"kind": "files", "files": [str(path.resolve())]} for name, path in systems.items()},
-        # A small encoder on the first 64 tokens, trained for a few minutes: right for a laptop. With a GPU, take a larger
-        # one (bert-base-cased), more tokens and all sections.
+        # A small encoder on the first 64 tokens, trained for a few minutes: right for a laptop. With a GPU, take a
+        # larger one (bert-base-cased), more tokens and all sections.
         "critics": {
             "coherence": {
                 "encoder": "minilm",
@@ -90,8 +90,8 @@ def criticize(
     write_text(path, _HEAD.format(command=" ".join(["snakemake", *command[3:]])) + text)
     if subprocess.run(command, check=False).returncode:
         raise MacroscopeError(
-            f"the workflow failed (its messages stand above, its logs in {output / 'logs'}); what was finished stays, and"
-            " the same command goes on from there"
+            f"the workflow failed (its messages stand above, its logs in {output / 'logs'}); what was finished stays,"
+            " and the same command goes on from there"
         )
     return plan
 

@@ -123,7 +123,9 @@ def validate(document: Document, where: str) -> None:
     if document.split not in SPLITS:
         raise MacroscopeError(f"{where}: split is {document.split!r}; it must be one of {', '.join(SPLITS)}")
     if not document.sections:
-        raise MacroscopeError(f"{where}: document {document.id!r} has no sections; give it at least one, or leave it out")
+        raise MacroscopeError(
+            f"{where}: document {document.id!r} has no sections; give it at least one, or leave it out"
+        )
 
 
 def write_documents(path: Path, documents: Iterable[Document], provenance: Provenance) -> int:

@@ -12,6 +12,9 @@ import yaml
 from macroscope.errors import MacroscopeError
 from macroscope.paths import RESOURCES
 
+# What a job asks for with a model of which the registry does not say it.
+_THREADS, _MEGABYTES = 8, 16000
+
 
 @dataclass(frozen=True)
 class ModelSource:
@@ -57,6 +60,16 @@ def resolve(name: str) -> ModelSource:
 def is_from_scratch(name: str) -> bool:
     """Whether a model has no weights to load: the registry gives its configuration."""
     return "configuration" in _registry().get(name, {})
+
+
+def threads_of(name: str) -> int:
+    """Cores that a job with this model asks for where there is no GPU."""
+    return int(_registry().get(name, {}).get("threads", _THREADS))
+
+
+def megabytes_of(name: str) -> int:
+    """Memory that a job with this model asks for."""
+    return int(_registry().get(name, {}).get("mem_mb", _MEGABYTES))
 
 
 def load_error(source: ModelSource, error: Exception) -> MacroscopeError:

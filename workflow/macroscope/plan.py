@@ -20,7 +20,7 @@ from macroscope.corpora.retrieval import RemoteSource, remote_source
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import load
 from macroscope.errors import MacroscopeError
-from macroscope.models import is_from_scratch
+from macroscope.models import is_from_scratch, megabytes_of, threads_of
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
 from macroscope.systems.options import ControlSystem, FilesSystem, LanguageModelSystem, SimulatedSystem
@@ -198,6 +198,22 @@ class Plan:
     def gpus(self, wildcards: Any) -> int:
         """GPUs that a language model asks for: none where it is small enough to be trained from scratch."""
         return 0 if is_from_scratch(self.base(wildcards)) else 1
+
+    def threads(self, wildcards: Any) -> int:
+        """Cores of a job with a language model."""
+        return threads_of(self.base(wildcards))
+
+    def megabytes(self, wildcards: Any) -> int:
+        """Memory of a job with a language model."""
+        return megabytes_of(self.base(wildcards))
+
+    def encoder_megabytes(self) -> int:
+        """Memory of a job with the coherence critic's encoder."""
+        return megabytes_of(self.config.critics.coherence.encoder)  # type: ignore[attr-defined]
+
+    def encoder_threads(self) -> int:
+        """Cores of a job with the coherence critic's encoder."""
+        return threads_of(self.config.critics.coherence.encoder)  # type: ignore[attr-defined]
 
     def encoder_gpus(self) -> int:
         """GPUs that the coherence critic asks for: none for the encoder that comes with a package."""

@@ -179,4 +179,6 @@ class _LogLines(TrainerCallback):
             for key, name in (("loss", "training"), ("eval_loss", "validation")):
                 if key in logs:
                     elapsed = time.monotonic() - self.start
-                    log.info("step %d of %d: %s loss %.4f, %.0f s", state.global_step, self.steps, name, logs[key], elapsed)
+                    log.info(
+                        "step %d of %d: %s loss %.4f, %.0f s", state.global_step, self.steps, name, logs[key], elapsed
+                    )

@@ -23,6 +23,8 @@ rule simulate_corpus:
         "logs/{run}/simulate_corpus/{corpus}.log",
     wildcard_constraints:
         corpus=plan.simulated_corpora(),
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=1000,
         runtime=30,
@@ -30,8 +32,6 @@ rule simulate_corpus:
         options=plan.simulation_options,
         seed=plan.config.seed,
         truth=lambda wildcards, output: Path(output.process).parent,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} corpora simulate --options {params.options:q} --seed {params.seed} \
@@ -45,13 +45,13 @@ rule retrieve:
         "data/{source}/{version}/{file}",
     log:
         "logs/retrieve/{source}-{version}-{file}.log",
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=500,
         runtime=1440,
     params:
         mirror=plan.mirror_flag(),
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} corpora retrieve --name {wildcards.source:q} --file {wildcards.file:q} \
@@ -70,14 +70,14 @@ rule extract_documents:
         "logs/{run}/extract_documents/{corpus}/{part}.log",
     benchmark:
         "logs/{run}/extract_documents/{corpus}/{part}.tsv"
+    conda:
+        "../../envs/core.yaml"
     threads: 8
     resources:
-        mem_mb=4000,
+        mem_mb=3000,
         runtime=720,
     params:
         options=plan.extraction_options,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} corpora extract --corpus {wildcards.corpus:q} \
@@ -100,13 +100,13 @@ rule prepare_documents:
         "logs/{run}/prepare_documents/{corpus}.log",
     benchmark:
         "logs/{run}/prepare_documents/{corpus}.tsv"
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=4000,
         runtime=240,
     params:
         options=plan.preparation_options,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} corpora prepare --corpus {wildcards.corpus:q} \

@@ -18,14 +18,14 @@ rule make_tables:
         directory("results/{run}/tables"),
     log:
         "logs/{run}/make_tables.log",
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=4000,
         runtime=60,
     params:
         config=plan.effective_config,
         digest=plan.digest(),
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} reporting tables --config {params.config:q} --output {output:q}
@@ -42,13 +42,13 @@ rule draw_figures:
         directory("results/{run}/figures"),
     log:
         "logs/{run}/draw_figures.log",
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=4000,
         runtime=60,
     params:
         config=plan.effective_config,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} reporting figures --config {params.config:q} --tables {input.tables:q} \
@@ -68,14 +68,14 @@ rule write_report:
         "results/{run}/report.html",
     log:
         "logs/{run}/write_report.log",
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=4000,
         runtime=60,
     params:
         config=plan.effective_config,
         digest=plan.digest(),
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} reporting report --config {params.config:q} --tables {input.tables:q} \

@@ -17,14 +17,14 @@ rule compare_scores:
         "logs/{run}/compare_scores/{critic}/{corpus}/{system}.log",
     wildcard_constraints:
         critic="(?!perplexity)[a-z_]+",
+    conda:
+        "../../envs/core.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=2000,
         runtime=120,
     params:
         signature=plan.critic_signature,
         resampling=plan.resampling_flags(),
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} statistics compare --reference {input.reference:q} \
@@ -43,14 +43,14 @@ rule summarise_perplexity:
         "results/{run}/statistics/perplexity/{corpus}/{system}.csv",
     log:
         "logs/{run}/summarise_perplexity/{corpus}/{system}.log",
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
     params:
         signature=plan.perplexity_signature,
         resampling=plan.resampling_flags(permutations=False),
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} statistics perplexity --documents {input.documents:q} \

@@ -17,14 +17,14 @@ rule train_tokenizer:
         "logs/{run}/train_tokenizer/{corpus}/{system}.log",
     wildcard_constraints:
         system=plan.language_models,
+    conda:
+        "../../envs/core.yaml"
     resources:
-        mem_mb=8000,
+        mem_mb=plan.megabytes,
         runtime=120,
     params:
         base=plan.base,
         titles=plan.titles_flag,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} systems train-tokenizer --documents {input.documents:q} \
@@ -46,17 +46,19 @@ rule finetune:
         "logs/{run}/finetune/{corpus}/{system}.tsv"
     wildcard_constraints:
         system=plan.language_models,
-    threads: 8
+    # The longest way through the graph begins here.
+    priority: 10
+    conda:
+        "../../envs/core.yaml"
+    threads: plan.threads
     resources:
-        mem_mb=16000,
+        mem_mb=plan.megabytes,
         runtime=2880,
         gpu=plan.gpus,
     params:
         options=plan.training_options,
         seed=plan.config.seed,
         checkpoints="results/{run}/systems/{corpus}/{system}/checkpoints",
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} systems finetune --documents {input.documents:q} \
@@ -80,15 +82,15 @@ rule measure_perplexity:
         "logs/{run}/measure_perplexity/{corpus}/{system}-{split}.tsv"
     wildcard_constraints:
         system=plan.language_models,
-    threads: 8
+    conda:
+        "../../envs/core.yaml"
+    threads: plan.threads
     resources:
-        mem_mb=12000,
+        mem_mb=plan.megabytes,
         runtime=240,
         gpu=plan.gpus,
     params:
         options=plan.perplexity_options,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} systems measure-perplexity --documents {input.documents:q} \
@@ -110,17 +112,17 @@ rule sample:
         "logs/{run}/sample/{corpus}/{system}-{shard}.tsv"
     wildcard_constraints:
         system=plan.language_models,
-    threads: 8
+    conda:
+        "../../envs/core.yaml"
+    threads: plan.threads
     resources:
-        mem_mb=12000,
+        mem_mb=plan.megabytes,
         runtime=1440,
         gpu=plan.gpus,
     params:
         options=plan.sampling_options,
         shards=plan.shard_count,
         seed=plan.config.seed,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} systems sample --model {input.model:q} --options {params.options:q} \
@@ -140,11 +142,11 @@ rule gather_samples:
         "logs/{run}/gather_samples/{corpus}/{system}.log",
     wildcard_constraints:
         system=plan.language_models,
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} systems gather --corpus {wildcards.corpus:q} --output {output:q} \
@@ -163,13 +165,13 @@ rule import_texts:
         "logs/{run}/import_texts/{corpus}/{system}.log",
     wildcard_constraints:
         system=plan.files_systems,
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
     params:
         options=plan.system_options,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} systems import --options {params.options:q} \
@@ -188,13 +190,13 @@ rule draw_control:
         "logs/{run}/draw_control/{corpus}/{system}.log",
     wildcard_constraints:
         system=plan.control_systems,
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
     params:
         options=plan.system_options,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} systems control --documents {input.documents:q} \
@@ -213,14 +215,14 @@ rule simulate_samples:
         "logs/{run}/simulate_samples/{corpus}/{system}.log",
     wildcard_constraints:
         system=plan.simulated_systems,
+    conda:
+        "../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
     params:
         options=plan.system_options,
         seed=plan.config.seed,
-    conda:
-        "../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} systems simulate --truth {input.process:q} \

@@ -33,7 +33,9 @@ def test_exact_values_equal_enumeration(tiny):
 
 def test_latent_ppl_is_the_exponential_of_nats_a_section(tiny):
     assert tiny.latent_ppl() == pytest.approx(np.exp(tiny.expected_nll() / tiny.expected_sections()))
-    assert tiny.latent_ppl(published=True) == pytest.approx(np.exp(tiny.expected_nll() / (tiny.expected_sections() + 1)))
+    assert tiny.latent_ppl(published=True) == pytest.approx(
+        np.exp(tiny.expected_nll() / (tiny.expected_sections() + 1))
+    )
 
 
 def test_samples_follow_the_process():

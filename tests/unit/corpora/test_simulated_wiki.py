@@ -73,9 +73,13 @@ def test_orders():
     )
     for a, b in zip(plain, shuffled, strict=True):
         assert sorted(s.title for s in a.sections) == sorted(s.title for s in b.sections)
-    assert any([s.title for s in a.sections] != [s.title for s in b.sections] for a, b in zip(plain, shuffled, strict=True))
+    assert any(
+        [s.title for s in a.sections] != [s.title for s in b.sections] for a, b in zip(plain, shuffled, strict=True)
+    )
     assert [len(d.sections) for d in independent] == [len(d.sections) for d in plain]
-    share = Counter(s.title for d in independent for s in d.sections)["abstract"] / sum(len(d.sections) for d in independent)
+    share = Counter(s.title for d in independent for s in d.sections)["abstract"] / sum(
+        len(d.sections) for d in independent
+    )
     assert share == pytest.approx(process.section_marginal()[process.states.index("abstract")], abs=0.04)
 
 

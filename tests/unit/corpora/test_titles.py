@@ -34,7 +34,9 @@ def test_standard_form_is_its_own_standard_form():
         assert normalise_title(title) == title
 
 
-@pytest.mark.parametrize(("language", "title", "standard"), [("it", "Note", "nota"), ("de", "Einzelnachweise", "einzelnachweis")])
+@pytest.mark.parametrize(
+    ("language", "title", "standard"), [("it", "Note", "nota"), ("de", "Einzelnachweise", "einzelnachweis")]
+)
 def test_other_languages(language, title, standard):
     assert normalise_title(title, language) == standard
 

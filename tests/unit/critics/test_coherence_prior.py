@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from macroscope.critics.coherence.prior import SectionPrior, count_transitions, fit, flatten, latent_ppl
 from macroscope.errors import MacroscopeError
 

@@ -7,11 +7,12 @@ from collections import Counter, deque
 import numpy as np
 import pytest
 import torch
+from scipy.stats import chisquare
+
 from macroscope.errors import MacroscopeError
 from macroscope.systems.decoding import distribution
 from macroscope.systems.options import Decoding
 from macroscope.systems.sampler import Request, Sampler
-from scipy.stats import chisquare
 
 from .conftest import CONTEXT, VOCABULARY
 
@@ -122,7 +123,9 @@ def exact_probabilities(model, longest):
 def test_short_documents_come_with_their_exact_probabilities(gpt2):
     n = 3000
     exact = exact_probabilities(gpt2, 2)
-    counts = Counter(tuple(draw.tokens.tolist()) for draw in draws(gpt2, range(n), batch_size=64, max_tokens=3).values())
+    counts = Counter(
+        tuple(draw.tokens.tolist()) for draw in draws(gpt2, range(n), batch_size=64, max_tokens=3).values()
+    )
     common = [tokens for tokens, p in exact.items() if p * n >= 5]
     observed = [counts[tokens] for tokens in common]
     expected = [exact[tokens] * n for tokens in common]

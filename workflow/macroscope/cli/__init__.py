@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from macroscope.cli import corpora, critics, reporting, statistics, systems
+from macroscope.cli import config, corpora, critics, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
 from macroscope.errors import MacroscopeError
 
@@ -24,6 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(criticize)
+app.add_typer(config.app, name="config")
 app.add_typer(corpora.app, name="corpora")
 app.add_typer(systems.app, name="systems")
 app.add_typer(critics.app, name="critics")
@@ -58,7 +59,9 @@ def main() -> None:
         _fail(str(error))
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            _fail(f"{error.filename or 'the disk'}: no space left on the device; free some and run the same command again")
+            _fail(
+                f"{error.filename or 'the disk'}: no space left on the device; free some and run the same command again"
+            )
         _fail_unexpectedly()
     except Exception:
         _fail_unexpectedly()

@@ -7,14 +7,16 @@ import typer
 
 
 def criticize(
-    reference: Annotated[list[Path], typer.Option(help="Real texts: JSON Lines, Parquet, CSV, or a folder; repeatable.")],
+    reference: Annotated[
+        list[Path], typer.Option(help="Real texts: JSON Lines, Parquet, CSV, or a folder; repeatable.")
+    ],
     candidate: Annotated[list[Path], typer.Option(help="Texts to judge, in the same formats; repeatable.")],
     output: Annotated[Path, typer.Option(help="Folder for the config, the results and the report.")],
     critic: Annotated[list[str] | None, typer.Option(help="Critic; repeatable. Default: coherence.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is random.")] = 1,
     cores: Annotated[str, typer.Option(help="Number of cores, or 'all'.")] = "all",
 ) -> None:
-    """Judge texts of your own: do they have the structure of the real ones?
+    """Judge texts of your own: whether they have the structure of the real ones.
 
     Writes OUTPUT/config.yaml, runs the workflow on it and prints the headline. Run again, it goes on where it was.
     """

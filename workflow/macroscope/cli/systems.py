@@ -85,9 +85,7 @@ def sample(
     from macroscope.systems import sampling
 
     _use_threads(threads)
-    sampling.sample_shard(
-        model, output, _language_model(options), system=system, seed=seed, shard=shard, shards=shards
-    )
+    sampling.sample_shard(model, output, _language_model(options), system=system, seed=seed, shard=shard, shards=shards)
 
 
 @app.command()

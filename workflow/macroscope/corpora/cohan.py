@@ -113,7 +113,9 @@ def _fields(record: dict[str, Any], where: str) -> tuple[str, list[str], list[li
         raise MacroscopeError(f"{where}: 'article_id' is empty; give every article a unique id")
     for section in record["sections"]:
         if not isinstance(section, list) or not all(isinstance(sentence, str) for sentence in section):
-            raise MacroscopeError(f"{where}: a section is no list of sentences; 'sections' is a list of lists of strings")
+            raise MacroscopeError(
+                f"{where}: a section is no list of sentences; 'sections' is a list of lists of strings"
+            )
     if not all(isinstance(name, str) for name in record["section_names"]):
         raise MacroscopeError(f"{where}: a section name is no string; 'section_names' is a list of strings")
     return record["article_id"], record["section_names"], record["sections"]

@@ -27,7 +27,8 @@ _EDGES = (b"", _DUMP_END)
 
 # Names of the namespaces whose links are not text, where the dump's own header does not give them.
 _FILE_NAMES = frozenset(
-    "file image media category bild datei kategorie archivo imagen categoría fichier catégorie immagine categoria".split()
+    "file image media category bild datei kategorie archivo imagen categoría fichier catégorie immagine"
+    " categoria".split()
 )
 _NOT_TEXT_NAMESPACES = {"-2", "6", "14"}
 

@@ -16,8 +16,8 @@ def split_sections(text: str) -> tuple[str | None, list[Section]]:
 
     Where lines are headings (Markdown "# x" or MediaWiki "== x =="), the level of the first heading splits the text.
     Where the text opens with a heading and all others are deeper, that heading is the document's title, and the
-    highest level of the others splits. Deeper headings stay as lines of their sections. Text before the first heading is the lead, and
-    its title "abstract". Without any heading, blocks between blank lines are sections without titles.
+    highest level of the others splits. Deeper headings stay as lines of their sections. Text before the first heading
+    is the lead, and its title "abstract". Without any heading, blocks between blank lines are sections without titles.
 
     Returns
     -------

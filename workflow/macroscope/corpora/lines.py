@@ -40,9 +40,7 @@ def _record(line: bytes, where: str) -> dict[str, Any]:
     try:
         record = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise MacroscopeError(
-            f"{where} is not valid UTF-8 (byte {error.start + 1}); save the file as UTF-8"
-        ) from None
+        raise MacroscopeError(f"{where} is not valid UTF-8 (byte {error.start + 1}); save the file as UTF-8") from None
     except json.JSONDecodeError as error:
         raise MacroscopeError(
             f"{where} is not valid JSON ({error.msg} at column {error.colno}); give one JSON object a line"

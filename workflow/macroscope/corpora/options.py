@@ -33,12 +33,15 @@ class Filters(Options):
         description="Normalised titles of sections that are removed from every document.",
     )
     min_sections: int = Field(3, ge=1, description="Fewest sections of a document (paper: 3; Wikipedia 4).")
-    min_section_tokens: int = Field(30, ge=0, description="Shortest section, in tokens; a shorter one drops its document.")
+    min_section_tokens: int = Field(
+        30, ge=0, description="Shortest section, in tokens; a shorter one drops its document."
+    )
     max_section_tokens: int = Field(
         2000, ge=1, description="Longest section, in tokens; a longer one drops its document (500: WIKI-SHORT)."
     )
     rare_titles: RareTitles = Field(
-        RareTitles(min_share=0.01), description="Documents that contain a rarer section title are dropped, or the title replaced."
+        RareTitles(min_share=0.01),
+        description="Documents that contain a rarer section title are dropped, or the title replaced.",
     )
     length_tokenizer: str = Field(
         "gpt2-pieces",
@@ -95,6 +98,4 @@ class FilesCorpus(Corpus):
     files: list[str] = Field(min_length=1, description="Files or folders, each one part.")
 
 
-AnyCorpus = Annotated[
-    SimulatedCorpus | WikipediaCorpus | CohanCorpus | FilesCorpus, Field(discriminator="source")
-]
+AnyCorpus = Annotated[SimulatedCorpus | WikipediaCorpus | CohanCorpus | FilesCorpus, Field(discriminator="source")]

@@ -1,8 +1,8 @@
 """Parsing the pages of a dump in worker processes, in the dump's order, with a time limit that holds even in C code.
 
 mwparserfromhell hangs on rare pages, inside its tokenizer, where no exception can reach it: the limit is kept from
-outside, by ending the worker. Pages travel in chunks; where a chunk is too slow its pages are tried again one by one, so
-that only the culprit is lost. A bounded number of chunks is on its way at any time, whatever the size of the dump.
+outside, by ending the worker. Pages travel in chunks; where a chunk is too slow its pages are tried again one by one,
+so that only the culprit is lost. A bounded number of chunks is on its way at any time, whatever the size of the dump.
 """
 
 import multiprocessing

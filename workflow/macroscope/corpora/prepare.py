@@ -113,9 +113,7 @@ def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenan
     return Provenance(corpus, {"parts": sources}, options.model_dump(mode="json"), list(counts.values()))
 
 
-def _taking_notes(
-    documents: Iterable[Measured], census: TitleCensus, lengths: "array[int]"
-) -> Iterator[Document]:
+def _taking_notes(documents: Iterable[Measured], census: TitleCensus, lengths: "array[int]") -> Iterator[Document]:
     for document, section_lengths in documents:
         census.add(document)
         lengths.extend(section_lengths)

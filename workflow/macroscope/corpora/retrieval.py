@@ -168,7 +168,7 @@ class _Download:
 
 
 class _Missing(Exception):
-    """This place does not have the file, or cannot be reached."""
+    """A place does not have the file, or cannot be reached."""
 
 
 class _Broken(Exception):

@@ -1,4 +1,4 @@
-"""Which split a document belongs to: decided by its id alone, so that it never depends on order or on other documents."""
+"""Which split a document belongs to: decided by its id alone, so that it depends neither on order nor on others."""
 
 import hashlib
 

@@ -50,7 +50,11 @@ def normalise_title(title: str, language: str = "en") -> str:
 @lru_cache(maxsize=_DISTINCT_TITLES)
 def _normalise(title: str, language: str) -> str:
     spelling = _spelling(language)
-    plain = _MARKUP.sub(" ", unicodedata.normalize("NFKC", html.unescape(title))).lower().replace("&", f" {spelling.conjunction} ")
+    plain = (
+        _MARKUP.sub(" ", unicodedata.normalize("NFKC", html.unescape(title)))
+        .lower()
+        .replace("&", f" {spelling.conjunction} ")
+    )
     words = _WORD.findall(_POSSESSIVE.sub(_without_apostrophe, _LIST_ROMAN.sub(" ", plain)))
     standard = (_standard_word(word, language, spelling) for word in words)
     return " ".join(word for word in standard if word) or " ".join(plain.split())

@@ -1,8 +1,8 @@
 """Source `files`: the user's own documents, or their model's texts, in the formats that people have.
 
-JSON Lines (also gzipped), a JSON list, Parquet, CSV, or a folder of .txt and .md files. A record has `sections` (a list of strings, or
-of objects with `text` and perhaps `title`; with strings also `section_names`, as in deng2022's released data) or
-`text`, which is split at its headings or blank lines. `id`, `title` and `split` are optional.
+JSON Lines (also gzipped), a JSON list, Parquet, CSV, or a folder of .txt and .md files. A record has `sections` (a list
+of strings, or of objects with `text` and perhaps `title`; with strings also `section_names`, as in deng2022's released
+data) or `text`, which is split at its headings or blank lines. `id`, `title` and `split` are optional.
 """
 
 import csv
@@ -130,9 +130,7 @@ def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise MacroscopeError(
-            f"{file}: not valid UTF-8 (byte {error.start + 1:,}); save the file as UTF-8"
-        ) from None
+        raise MacroscopeError(f"{file}: not valid UTF-8 (byte {error.start + 1:,}); save the file as UTF-8") from None
 
 
 def _is_json_list(file: Path) -> bool:

@@ -42,9 +42,7 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
             save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
 
 
-def latent_ppl_figure(
-    rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFrame, confidence: float
-) -> Figure:
+def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFrame, confidence: float) -> Figure:
     """Latent PPL of every system with its interval, the control's as a band, and the truth where it is known.
 
     Parameters

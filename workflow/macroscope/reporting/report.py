@@ -106,7 +106,9 @@ def html_table(table: pd.DataFrame) -> str:
 
     def cell(value: object) -> str:
         if isinstance(value, float):
-            return "–" if pd.isna(value) else f"{value:,.0f}" if value.is_integer() and abs(value) > 99 else f"{value:.4g}"
+            return (
+                "–" if pd.isna(value) else f"{value:,.0f}" if value.is_integer() and abs(value) > 99 else f"{value:.4g}"
+            )
         return str(value)
 
     shown = table.copy()
@@ -169,7 +171,9 @@ def _training(results: Results, figures: Path, captions: Captions) -> list[Shown
 
 
 def _table(name: str, title: str, path: Path, captions: Captions) -> Shown:
-    return Shown(name, title, captions.html(name), html_table(pd.read_csv(path, keep_default_na=False, na_values=["nan"])))
+    return Shown(
+        name, title, captions.html(name), html_table(pd.read_csv(path, keep_default_na=False, na_values=["nan"]))
+    )
 
 
 def _calibration(tables: Path, captions: Captions) -> Shown | None:

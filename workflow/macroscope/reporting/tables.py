@@ -120,7 +120,9 @@ def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
 
 def display_calibration(calibration: pd.DataFrame) -> pd.DataFrame:
     """Return the calibration as a person reads it."""
-    shown = pd.DataFrame({"Corpus": calibration["corpus"], "Critic": calibration["critic"], "System": calibration["system"]})
+    shown = pd.DataFrame(
+        {"Corpus": calibration["corpus"], "Critic": calibration["critic"], "System": calibration["system"]}
+    )
     shown["Truth"] = calibration["truth"].map(format_number)
     shown["With true latents"] = _with_interval(calibration, "gold")
     shown["Estimate"] = _with_interval(calibration, "estimate")

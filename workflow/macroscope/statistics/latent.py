@@ -79,8 +79,8 @@ def measures(columns: Sequence[str]) -> list[Measure]:
     """Measures that a scores table allows.
 
     `latent_nll` is the mean T(x) in nats a document; `latent_ppl` pools over documents; `posterior_entropy` and
-    `posterior_kl` are in nats a latent state. A further column nll_<variant> gives latent_ppl_<variant>; a pair count_<name>, of_<name> gives the
-    share <name>, pooled over documents.
+    `posterior_kl` are in nats a latent state. A further column nll_<variant> gives latent_ppl_<variant>; a pair
+    count_<name>, of_<name> gives the share <name>, pooled over documents.
     """
     found = [Measure("latent_nll", ("nll",), _mean), Measure("latent_ppl", ("nll", "units"), _exp_ratio)]
     for column in ("entropy", "kl"):
@@ -154,9 +154,7 @@ def _p_value(r: Array, c: Array, measure: Measure, resampling: Resampling, same:
     return permutation_p_value(c, r, measure.statistic, resampling.permutations, rng)
 
 
-def _ratio_to_reference(
-    r: Array, c: Array, statistic: Statistic, resampling: Resampling
-) -> tuple[float, float, float]:
+def _ratio_to_reference(r: Array, c: Array, statistic: Statistic, resampling: Resampling) -> tuple[float, float, float]:
     rng = np.random.default_rng(resampling.seed)
     draws = [
         statistic(bootstrap_sums(rows, resampling.resamples, rng), np.full(resampling.resamples, len(rows)))

@@ -40,9 +40,7 @@ def percentile_interval(values: ArrayLike, confidence: float) -> tuple[float, fl
     return (float(low), float(high))
 
 
-def permutation_sums(
-    a: ArrayLike, b: ArrayLike, permutations: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
+def permutation_sums(a: ArrayLike, b: ArrayLike, permutations: int, rng: np.random.Generator) -> tuple[Array, Array]:
     """Column sums of the two samples after exchanging documents between them at random, sizes kept.
 
     Returns

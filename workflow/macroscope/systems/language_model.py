@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from accelerate import PartialState
 from transformers import AutoConfig, AutoModelForCausalLM, default_data_collator
 
 from macroscope.errors import MacroscopeError
@@ -43,13 +44,13 @@ def finetune(
     model = load_base(resolve(options.base), words, seed)
     context = context_window(model.config, options.context)
     work = checkpoints.with_name(checkpoints.name + "-tokens")
-    if _is_main_process():
-        streams = [TokenStream.write(documents, s, words, options.titles, boundary, work) for s in ("train", "valid")]
-    else:
-        streams = [TokenStream(work, s) for s in ("train", "valid")]
+    with PartialState().main_process_first():
+        if _is_main_process():
+            for split in ("train", "valid"):
+                TokenStream.write(documents, split, words, options.titles, boundary, work)
+    streams = [TokenStream(work, split) for split in ("train", "valid")]
     train_set, valid_set = (
-        Windows(stream, order, context, boundary)
-        for stream, order in zip(streams, _orders(streams, seed), strict=True)
+        Windows(stream, order, context, boundary) for stream, order in zip(streams, _orders(streams, seed), strict=True)
     )
     log.info(
         "%s: %.2f M parameters, context %d; training on %d documents, %s tokens, %d windows",
@@ -160,5 +161,3 @@ def _orders(streams: list[TokenStream], seed: int) -> list[np.ndarray]:
 
 def _is_main_process() -> bool:
     return int(os.environ.get("RANK", "0")) == 0
-
-

@@ -77,6 +77,4 @@ class SimulatedSystem(Options):
     samples: int = Field(400, ge=1, description="Number of documents.")
 
 
-AnySystem = Annotated[
-    LanguageModelSystem | FilesSystem | ControlSystem | SimulatedSystem, Field(discriminator="kind")
-]
+AnySystem = Annotated[LanguageModelSystem | FilesSystem | ControlSystem | SimulatedSystem, Field(discriminator="kind")]

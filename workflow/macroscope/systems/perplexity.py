@@ -18,7 +18,9 @@ from macroscope.systems.tokenizer import boundary_id, training_texts
 WINDOWS_PER_BATCH = 8
 
 
-def measure_perplexity(documents: Path, model: Path, titles: bool, split: str, output: Path, context: int | None) -> None:
+def measure_perplexity(
+    documents: Path, model: Path, titles: bool, split: str, output: Path, context: int | None
+) -> None:
     """Negative log-likelihood of every document of a split.
 
     The documents are joined by the boundary token and cut into windows of the context length, as in training: a token

@@ -1,8 +1,8 @@
 """Ancestral sampling of whole documents, in a batch that never waits for its longest member.
 
-A finished sequence leaves its row and a new one enters. Every draw has a random generator of its own, one uniform number
-a token, and the arithmetic of a row does not depend on the others (see `cache`): the same draw gives the same document
-in whatever batch or shard it is made.
+A finished sequence leaves its row and a new one enters. Every draw has a random generator of its own, one uniform
+number a token, and the arithmetic of a row does not depend on the others (see `cache`): the same draw gives the same
+document in whatever batch or shard it is made.
 """
 
 import zlib

@@ -1,14 +1,12 @@
 """Samples of a simulated corpus's own process, or of that process with a known defect."""
 
 from pathlib import Path
+from zlib import crc32
 
-from macroscope.corpora.simulated.process import SectionProcess
 from macroscope.corpora.simulated.articles import simulate_documents
+from macroscope.corpora.simulated.process import SectionProcess
 from macroscope.documents import Provenance, write_documents
 from macroscope.systems.options import SimulatedSystem
-
-SEED_OFFSET = 1_000_003
-"""Keeps the documents of these systems apart from those of the corpus, which the same seed makes."""
 
 
 def simulate(process: Path, output: Path, options: SimulatedSystem, *, corpus: str, system: str, seed: int) -> None:
@@ -19,6 +17,8 @@ def simulate(process: Path, output: Path, options: SimulatedSystem, *, corpus: s
     process
         truth/process.json of the corpus.
     """
-    documents = simulate_documents(SectionProcess.load(process), options.order, options.samples, seed + SEED_OFFSET)
+    # A seed of its own: no system draws the documents of the corpus, or those of another system.
+    own_seed = seed + (crc32(system.encode()) << 32)
+    documents = simulate_documents(SectionProcess.load(process), options.order, options.samples, own_seed)
     source = {"system": system, "order": options.order, "seed": seed}
     write_documents(output, documents, Provenance(corpus, source, options.model_dump(mode="json")))

@@ -41,7 +41,9 @@ class TokenStream:
         self.bounds: NDArray[np.int64] = np.load(folder / f"{split}.bounds.npy")
 
     @classmethod
-    def write(cls, documents: Path, split: str, tokenizer: Any, titles: bool, boundary: int, folder: Path) -> "TokenStream":
+    def write(
+        cls, documents: Path, split: str, tokenizer: Any, titles: bool, boundary: int, folder: Path
+    ) -> "TokenStream":
         """Tokenise a split into `folder`."""
         folder.mkdir(parents=True, exist_ok=True)
         lengths = []

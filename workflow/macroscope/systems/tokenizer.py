@@ -48,7 +48,9 @@ def boundary_id(tokenizer: Any) -> int:
     if found is not None and found != tokenizer.unk_token_id:
         return int(found)
     if tokenizer.eos_token_id is None:
-        raise MacroscopeError(f"the tokenizer {tokenizer.name_or_path!r} has no end-of-text token; take another base model")
+        raise MacroscopeError(
+            f"the tokenizer {tokenizer.name_or_path!r} has no end-of-text token; take another base model"
+        )
     return int(tokenizer.eos_token_id)
 
 

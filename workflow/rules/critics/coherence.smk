@@ -17,9 +17,11 @@ rule train_section_classifier:
         "logs/{run}/train_section_classifier/{corpus}.log",
     benchmark:
         "logs/{run}/train_section_classifier/{corpus}.tsv"
-    threads: 8
+    conda:
+        "../../../envs/core.yaml"
+    threads: plan.encoder_threads()
     resources:
-        mem_mb=12000,
+        mem_mb=plan.encoder_megabytes(),
         runtime=720,
         gpu=plan.encoder_gpus(),
     params:
@@ -35,8 +37,6 @@ rule train_section_classifier:
         ),
         seed=plan.config.seed,
         checkpoints="results/{run}/critics/coherence/{corpus}/checkpoints",
-    conda:
-        "../../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} critics train --critic coherence --documents {input.documents:q} \
@@ -55,13 +55,13 @@ rule fit_section_prior:
         directory("results/{run}/critics/coherence/{corpus}/prior"),
     log:
         "logs/{run}/fit_section_prior/{corpus}.log",
+    conda:
+        "../../../envs/core.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=2000,
         runtime=60,
     params:
         options=plan.critic_options("coherence", "smoothing", "convention"),
-    conda:
-        "../../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} critics fit-prior --critic coherence --documents {input.documents:q} \
@@ -81,15 +81,15 @@ rule project_sections:
         "logs/{run}/project_sections/{corpus}/{system}.log",
     benchmark:
         "logs/{run}/project_sections/{corpus}/{system}.tsv"
-    threads: 8
+    conda:
+        "../../../envs/core.yaml"
+    threads: plan.encoder_threads()
     resources:
-        mem_mb=8000,
+        mem_mb=plan.encoder_megabytes(),
         runtime=240,
         gpu=plan.encoder_gpus(),
     params:
         options=plan.critic_options("coherence", "encoder", "max_tokens"),
-    conda:
-        "../../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} critics project --critic coherence --documents {input.samples:q} \
@@ -107,13 +107,13 @@ rule score_sections:
         "results/{run}/critics/coherence/{corpus}/scores/{system}.parquet",
     log:
         "logs/{run}/score_sections/{corpus}/{system}.log",
+    conda:
+        "../../../envs/core.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=2000,
         runtime=60,
     params:
         options=plan.critic_options("coherence", "convention", "error_threshold"),
-    conda:
-        "../../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} critics score --critic coherence --latents {input.latents:q} \
@@ -134,13 +134,13 @@ rule explain_sections:
         directory("results/{run}/critics/coherence/{corpus}/evidence/{system}"),
     log:
         "logs/{run}/explain_sections/{corpus}/{system}.log",
+    conda:
+        "../../../envs/core.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=2000,
         runtime=60,
     params:
         options=plan.critic_options("coherence", "error_threshold"),
-    conda:
-        "../../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} critics explain --critic coherence --system {wildcards.system:q} \
@@ -160,14 +160,14 @@ rule calibrate_sections:
         "results/{run}/critics/coherence/{corpus}/theory/{system}.json",
     log:
         "logs/{run}/calibrate_sections/{corpus}/{system}.log",
+    conda:
+        "../../../envs/core.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
     params:
         order=plan.simulated_order,
         seed=plan.config.seed,
-    conda:
-        "../../../envs/core.yaml"
     shell:
         """
         python -m macroscope --log {log:q} critics calibrate --critic coherence --process {input.process:q} \

@@ -57,4 +57,3 @@ def _spoilt(kind: str, word: str, article: Document) -> Document:
 def rare_word(number: int) -> str:
     """A word that no other number has: its digits as syllables."""
     return "".join(_SYLLABLES[int(digit)] for digit in f"{number:03d}")
-

@@ -1,11 +1,12 @@
 """The known truth of a simulated corpus: a Markov chain of section types (deng2022, section 4, made true).
 
-A document is a walk from `begin` to `end`; each state on the way is the type of a section. Its total latent NLL under the
-chain itself, -log P(z), has a known distribution: means here are exact, by the chain's fundamental matrix.
+A document is a walk from `begin` to `end`; each state on the way is the type of a section. Its total latent NLL under
+the chain itself, -log P(z), has a known distribution: means here are exact, by the chain's fundamental matrix.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,9 @@ class SectionProcess:
     def _check(self) -> None:
         size = len(self.states)
         if self.begin.shape != (size,) or self.transition.shape != (size, size) or self.end.shape != (size,):
-            raise MacroscopeError(f"a section process of {size} states needs begin and end of {size}, and a square matrix")
+            raise MacroscopeError(
+                f"a section process of {size} states needs begin and end of {size}, and a square matrix"
+            )
         everything = np.concatenate([self.begin, self.transition.ravel(), self.end])
         sums = np.append(self.transition.sum(1) + self.end, self.begin.sum())
         if everything.min() < 0 or np.abs(sums - 1).max() > _TOLERANCE:
@@ -118,7 +121,7 @@ class SectionProcess:
     def nll(self, sections: Sequence[str]) -> float:
         """Latent NLL of one sequence of section types, in nats; infinite where the process cannot make it."""
         index = [self.states.index(section) for section in sections]
-        steps = [self.begin[index[0]], *(self.transition[a, b] for a, b in zip(index, index[1:], strict=False))]
+        steps = [self.begin[index[0]], *(self.transition[a, b] for a, b in pairwise(index))]
         probabilities = np.array([*steps, self.end[index[-1]]])
         return float(-np.log(probabilities).sum()) if probabilities.min() > 0 else float("inf")
 

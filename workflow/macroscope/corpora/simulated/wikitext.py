@@ -53,5 +53,11 @@ def _sentence(text: str, rng: np.random.Generator) -> str:
     if word.isalpha():
         marked = (f"[[{word}]]", f"[[Some page|{word}]]", f"'''{word}'''", f"''{word}''", word, word)
         words[index] = marked[rng.integers(len(marked))]
-    end = ("", "", '<ref name="a">{{cite book|title=A book|year=1999}}</ref>', "<ref>A source, p. 5.</ref>", "<!-- check -->")
+    end = (
+        "",
+        "",
+        '<ref name="a">{{cite book|title=A book|year=1999}}</ref>',
+        "<ref>A source, p. 5.</ref>",
+        "<!-- check -->",
+    )
     return " ".join(words) + end[rng.integers(len(end))]

@@ -1,7 +1,7 @@
 """The coherence critic: does a text go through its section types as real text does (deng2022 §4, App. E).
 
 Latents: the sequence of section types z_1 ... z_M. Projection: a fine-tuned section classifier, independent over
-sections. Prior: a bigram Markov chain with begin and end. The functions are those of `macroscope.critics.critic.Critic`.
+sections. Prior: a bigram Markov chain with begin and end. The functions are those of `critics.critic.Critic`.
 """
 
 from pathlib import Path

@@ -29,7 +29,10 @@ def explain(evidence: Evidence, output: Path, options: CoherenceOptions) -> None
     with atomic(output) as folder:
         folder.mkdir()
         table.to_csv(folder / "transitions.csv", index=False)
-        save(transition_graph(table, f"{evidence.system}: section transitions against real text"), folder / "transition_graph")
+        save(
+            transition_graph(table, f"{evidence.system}: section transitions against real text"),
+            folder / "transition_graph",
+        )
         write_json(folder / "worst_documents.json", worst_documents(evidence, states, prior, options.error_threshold))
 
 

@@ -43,7 +43,10 @@ def transition_graph(transitions: pd.DataFrame, title: str, edges: int = 20) -> 
             axes.text(0, 0.5, "No transition probability differs from real text's by more than chance.")
             return figure
         _draw(graph, axes)
-        for color, text in ((VERMILION, f"unlikely in real text (prior < {UNLIKELY:g})"), (BLUE, "likely in real text")):
+        for color, text in (
+            (VERMILION, f"unlikely in real text (prior < {UNLIKELY:g})"),
+            (BLUE, "likely in real text"),
+        ):
             axes.plot([], [], color=color, lw=3, label=text)
         axes.plot([], [], color=GREY, lw=3, ls=(0, (2, 1.2)), label="dashed: made less often than in real text")
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, fontsize=9)
@@ -68,9 +71,7 @@ def reliability_diagram(table: pd.DataFrame, title: str) -> Figure:
         )
         top.set(ylabel="accuracy (share of sections)", ylim=(0, 1.03), xlim=(0, 1.02), title=title)
         top.legend(loc="upper left")
-        bottom.bar(
-            (filled["low"] + filled["high"]) / 2, filled["sections"], width=0.08, color=BLUE, edgecolor="white"
-        )
+        bottom.bar((filled["low"] + filled["high"]) / 2, filled["sections"], width=0.08, color=BLUE, edgecolor="white")
         bottom.set(xlabel="confidence of the most probable type", ylabel="sections", yscale="log")
     return figure
 
@@ -91,7 +92,11 @@ def _round_trip(table: pd.DataFrame) -> list[str]:
 def _draw(graph: nx.DiGraph, axes: Axes) -> None:
     positions = nx.circular_layout(graph)
     nx.draw_networkx_labels(
-        graph, positions, ax=axes, font_size=9, bbox={"boxstyle": "round,pad=0.25", "fc": "white", "ec": GREY, "lw": 0.8}
+        graph,
+        positions,
+        ax=axes,
+        font_size=9,
+        bbox={"boxstyle": "round,pad=0.25", "fc": "white", "ec": GREY, "lw": 0.8},
     )
     for negative in (False, True):
         edges = [(a, b, d) for a, b, d in graph.edges(data=True) if (d["difference"] < 0) == negative]

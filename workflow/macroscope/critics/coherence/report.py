@@ -30,9 +30,7 @@ def items(folder: Path, systems: list[str]) -> list[ReportItem]:
             figure=folder / "inference" / "reliability.svg",
         ),
         ReportItem("projection", "What was projected", "projection", table=_projection(folder, systems)),
-        ReportItem(
-            "transition_errors", "Most common transition errors", "transition_errors", table=_errors(evidence)
-        ),
+        ReportItem("transition_errors", "Most common transition errors", "transition_errors", table=_errors(evidence)),
     ]
     for system, path in evidence.items():
         if system != "control":

@@ -37,13 +37,15 @@ def train_section_classifier(
 ) -> None:
     """Fine-tune the encoder on (section text, section type) pairs of the train split.
 
-    Writes into the folder `output`: classifier/ (model and tokenizer), section_types.json (most frequent
-    first, and the language of their titles), validation.json (accuracy with its interval, temperature, expected calibration error, n), reliability.csv
-    and reliability.svg, .pdf.
+    Writes into the folder `output`: classifier/ (model and tokenizer); section_types.json (the types, most frequent
+    first, and the language of their titles); validation.json (accuracy with its interval, temperature, expected
+    calibration error, n); reliability.csv, .svg and .pdf.
     """
     types = section_types(titled_documents(documents, "train"))
     if len(types) < 2:
-        raise MacroscopeError(f"{documents}: only one section type, {types[0]!r}; the coherence critic needs two or more")
+        raise MacroscopeError(
+            f"{documents}: only one section type, {types[0]!r}; the coherence critic needs two or more"
+        )
     texts, labels = labelled_sections(documents, "train")
     chosen = subset(labels, options.max_train_sections, seed)
     index = {name: i for i, name in enumerate(types)}

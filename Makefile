@@ -1,0 +1,60 @@
+# make demo   set up and run the workflow on the embedded corpora
+# make test   set up and run lint, unit, contract and workflow tests
+# make lint   check style and types
+# make bench  measure speed against references
+# make docs   write the generated files: docs/config.md and the config schema
+# make lock   write the locked versions from the ranges in pyproject.toml
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# snakefmt and the jobs find their tools here.
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+CORES ?= all
+
+.PHONY: demo test lint bench docs lock
+.SILENT:
+
+demo: $(VENV)/core.done
+	echo "== Running the default workflow (config.yaml); its messages follow =="
+	$(BIN)/snakemake --profile workflow/profiles/laptop --cores $(CORES) --quiet rules host
+
+test: lint
+	echo "== Tests =="
+	$(BIN)/pytest
+
+lint: $(VENV)/dev.done
+	echo "== ruff: style =="
+	$(BIN)/ruff check workflow/macroscope tests
+	$(BIN)/ruff format --check workflow/macroscope tests
+	echo "== mypy: types =="
+	$(BIN)/mypy
+	echo "== snakefmt and snakemake --lint: the workflow =="
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+bench: $(VENV)/dev.done
+	for script in tests/benchmarks/bench_*.py; do echo "== $$script =="; $(BIN)/python $$script || exit 1; done
+
+docs: $(VENV)/core.done
+	$(BIN)/macroscope config schema --output workflow/schemas/config.schema.json
+	$(BIN)/macroscope config reference --output docs/config.md
+
+lock:
+	$(PYTHON) -m venv $(VENV).lock
+	$(VENV).lock/bin/pip install --quiet --upgrade pip
+	$(VENV).lock/bin/pip install --quiet '.[minilm,slurm]' --group dev
+	$(VENV).lock/bin/python envs/lock.py
+	rm -r $(VENV).lock
+
+# The environments: what a run needs, and what development needs besides.
+$(VENV)/core.done: envs/core.lock.txt pyproject.toml
+	echo "== Setting up $(VENV): a few minutes, once =="
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r envs/core.lock.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch $@
+
+$(VENV)/dev.done: $(VENV)/core.done envs/dev.lock.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r envs/dev.lock.txt
+	touch $@

@@ -1,0 +1,49 @@
+"""What all benchmarks share: timing, memory, and one line a result."""
+
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+def seconds(function: Callable[[], object], repeats: int = 1) -> float:
+    """Least wall-clock time of some calls."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def say(name: str, ours: str, reference: str, ratio: float, goal: str) -> None:
+    """Print a result: a ratio above 1 is in our favour."""
+    print(f"{name:34s} ours {ours:>16s}   reference {reference:>16s}   ratio {ratio:6.2f}   (goal {goal})", flush=True)
+
+
+def peak_megabytes(code: str) -> float:
+    """Peak resident memory of a fresh interpreter that runs `code`, its worker processes not included."""
+    command = f"{code}\nimport resource; print('PEAK', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    return float(done.stdout.rsplit("PEAK", 1)[1]) / 1024
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No log lines of macroscope inside."""
+    import logging
+
+    logger = logging.getLogger("macroscope")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def own_peak_megabytes() -> float:
+    """Peak resident memory of this process so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,0 +1,78 @@
+"""The house: which room may import from which, and how fast the door opens."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from macroscope.paths import REPOSITORY
+
+PACKAGE = REPOSITORY / "workflow" / "macroscope"
+ROOMS = ["corpora", "systems", "critics", "statistics", "reporting"]
+SHARED = {"errors", "files", "progress", "documents", "models", "paths", "training", "plotting"}
+
+
+def imports(path: Path) -> set[str]:
+    """First parts below the package of everything that a module imports from it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{a.name}" if node.module == "macroscope" else node.module for a in node.names]
+        found |= {name.split(".")[1] for name in names if name.startswith("macroscope.")}
+    return found
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_from_rooms_to_their_left_only(room):
+    allowed = {*ROOMS[: ROOMS.index(room) + 1], "statistics", *SHARED}
+    if room == "statistics":
+        allowed = {"statistics", *SHARED}
+    if room == "reporting":
+        allowed |= {"plan", "config"}
+    for path in (PACKAGE / room).rglob("*.py"):
+        wrong = imports(path) - allowed - {"__version__"}
+        assert not wrong, f"{path.relative_to(REPOSITORY)} imports from {sorted(wrong)}"
+
+
+def test_shared_modules_import_from_no_room():
+    for name in SHARED:
+        assert imports(PACKAGE / f"{name}.py") <= SHARED, name
+
+
+def test_modules_stay_readable():
+    long = {path: n for path in PACKAGE.rglob("*.py") if (n := len(path.read_text().splitlines())) > 400}
+    assert not long
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["statistics", "compare", "--help"]])
+def test_help_starts_without_heavy_imports(arguments):
+    code = (
+        f"import sys; sys.argv = ['macroscope', *{arguments!r}]\n"
+        "from macroscope.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'torch', 'transformers', 'pandas', 'scipy', 'matplotlib', 'sklearn'} & set(sys.modules)\n"
+        "print('HEAVY', sorted(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.rstrip().endswith("HEAVY []")
+
+
+def test_every_rule_file_and_package_folder_carry_the_same_name():
+    rules = REPOSITORY / "workflow" / "rules"
+    assert {path.stem for path in rules.glob("*.smk")} == {*ROOMS, "common"} - {"critics"}
+    from macroscope.critics import CRITICS
+
+    assert {path.stem for path in (rules / "critics").glob("*.smk")} == set(CRITICS)
+
+
+def test_every_critic_has_a_docs_page():
+    from macroscope.critics import CRITICS
+
+    for critic in CRITICS:
+        page = (REPOSITORY / "docs" / "critics" / f"{critic}.md").read_text()
+        for heading in ("What it measures", "Formula", "How to read it", "Limits"):
+            assert f"## {heading}" in page, (critic, heading)

@@ -1,0 +1,102 @@
+"""The filters of Appendix E, one by one, with their counts."""
+
+import csv
+
+import pytest
+
+from macroscope.corpora.options import FilesCorpus, Filters, RareTitles
+from macroscope.corpora.prepare import Outputs, prepare
+from macroscope.corpora.splits import split_of
+from macroscope.documents import Document, Provenance, Section, read_documents, write_documents
+from macroscope.errors import MacroscopeError
+
+LONG = "word " * 12
+
+
+def document(name, titles, split="train", text=LONG):
+    return Document(name, split, None, tuple(Section(title, text) for title in titles))
+
+
+DOCUMENTS = [
+    *(document(f"plain-{n}", ["Introduction", "Methods", "Results"]) for n in range(6)),
+    document("plain-valid", ["Introduction", "Methods", "Results"], "valid"),
+    document("plain-test", ["Introduction", "Methods", "Results"], "test"),
+    document("boilerplate", ["Introduction", "Methods", "Results", "References", "See also"]),
+    document("few", ["Introduction", "Methods", "References"]),
+    document("short", ["Introduction", "Methods", "Results"], text="two words"),
+    document("long", ["Introduction", "Methods", "Results"], text="word " * 60),
+    document("rare", ["Introduction", "Methods", "Soliloquies"]),
+    document("rare-in-test", ["Introduction", "Methods", "Curtain calls"], "test"),
+]
+
+
+def run(tmp_path, documents=DOCUMENTS, **filters):
+    defaults = {"min_section_tokens": 5, "max_section_tokens": 50, "rare_titles": RareTitles(min_count=2)}
+    options = FilesCorpus(source="files", files=["x"], filters=Filters(**(defaults | filters)))
+    write_documents(tmp_path / "part.parquet", documents, Provenance("test"))
+    outputs = Outputs(*(tmp_path / name for name in ("documents.parquet", "filters.csv", "summary.csv", "types.csv")))
+    prepare("test", options, [tmp_path / "part.parquet"], outputs)
+    with outputs.filters.open() as stream:
+        rows = {row["filter"]: (int(row["kept"]), int(row["dropped"])) for row in csv.DictReader(stream)}
+    return list(read_documents(outputs.documents)), rows, tmp_path
+
+
+def test_each_filter_drops_its_document(tmp_path):
+    kept, rows, _ = run(tmp_path)
+    assert [d.id for d in kept] == [d.id for d in DOCUMENTS[:9]]
+    assert rows == {
+        "section of boilerplate": (41, 3),
+        "fewer than 3 sections": (13, 1),
+        "a section shorter than 5 tokens": (12, 1),
+        "a section longer than 50 tokens": (11, 1),
+        "document id that occurred before": (11, 0),
+        "a section title that is rare: in fewer than 2 training documents": (9, 2),
+    }
+    assert [s.title for s in kept[8].sections] == ["introduction", "method", "result"]
+
+
+def test_rare_titles_may_be_replaced(tmp_path):
+    kept, rows, _ = run(tmp_path, rare_titles=RareTitles(min_count=2, instead="other"))
+    by_id = {d.id: [s.title for s in d.sections] for d in kept}
+    assert by_id["rare"] == by_id["rare-in-test"] == ["introduction", "method", "other"]
+    assert rows["a section title that is rare: in fewer than 2 training documents; now 'other'"] == (31, 2)
+
+
+def test_share_and_count_the_larger_holds(tmp_path):
+    _, rows, _ = run(tmp_path, rare_titles=RareTitles(min_count=1, min_share=0.5))
+    assert rows["a section title that is rare: in fewer than 4 training documents"] == (9, 2)
+
+
+def test_summary_is_table_11_in_kind(tmp_path):
+    _, _, folder = run(tmp_path)
+    with (folder / "summary.csv").open() as stream:
+        rows = {row["split"]: row for row in csv.DictReader(stream)}
+    assert rows["train"]["documents"] == "7"
+    assert rows["train"]["section_types"] == "3"
+    assert float(rows["train"]["median_sections"]) == 3
+    assert float(rows["train"]["median_section_tokens"]) == 13  # 12 words and the space at the end
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({"min_sections": 9}, r"'fewer than 9 sections' dropped 14 of 14.*loosen filters.min_sections"),
+        ({"min_section_tokens": 40, "max_section_tokens": 41}, r"'a section shorter than 40 tokens' dropped 12 of 13"),
+        ({"rare_titles": RareTitles(min_count=99)}, r"title that is rare.*loosen filters.rare_titles"),
+    ],
+)
+def test_empty_corpus_says_which_filter_took_it(tmp_path, filters, message):
+    with pytest.raises(MacroscopeError, match=message):
+        run(tmp_path, **filters)
+
+
+def test_untitled_sections_are_never_rare(tmp_path):
+    kept, _, _ = run(tmp_path, [document(f"d{n}", [None, None, None]) for n in range(3)])
+    assert len(kept) == 3
+
+
+def test_splits_depend_on_the_id_alone_and_have_their_shares():
+    splits = [split_of(f"document-{n}", 0.1, 0.2) for n in range(20000)]
+    assert splits.count("valid") / 20000 == pytest.approx(0.1, abs=0.01)
+    assert splits.count("test") / 20000 == pytest.approx(0.2, abs=0.01)
+    assert split_of("document-7", 0.1, 0.2) == splits[7]

@@ -1,0 +1,170 @@
+"""Retrieval against a local server that misbehaves as real ones do."""
+
+import hashlib
+import http.server
+import json
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from macroscope.corpora import retrieval
+from macroscope.corpora.retrieval import RemoteFile, RemoteSource, retrieve
+from macroscope.errors import MacroscopeError
+
+CONTENT = bytes(range(256)) * 4096
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Server:
+    """Serves CONTENT at /dumps/file.bin; `script` says how each request is answered, the last entry for ever."""
+
+    def __init__(self, script):
+        self.script, self.requests, self.etag = list(script), [], '"one"'
+
+    def answer(self, request):
+        self.requests.append(dict(request.headers))
+        action = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if action == "busy":
+            request.send_error(503)
+            return
+        if request.path != "/dumps/file.bin":
+            request.send_error(404)
+            return
+        start, ranges = 0, request.headers.get("Range")
+        if ranges and action != "ignore range" and request.headers.get("If-Range") == self.etag:
+            start = int(ranges.removeprefix("bytes=").removesuffix("-"))
+        request.send_response(206 if start else 200)
+        request.send_header("ETag", self.etag)
+        request.send_header("Content-Length", str(len(CONTENT) - start))
+        if start:
+            request.send_header("Content-Range", f"bytes {start}-{len(CONTENT) - 1}/{len(CONTENT)}")
+        request.end_headers()
+        end = len(CONTENT) // 2 if action == "break" else len(CONTENT)
+        request.wfile.write(CONTENT[start:end])
+
+
+@contextmanager
+def serving(*script):
+    server = Server(script)
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            server.answer(self)
+
+        def log_message(self, *args):
+            pass
+
+    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=httpd.serve_forever)
+    thread.start()
+    server.url = f"http://127.0.0.1:{httpd.server_port}"
+    try:
+        yield server
+    finally:
+        httpd.shutdown()
+        httpd.server_close()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def registry(monkeypatch):
+    file = RemoteFile("file.bin", ("https://example.invalid/dumps/file.bin",), SHA256, len(CONTENT))
+    rolling = RemoteFile("file.bin", file.urls)
+    entries = {
+        "fixed": RemoteSource("fixed", "1", "cohan", "none", "nobody", (file,)),
+        "rolling": RemoteSource("rolling", "latest", "wikipedia", "none", "nobody", (rolling,)),
+        "lost": RemoteSource("lost", "1", "cohan", "none", "nobody", (file,), gone="it was deleted; use 'fixed'"),
+    }
+    monkeypatch.setattr(retrieval, "_registry", lambda: entries)
+    monkeypatch.setattr(retrieval, "_FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(retrieval, "_ATTEMPTS", 3)
+
+
+def test_downloads_and_notes_where_from(tmp_path):
+    with serving("serve") as server:
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+    note = json.loads((tmp_path / "file.bin.json").read_text())
+    assert (note["sha256"], note["size"]) == (SHA256, len(CONTENT))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file.bin", "file.bin.json"]
+
+
+def test_resumes_where_the_connection_broke(tmp_path):
+    with serving("break", "serve") as server:
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+        assert server.requests[1]["Range"] == f"bytes={len(CONTENT) // 2}-"
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_resumes_in_a_later_run(tmp_path):
+    with serving("break") as server:
+        # Every attempt dies at the same byte: the first run fails, and keeps what it has.
+        with pytest.raises(MacroscopeError, match="could not be reached, or broke off"):
+            retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+        server.script, seen = ["serve"], len(server.requests)
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+        assert server.requests[seen]["Range"] == f"bytes={len(CONTENT) // 2}-"
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_changed_upstream_starts_anew(tmp_path):
+    with serving("break", "break", "break", "serve") as server:
+        with pytest.raises(MacroscopeError):
+            retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
+        server.etag = '"two"'
+        retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("script", [("busy", "busy", "serve"), ("break", "ignore range")])
+def test_servers_that_are_busy_or_ignore_ranges(tmp_path, script):
+    with serving(*script) as server:
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_wrong_checksum_is_deleted(tmp_path, monkeypatch):
+    file = RemoteFile("file.bin", ("https://example.invalid/dumps/file.bin",), "0" * 64, len(CONTENT))
+    entry = RemoteSource("fixed", "1", "cohan", "none", "nobody", (file,))
+    monkeypatch.setattr(retrieval, "_registry", lambda: {"fixed": entry})
+    with serving("serve") as server, pytest.raises(MacroscopeError, match="its sha256 is"):
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_as_mirror_by_path_and_by_name(tmp_path):
+    by_path, by_name = tmp_path / "by_path", tmp_path / "by_name"
+    (by_path / "dumps").mkdir(parents=True)
+    (by_path / "dumps" / "file.bin").write_bytes(CONTENT)
+    by_name.mkdir()
+    (by_name / "file.bin").write_bytes(CONTENT)
+    for mirror in (by_path, by_name):
+        retrieve("fixed", "file.bin", tmp_path / mirror.name / "got.bin", str(mirror))
+        assert (tmp_path / mirror.name / "got.bin").read_bytes() == CONTENT
+
+
+def test_missing_in_the_mirror_names_both_places(tmp_path):
+    with pytest.raises(MacroscopeError, match=r"no file .*dumps/file\.bin; no file .*file\.bin; check the mirror"):
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", str(tmp_path))
+
+
+def test_no_network_names_the_host_and_the_way_out(tmp_path):
+    with pytest.raises(MacroscopeError, match=r"example\.invalid could not be reached.*set 'mirror:'"):
+        retrieve("fixed", "file.bin", tmp_path / "file.bin")
+
+
+def test_gone_upstream_names_the_substitute(tmp_path):
+    with pytest.raises(MacroscopeError, match="it was deleted; use 'fixed'"):
+        retrieve("lost", "file.bin", tmp_path / "file.bin")
+
+
+def test_shipped_registry_is_complete(monkeypatch):
+    monkeypatch.undo()
+    for name in ("simplewiki", "enwiki", "enwiki-20211201", "pubmed", "arxiv"):
+        source = retrieval.remote_source(name)
+        assert source.licence
+        assert source.citation
+        assert all(url.startswith("https://") for file in source.files for url in file.urls)
+    with pytest.raises(MacroscopeError, match="did you mean 'pubmed'"):
+        retrieval.remote_source("pubmd")

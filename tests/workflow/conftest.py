@@ -1,0 +1,104 @@
+"""A whole run of the workflow, on a copy of the checkout, so that tests may edit it."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from macroscope.paths import REPOSITORY
+
+from ..tiny import CRITIC_OPTIONS, simulated_documents, write_encoder, write_jsonl
+
+CHECKOUT = ("Snakefile", "config.yaml", "pyproject.toml", "workflow", "envs", "resources", "experiments")
+
+
+class Run:
+    """A copy of the checkout, and a working directory with a config.
+
+    Attributes
+    ----------
+    checkout, work
+        Folders.
+    config
+        The config as a dict; `save` writes it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.checkout, self.work = folder / "checkout", folder / "work"
+        for name in CHECKOUT:
+            source = REPOSITORY / name
+            if source.is_dir():
+                ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+                shutil.copytree(source, self.checkout / name, ignore=ignored)
+            else:
+                self.checkout.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, self.checkout / name)
+        self.reference = write_jsonl(self.work / "real.jsonl", simulated_documents("process", 160, 1))
+        self.candidate = write_jsonl(self.work / "mine.jsonl", simulated_documents("shuffled", 40, 2), titles=False)
+        critic = CRITIC_OPTIONS["coherence"] | {"encoder": str(write_encoder(self.work / "encoder"))}
+        self.config = {
+            "run": "test",
+            "statistics": {"resamples": 200, "permutations": 200},
+            "corpora": {
+                "real": {
+                    "source": "files",
+                    "files": [str(self.reference)],
+                    "test_share": 0.2,
+                    "filters": {"rare_titles": {"min_count": 2}},
+                }
+            },
+            "systems": {
+                "mine": {"kind": "files", "files": [str(self.candidate)]},
+                "lm": {
+                    "kind": "language_model",
+                    "base": "tiny-gpt2",
+                    "titles": False,
+                    "context": 64,
+                    "samples": 6,
+                    "samples_per_shard": 3,
+                    "max_tokens": 80,
+                    "training": {"epochs": 1, "batch_size": 16, "learning_rate": 0.003, "evaluations": 1},
+                },
+            },
+            "critics": {"coherence": critic},
+            "comparisons": [{"corpus": "real", "systems": "all", "critics": ["coherence"]}],
+        }
+        self.save()
+
+    def save(self) -> None:
+        (self.work / "config.yaml").write_text(yaml.safe_dump(self.config))
+
+    def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            *(sys.executable, "-m", "snakemake", "--snakefile", str(self.checkout / "Snakefile")),
+            *("--directory", str(self.work), "--configfile", str(self.work / "config.yaml"), "--cores", "2"),
+            *("--nocolor", *arguments),
+        ]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def pending(self) -> Counter[str]:
+        """Jobs that a run would do now, by rule."""
+        done = self.snakemake("--dry-run")
+        assert done.returncode == 0, done.stderr + done.stdout
+        output = done.stdout + done.stderr
+        table = re.search(r"^job +count\n-+ +-+\n(.*?)\n\n", output, re.MULTILINE | re.DOTALL)
+        if table is None:
+            assert "Nothing to be done" in output, output
+            return Counter()
+        jobs = Counter({name: int(n) for name, n in (line.split() for line in table.group(1).splitlines())})
+        del jobs["total"], jobs["all"]
+        return jobs
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory):
+    """A run that has finished."""
+    run = Run(tmp_path_factory.mktemp("run"))
+    done = run.snakemake()
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
+    return run

@@ -1,0 +1,97 @@
+"""What runs again after a change: exactly what the change affects."""
+
+from collections import Counter
+from contextlib import contextmanager
+
+import pytest
+
+REPORT = {"make_tables": 1, "draw_figures": 1, "write_report": 1}
+SCORED = ["score_sections", "compare_scores", "explain_sections"]
+
+
+@contextmanager
+def edited(path, change):
+    """Edit a file for a while; its old content and time come back."""
+    import os
+
+    before, times = path.read_text(), path.stat()
+    path.write_text(change(before))
+    try:
+        yield
+    finally:
+        path.write_text(before)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def comment(text):
+    return text + "\n# edited\n"
+
+
+def test_second_run_does_nothing(run):
+    assert run.pending() == Counter()
+
+
+def test_changed_candidate_runs_what_depends_on_it(run):
+    with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
+        assert run.pending() == Counter(
+            {"import_texts": 1, "project_sections": 1, **dict.fromkeys(SCORED, 1), **REPORT}
+        )
+
+
+def test_changed_reference_runs_all_but_the_candidates_import(run):
+    with edited(run.reference, lambda text: text.replace("important", "unimportant", 1)):
+        jobs = run.pending()
+    assert "import_texts" not in jobs
+    assert jobs["extract_documents"] == jobs["finetune"] == jobs["train_section_classifier"] == 1
+    assert jobs["project_sections"] == 3
+
+
+def test_added_system_runs_for_that_system_alone(run):
+    run.config["systems"]["another"] = run.config["systems"]["mine"]
+    run.save()
+    try:
+        assert run.pending() == Counter(
+            {"import_texts": 1, "project_sections": 1, **dict.fromkeys(SCORED, 1), **REPORT}
+        )
+    finally:
+        del run.config["systems"]["another"]
+        run.save()
+
+
+@pytest.mark.parametrize(
+    ("module", "jobs"),
+    [
+        ("critics/coherence/explanation.py", {"explain_sections": 3, **REPORT}),
+        ("critics/coherence/transitions.py", {"explain_sections": 3, **REPORT}),
+        (
+            "critics/coherence/projection.py",
+            {"project_sections": 3, **dict.fromkeys(SCORED, 3), **REPORT},
+        ),
+        (
+            "critics/coherence/prior.py",
+            {"fit_section_prior": 1, **dict.fromkeys(SCORED, 3), **REPORT},
+        ),
+        (
+            "systems/sampler.py",
+            {"sample": 2, "gather_samples": 1, "project_sections": 1, **dict.fromkeys(SCORED, 1), **REPORT},
+        ),
+        ("statistics/multiplicity.py", {"explain_sections": 3, **REPORT}),
+        ("reporting/latex.py", REPORT),
+    ],
+)
+def test_edited_module_runs_its_stage_and_what_follows(run, module, jobs):
+    with edited(run.checkout / "workflow" / "macroscope" / module, comment):
+        assert run.pending() == Counter(jobs)
+
+
+def test_changed_option_of_one_stage(run):
+    training = run.config["systems"]["lm"]
+    training["stride"] = 7
+    run.save()
+    try:
+        jobs = run.pending()
+        assert jobs["sample"] == 2
+        assert "finetune" not in jobs
+    finally:
+        del training["stride"]
+        run.save()

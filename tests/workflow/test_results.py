@@ -1,0 +1,85 @@
+"""What a run leaves, and what it says when it cannot go on."""
+
+import json
+import re
+
+import pandas as pd
+import yaml
+
+from ..tiny import simulated_documents, write_jsonl
+from .conftest import Run
+
+
+def results(run):
+    return run.work / "results" / "test"
+
+
+def test_tables_tell_the_shuffled_candidate_from_real_text(run):
+    headline = pd.read_csv(results(run) / "tables" / "headline.csv").set_index("system")
+    assert list(headline.index) == ["control", "mine", "lm"]
+    assert headline.at["mine", "coherence_ratio_low"] > 1
+    assert headline.at["mine", "coherence_p_value"] < 0.05
+    assert headline.at["lm", "word_ppl_low"] < headline.at["lm", "word_ppl"] < headline.at["lm", "word_ppl_high"]
+    statistics = pd.read_csv(results(run) / "tables" / "statistics.csv")
+    assert (statistics["ci_low"].isna() | (statistics["ci_low"] <= statistics["value"])).all()
+    assert statistics["signature"].notna().all()
+
+
+def test_everything_dropped_is_in_a_table(run):
+    dropped = pd.read_csv(results(run) / "tables" / "dropped.csv")
+    assert set(dropped["corpus"]) == {"real"}
+    assert set(dropped["system"].dropna()) == {"control", "mine", "lm"}
+
+
+def test_report_needs_nothing_from_outside(run):
+    page = (results(run) / "report.html").read_text()
+    assert not re.search(r'(?:src|href)="(?!#)', page)
+    assert "url(http" not in page
+    assert page.count("<svg") >= 4
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_effective_config_runs_as_it_is(run):
+    config = json.loads((results(run) / "config.json").read_text())
+    assert config["statistics"]["confidence"] == 0.95
+    assert config["corpora"]["real"]["filters"]["min_sections"] == 3
+
+
+def test_every_job_has_a_log(run):
+    logs = run.work / "logs" / "test"
+    assert (logs / "finetune" / "real" / "lm.log").read_text()
+    assert (logs / "finetune" / "real" / "lm.tsv").exists()
+
+
+def test_misspelt_key_names_the_nearest(run):
+    path = run.work / "misspelt.yaml"
+    path.write_text(yaml.safe_dump(run.config | {"comparisions": []}))
+    done = run.snakemake("--dry-run", "--configfile", str(path))
+    assert done.returncode != 0
+    assert "there is no such key; did you mean 'comparisons'?" in done.stderr
+
+
+def test_a_failed_job_says_why_and_the_next_run_goes_on(tmp_path):
+    run = Run(tmp_path)
+    run.config["systems"] = {"mine": run.config["systems"]["mine"]}
+    run.save()
+    good = run.reference.read_text()
+    lines = good.splitlines()
+    run.reference.write_text("\n".join([*lines[:16], '{"id": "cut', *lines[17:]]))
+    failed = run.snakemake()
+    assert failed.returncode != 0
+    assert "real.jsonl, line 17 is not valid JSON" in failed.stderr
+    assert not (run.work / "results/test/corpora/real/documents.parquet").exists()
+    run.reference.write_text(good)
+    until = run.snakemake("--until", "prepare_documents")
+    assert until.returncode == 0, until.stderr
+
+
+def test_reference_without_section_titles_is_one_sentence(tmp_path):
+    run = Run(tmp_path)
+    write_jsonl(run.reference, simulated_documents("process", 60, 1), titles=False)
+    done = run.snakemake("--until", "train_section_classifier")
+    assert done.returncode != 0
+    assert "has section titles, and the coherence critic learns from them" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,39 @@
+"""`macroscope config <verb>`: check a config, and write what describes it."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Check a config, and describe its keys.", no_args_is_help=True)
+
+Output = Annotated[Path, typer.Option(help="File to write.")]
+
+
+@app.command()
+def check(config: Annotated[Path, typer.Argument(help="YAML file.")]) -> None:
+    """Check a config without running anything."""
+    from macroscope.config import load_config
+    from macroscope.plan import Plan
+
+    plan = Plan(load_config(config))
+    print(f"{config}: valid; {len(plan.comparisons)} comparisons of a system with a corpus by a critic")
+
+
+@app.command()
+def schema(output: Output) -> None:
+    """Write the JSON schema of the config."""
+    from macroscope.config import json_schema
+    from macroscope.files import write_text
+
+    write_text(output, json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
+
+
+@app.command()
+def reference(output: Output) -> None:
+    """Write the reference of all keys, as Markdown."""
+    from macroscope.config_reference import config_reference
+    from macroscope.files import write_text
+
+    write_text(output, config_reference())
