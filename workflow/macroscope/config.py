@@ -58,7 +58,7 @@ class Config(Options):
     statistics: StatisticsOptions = Field(StatisticsOptions(), description="Uncertainty.")
     corpora: dict[Name, AnyCorpus] = Field(min_length=1, description="Collections of real documents.")
     systems: dict[Name, AnySystem] = Field({}, description="What produces the texts that are judged.")
-    critics: Critics = Field(Critics(), description="Options of the critics.")  # type: ignore[valid-type]
+    critics: Critics = Field(Critics(), description="Options of the critics.")
     comparisons: list[Comparison] = Field(min_length=1, description="Which systems are judged where, by what.")
 
     @model_validator(mode="after")
@@ -175,7 +175,7 @@ def _inside(annotation: Any, part: int | str) -> Any:
 def _tagged(annotation: Any) -> dict[str, type[BaseModel]]:
     """Members of a discriminated union by their tag."""
     members = [a for group in (annotation, *get_args(annotation)) for a in get_args(group)]
-    found = {}
+    found: dict[str, type[BaseModel]] = {}
     for member in members:
         if isinstance(member, type) and issubclass(member, BaseModel):
             for name in ("source", "kind"):

@@ -83,8 +83,8 @@ def test_the_kept_model_is_the_one_of_the_lowest_validation_loss(corpus, tmp_pat
 
     measure_perplexity(corpus / "documents.parquet", tmp_path / "model", True, "valid", tmp_path / "p.parquet", 32)
     table = pd.read_parquet(tmp_path / "p.parquet")
-    # The last window is shorter than the others: the Trainer's mean over windows is not exactly the mean over tokens.
-    assert table["nll"].sum() / table["tokens"].sum() == pytest.approx(log["valid_loss"].min(), rel=0.02)
+    # The Trainer's mean is over batches, the last of which has fewer tokens.
+    assert table["nll"].sum() / table["tokens"].sum() == pytest.approx(log["valid_loss"].min(), rel=0.005)
     assert np.isfinite(log["valid_loss"].dropna()).all()
     assert model.config.n_positions == 256
 

@@ -74,7 +74,7 @@ def by_hand(model, stream, context):
     nll = []
     for position in range(1, len(stream)):
         start = (position - 1) // (context - 1) * (context - 1)
-        logits = model(torch.tensor([stream[start:position]])).logits[0, -1].double()
+        logits = model(torch.from_numpy(stream[None, start:position])).logits[0, -1].double()
         nll.append(-logits.log_softmax(-1)[stream[position]].item())
     return np.array(nll)
 

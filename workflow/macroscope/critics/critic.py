@@ -113,7 +113,7 @@ def load(name: str) -> Critic:
     """Import a critic by name."""
     if name not in CRITICS:
         raise MacroscopeError(f"there is no critic '{name}'{nearest(name, CRITICS)}")
-    return importlib.import_module(CRITICS[name])  # type: ignore[return-value]
+    return importlib.import_module(CRITICS[name])
 
 
 def options_model(name: str) -> type[Options]:

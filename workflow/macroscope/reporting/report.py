@@ -118,10 +118,13 @@ def html_table(table: pd.DataFrame) -> str:
     shown.columns = [str(name).replace("_", " ") for name in shown.columns]
     html = shown.to_html(index=False, border=0, classes="data", escape=True, na_rep="")
     rows = html.split("<tr")
-    for i, row in enumerate(rows):
-        cells = iter(numeric)
-        rows[i] = re.sub(r"<t([dh])>", lambda m, cells=cells: f"<t{m[1]} class=num>" if next(cells) else m[0], row)
-    return "<tr".join(rows)
+    return "<tr".join([rows[0], *(_with_number_cells(row, numeric) for row in rows[1:])])
+
+
+def _with_number_cells(row: str, numeric: list[bool]) -> str:
+    """Mark the cells of the numeric columns of a table row."""
+    cells = iter(numeric)
+    return re.sub(r"<t([dh])>", lambda cell: f"<t{cell[1]} class=num>" if next(cells) else cell[0], row)
 
 
 def _headline(tables: Path, captions: Captions) -> Shown:

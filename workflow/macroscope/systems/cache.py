@@ -22,6 +22,8 @@ class RollingLayer(CacheLayerMixin):
     """
 
     is_sliding = False
+    keys: torch.Tensor
+    values: torch.Tensor
 
     def __init__(self, columns: int) -> None:
         super().__init__()
@@ -89,4 +91,4 @@ class RollingCache(Cache):
     def write_row(self, row: int, encoded: DynamicCache) -> None:
         """Replace what is cached for a row by another cache of a single row."""
         for own, other in zip(self.layers, encoded.layers, strict=True):
-            own.write_row(row, other.keys[0], other.values[0])  # type: ignore[union-attr]
+            own.write_row(row, other.keys[0], other.values[0])  # type: ignore[union-attr,index]

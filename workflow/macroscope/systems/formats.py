@@ -13,6 +13,15 @@ SECTION_BREAK = "\n\n"
 BOUNDARY = "<|endoftext|>"
 
 
+NO_TEXT, NO_COLON = "draw without text", "section without a colon"
+EMPTY_TITLE, EMPTY_TEXT = "section with an empty title", "section with an empty text"
+
+
+def reasons(titles: bool) -> tuple[str, ...]:
+    """Why a draw may be invalid, in each format."""
+    return (NO_TEXT, NO_COLON, EMPTY_TITLE, EMPTY_TEXT) if titles else (NO_TEXT,)
+
+
 class InvalidDraw(ValueError):
     """A draw that is no document of its format; the message is the reason, for the counts."""
 
@@ -45,7 +54,7 @@ def parse_draw(text: str, titles: bool) -> tuple[tuple[Section, ...], int]:
     """
     pieces = [piece.strip() for piece in text.replace(BOUNDARY, "").strip().split(SECTION_BREAK)]
     if not any(pieces):
-        raise InvalidDraw("draw without text")
+        raise InvalidDraw(NO_TEXT)
     if titles:
         return tuple(_titled_section(piece) for piece in pieces), 0
     sections = tuple(Section(None, piece) for piece in pieces if piece)
@@ -68,9 +77,9 @@ def _section_text(section: Section, titles: bool) -> str:
 def _titled_section(piece: str) -> Section:
     title, colon, text = piece.partition(":")
     if not colon:
-        raise InvalidDraw("section without a colon")
+        raise InvalidDraw(NO_COLON)
     if not title.strip():
-        raise InvalidDraw("section with an empty title")
+        raise InvalidDraw(EMPTY_TITLE)
     if not text.strip():
-        raise InvalidDraw("section with an empty text")
+        raise InvalidDraw(EMPTY_TEXT)
     return Section(title.strip(), text.strip())

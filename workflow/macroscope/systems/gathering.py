@@ -14,22 +14,15 @@ def gather(shards: Sequence[Path], output: Path, corpus: str) -> None:
 
 
 def merge_provenance(parts: Sequence[Provenance], corpus: str) -> Provenance:
-    """Add up counts of the same filter, in the order of their first appearance, and the tokens.
-
-    A filter that dropped nothing in a shard may be missing there; its `kept` is then filled in from the unit's total.
-    """
-    kept: dict[str, int] = {}
-    dropped: dict[tuple[str, str], int] = {}
+    """Add up the counts of each filter, which all shards have, and the tokens."""
+    counts: dict[tuple[str, str], Count] = {}
     for part in parts:
-        per_unit = {count.unit: count.kept for count in part.counts}
-        for unit, n in per_unit.items():
-            kept[unit] = kept.get(unit, 0) + n
         for count in part.counts:
-            key = (count.filter, count.unit)
-            dropped[key] = dropped.get(key, 0) + count.dropped
-    counts = [Count(name, kept[unit], n, unit) for (name, unit), n in dropped.items()]
+            total = counts.setdefault((count.filter, count.unit), Count(count.filter, 0, 0, count.unit))
+            total.kept += count.kept
+            total.dropped += count.dropped
     source = parts[0].source | {"tokens": sum(part.source["tokens"] for part in parts)}
-    return Provenance(corpus, source, parts[0].options, counts)
+    return Provenance(corpus, source, parts[0].options, list(counts.values()))
 
 
 def _merged(shards: Sequence[Path]) -> Iterator[Document]:

@@ -110,7 +110,7 @@ def load_model(folder: Path) -> tuple[Any, Any]:
     """Load a trained model (in eval mode, on a GPU where there is one) and its tokenizer."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
-        model = AutoModelForCausalLM.from_pretrained(folder)
+        model: Any = AutoModelForCausalLM.from_pretrained(folder)
     except (OSError, ValueError) as error:
         raise MacroscopeError(f"{folder}: not a trained language model ({str(error).splitlines()[0]})") from None
     return model.to(device).eval(), load_tokenizer(folder)

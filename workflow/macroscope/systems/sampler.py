@@ -104,8 +104,8 @@ class Sampler:
                     rows.start(row, requests.popleft(), self._generator)
             if not rows.busy.any():
                 return
-            for row in np.flatnonzero(rows.busy & (rows.cached + 1 > self.columns)):
-                self._slide(rows, cache, int(row))
+            for full in np.flatnonzero(rows.busy & (rows.cached + 1 > self.columns)):
+                self._slide(rows, cache, int(full))
             tokens = self._step(rows, cache)
             for row in rows.append(tokens):
                 yield rows.finish(row)

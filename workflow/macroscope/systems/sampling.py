@@ -12,7 +12,7 @@ from typing import Any
 from macroscope.documents import Count, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
-from macroscope.systems.formats import InvalidDraw, parse_draw
+from macroscope.systems.formats import InvalidDraw, parse_draw, reasons
 from macroscope.systems.language_model import context_window, load_model
 from macroscope.systems.options import LanguageModelSystem
 from macroscope.systems.sampler import Draw, Request, Sampler
@@ -185,12 +185,12 @@ def _provenance(
 ) -> Provenance:
     samples = list(done.values())
     valid = [sample for sample in samples if sample.sections]
-    reasons: Counter[str] = Counter()
+    invalid: Counter[str] = Counter()
     for sample in samples:
-        reasons.update(sample.invalid)
+        invalid.update(sample.invalid)
     sections = sum(len(sample.sections) for sample in valid)
     cut = sum(sample.cut for sample in valid)
-    counts = [Count(reason, len(valid), n, "draws") for reason, n in sorted(reasons.items())]
+    counts = [Count(reason, len(valid), invalid[reason], "draws") for reason in reasons(options.titles)]
     counts += [
         Count(f"{ATTEMPTS} invalid draws in a row", len(valid), len(samples) - len(valid), "samples"),
         Count("section without text", sections, sum(sample.empty_sections for sample in valid), "sections"),

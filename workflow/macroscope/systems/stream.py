@@ -80,14 +80,20 @@ class Windows(Dataset[dict[str, torch.Tensor]]):
         return -(-(self.length - 1) // (self.context - 1))
 
     def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
-        """Inputs, and labels as the models of transformers take them: the same tokens, -100 where one is missing."""
+        """Inputs, and labels as the models of transformers take them: the same tokens, -100 where none is predicted.
+
+        A model never predicts a window's first token; the Trainer divides by the number of labels, so that one must not
+        count.
+        """
+        if not 0 <= index < len(self):
+            raise IndexError(index)
         start = index * (self.context - 1)
         tokens = self._slice(start, min(start + self.context, self.length)).astype(np.int64)
         missing = (0, self.context - len(tokens))
-        return {
-            "input_ids": torch.from_numpy(np.pad(tokens, missing, constant_values=self.boundary)),
-            "labels": torch.from_numpy(np.pad(tokens, missing, constant_values=-100)),
-        }
+        labels = np.pad(tokens, missing, constant_values=-100)
+        labels[0] = -100
+        inputs = np.pad(tokens, missing, constant_values=self.boundary)
+        return {"input_ids": torch.from_numpy(inputs), "labels": torch.from_numpy(labels)}
 
     def _slice(self, start: int, stop: int) -> NDArray[np.int32]:
         pieces = [] if start else [np.array([self.boundary], dtype=np.int32)]

@@ -79,7 +79,7 @@ def _person(gender: str, rng: np.random.Generator) -> str:
 
 
 def _compound(first: Sequence[str], second: Sequence[str], between: str, rng: np.random.Generator) -> str:
-    return first[rng.integers(len(first))] + between + second[rng.integers(len(second))]
+    return first[int(rng.integers(len(first)))] + between + second[int(rng.integers(len(second)))]
 
 
 def draw_sentences(section_type: str, article: Article, rng: np.random.Generator) -> list[str]:

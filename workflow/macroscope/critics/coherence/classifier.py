@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
+from macroscope.errors import MacroscopeError
 from macroscope.models import load_error, resolve
 from macroscope.progress import progress
 
@@ -22,6 +23,8 @@ TOKENS_PER_BATCH = 4096
 def new_classifier(encoder: str, types: Sequence[str], seed: int) -> tuple[Any, Any]:
     """Load an encoder with a fresh classification head over `types`; returns (model, tokenizer)."""
     source = resolve(encoder)
+    if source.location is None:
+        raise MacroscopeError(f"encoder {encoder!r} has no pretrained weights; give one that has, such as minilm")
     torch.manual_seed(seed)
     try:
         tokenizer = AutoTokenizer.from_pretrained(source.location, revision=source.revision or "main")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ def explain(evidence: Evidence, output: Path, options: CoherenceOptions) -> None
 
 def worst_documents(
     evidence: Evidence, states: dict[str, np.ndarray], prior: SectionPrior, threshold: float
-) -> list[dict[str, object]]:
+) -> list[dict[str, Any]]:
     """Return the documents with the highest latent NLL a section, with the probability of every transition.
 
     Returns
@@ -48,7 +49,7 @@ def worst_documents(
     scores = pd.read_parquet(evidence.scores, columns=["id", "nll", "units"])
     scores = scores.assign(rate=scores["nll"] / scores["units"])
     worst = scores.sort_values(["rate", "id"], ascending=[False, True]).head(WORST_DOCUMENTS).set_index("id")
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for document in read_documents(evidence.documents):
         if document.id not in worst.index:
             continue

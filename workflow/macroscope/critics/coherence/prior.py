@@ -140,7 +140,7 @@ class SectionPrior:
         return cls(tuple(raw["types"]), np.array(raw["counts"], dtype=float), raw["smoothing"], raw["convention"])
 
 
-def count_transitions(sequences: Sequence[Sequence[int]], types: int) -> Array:
+def count_transitions(sequences: Sequence[Sequence[int] | NDArray[np.integer]], types: int) -> Array:
     """Count begin -> z_1, z_m -> z_{m+1} and z_M -> end; axes as `SectionPrior.counts`."""
     counts = np.zeros((types + 1, types + 1))
     for sequence in sequences:

@@ -59,7 +59,7 @@ def expected_latent_ppl(process: SectionProcess, prior: SectionPrior, order: str
         )
     elif order == "independent":
         marginal = process.section_marginal()
-        nll = marginal @ first + (sections - 1) * (marginal @ then @ marginal) + marginal @ last
+        nll = float(marginal @ first + (sections - 1) * (marginal @ then @ marginal) + marginal @ last)
     else:
         nll, sections = _shuffled(process, first, then, last, seed)
     return float(np.exp(nll / prior.units(np.array(sections))))

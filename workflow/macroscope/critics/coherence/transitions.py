@@ -4,14 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.stats import fisher_exact
 
 from macroscope.critics.coherence.prior import BEGIN, END, Array, SectionPrior, count_transitions
 from macroscope.statistics.multiplicity import benjamini_hochberg
 
+Indices = NDArray[np.integer]
+Sequences = Sequence[Sequence[int] | Indices]
+
 
 def transition_table(
-    sequences: Sequence[Sequence[int]], control: Sequence[Sequence[int]], prior: SectionPrior, threshold: float
+    sequences: Sequences, control: Sequences, prior: SectionPrior, threshold: float
 ) -> pd.DataFrame:
     """Every transition that the system or the control makes.
 
@@ -66,7 +70,7 @@ def error_summary(table: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def step_probabilities(sequence: Sequence[int], prior: SectionPrior) -> Array:
+def step_probabilities(sequence: Sequence[int] | Indices, prior: SectionPrior) -> Array:
     """P_c of each of the M + 1 transitions of one document, begin and end included."""
     probability = np.exp(prior.log_probabilities)
     rows = np.concatenate([[0], 1 + np.asarray(sequence)]).astype(int)
@@ -74,7 +78,7 @@ def step_probabilities(sequence: Sequence[int], prior: SectionPrior) -> Array:
     return probability[rows, columns]
 
 
-def _p_values(own: Array, other: Array, rows: Array, columns: Array) -> list[float]:
+def _p_values(own: Array, other: Array, rows: Indices, columns: Indices) -> list[float]:
     """Fisher's exact test of each cell against the rest of its row; NaN where one side never leaves that type."""
     totals, control_totals = own.sum(axis=1), other.sum(axis=1)
     p_values = []
