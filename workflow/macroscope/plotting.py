@@ -55,6 +55,6 @@ def style() -> Iterator[None]:
 def save(figure: Figure, stem: Path) -> None:
     """Write `<stem>.svg` and `<stem>.pdf`, without a date in them, and close the figure."""
     for suffix, metadata in ((".svg", {"Date": None}), (".pdf", {"CreationDate": None})):
-        with atomic(stem.with_name(stem.name + suffix)) as temporary:
+        with style(), atomic(stem.with_name(stem.name + suffix)) as temporary:
             figure.savefig(temporary, format=suffix[1:], metadata=metadata)
     plt.close(figure)

@@ -80,7 +80,12 @@ def _corpus_options(text: str) -> "SimulatedCorpus | WikipediaCorpus | CohanCorp
     """Validate against the options of the source that the JSON names, so that errors are about that source only."""
     from macroscope.corpora.options import CohanCorpus, FilesCorpus, SimulatedCorpus, WikipediaCorpus
 
-    models: dict[str, Any] = {"simulated": SimulatedCorpus, "wikipedia": WikipediaCorpus, "cohan": CohanCorpus, "files": FilesCorpus}
+    models: dict[str, Any] = {
+        "simulated": SimulatedCorpus,
+        "wikipedia": WikipediaCorpus,
+        "cohan": CohanCorpus,
+        "files": FilesCorpus,
+    }
     try:
         raw = json.loads(text)
     except json.JSONDecodeError as error:

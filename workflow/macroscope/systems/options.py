@@ -44,10 +44,11 @@ class LanguageModelSystem(Options):
     samples_per_shard: int = Field(1000, ge=1, description="Samples of one sampling job.")
     batch_size: int = Field(32, ge=1, description="Sequences that are sampled at the same time.")
     max_tokens: int = Field(20000, ge=1, description="Longest sample, in tokens; a longer one is cut and counted.")
-    stride: int = Field(
-        128,
+    stride: int | None = Field(
+        None,
         ge=1,
-        description="Beyond the context window: tokens sampled between two re-encodings of it (1 = the paper's).",
+        description="Beyond the context window: tokens sampled between two re-encodings of it (1 = the paper's);"
+        " default: half the window.",
     )
 
 

@@ -73,11 +73,12 @@ def sample_shard(
     done = part.read()
     if done:
         log.info("%d of %d samples were finished before", len(done), len(indices))
+    context = context_window(network.config, options.context)
     sampler = Sampler(
         network,
         boundary_id(tokenizer),
-        context=context_window(network.config, options.context),
-        stride=options.stride,
+        context=context,
+        stride=options.stride or context // 2,
         batch_size=options.batch_size,
         max_tokens=options.max_tokens,
         decoding=options.decoding,
@@ -91,7 +92,7 @@ def sample_shard(
             done[sample.index] = sample
             bar.advance(1)
     _require_samples(done, system, options)
-    provenance = _provenance(done, options, system, seed, context=sampler.context)
+    provenance = _provenance(done, options, system, seed, sampler)
     documents = (_document(done[i], system) for i in sorted(done) if done[i].sections)
     write_documents(output, documents, provenance)
     part.remove()
@@ -181,7 +182,7 @@ def _hopeless(sampler: Sampler, what: str) -> str:
 
 
 def _provenance(
-    done: dict[int, Sample], options: LanguageModelSystem, system: str, seed: int, context: int
+    done: dict[int, Sample], options: LanguageModelSystem, system: str, seed: int, sampler: Sampler
 ) -> Provenance:
     samples = list(done.values())
     valid = [sample for sample in samples if sample.sections]
@@ -202,8 +203,8 @@ def _provenance(
         "titles": options.titles,
         "decoding": options.decoding.model_dump(mode="json"),
         "seed": seed,
-        "context": context,
-        "stride": options.stride,
+        "context": sampler.context,
+        "stride": sampler.stride,
         "batch_size": options.batch_size,
         "tokens": sum(sample.tokens for sample in samples),
     }

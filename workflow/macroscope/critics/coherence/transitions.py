@@ -14,9 +14,7 @@ Indices = NDArray[np.integer]
 Sequences = Sequence[Sequence[int] | Indices]
 
 
-def transition_table(
-    sequences: Sequences, control: Sequences, prior: SectionPrior, threshold: float
-) -> pd.DataFrame:
+def transition_table(sequences: Sequences, control: Sequences, prior: SectionPrior, threshold: float) -> pd.DataFrame:
     """Every transition that the system or the control makes.
 
     Parameters

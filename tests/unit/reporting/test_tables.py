@@ -1,0 +1,52 @@
+import pandas as pd
+import pytest
+
+from macroscope.reporting.latex import escape, to_latex
+from macroscope.reporting.report import html_table, inline_svg
+from macroscope.reporting.tables import format_number, format_p_value, with_adjusted_p_values
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(2.16741, "2.17"), (0.01234, "0.0123"), (12.0, "12.0"), (470066.9, "470,067"), (float("nan"), "–"), (0.0, "0.00")],
+)
+def test_numbers(value, shown):
+    assert format_number(value) == shown
+
+
+@pytest.mark.parametrize(("p", "shown"), [(0.8366, "0.84"), (0.0001, "< 0.001"), (float("nan"), "–"), (0.02, "0.02")])
+def test_p_values(p, shown):
+    assert format_p_value(p) == shown
+
+
+def test_latex_is_escaped():
+    assert escape("a_b & 50% × c") == r"a\_b \& 50\% $\times$ c"
+    table = to_latex(pd.DataFrame({"System": ["lm_1"], "PPL": ["2.0 [1.9, 2.1]"]}))
+    assert table.splitlines()[0] == r"\begin{tabular}{ll}"
+    assert r"lm\_1 & 2.0 [1.9, 2.1] \\" in table
+
+
+def test_html_is_escaped_and_numbers_stand_right():
+    html = html_table(pd.DataFrame({"name": ["<b>"], "n": [1234.0]}))
+    assert "&lt;b&gt;" in html
+    assert "<td class=num>1,234</td>" in html
+
+
+def test_ids_of_figures_do_not_collide(tmp_path):
+    figures = []
+    for folder in ("a", "b"):
+        path = tmp_path / folder / "f.svg"
+        path.parent.mkdir()
+        path.write_text('<?xml version="1.0"?><svg><path id="p1"/><use href="#p1" clip-path="url(#p1)"/></svg>')
+        figures.append(inline_svg(path))
+    assert figures[0] != figures[1]
+    assert 'id="f-a-p1"' in figures[0]
+    assert 'href="#f-a-p1"' in figures[0]
+    assert "url(#f-a-p1)" in figures[0]
+
+
+def test_adjustment_is_over_one_statistic_of_one_critic():
+    table = pd.DataFrame(
+        {"critic": ["k"] * 3, "statistic": ["a", "a", "b"], "p_value": [0.01, 0.04, 0.03], "value": [1, 2, 3]}
+    )
+    assert list(with_adjusted_p_values(table)["p_adjusted"]) == [0.02, 0.04, 0.03]

@@ -1,0 +1,91 @@
+"""The command line: one sentence and status 1 for bad input, a traceback in the log for a defect."""
+
+import errno
+import logging
+import sys
+
+import pytest
+
+from macroscope import cli
+from macroscope.cli.options import parse_options
+from macroscope.corpora.options import SimulatedCorpus
+from macroscope.errors import MacroscopeError
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["macroscope", *map(str, arguments)])
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        return done.value.code, capsys.readouterr().err
+
+    yield call
+    logger = logging.getLogger("macroscope")
+    for handler in logger.handlers:
+        handler.close()
+    logger.handlers = []
+
+
+def test_bad_input_is_one_sentence(command, tmp_path):
+    code, error = command(
+        *("systems", "control", "--documents", tmp_path / "none.parquet", "--options", '{"kind": "control"}'),
+        *("--corpus", "c", "--output", tmp_path / "out.parquet"),
+    )
+    assert code == 1
+    assert error == f"macroscope: error: {tmp_path / 'none.parquet'}: no such file\n"
+
+
+def test_full_disk_says_so(command, monkeypatch, tmp_path):
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "out"))
+
+    monkeypatch.setattr("macroscope.systems.control.draw_control", full)
+    code, error = command(
+        *("systems", "control", "--documents", tmp_path, "--options", '{"kind": "control"}'),
+        *("--corpus", "c", "--output", tmp_path / "out"),
+    )
+    assert code == 1
+    assert "no space left on the device; free some and run the same command again" in error
+
+
+def test_a_defect_leaves_its_traceback_in_the_log(command, monkeypatch, tmp_path):
+    def broken(*arguments, **options):
+        raise KeyError("defect")
+
+    monkeypatch.setattr("macroscope.systems.control.draw_control", broken)
+    code, _ = command(
+        *("--log", tmp_path / "job.log", "systems", "control", "--documents", tmp_path),
+        *("--options", '{"kind": "control"}', "--corpus", "c", "--output", tmp_path / "out"),
+    )
+    assert code == 1
+    log = (tmp_path / "job.log").read_text()
+    assert "macroscope: unexpected error" in log
+    assert "KeyError: 'defect'" in log
+
+
+def test_options_as_json():
+    assert parse_options(SimulatedCorpus, '{"source": "simulated", "documents": 3}').documents == 3
+    with pytest.raises(MacroscopeError, match="not valid JSON"):
+        parse_options(SimulatedCorpus, "{")
+    with pytest.raises(MacroscopeError, match="documents"):
+        parse_options(SimulatedCorpus, '{"source": "simulated", "documents": 0}')
+
+
+def test_criticize_names_candidates_after_their_files(tmp_path):
+    from pathlib import Path
+
+    from macroscope.config import parse_config
+    from macroscope.criticism import implied_config
+
+    paths = [Path("a/my model.jsonl"), Path("b/my model.jsonl.gz"), Path("control.csv")]
+    config = implied_config([Path("real.jsonl")], paths, ["coherence"], 1)
+    assert list(config["systems"]) == ["my-model", "my-model-2", "control-2"]
+    parse_config(config)
+
+
+def test_criticize_missing_file_is_one_sentence(tmp_path):
+    from macroscope.criticism import criticize
+
+    with pytest.raises(MacroscopeError, match="no such file or folder"):
+        criticize([tmp_path / "none.jsonl"], [tmp_path], ["coherence"], tmp_path / "out", 1, "1")

@@ -1,0 +1,78 @@
+"""Atomic files, the import closure of modules, progress, figures."""
+
+import logging
+
+import pytest
+
+from macroscope.errors import MacroscopeError, nearest
+from macroscope.files import atomic, read_json, write_json, write_text
+from macroscope.modules import modules_of
+from macroscope.plotting import save, style
+from macroscope.progress import progress
+
+
+def test_a_failed_write_leaves_what_was_there(tmp_path):
+    path = tmp_path / "file"
+    write_text(path, "old")
+
+    def fail_half_way():
+        with atomic(path) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_half_way()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_replaces_a_folder(tmp_path):
+    for content in ("one", "two"):
+        with atomic(tmp_path / "folder") as folder:
+            folder.mkdir()
+            (folder / content).write_text(content)
+    assert [p.name for p in (tmp_path / "folder").iterdir()] == ["two"]
+
+
+def test_json_errors_name_file_and_line(tmp_path):
+    write_json(tmp_path / "a.json", {"b": 1})
+    assert read_json(tmp_path / "a.json") == {"b": 1}
+    (tmp_path / "bad.json").write_text("{\n1\n")
+    with pytest.raises(MacroscopeError, match=r"bad\.json, line 2"):
+        read_json(tmp_path / "bad.json")
+
+
+def test_nearest():
+    assert nearest("corpra", ["corpora", "systems"]) == "; did you mean 'corpora'?"
+    assert "did you mean" not in nearest("xyz", ["corpora"])
+
+
+def test_modules_of_a_stage():
+    def names(module):
+        return {path.split("/macroscope/", 1)[1] for path in modules_of(module)}
+
+    projection = names("macroscope.critics.coherence.projection")
+    assert {"critics/coherence/projection.py", "critics/coherence/classifier.py", "documents.py"} <= projection
+    assert "critics/coherence/scoring.py" not in projection
+    assert not any(name.startswith(("systems/", "reporting/", "statistics/")) for name in projection)
+    with pytest.raises(ModuleNotFoundError):
+        modules_of("macroscope.nothing")
+
+
+def test_progress_logs_what_it_did(caplog):
+    with caplog.at_level(logging.INFO, logger="macroscope"):
+        assert list(progress(range(3), "count", unit="things")) == [0, 1, 2]
+    assert "count: 3 of 3 things" in caplog.text
+
+
+def test_same_figure_same_bytes(tmp_path):
+    import matplotlib.pyplot as plt
+
+    for name in ("a", "b"):
+        with style():
+            figure, axes = plt.subplots()
+            axes.plot([1, 2], [3, 4], label="x")
+            axes.legend()
+        save(figure, tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert (tmp_path / "a.pdf").stat().st_size > 1000
