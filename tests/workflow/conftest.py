@@ -71,7 +71,7 @@ class Run:
         self.save()
 
     def save(self) -> None:
-        (self.work / "config.yaml").write_text(yaml.safe_dump(self.config))
+        (self.work / "config.yaml").write_text(yaml.safe_dump(self.config, sort_keys=False))
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [

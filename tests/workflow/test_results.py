@@ -57,7 +57,7 @@ def test_misspelt_key_names_the_nearest(run):
     path.write_text(yaml.safe_dump(run.config | {"comparisions": []}))
     done = run.snakemake("--dry-run", "--configfile", str(path))
     assert done.returncode != 0
-    assert "there is no such key; did you mean 'comparisons'?" in done.stderr
+    assert "there is no such key; did you mean 'comparisons'?" in done.stdout + done.stderr
 
 
 def test_a_failed_job_says_why_and_the_next_run_goes_on(tmp_path):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.coherence.figures import transition_graph
 from macroscope.critics.coherence.latents import read_latents
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior
+from macroscope.critics.coherence.transition_graph import transition_graph
 from macroscope.critics.coherence.transitions import step_probabilities, transition_table
 from macroscope.critics.critic import Evidence
 from macroscope.documents import read_documents

@@ -19,7 +19,6 @@ from macroscope.files import read_json, write_json
 Array = NDArray[np.float64]
 
 PUBLISHED_SMOOTHING = (0.0, 1.0)
-BEGIN, END = "<begin>", "<end>"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ import numpy as np
 from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
 
+BEGIN, END = "<begin>", "<end>"
+"""The states around the section types of a document, as tables and figures name them."""
+
 
 def gold_types(document: Document) -> list[str] | None:
     """Section titles of a document as section types, or None where a section has no title."""

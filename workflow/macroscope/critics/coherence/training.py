@@ -20,8 +20,8 @@ from macroscope.critics.coherence.calibration import (
     wilson_interval,
 )
 from macroscope.critics.coherence.classifier import SectionClassifier, encode, new_classifier
-from macroscope.critics.coherence.figures import reliability_diagram
 from macroscope.critics.coherence.options import CoherenceOptions
+from macroscope.critics.coherence.reliability_diagram import reliability_diagram
 from macroscope.critics.coherence.sections import labelled_sections, section_types, subset, titled_documents
 from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError

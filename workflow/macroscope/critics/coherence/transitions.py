@@ -7,7 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import fisher_exact
 
-from macroscope.critics.coherence.prior import BEGIN, END, Array, SectionPrior, count_transitions
+from macroscope.critics.coherence.prior import Array, SectionPrior, count_transitions
+from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.statistics.multiplicity import benjamini_hochberg
 
 Indices = NDArray[np.integer]

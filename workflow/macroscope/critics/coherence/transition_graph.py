@@ -1,13 +1,12 @@
-"""Figures of the coherence critic: the transition-difference graph (deng2022 Figure 4) and the reliability diagram."""
+"""The transition-difference graph (deng2022 Figure 4)."""
 
 import matplotlib.pyplot as plt
 import networkx as nx
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from macroscope.critics.coherence.prior import BEGIN, END
+from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.plotting import BLUE, GREY, VERMILION, style
 
 UNLIKELY = 0.05
@@ -50,29 +49,6 @@ def transition_graph(transitions: pd.DataFrame, title: str, edges: int = 20) -> 
             axes.plot([], [], color=color, lw=3, label=text)
         axes.plot([], [], color=GREY, lw=3, ls=(0, (2, 1.2)), label="dashed: made less often than in real text")
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, fontsize=9)
-    return figure
-
-
-def reliability_diagram(table: pd.DataFrame, title: str) -> Figure:
-    """Accuracy of the section classifier against its confidence, with 95 % Wilson intervals."""
-    from macroscope.critics.coherence.calibration import wilson_interval
-
-    filled = table[table["sections"] > 0]
-    correct = (filled["accuracy"] * filled["sections"]).round().astype(int)
-    intervals = np.array([wilson_interval(c, n) for c, n in zip(correct, filled["sections"], strict=True)])
-    with style():
-        figure, (top, bottom) = plt.subplots(
-            2, 1, figsize=(5.2, 5.4), sharex=True, gridspec_kw={"height_ratios": [3, 1]}
-        )
-        top.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--", label="perfect calibration")
-        errors = np.abs(intervals.T - filled["accuracy"].to_numpy())
-        top.errorbar(
-            filled["confidence"], filled["accuracy"], yerr=errors, fmt="o", color=BLUE, capsize=3, label="validation"
-        )
-        top.set(ylabel="accuracy (share of sections)", ylim=(0, 1.03), xlim=(0, 1.02), title=title)
-        top.legend(loc="upper left")
-        bottom.bar((filled["low"] + filled["high"]) / 2, filled["sections"], width=0.08, color=BLUE, edgecolor="white")
-        bottom.set(xlabel="confidence of the most probable type", ylabel="sections", yscale="log")
     return figure
 
 

@@ -1,0 +1,30 @@
+"""The reliability diagram of the section classifier."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from macroscope.critics.coherence.calibration import wilson_interval
+from macroscope.plotting import BLUE, GREY, style
+
+
+def reliability_diagram(table: pd.DataFrame, title: str) -> Figure:
+    """Accuracy of the section classifier against its confidence, with 95 % Wilson intervals."""
+    filled = table[table["sections"] > 0]
+    correct = (filled["accuracy"] * filled["sections"]).round().astype(int)
+    intervals = np.array([wilson_interval(c, n) for c, n in zip(correct, filled["sections"], strict=True)])
+    with style():
+        figure, (top, bottom) = plt.subplots(
+            2, 1, figsize=(5.2, 5.4), sharex=True, gridspec_kw={"height_ratios": [3, 1]}
+        )
+        top.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--", label="perfect calibration")
+        errors = np.abs(intervals.T - filled["accuracy"].to_numpy())
+        top.errorbar(
+            filled["confidence"], filled["accuracy"], yerr=errors, fmt="o", color=BLUE, capsize=3, label="validation"
+        )
+        top.set(ylabel="accuracy (share of sections)", ylim=(0, 1.03), xlim=(0, 1.02), title=title)
+        top.legend(loc="upper left")
+        bottom.bar((filled["low"] + filled["high"]) / 2, filled["sections"], width=0.08, color=BLUE, edgecolor="white")
+        bottom.set(xlabel="confidence of the most probable type", ylabel="sections", yscale="log")
+    return figure
