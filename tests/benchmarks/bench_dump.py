@@ -1,6 +1,11 @@
-"""Dump extraction: pages/s and MB/s against a plain loop of the same parser, and peak memory against dump size."""
+"""Dump extraction: pages/s and MB/s against a plain loop of the same parser, and peak memory against dump size.
+
+Two cores of a virtual machine are seldom twice one core, so the second reference is what the machine can give: a plain
+loop on every core at the same time, each over the whole dump.
+"""
 
 import bz2
+import multiprocessing
 import os
 import tempfile
 from pathlib import Path
@@ -14,7 +19,7 @@ from macroscope.corpora.simulated.wiki import write_corpus
 from macroscope.corpora.wikipedia import read_dump
 from macroscope.documents import Provenance
 
-ARTICLES = 3000
+ARTICLES = 4000
 CORES = min(8, os.cpu_count() or 1)
 
 EXTRACT = """
@@ -41,6 +46,11 @@ def repeated(raw: Path, times: int, output: Path) -> Path:
     return output
 
 
+def plain(raw: Path) -> int:
+    """Parse all pages in one process."""
+    return sum(parse_page(page, frozenset({"file", "category"})) is not None for page in pages(raw))
+
+
 def main() -> None:
     """Print pages/s, MB/s and memory."""
     options = SimulatedCorpus(source="simulated", documents=ARTICLES)
@@ -49,26 +59,25 @@ def main() -> None:
         raw = folder / "raw.xml.bz2"
         write_corpus(options, 1, raw, folder / "truth")
         megabytes = len(bz2.decompress(raw.read_bytes())) / 1e6
-        n = sum(1 for _ in pages(raw))
-
-        def plain() -> None:
-            for page in pages(raw):
-                parse_page(page, frozenset({"file", "category"}))
-
-        reference = seconds(plain)
+        n = plain(raw)
+        reference = seconds(lambda: plain(raw))
+        with multiprocessing.get_context("spawn").Pool(CORES) as pool:
+            pool.map(abs, range(CORES))
+            ceiling = seconds(lambda: pool.map(plain, [raw] * CORES, chunksize=1)) / CORES
         ours = seconds(lambda: list(read_dump(options, raw, Provenance("bench"), CORES)))
         ratio = reference / ours
         say("pages/s", f"{n / ours:,.0f}", f"{n / reference:,.0f}", ratio, f"{0.9 * CORES:.1f} on {CORES} cores")
         say("MB/s (of XML)", f"{megabytes / ours:.2f}", f"{megabytes / reference:.2f}", ratio, f"{0.9 * CORES:.1f}")
+        say("pages/s, all cores busy", f"{n / ours:,.0f}", f"{n / ceiling:,.0f}", ceiling / ours, "0.9: the machine")
         small, large = (
             peak_megabytes(
                 EXTRACT.format(
                     dump=str(repeated(raw, times, folder / f"{times}.bz2")), part=str(folder / "p"), cores=CORES
                 )
             )
-            for times in (1, 4)
+            for times in (1, 3)
         )
-        say("peak memory, dump x 4 (MB)", f"{large:.0f}", f"{small:.0f} (x 1)", small / large, "about 1: flat")
+        say("peak memory, dump x 3 (MB)", f"{large:.0f}", f"{small:.0f} (x 1)", small / large, "about 1: flat")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from macroscope.critics.coherence.calibration import (
     expected_calibration_error,
     fit_temperature,
     reliability,
-    wilson_interval,
 )
 from macroscope.critics.coherence.classifier import cut, length_batches
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_info, read_latents, write_latents
@@ -72,11 +71,6 @@ def test_calibration_error_of_a_known_table():
     table = reliability(posterior, [0, 0, 1, 1])
     assert expected_calibration_error(table) == pytest.approx(0.25)
     assert table["sections"].sum() == 4
-
-
-def test_wilson_interval_of_a_known_case():
-    low, high = wilson_interval(8, 10)
-    assert (low, high) == (pytest.approx(0.4902, abs=1e-4), pytest.approx(0.9433, abs=1e-4))
 
 
 # ---- sections ------------------------------------------------------------------------------------------------------

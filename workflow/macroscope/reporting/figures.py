@@ -17,8 +17,6 @@ KIND_NAMES = {
     "files": "your texts",
     "simulated": "known process",
 }
-
-
 WIDE_RANGE = 10
 """A figure whose values differ by more than this factor has a logarithmic axis."""
 
@@ -79,7 +77,7 @@ def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.Da
             title=f"{critic} on {corpus}",
             ylim=(-0.6, len(rows) - 0.4),
         )
-        if rows[name].max() > WIDE_RANGE * rows[name].min():
+        if _wide_range(rows[name]):
             axes.set_xscale("log")
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure
@@ -108,6 +106,8 @@ def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
         for _, row in models.iterrows():
             axes.annotate(row["system"], (row["word_ppl"], row[name]), xytext=(6, 6), textcoords="offset points")
         axes.margins(0.15)
+        if _wide_range(rows[name][rows["word_ppl"].notna() | (rows["kind"] == "control")]):
+            axes.set_yscale("log")
         axes.set(xlabel="word perplexity on the test split", ylabel=f"latent perplexity ({critic})", title=corpus)
         axes.legend()
     return figure
@@ -128,6 +128,10 @@ def training_figure(log: pd.DataFrame, title: str) -> Figure:
         axes.set(xlabel="epoch", ylabel="loss (nats per token)", title=title)
         axes.legend()
     return figure
+
+
+def _wide_range(values: pd.Series) -> bool:
+    return bool(values.max() > WIDE_RANGE * values.min())
 
 
 def _row_label(row: pd.Series) -> str:

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
-from scipy.stats import binomtest
 
 BINS = 10
 _LOG_TEMPERATURE = (-4.0, 4.0)
@@ -99,11 +98,3 @@ def expected_calibration_error(table: pd.DataFrame) -> float:
     filled = table[table["sections"] > 0]
     gap = (filled["accuracy"] - filled["confidence"]).abs()
     return float((gap * filled["sections"]).sum() / filled["sections"].sum())
-
-
-def wilson_interval(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson score interval of a proportion; (0, 1) for n = 0."""
-    if n == 0:
-        return (0.0, 1.0)
-    interval = binomtest(successes, n).proportion_ci(confidence, method="wilson")
-    return (float(interval.low), float(interval.high))

@@ -5,21 +5,21 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from macroscope.critics.coherence.calibration import wilson_interval
 from macroscope.plotting import BLUE, GREY, style
+from macroscope.statistics.proportions import wilson_interval
 
 
 def reliability_diagram(table: pd.DataFrame, title: str) -> Figure:
     """Accuracy of the section classifier against its confidence, with 95 % Wilson intervals."""
     filled = table[table["sections"] > 0]
     correct = (filled["accuracy"] * filled["sections"]).round().astype(int)
-    intervals = np.array([wilson_interval(c, n) for c, n in zip(correct, filled["sections"], strict=True)])
+    intervals = np.array(wilson_interval(correct, filled["sections"]))
     with style():
         figure, (top, bottom) = plt.subplots(
             2, 1, figsize=(5.2, 5.4), sharex=True, gridspec_kw={"height_ratios": [3, 1]}
         )
         top.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--", label="perfect calibration")
-        errors = np.abs(intervals.T - filled["accuracy"].to_numpy())
+        errors = np.abs(intervals - filled["accuracy"].to_numpy())
         top.errorbar(
             filled["confidence"], filled["accuracy"], yerr=errors, fmt="o", color=BLUE, capsize=3, label="validation"
         )

@@ -68,6 +68,7 @@ def _errors(evidence: dict[str, Path]) -> pd.DataFrame:
     for system, path in evidence.items():
         table = pd.read_csv(path / "transitions.csv")
         errors = table[table["error"] & (table["count"] > 0)].head(COMMON_ERRORS)
-        frames.append(errors[columns].assign(system=system))
+        repetition = errors["repetition"].map({True: "yes", False: ""})
+        frames.append(errors[columns].assign(system=system, repetition=repetition))
     table = pd.concat(frames, ignore_index=True)
     return table[["system", *columns]]

@@ -17,7 +17,6 @@ from macroscope.critics.coherence.calibration import (
     expected_calibration_error,
     fit_temperature,
     reliability,
-    wilson_interval,
 )
 from macroscope.critics.coherence.classifier import SectionClassifier, encode, new_classifier
 from macroscope.critics.coherence.options import CoherenceOptions
@@ -27,6 +26,7 @@ from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
+from macroscope.statistics.proportions import wilson_interval
 from macroscope.training import Schedule, discard, train
 
 log = logging.getLogger("macroscope")
@@ -116,8 +116,8 @@ def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: d
         "sections": len(gold),
         "types": len(index),
         "accuracy": correct / len(gold),
-        "accuracy_low": low,
-        "accuracy_high": high,
+        "accuracy_low": float(low),
+        "accuracy_high": float(high),
         "majority_share": float(majority),
         "temperature": temperature,
         "expected_calibration_error": expected_calibration_error(table),

@@ -1,10 +1,12 @@
-"""The transition-difference graph (deng2022 Figure 4)."""
+"""The transition-difference graph (deng2022 Figure 4), with the probabilities and intervals behind its arrows."""
 
 import matplotlib.pyplot as plt
-import networkx as nx
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
 
 from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.plotting import BLUE, GREY, VERMILION, style
@@ -13,10 +15,15 @@ UNLIKELY = 0.05
 """Transitions below this prior probability are marked in the graph (paper: Figure 4)."""
 SIGNIFICANT = 0.05
 """Adjusted p-value below which a difference is drawn."""
+THICKEST = 7.0
+"""Line width of a difference of 1, in points."""
 
 
 def transition_graph(transitions: pd.DataFrame, title: str, edges: int = 20) -> Figure:
     """Where the system's transition probabilities differ from the control's by more than chance.
+
+    Left, a graph: from the previous section type to the next, as wide as the difference. Right, the same transitions:
+    the probability in the system and in real text, with 95 % intervals.
 
     Parameters
     ----------
@@ -26,33 +33,81 @@ def transition_graph(transitions: pd.DataFrame, title: str, edges: int = 20) -> 
         Only the largest differences are drawn, weighed by how often the previous type occurs: a large change of a rare
         type matters little.
     """
-    table = transitions.assign(difference=transitions["probability"] - transitions["control_probability"])
-    table = table[table["p_adjusted"] < SIGNIFICANT]
-    weight = (table["frequency"] - table["control_frequency"]).abs()
-    table = table.assign(weight=weight).sort_values(["weight", "previous", "next"], ascending=[False, True, True])
-    graph = nx.DiGraph()
-    graph.add_nodes_from(_round_trip(table.head(edges)))
-    for row in table.head(edges).itertuples():
-        graph.add_edge(row.previous, row.next, difference=row.difference, unlikely=row.prior_probability < UNLIKELY)
+    table = largest_differences(transitions, edges)
+    rows = max(len(table), len(set(table["previous"])), len(set(table["next"])))
     with style():
-        figure, axes = plt.subplots(figsize=(8.2, 6.8 if len(graph) else 1.6))
-        axes.set_title(title)
-        axes.set_axis_off()
-        if not len(graph):
+        if table.empty:
+            figure, axes = plt.subplots(figsize=(9.6, 1.2))
+            axes.set_axis_off()
+            axes.set_title(title)
             axes.text(0, 0.5, "No transition probability differs from real text's by more than chance.")
             return figure
-        _draw(graph, axes)
-        for color, text in (
-            (VERMILION, f"unlikely in real text (prior < {UNLIKELY:g})"),
-            (BLUE, "likely in real text"),
-        ):
-            axes.plot([], [], color=color, lw=3, label=text)
-        axes.plot([], [], color=GREY, lw=3, ls=(0, (2, 1.2)), label="dashed: made less often than in real text")
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=3, fontsize=9)
+        figure, (graph, dots) = plt.subplots(
+            1, 2, figsize=(9.6, 1.5 + 0.27 * rows), gridspec_kw={"width_ratios": [1, 1]}
+        )
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+        _draw_graph(table, graph)
+        _draw_probabilities(table, dots)
+        figure.legend(*_legend(), loc="outside lower center", ncols=4, fontsize=9)
     return figure
 
 
-def _round_trip(table: pd.DataFrame) -> list[str]:
+def largest_differences(transitions: pd.DataFrame, edges: int) -> pd.DataFrame:
+    """Return the transitions that differ significantly, the largest difference in frequency first."""
+    table = transitions[transitions["p_adjusted"] < SIGNIFICANT]
+    table = table.assign(
+        difference=table["probability"] - table["control_probability"],
+        weight=(table["frequency"] - table["control_frequency"]).abs(),
+        unlikely=table["prior_probability"] < UNLIKELY,
+    )
+    return table.sort_values(["weight", "previous", "next"], ascending=[False, True, True]).head(edges)
+
+
+def _draw_graph(table: pd.DataFrame, axes: Axes) -> None:
+    """Section types as two columns, an arrow from left to right for each transition."""
+    order = _document_order(table)
+    sides = [_heights([name for name in order if name in set(table[column])]) for column in ("previous", "next")]
+    for x, side, alignment in ((-0.03, sides[0], "right"), (1.03, sides[1], "left")):
+        for name, y in side.items():
+            axes.text(x, y, name, ha=alignment, va="center")
+    for row in table.itertuples():
+        start, end = (0.0, sides[0][row.previous]), (1.0, sides[1][row.next])
+        path = Path([start, (0.5, start[1]), (0.5, end[1]), end], [Path.MOVETO, *[Path.CURVE4] * 3])
+        width, colour = 0.8 + THICKEST * abs(row.difference), _colour(row.unlikely)
+        axes.add_patch(
+            PathPatch(path, fc="none", ec=colour, lw=width, ls=_dashes(row.difference), alpha=0.85, capstyle="butt")
+        )
+    axes.set(xlim=(-0.5, 1.5), ylim=(-0.06, 1.06))
+    axes.text(0.0, 1.06, "previous section", ha="right", va="bottom", color=GREY)
+    axes.text(1.0, 1.06, "next section", ha="left", va="bottom", color=GREY)
+    axes.set_axis_off()
+
+
+def _draw_probabilities(table: pd.DataFrame, axes: Axes) -> None:
+    """Probability of each transition in the system and in real text."""
+    heights = np.arange(len(table))[::-1].astype(float)
+    for prefix, shift, fixed in (("control_", -0.17, GREY), ("", 0.17, None)):
+        for y, (_, row) in zip(heights, table.iterrows(), strict=True):
+            value, low, high = (row[f"{prefix}probability{end}"] for end in ("", "_low", "_high"))
+            colour = fixed or _colour(row["unlikely"])
+            marker = "s" if fixed else "o"
+            axes.plot([low, high], [y + shift] * 2, color=colour, lw=1.4)
+            axes.plot(value, y + shift, marker=marker, color=colour, ms=5, ls="")
+    axes.set_yticks(heights, [f"{row.previous} → {row.next}" for row in table.itertuples()])
+    axes.set(xlim=(-0.02, 1.02), xlabel="transition probability, with 95 % interval", ylim=(-0.6, len(table) - 0.4))
+
+
+def _legend() -> tuple[list[plt.Line2D], list[str]]:
+    lines = {
+        f"unlikely in real text (prior < {UNLIKELY:g})": plt.Line2D([], [], color=VERMILION, lw=3, marker="o"),
+        "likely in real text": plt.Line2D([], [], color=BLUE, lw=3, marker="o"),
+        "dashed: less often than in real text": plt.Line2D([], [], color=GREY, lw=3, ls=_dashes(-1)),
+        "real text": plt.Line2D([], [], color=GREY, lw=1.4, marker="s", ms=5),
+    }
+    return list(lines.values()), list(lines)
+
+
+def _document_order(table: pd.DataFrame) -> list[str]:
     """Section types in an order that keeps those side by side that follow each other in real text."""
     waiting = {*table["previous"], *table["next"]}
     follows = table.set_index(["previous", "next"])["control_frequency"].to_dict()
@@ -65,38 +120,14 @@ def _round_trip(table: pd.DataFrame) -> list[str]:
     return order
 
 
-def _draw(graph: nx.DiGraph, axes: Axes) -> None:
-    positions = nx.circular_layout(graph)
-    nx.draw_networkx_labels(
-        graph,
-        positions,
-        ax=axes,
-        font_size=9,
-        bbox={"boxstyle": "round,pad=0.25", "fc": "white", "ec": GREY, "lw": 0.8},
-    )
-    for negative in (False, True):
-        edges = [(a, b, d) for a, b, d in graph.edges(data=True) if (d["difference"] < 0) == negative]
-        if not edges:
-            continue
-        nx.draw_networkx_edges(
-            graph,
-            positions,
-            ax=axes,
-            edgelist=[(a, b) for a, b, _ in edges],
-            width=[0.8 + 7 * abs(d["difference"]) for *_, d in edges],
-            edge_color=[VERMILION if d["unlikely"] else BLUE for *_, d in edges],
-            style=(0, (2, 1.2)) if negative else "solid",
-            connectionstyle="arc3,rad=0.12",
-            node_size=1900,
-            arrowsize=13,
-        )
-    nx.draw_networkx_edge_labels(
-        graph,
-        positions,
-        ax=axes,
-        edge_labels={(a, b): f"{d['difference']:+.2f}" for a, b, d in graph.edges(data=True)},
-        font_size=8,
-        connectionstyle="arc3,rad=0.12",
-        bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.85},
-    )
-    axes.margins(0.16)
+def _heights(names: list[str]) -> dict[str, float]:
+    """Spread names from top (1) to bottom (0)."""
+    return {name: 1 - (i + 0.5) / len(names) for i, name in enumerate(names)}
+
+
+def _colour(unlikely: bool) -> str:
+    return VERMILION if unlikely else BLUE
+
+
+def _dashes(difference: float) -> str | tuple[int, tuple[float, float]]:
+    return "solid" if difference >= 0 else (0, (2, 1.2))

@@ -10,6 +10,7 @@ from scipy.stats import fisher_exact
 from macroscope.critics.coherence.prior import Array, SectionPrior, count_transitions
 from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.proportions import wilson_interval
 
 Indices = NDArray[np.integer]
 Sequences = Sequence[Sequence[int] | Indices]
@@ -29,13 +30,14 @@ def transition_table(sequences: Sequences, control: Sequences, prior: SectionPri
     -------
     data frame
         previous, next, count, frequency (share of all transitions of the system), probability (count over the count
-        of its row), control_frequency, control_probability, p_adjusted (Fisher's exact test that the two
-        probabilities are equal, Benjamini-Hochberg over the table), prior_probability, error, repetition (a type that
-        follows itself); the most frequent first. Frequencies and probabilities in [0, 1].
+        of its row) with its 95 % Wilson interval probability_low and _high, the same as control_..., p_adjusted
+        (Fisher's exact test that the two probabilities are equal, Benjamini-Hochberg over the table),
+        prior_probability, error, repetition (a type that follows itself); the most frequent first. Frequencies and
+        probabilities in [0, 1]; the probabilities of a type that a side never leaves are NaN.
     """
     own = count_transitions(sequences, len(prior.types))
     other = count_transitions(control, len(prior.types))
-    probability = np.exp(prior.log_probabilities)
+    expected = np.exp(prior.log_probabilities)
     rows, columns = np.nonzero(own + other)
     before, after = (BEGIN, *prior.types), (*prior.types, END)
     table = pd.DataFrame(
@@ -43,13 +45,11 @@ def transition_table(sequences: Sequences, control: Sequences, prior: SectionPri
             "previous": [before[i] for i in rows],
             "next": [after[j] for j in columns],
             "count": own[rows, columns].astype(int),
-            "frequency": (own / own.sum())[rows, columns],
-            "probability": _conditional(own)[rows, columns],
-            "control_frequency": (other / other.sum())[rows, columns],
-            "control_probability": _conditional(other)[rows, columns],
+            **_shares(own, rows, columns, ""),
+            **_shares(other, rows, columns, "control_"),
             "p_adjusted": benjamini_hochberg(_p_values(own, other, rows, columns)),
-            "prior_probability": probability[rows, columns],
-            "error": probability[rows, columns] < threshold,
+            "prior_probability": expected[rows, columns],
+            "error": expected[rows, columns] < threshold,
             "repetition": rows == columns + 1,
         }
     )
@@ -87,6 +87,14 @@ def _p_values(own: Array, other: Array, rows: Indices, columns: Indices) -> list
     return p_values
 
 
-def _conditional(counts: Array) -> Array:
-    totals = counts.sum(axis=1, keepdims=True)
-    return np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+def _shares(counts: Array, rows: Indices, columns: Indices, prefix: str) -> dict[str, Array]:
+    """Share of each cell in all transitions, and in those of its row with its interval."""
+    count, total = counts[rows, columns], counts.sum(axis=1)[rows]
+    left = total > 0
+    low, high = wilson_interval(count, total)
+    return {
+        f"{prefix}frequency": count / counts.sum(),
+        f"{prefix}probability": np.divide(count, total, out=np.full_like(count, np.nan), where=left),
+        f"{prefix}probability_low": np.where(left, low, np.nan),
+        f"{prefix}probability_high": np.where(left, high, np.nan),
+    }
