@@ -55,6 +55,21 @@ def test_each_filter_drops_its_document(tmp_path):
     assert [s.title for s in kept[8].sections] == ["introduction", "method", "result"]
 
 
+def test_random_subset_is_exact_and_independent_of_order_and_split(tmp_path):
+    many = [
+        document(f"id-{n}", ["Introduction", "Methods", "Results"], split_of(f"id-{n}", 0.2, 0.3)) for n in range(1000)
+    ]
+    kept, rows, _ = run(tmp_path, many, max_documents=400)
+    again, _, _ = run(tmp_path, many[::-1], max_documents=400)
+    assert len(kept) == 400
+    assert {d.id for d in kept} == {d.id for d in again}
+    assert rows["document not in the random subset"] == (400, 600)
+    for split, share in (("test", 0.3), ("valid", 0.2)):
+        assert abs(sum(d.split == split for d in kept) / 400 - share) < 4 * (share * (1 - share) / 400) ** 0.5
+    everything, _, _ = run(tmp_path, many, max_documents=5000)
+    assert len(everything) == 1000
+
+
 def test_rare_titles_may_be_replaced(tmp_path):
     kept, rows, _ = run(tmp_path, rare_titles=RareTitles(min_count=2, instead="other"))
     by_id = {d.id: [s.title for s in d.sections] for d in kept}

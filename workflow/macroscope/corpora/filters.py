@@ -1,5 +1,7 @@
 """The filters of deng2022, Appendix E, as steps of a stream of documents; each keeps its count."""
 
+import hashlib
+import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -93,6 +95,46 @@ class DocumentFilters:
                 yield document, lengths
 
 
+class Subset:
+    """At most a number of documents, drawn by a hash of the id: whatever their order, and again the same ones.
+
+    Parameters
+    ----------
+    size
+        Most documents, or None for all.
+
+    Attributes
+    ----------
+    count
+        Kept and dropped documents.
+    """
+
+    def __init__(self, size: int | None) -> None:
+        self._size, self._lowest = size, list[int]()
+        self.count = Count("document not in the random subset", 0, 0)
+
+    def add(self, document: Document) -> None:
+        """See a document; all must be seen before any is chosen."""
+        if self._size is None:
+            return
+        if len(self._lowest) < self._size:
+            heapq.heappush(self._lowest, -_rank(document))
+        else:
+            heapq.heappushpop(self._lowest, -_rank(document))
+
+    def choose(self, documents: Iterable[Measured]) -> Iterator[Measured]:
+        """Stream the documents of the subset."""
+        self.count.kept = self.count.dropped = 0
+        for document, lengths in documents:
+            if keep(self.count, self._size is None or _rank(document) <= -self._lowest[0]):
+                yield document, lengths
+
+
+def _rank(document: Document) -> int:
+    # The salt makes the rank independent of the split, which another hash of the id decides.
+    return int.from_bytes(hashlib.blake2b(document.id.encode(), digest_size=8, salt=b"subset").digest(), "big")
+
+
 class TitleCensus:
     """Counts section titles over the training documents, and tells which are rare.
 
@@ -102,6 +144,14 @@ class TitleCensus:
     def __init__(self) -> None:
         self.train_documents = 0
         self._documents_with: Counter[str] = Counter()
+
+    @classmethod
+    def of(cls, documents: Iterable[Measured]) -> "TitleCensus":
+        """Count the titles of a stream of documents."""
+        census = cls()
+        for document, _ in documents:
+            census.add(document)
+        return census
 
     def add(self, document: Document) -> None:
         """Count a document, if it is of the training split."""

@@ -43,6 +43,9 @@ class Filters(Options):
         RareTitles(min_share=0.01),
         description="Documents that contain a rarer section title are dropped, or the title replaced.",
     )
+    max_documents: int | None = Field(
+        None, ge=1, description="Most documents, all splits together: a random subset by id hash; default: all."
+    )
     length_tokenizer: str = Field(
         "gpt2-pieces",
         description="What counts section tokens: 'gpt2-pieces' (the pre-tokeniser of GPT-2, needs no download, counts"

@@ -11,12 +11,13 @@ from pathlib import Path
 from macroscope.corpora.filters import (
     DocumentFilters,
     Measured,
+    Subset,
     TitleCensus,
     with_rare_titles_replaced,
     with_standard_titles,
     without_rare_titles,
 )
-from macroscope.corpora.options import Corpus
+from macroscope.corpora.options import Corpus, RareTitles
 from macroscope.corpora.summary import Summary, write_filters
 from macroscope.corpora.tokens import token_counter
 from macroscope.documents import Count, Document, Provenance, read_documents, read_provenance, write_documents
@@ -43,12 +44,12 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
 
     In this order: section titles are brought to their standard form; sections of boilerplate are removed; documents
     are dropped that have fewer than `min_sections` sections, a section shorter than `min_section_tokens`, one longer
-    than `max_section_tokens`, or the id of an earlier one (the first is kept); last, documents with a rare section
-    title. The paper leaves open whether titles are counted before the other filters, and whether in documents or in
-    occurrences: here a title counts once in each *training* document that passed all *earlier* filters, and is
-    rare below max(min_count, min_share x number of those documents); it is counted once, not again after documents
-    have left. Sections without a title are never rare. With `rare_titles.instead`, the document stays and its rare
-    titles give way to that section type.
+    than `max_section_tokens`, or the id of an earlier one (the first is kept); a random subset of `max_documents` is
+    taken, where that is given; last, documents with a rare section title go. The paper leaves open whether titles are
+    counted before the other filters, and whether in documents or in occurrences: here a title counts once in each
+    *training* document that passed all *earlier* filters, and is rare below max(min_count, min_share x number of those
+    documents); it is counted once, not again after documents have left. Sections without a title are never rare. With
+    `rare_titles.instead`, the document stays and its rare titles give way to that section type.
 
     The documents' splits are those that the parts have: by id hash, or the source's official ones.
 
@@ -70,26 +71,21 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     provenance = _provenance(corpus, options, parts)
     filters = DocumentFilters(options.filters, options.language, token_counter(options.filters.length_tokenizer))
     provenance.counts += filters.counts
-    census, lengths = TitleCensus(), array("i")
+    subset, lengths, summary = Subset(options.filters.max_documents), array("i"), Summary()
     outputs.documents.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".prepare.", dir=outputs.documents.parent) as folder:
         passed = Path(folder) / "passed.parquet"
         extracted = chain.from_iterable(read_documents(part) for part in parts)
         shown = progress(extracted, f"filter {corpus}", unit="documents")
         measured = filters.apply(with_standard_titles(shown, options.language))
-        write_documents(passed, _taking_notes(measured, census, lengths), provenance)
+        write_documents(passed, _taking_notes(measured, subset, lengths), provenance)
 
-        threshold = census.threshold(options.filters.rare_titles)
-        rare = f"{RARE_TITLE}: in fewer than {threshold:g} training documents"
-        frequent, instead = census.frequent(options.filters.rare_titles), options.filters.rare_titles.instead
-        measured_again = _pairs(read_documents(passed), lengths)
-        if instead is None:
-            provenance.counts.append(count := Count(rare, 0, 0))
-            kept = without_rare_titles(measured_again, frequent, count)
-        else:
-            provenance.counts.append(count := Count(f"{rare}; now '{instead}'", 0, 0, "section titles"))
-            kept = with_rare_titles_replaced(measured_again, frequent, instead, count)
-        summary = Summary()
+        def chosen() -> Iterator[Measured]:
+            return subset.choose(_pairs(read_documents(passed), lengths))
+
+        if options.filters.max_documents is not None:
+            provenance.counts.append(subset.count)
+        kept = _without_rare_titles(chosen(), TitleCensus.of(chosen()), options.filters.rare_titles, provenance)
         _write(outputs, _summed_up(kept, summary), provenance)
     for split in ("valid", "test"):
         if not summary.documents(split):
@@ -113,11 +109,24 @@ def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenan
     return Provenance(corpus, {"parts": sources}, options.model_dump(mode="json"), list(counts.values()))
 
 
-def _taking_notes(documents: Iterable[Measured], census: TitleCensus, lengths: "array[int]") -> Iterator[Document]:
+def _taking_notes(documents: Iterable[Measured], subset: Subset, lengths: "array[int]") -> Iterator[Document]:
     for document, section_lengths in documents:
-        census.add(document)
+        subset.add(document)
         lengths.extend(section_lengths)
         yield document
+
+
+def _without_rare_titles(
+    documents: Iterable[Measured], census: TitleCensus, options: RareTitles, provenance: Provenance
+) -> Iterator[Measured]:
+    """Drop the documents with a rare title, or replace the title, and count it."""
+    frequent, instead = census.frequent(options), options.instead
+    rare = f"{RARE_TITLE}: in fewer than {census.threshold(options):g} training documents"
+    if instead is None:
+        provenance.counts.append(count := Count(rare, 0, 0))
+        return without_rare_titles(documents, frequent, count)
+    provenance.counts.append(count := Count(f"{rare}; now '{instead}'", 0, 0, "section titles"))
+    return with_rare_titles_replaced(documents, frequent, instead, count)
 
 
 def _pairs(documents: Iterable[Document], lengths: "array[int]") -> Iterator[Measured]:
