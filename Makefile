@@ -11,6 +11,8 @@ BIN := $(VENV)/bin
 # snakefmt and the jobs find their tools here.
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 CORES ?= all
+# The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
+TORCH ?= 2.13.0
 
 .PHONY: demo test lint bench docs lock
 .SILENT:
@@ -43,7 +45,7 @@ docs: $(VENV)/core.done
 lock:
 	$(PYTHON) -m venv $(VENV).lock
 	$(VENV).lock/bin/pip install --quiet --upgrade pip
-	$(VENV).lock/bin/pip install --quiet '.[minilm,slurm]' --group dev
+	$(VENV).lock/bin/pip install --quiet 'torch==$(TORCH)' '.[minilm,slurm]' --group dev
 	$(VENV).lock/bin/python envs/lock.py
 	rm -r $(VENV).lock
 

@@ -89,3 +89,18 @@ def test_criticize_missing_file_is_one_sentence(tmp_path):
 
     with pytest.raises(MacroscopeError, match="no such file or folder"):
         criticize([tmp_path / "none.jsonl"], [tmp_path], ["coherence"], tmp_path / "out", 1, "1")
+
+
+def test_any_two_tables_can_be_tested(command, capsys, tmp_path):
+    import pandas as pd
+
+    for name, values in (("a", range(20)), ("b", range(5, 30))):
+        pd.DataFrame({"x": values}).to_csv(tmp_path / f"{name}.csv", index=False)
+    files = ("--reference", tmp_path / "a.csv", "--candidate", tmp_path / "b.csv")
+    code, _ = command("statistics", "test", *files, "--permutations", 200, "--output", tmp_path / "out.csv")
+    assert code == 0
+    table = pd.read_csv(tmp_path / "out.csv").set_index("statistic")
+    assert table.at["mean_difference", "value"] == 7.5
+    code, error = command("statistics", "test", *files, "--column", "y")
+    assert code == 1
+    assert "no column 'y'" in error

@@ -48,6 +48,34 @@ def compare(
     )
 
 
+@app.command("test")
+def run_tests(
+    reference: Annotated[Path, typer.Option(help="Latents or scores of the reference (Parquet or CSV).")],
+    candidate: Annotated[Path, typer.Option(help="The same of the candidate.")],
+    column: Annotated[list[str] | None, typer.Option(help="Column; repeatable. Default: all numbers.")] = None,
+    output: Annotated[Path | None, typer.Option(help="CSV to write as well.")] = None,
+    resamples: Resamples = 2000,
+    permutations: Annotated[int, typer.Option(min=100, help="Permutations of a p-value.")] = 10000,
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
+) -> None:
+    """Differences in means, Kolmogorov-Smirnov, effect sizes and total variation of any columns, all adjusted."""
+    from macroscope.files import atomic
+    from macroscope.statistics.columns import compare_columns, read_columns
+
+    table = compare_columns(
+        read_columns(reference),
+        read_columns(candidate),
+        column,
+        _resampling(resamples, permutations, confidence, seed),
+    )
+    if output is not None:
+        with atomic(output) as temporary:
+            table.to_csv(temporary, index=False)
+    shown = table.drop(columns=["seed", "signature"])
+    typer.echo(shown.to_string(index=False, float_format="{:.4g}".format, na_rep="–"))
+
+
 @app.command()
 def perplexity(
     documents: Annotated[Path, typer.Option(help="NLL, tokens and words of each document (Parquet).")],

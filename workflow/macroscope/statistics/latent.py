@@ -14,13 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from macroscope.statistics.resampling import (
-    Array,
-    Statistic,
-    bootstrap_sums,
-    percentile_interval,
-    permutation_p_value,
-)
+from macroscope.statistics.bootstrap import Array, Statistic, bootstrap_sums, percentile_interval
+from macroscope.statistics.permutation import permutation_p_value
 
 COLUMNS = (
     "corpus",

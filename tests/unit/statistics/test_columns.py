@@ -1,0 +1,66 @@
+"""Tests of the columns of any two tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from macroscope.errors import MacroscopeError
+from macroscope.statistics.columns import compare_columns, read_columns
+from macroscope.statistics.latent import Resampling
+
+FEW = Resampling(resamples=500, permutations=999, seed=3)
+
+
+@pytest.fixture
+def tables():
+    rng = np.random.default_rng(0)
+    reference = pd.DataFrame({"id": list("ab" * 30), "x": rng.normal(0, 1, 60), "same": 1.0, "kind": list("uv" * 30)})
+    candidate = pd.DataFrame({"id": list("ab" * 25), "x": rng.normal(1, 1, 50), "same": 1.0, "kind": list("uw" * 25)})
+    return reference, candidate
+
+
+def test_every_number_of_both_tables_is_compared(tables):
+    table = compare_columns(*tables, None, FEW).set_index(["column", "statistic"])
+    reference, candidate = tables
+    assert set(table.index.get_level_values("column")) == {"x", "same"}
+    assert table.at[("x", "mean_difference"), "value"] == pytest.approx(candidate["x"].mean() - reference["x"].mean())
+    assert table.at[("x", "mean_difference"), "p_value"] == 0.001
+    assert table.at[("x", "mean_difference"), "ci_low"] > 0
+    assert table.at[("x", "ks"), "value"] == pytest.approx(stats.ks_2samp(candidate["x"], reference["x"]).statistic)
+    assert table.at[("same", "mean_difference"), "p_value"] == 1
+    assert table.at[("same", "ks"), "p_value"] == 1
+    assert table.at[("x", "ks"), "n_reference"] == 60
+    assert table.at[("x", "ks"), "n_candidate"] == 50
+
+
+def test_text_is_compared_as_categories(tables):
+    table = compare_columns(*tables, ["kind"], FEW).set_index("statistic")
+    assert table.at["tvd_half_l1", "value"] == pytest.approx(0.5)
+    assert table.at["tvd_half_l1", "p_value"] == 0.001
+
+
+def test_missing_values_do_not_count_and_nothing_to_compare_is_told(tables):
+    reference, candidate = tables
+    candidate = candidate.assign(x=np.nan)
+    table = compare_columns(reference, candidate, ["x"], FEW)
+    assert (table["n_candidate"] == 0).all()
+    assert table["value"].isna().all()
+    assert (table["reason"] == "no value in the candidate").all()
+
+
+def test_one_value_is_a_defined_result(tables):
+    reference, candidate = tables
+    table = compare_columns(reference, candidate.head(1), ["x"], FEW).set_index("statistic")
+    assert 0 < table.at["mean_difference", "p_value"] <= 1
+    assert np.isnan(table.at["hedges_g", "value"])
+    assert table.at["hedges_g", "reason"] == "undefined for so few or so equal values"
+
+
+def test_unknown_columns_and_files_are_one_sentence(tables, tmp_path):
+    with pytest.raises(MacroscopeError, match="the reference has no column 'knd'; did you mean 'kind'"):
+        compare_columns(*tables, ["knd"], FEW)
+    with pytest.raises(MacroscopeError, match="no column of numbers in common"):
+        compare_columns(tables[0][["kind"]], tables[1][["kind"]], None, FEW)
+    with pytest.raises(MacroscopeError, match="no such file"):
+        read_columns(tmp_path / "no.csv")

@@ -1,0 +1,55 @@
+"""Effect sizes and power against definitions and simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
+from macroscope.statistics.power import minimum_detectable_difference
+
+
+def test_cliffs_delta_by_its_definition():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 6, 23), rng.integers(1, 8, 31)
+    assert cliffs_delta(a, b)[0] == pytest.approx(np.sign(a[:, None] - b[None, :]).mean())
+
+
+def test_variance_of_cliffs_delta_by_its_definition():
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 6, 23), rng.integers(1, 8, 31)
+    signs = np.sign(a[:, None] - b[None, :]).astype(float)
+    d, n, m = signs.mean(), *signs.shape
+    variance = (
+        m**2 * ((signs.mean(1) - d) ** 2).sum() + n**2 * ((signs.mean(0) - d) ** 2).sum() - ((signs - d) ** 2).sum()
+    ) / (n * m * (n - 1) * (m - 1))
+    z = stats.norm.ppf(0.975)
+    root = z * np.sqrt(variance * ((1 - d**2) ** 2 + z**2 * variance))
+    scale = 1 - d**2 + z**2 * variance
+    assert cliffs_delta(a, b)[1:] == pytest.approx(((d - d**3 - root) / scale, (d - d**3 + root) / scale))
+
+
+@pytest.mark.parametrize(("effect", "truth"), [(hedges_g, 0.5), (cliffs_delta, 2 * stats.norm.cdf(0.5 / 2**0.5) - 1)])
+def test_intervals_cover_at_their_level(effect, truth):
+    rng = np.random.default_rng(2)
+    hits = 0
+    for _ in range(500):
+        _, low, high = effect(rng.normal(0.5, 1, 60), rng.normal(0, 1, 80))
+        hits += low <= truth <= high
+    assert 0.92 <= hits / 500 <= 0.98
+
+
+def test_degenerate_samples():
+    assert np.isnan(hedges_g([1.0], [1.0, 2.0])).all()
+    assert hedges_g([1.0, 1.0], [1.0, 1.0]) == (0, 0, 0)
+    assert hedges_g([2.0, 2.0], [1.0, 1.0])[0] == np.inf
+    assert cliffs_delta([2.0, 2.0], [1.0, 1.0]) == (1, 1, 1)
+    assert np.isnan(cliffs_delta([], [1.0])).all()
+    assert np.isnan(minimum_detectable_difference([1.0], [1.0, 2.0]))
+
+
+def test_the_minimum_detectable_difference_is_detected_at_its_power():
+    rng = np.random.default_rng(3)
+    difference = minimum_detectable_difference(*(rng.normal(size=100_000).reshape(2, -1)[:, :50]))
+    a, b = rng.normal(size=(2, 2000, 50))
+    found = stats.ttest_ind(a + difference, b, axis=1).pvalue < 0.05
+    assert found.mean() == pytest.approx(0.8, abs=0.12)

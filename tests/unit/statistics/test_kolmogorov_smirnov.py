@@ -1,0 +1,91 @@
+"""Kolmogorov-Smirnov distances and tests against SciPy, enumeration and simulation."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from macroscope.statistics.kolmogorov_smirnov import (
+    ks_distance,
+    ks_interval,
+    ks_of_counts,
+    ks_test,
+    ks_to_cdf,
+    ks_to_continuous_cdf,
+    monte_carlo_p_value,
+)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_two_sample_distance_agrees_with_scipy(ties):
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0, 1, 80), rng.normal(0.3, 1.2, 55)
+    if ties:
+        a, b = a.round(), b.round()
+    assert ks_distance(a, b) == pytest.approx(stats.ks_2samp(a, b).statistic)
+
+
+def test_one_sample_distances_agree_with_scipy():
+    rng = np.random.default_rng(1)
+    x = rng.normal(0.2, 1, 90)
+    assert ks_to_continuous_cdf(x, stats.norm.cdf) == pytest.approx(stats.kstest(x, "norm").statistic)
+    k = rng.poisson(4, 200)
+    counts, support = np.bincount(k), np.arange(k.max() + 1)
+    by_hand = max(abs((k <= j).mean() - stats.poisson.cdf(j, 4.5)) for j in range(60))
+    assert ks_to_cdf(counts, stats.poisson.cdf(support, 4.5)) == pytest.approx(by_hand)
+
+
+def test_continuous_p_value_agrees_with_scipy():
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(size=40), rng.normal(0.5, 1, 30)
+    assert ks_test(a, b, 100, rng)[1] == pytest.approx(stats.ks_2samp(a, b).pvalue)
+
+
+def test_p_value_with_ties_is_that_of_all_permutations():
+    a, b = np.array([1, 1, 2, 2, 3]), np.array([2, 3, 3, 3])
+    pool = np.concatenate([a, b])
+    observed = ks_distance(a, b)
+    reached = [
+        ks_distance(pool[list(chosen)], np.delete(pool, list(chosen))) >= observed - 1e-12
+        for chosen in itertools.combinations(range(9), 5)
+    ]
+    assert ks_test(a, b, 40_000, np.random.default_rng(0))[1] == pytest.approx(np.mean(reached), abs=0.01)
+
+
+def test_p_values_are_uniform_under_the_null_with_ties():
+    rng = np.random.default_rng(4)
+    p = [ks_test(rng.poisson(30, 60), rng.poisson(30, 80), 199, rng)[1] for _ in range(400)]
+    # Discrete, so below uniform nowhere by more than chance: the test keeps its level.
+    for level in (0.05, 0.1, 0.25):
+        assert np.mean(np.array(p) <= level) <= level + 3 * np.sqrt(level * (1 - level) / 400)
+        assert np.mean(np.array(p) <= level) >= 0.6 * level
+
+
+def test_re_estimated_null_gives_lilliefors_critical_value():
+    # Lilliefors (1967): with mean and variance estimated, the 5 % point of D at n = 20 is 0.190 (0.294 if known).
+    def simulate(rng):
+        x = rng.normal(size=20)
+        return ks_to_continuous_cdf((x - x.mean()) / x.std(ddof=1), stats.norm.cdf)
+
+    assert monte_carlo_p_value(0.190, simulate, 4000, np.random.default_rng(0)) == pytest.approx(0.05, abs=0.012)
+
+
+def test_interval_covers_the_true_distance():
+    # Normal distributions one unit apart: D = 2 Phi(1/2) - 1.
+    rng, truth, hits = np.random.default_rng(0), 2 * stats.norm.cdf(0.5) - 1, 0
+    for _ in range(400):
+        _, low, high = ks_interval(rng.normal(1, 1, 400), rng.normal(0, 1, 400), 0.95)
+        hits += low <= truth <= high
+    assert 0.92 <= hits / 400 <= 0.98
+
+
+def test_empty_and_constant_samples():
+    assert np.isnan(ks_distance([], [1.0]))
+    assert np.isnan(ks_interval([], [1.0], 0.95)).all()
+    assert all(np.isnan(ks_test([], [1.0], 100, np.random.default_rng(0))))
+    assert np.isnan(ks_of_counts([0, 0], [1, 2]))
+    assert np.isnan(ks_to_cdf([0], [0.5]))
+    assert np.isnan(ks_to_continuous_cdf([], stats.norm.cdf))
+    assert np.isnan(monte_carlo_p_value(float("nan"), lambda rng: 0.0, 10, np.random.default_rng(0)))
+    assert ks_test([2, 2, 2], [2, 2], 100, np.random.default_rng(0)) == (0.0, 1.0)

@@ -1,0 +1,60 @@
+"""The delete-a-group jackknife: intervals for statistics of counts that no bootstrap can give.
+
+A resample with replacement loses a third of the rare types, so the bootstrap shifts the size of a vocabulary and every
+statistic of its tail. Leaving out one group of documents at a time does not; its variance errs, if at all, upwards
+(Efron and Stein 1981), and with G groups it costs G evaluations whatever the number of documents.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+from scipy.special import stdtrit
+
+from macroscope.statistics.bootstrap import Array
+
+MOST_GROUPS = 100
+
+
+def groups_of(units: sparse.csr_matrix, most: int = MOST_GROUPS) -> sparse.csr_matrix:
+    """Sum units (rows) into at most `most` groups, the units dealt out in turn so that groups differ little in size."""
+    count = min(most, units.shape[0])
+    where = np.arange(units.shape[0]) % count
+    dealing = sparse.csr_matrix((np.ones(len(where)), (where, np.arange(len(where)))), shape=(count, len(where)))
+    return (dealing @ units).tocsr()
+
+
+def jackknife_interval(
+    groups: sparse.csr_matrix, statistic: Callable[[Array], Array], confidence: float
+) -> tuple[Array, Array, Array]:
+    """Value and interval of a statistic of counts.
+
+    Parameters
+    ----------
+    groups
+        Counts, groups of documents x types.
+    statistic
+        Counts of all types -> a value, or a vector of values.
+
+    Returns
+    -------
+    value, low, high
+        With Student's t at G - 1 degrees of freedom; the ends are NaN with fewer than two groups, or where a value
+        without a group is undefined.
+    """
+    total = np.asarray(groups.sum(axis=0)).ravel().astype(float)
+    value = np.asarray(statistic(total), dtype=float)
+    count = groups.shape[0]
+    if count < 2:
+        return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
+    left_out = np.stack([np.asarray(statistic(_without(total, groups, g)), dtype=float) for g in range(count)])
+    error = np.sqrt((count - 1) / count * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+    half = stdtrit(count - 1, 0.5 + confidence / 2) * error
+    return value, value - half, value + half
+
+
+def _without(total: Array, groups: sparse.csr_matrix, group: int) -> Array:
+    left = total.copy()
+    start, end = groups.indptr[group], groups.indptr[group + 1]
+    left[groups.indices[start:end]] -= groups.data[start:end]
+    return left

@@ -1,0 +1,75 @@
+"""Distances between two categorical distributions, and their permutation test (meister2021 §4.2, eq. 11).
+
+The paper calls the supremum over single types the total variation distance; by its usual definition that distance is
+the supremum over *sets* of types, half the L1 distance. Both are here, under their own names.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.permutation import is_exact, p_value_of, random_memberships
+
+
+def largest_difference(p: ArrayLike, q: ArrayLike) -> Array:
+    """Supremum over types of |p - q|, in [0, 1]: the paper's "tvd". Along the last axis, of counts or probabilities."""
+    return np.abs(_normalised(p) - _normalised(q)).max(axis=-1)
+
+
+def total_variation(p: ArrayLike, q: ArrayLike) -> Array:
+    """Half the L1 distance of p and q, in [0, 1]. Along the last axis, of counts or probabilities."""
+    return 0.5 * np.abs(_normalised(p) - _normalised(q)).sum(axis=-1)
+
+
+DISTANCES = {"tvd_sup": largest_difference, "tvd_half_l1": total_variation}
+
+
+def permuted_distances(
+    a: sparse.csr_matrix, b: sparse.csr_matrix, permutations: int, rng: np.random.Generator
+) -> dict[str, Array]:
+    """Both distances after exchanging units between two collections at random, numbers of units kept.
+
+    Parameters
+    ----------
+    a, b
+        Counts, units x types. A unit is a document, or a block of as many documents on either side.
+
+    Returns
+    -------
+    name of the distance -> array of `permutations` values
+    """
+    units = sparse.vstack([a, b]).tocsr().astype(float)
+    total = np.asarray(units.sum(axis=0)).ravel()
+    transposed = units.T.tocsr()
+    at_once = max(1, (1 << 24) // max(1, units.shape[1]))
+    found: dict[str, list[Array]] = {name: [] for name in DISTANCES}
+    for inside in random_memberships(units.shape[0], a.shape[0], permutations, at_once, rng):
+        first = (transposed @ inside.T).T
+        for name, distance in DISTANCES.items():
+            found[name].append(distance(first, total - first))
+    return {name: np.concatenate(values) for name, values in found.items()}
+
+
+def total_variation_test(
+    a: sparse.csr_matrix, b: sparse.csr_matrix, permutations: int, rng: np.random.Generator
+) -> dict[str, tuple[float, float]]:
+    """Both distances of two collections of counts, each with its p-value.
+
+    Returns
+    -------
+    name -> (distance, p)
+        NaN where a side has no unit or no token.
+    """
+    sums = [np.asarray(side.sum(axis=0)).ravel() for side in (a, b)]
+    if not all(side.sum() for side in sums):
+        return dict.fromkeys(DISTANCES, (float("nan"), float("nan")))
+    null = permuted_distances(a, b, permutations, rng)
+    exact = is_exact(a.shape[0], b.shape[0], permutations)
+    observed = {name: float(distance(*sums)) for name, distance in DISTANCES.items()}
+    return {name: (value, p_value_of(value, null[name], exact)) for name, value in observed.items()}
+
+
+def _normalised(counts: ArrayLike) -> Array:
+    counts = np.asarray(counts, dtype=float)
+    return counts / counts.sum(axis=-1, keepdims=True)
