@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,6 +20,7 @@ from macroscope.files import atomic
 
 SPLITS = ("train", "valid", "test")
 ROWS_PER_GROUP = 1000
+T = TypeVar("T")
 METADATA_KEY = b"macroscope"
 
 SCHEMA = pa.schema(
@@ -171,9 +172,9 @@ def read_provenance(path: Path) -> Provenance:
     return Provenance.from_json(metadata[METADATA_KEY])
 
 
-def in_batches(documents: Iterable[Document], size: int) -> Iterator[list[Document]]:
-    """Cut a stream into lists of `size` documents; the last may be shorter."""
-    iterator = iter(documents)
+def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Cut a stream into lists of `size` items; the last may be shorter."""
+    iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
 

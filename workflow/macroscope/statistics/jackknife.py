@@ -5,9 +5,10 @@ statistic of its tail. Leaving out one group of documents at a time does not; it
 (Efron and Stein 1981), and with G groups it costs G evaluations whatever the number of documents.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import stdtrit
 
@@ -25,7 +26,7 @@ def groups_of(units: sparse.csr_matrix, most: int = MOST_GROUPS) -> sparse.csr_m
 
 
 def jackknife_interval(
-    groups: sparse.csr_matrix, statistic: Callable[[Array], Array], confidence: float
+    groups: sparse.csr_matrix, statistic: Callable[[Array], ArrayLike], confidence: float
 ) -> tuple[Array, Array, Array]:
     """Value and interval of a statistic of counts.
 
@@ -43,12 +44,30 @@ def jackknife_interval(
         without a group is undefined.
     """
     total = np.asarray(groups.sum(axis=0)).ravel().astype(float)
-    value = np.asarray(statistic(total), dtype=float)
-    count = groups.shape[0]
+    left_out = [statistic(_without(total, groups, g)) for g in range(groups.shape[0])]
+    return _interval(statistic(total), left_out, confidence)
+
+
+def jackknife_interval_of_texts(
+    texts: int, statistic: Callable[[NDArray[np.bool_]], float], confidence: float, most: int = MOST_GROUPS
+) -> tuple[float, float, float]:
+    """Value and interval of a statistic of texts, which is given the texts that it may use (a mask).
+
+    See `jackknife_interval`.
+    """
+    count = min(most, texts)
+    group = np.arange(texts) % max(count, 1)
+    left_out = [statistic(group != g) for g in range(count)]
+    value, low, high = _interval(statistic(np.ones(texts, dtype=bool)), left_out, confidence)
+    return float(value), float(low), float(high)
+
+
+def _interval(value: ArrayLike, left_out: Sequence[ArrayLike], confidence: float) -> tuple[Array, Array, Array]:
+    value, count = np.asarray(value, dtype=float), len(left_out)
     if count < 2:
         return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
-    left_out = np.stack([np.asarray(statistic(_without(total, groups, g)), dtype=float) for g in range(count)])
-    error = np.sqrt((count - 1) / count * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+    values = np.array(left_out, dtype=float)
+    error = np.sqrt((count - 1) / count * ((values - values.mean(axis=0)) ** 2).sum(axis=0))
     half = stdtrit(count - 1, 0.5 + confidence / 2) * error
     return value, value - half, value + half
 

@@ -1,0 +1,54 @@
+"""Counts of texts against their definitions, one text at a time."""
+
+import random
+import zlib
+
+import numpy as np
+import pytest
+
+from macroscope.critics.tendencies.features import batch_of, compression_ratio, features, is_symbol
+
+
+def ngrams(tokens, n):
+    return [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+
+
+def longest_repeat(tokens):
+    return max((n for n in range(len(tokens)) if len(set(ngrams(tokens, n))) < len(ngrams(tokens, n))), default=0)
+
+
+@pytest.fixture(scope="module")
+def texts():
+    rng = random.Random(0)
+    some = [[rng.choice("abc1,") for _ in range(rng.randint(0, 40))] for _ in range(300)]
+    return [*some, ["a"] * 17, [], ["x"], ["x", "x"], list("abcd") * 9]
+
+
+def test_every_feature_by_its_definition(texts):
+    found = features(batch_of(texts), frozenset("a"))
+    for i, tokens in enumerate(texts):
+        assert found["tokens"][i] == len(tokens)
+        assert found["types"][i] == len(set(tokens))
+        assert found["bigram_types"][i] == len(set(ngrams(tokens, 2)))
+        assert found["stop_words"][i] == tokens.count("a")
+        assert found["symbols"][i] == tokens.count("1") + tokens.count(",")
+        assert found["longest_repeat"][i] == longest_repeat(tokens)
+        for n in (2, 4):
+            grams = ngrams(tokens, n)
+            expected = 1 - len(set(grams)) / len(grams) if grams else np.nan
+            assert found[f"duplicate_{n}grams"][i] == pytest.approx(expected, nan_ok=True)
+
+
+def test_no_texts_and_only_empty_texts():
+    assert len(features(batch_of([]), frozenset())["tokens"]) == 0
+    assert features(batch_of([[], []]), frozenset())["types"].tolist() == [0, 0]
+
+
+def test_symbols_hold_no_letter():
+    assert all(map(is_symbol, [",", "1990", "$", "5,300", "—", "½", "(", "..."]))
+    assert not any(map(is_symbol, ["a", "1st", "don't", "é", "北"]))
+
+
+def test_compression_ratio():
+    assert compression_ratio("ab" * 500) == pytest.approx(1000 / len(zlib.compress(b"ab" * 500, 6)))
+    assert np.isnan(compression_ratio(""))

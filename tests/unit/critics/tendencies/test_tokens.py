@@ -1,0 +1,57 @@
+"""Moses tokens: the same as the port gives for the whole text."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacremoses import MosesTokenizer
+
+from macroscope.critics.tendencies import tokens
+from macroscope.critics.tendencies.tokens import MosesTokens
+
+TEXTS = [
+    "",
+    "   ",
+    "Hello",
+    "The end.",
+    "Mr. Smith went to Washington. he said U.S. troops (approx. 1,000) left.",
+    "No. 5 is alive, No. Five is not, No. is the end.",
+    "It cost $5,300.50, i.e. 10% more; don't you think so? 'Tis said dogs' tails wag.",
+    "Ellipsis ... and more .... dots. End...",
+    "the 1990s' music, rock'n'roll, O'Neill's",
+    "A comma ,here and 1,000,000, or 5, apples,oranges",
+    '"Quoted." He said: "no!" (really?) [sic] {x}',
+    "well-known state-of-the-art — dash – dash",
+    "e.g. this, etc. And so on.",
+    "He left.' She stayed.'",
+    "Ünïcödé naïve café 北京 Москва ½ № 5",
+]
+LANGUAGES = ("en", "fr", "de")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", TEXTS)
+def test_same_tokens_as_the_port(text, language):
+    peer = [token.lower() for token in MosesTokenizer(language).tokenize(text, escape=False)]
+    assert MosesTokens(language)(text) == peer
+
+
+PIECES = st.sampled_from(
+    """a The No. e.g. end. x.y. 5 5,000 1990's dog's dogs' , . ... well-known (b) it's B, $5 p.""".split()
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(PIECES, max_size=9).map(" ".join))
+def test_context_does_not_matter_more_than_the_key_says(text):
+    assert OURS(text) == [token.lower() for token in PEER.tokenize(text, escape=False)]
+
+
+OURS, PEER = MosesTokens("en"), MosesTokenizer("en")
+
+
+def test_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr(tokens, "MOST_WORDS", 10)
+    ours = MosesTokens("en")
+    for n in range(100):
+        assert ours(f"word{n} again") == [f"word{n}", "again"]
+    assert len(ours._words) <= 10

@@ -1,0 +1,1 @@
+"""Statistical tendencies of text: rank-frequency, type-token, unigrams, length, stop words, symbols (meister2021)."""

@@ -1,0 +1,37 @@
+"""Options of the tendencies critic."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from macroscope.corpora.options import Options
+
+
+class TendenciesOptions(Options):
+    """Statistical tendencies of text (meister2021)."""
+
+    unit: Literal["document", "section", "line"] = Field(
+        "document", description="What one text is, whose length and types are counted (paper: a line of Wikipedia)."
+    )
+    tokenizer: Literal["moses"] = Field("moses", description="Tokenizer: the rules of Moses, then lower case.")
+    ranks: int = Field(10000, ge=1, description="Ranks over which the rank-frequency distances look (paper: 10,000).")
+    min_texts_per_length: int = Field(
+        10, ge=1, description="Fewest texts of a length, on each side, for a distance at that length (type-token)."
+    )
+    length_bins_per_decade: int | None = Field(
+        10,
+        ge=1,
+        description="Lengths are grouped into bins of equal ratio; null: every length by itself, as in the paper.",
+    )
+    simulations: int = Field(100, ge=20, description="Simulated samples of a fitted law behind a Monte Carlo p-value.")
+    count_permutations: int = Field(
+        1000, ge=99, description="Permutations behind the p-values of distances between vocabularies."
+    )
+
+
+OPTIONS = TendenciesOptions
+
+
+def signature(options: TendenciesOptions) -> str:
+    """Everything in the options that changes a number."""
+    return "|".join(f"{name}:{value}" for name, value in options.model_dump().items())
