@@ -61,5 +61,6 @@ def write_encoder(folder: Path) -> Path:
 
 CRITIC_OPTIONS = {
     "coherence": {"max_tokens": 32, "epochs": 6, "batch_size": 16, "learning_rate": 0.005},
+    "tendencies": {"simulations": 20, "count_permutations": 199},
 }
-"""Options under which each critic learns the simulated encyclopaedia in seconds; the encoder is `write_encoder`'s."""
+"""Options under which each critic is done with the simulated encyclopaedia in seconds; encoder: `write_encoder`."""

@@ -65,8 +65,8 @@ class Run:
                     "training": {"epochs": 1, "batch_size": 16, "learning_rate": 0.003, "evaluations": 1},
                 },
             },
-            "critics": {"coherence": critic},
-            "comparisons": [{"corpus": "real", "systems": "all", "critics": ["coherence"]}],
+            "critics": {"coherence": critic, "tendencies": CRITIC_OPTIONS["tendencies"]},
+            "comparisons": [{"corpus": "real", "systems": "all", "critics": ["coherence", "tendencies"]}],
         }
         self.save()
 

@@ -7,6 +7,8 @@ import pytest
 
 REPORT = {"make_tables": 1, "draw_figures": 1, "write_report": 1}
 SCORED = ["score_sections", "compare_scores", "explain_sections"]
+JUDGED = ["project_sections", *SCORED, "count_tokens", "compare_tendencies"]
+"""What happens to the texts of a system."""
 
 
 @contextmanager
@@ -33,9 +35,7 @@ def test_second_run_does_nothing(run):
 
 def test_changed_candidate_runs_what_depends_on_it(run):
     with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
-        assert run.pending() == Counter(
-            {"import_texts": 1, "project_sections": 1, **dict.fromkeys(SCORED, 1), **REPORT}
-        )
+        assert run.pending() == Counter({"import_texts": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
 
 
 def test_changed_reference_runs_all_but_the_candidates_import(run):
@@ -50,9 +50,7 @@ def test_added_system_runs_for_that_system_alone(run):
     run.config["systems"]["another"] = run.config["systems"]["mine"]
     run.save()
     try:
-        assert run.pending() == Counter(
-            {"import_texts": 1, "project_sections": 1, **dict.fromkeys(SCORED, 1), **REPORT}
-        )
+        assert run.pending() == Counter({"import_texts": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
     finally:
         del run.config["systems"]["another"]
         run.save()
@@ -73,9 +71,12 @@ def test_added_system_runs_for_that_system_alone(run):
         ),
         (
             "systems/sampler.py",
-            {"sample": 2, "gather_samples": 1, "project_sections": 1, **dict.fromkeys(SCORED, 1), **REPORT},
+            {"sample": 2, "gather_samples": 1, **dict.fromkeys(JUDGED, 1), **REPORT},
         ),
-        ("statistics/multiplicity.py", {"explain_sections": 3, **REPORT}),
+        ("critics/tendencies/features.py", {"count_tokens": 3, "compare_tendencies": 3, **REPORT}),
+        ("critics/tendencies/growth.py", {"compare_tendencies": 3, **REPORT}),
+        ("critics/tendencies/figures.py", REPORT),
+        ("statistics/multiplicity.py", {"explain_sections": 3, "compare_tendencies": 3, **REPORT}),
         ("reporting/latex.py", REPORT),
     ],
 )

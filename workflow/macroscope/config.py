@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError, creat
 
 from macroscope.corpora.options import AnyCorpus, Options, SimulatedCorpus
 from macroscope.critics import CRITICS
-from macroscope.critics.critic import options_model
+from macroscope.critics.critic import SPLIT_HALF, options_model
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.systems.options import AnySystem, ControlSystem, SimulatedSystem
 
@@ -74,10 +74,14 @@ class Config(Options):
         return self
 
     @model_validator(mode="after")
-    def _one_control(self) -> "Config":
+    def _kept_names(self) -> "Config":
         other = self.systems.get(CONTROL)
         if other is not None and not isinstance(other, ControlSystem):
             raise ValueError(f"systems.{CONTROL}: the name is kept for held-out real text; call the system otherwise")
+        if SPLIT_HALF in self.systems:
+            raise ValueError(
+                f"systems.{SPLIT_HALF}: the name is kept for the control's halves; call the system otherwise"
+            )
         return self
 
     def _require_process(self, system: str, corpus: str, place: str) -> None:

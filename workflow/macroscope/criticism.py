@@ -17,6 +17,7 @@ from macroscope.plan import Plan
 
 RUN = "criticism"
 CORPUS = "reference"
+DEFAULT_CRITICS = ("coherence", "tendencies")
 
 _HEAD = """\
 # Written by `macroscope criticize`; edit what you like and run again:

@@ -18,7 +18,7 @@ from macroscope.corpora import SOURCES
 from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WikipediaCorpus
 from macroscope.corpora.retrieval import RemoteSource, remote_source
 from macroscope.critics import CRITICS
-from macroscope.critics.critic import load
+from macroscope.critics.critic import is_empirical, load
 from macroscope.errors import MacroscopeError
 from macroscope.models import is_from_scratch, megabytes_of, threads_of
 from macroscope.modules import modules_of
@@ -93,7 +93,8 @@ class Plan:
         return {
             (c, corpus, system): f"{self.results}/critics/{c}/{corpus}/theory/{system}.json"
             for c, corpus, system in self.comparisons
-            if isinstance(self.config.corpora[corpus], SimulatedCorpus)
+            if not is_empirical(c)
+            and isinstance(self.config.corpora[corpus], SimulatedCorpus)
             and isinstance(self.systems[system], SimulatedSystem | ControlSystem)
         }
 
@@ -171,9 +172,17 @@ class Plan:
         return _json(getattr(self.config.critics, critic), set(names))
 
     def critic_signature(self, wildcards: Any) -> str:
-        """Everything in the options of a critic and of a system that changes its numbers."""
-        options = getattr(self.config.critics, wildcards.critic)
-        return f"{load(wildcards.critic).signature(options)}|run_seed:{self.config.seed}"
+        """`signature_of` the critic of a job."""
+        return self.signature_of(wildcards.critic)
+
+    def signature_of(self, critic: str) -> str:
+        """Everything in the options of a critic that changes its numbers."""
+        options = getattr(self.config.critics, critic)
+        return f"{load(critic).signature(options)}|run_seed:{self.config.seed}"
+
+    def scoring_critics(self) -> str:
+        """Wildcard constraint: critics with a prior."""
+        return _alternatives(name for name in CRITICS if not is_empirical(name))
 
     def perplexity_signature(self, wildcards: Any) -> str:
         """What a perplexity depends on."""

@@ -10,7 +10,10 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from macroscope.files import atomic
 
@@ -26,6 +29,9 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
     "#CC79A7",
 )
 GREY = "#767676"
+
+PLAIN_DECADES = 4
+"""A logarithmic axis over fewer powers of ten has plain numbers, a longer one powers."""
 
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -52,8 +58,25 @@ def style() -> Iterator[None]:
         yield
 
 
+def label_logarithmic(axis: Axis) -> None:
+    """Label a logarithmic axis with plain numbers, as many as fit: 200, 300, 500, and not 2 x 10^2 over each other."""
+    low, high = axis.get_view_interval()
+    decades = np.log10(high / low)
+    steps = (
+        [1, 1.5, 2, 3, 4, 5, 7] if decades < 0.5 else [1, 2, 3, 5] if decades < 1 else [1, 3] if decades < 2 else [1]
+    )
+    axis.set_major_locator(LogLocator(subs=steps, numticks=8))
+    axis.set_minor_formatter(NullFormatter())
+    if decades < PLAIN_DECADES:
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+
+
 def save(figure: Figure, stem: Path) -> None:
     """Write `<stem>.svg` and `<stem>.pdf`, without a date in them, and close the figure."""
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if axis.get_scale() == "log":
+                label_logarithmic(axis)
     for suffix, metadata in ((".svg", {"Date": None}), (".pdf", {"CreationDate": None})):
         with style(), atomic(stem.with_name(stem.name + suffix)) as temporary:
             figure.savefig(temporary, format=suffix[1:], metadata=metadata)

@@ -33,7 +33,7 @@ wildcard_constraints:
     run=plan.config.run,
     corpus="|".join(plan.config.corpora),
     # Any name: with a thousand systems, a list of all of them takes longer to match than everything else.
-    system=r"[^/]+",
+    system=r"[A-Za-z0-9_-]+",
     critic=r"[a-z_]+",
     part=r"[A-Za-z0-9-]+",
     shard=r"\d+",

@@ -16,7 +16,7 @@ rule compare_scores:
     log:
         "logs/{run}/compare_scores/{critic}/{corpus}/{system}.log",
     wildcard_constraints:
-        critic="(?!perplexity)[a-z_]+",
+        critic=plan.scoring_critics(),
     conda:
         "../../envs/core.yaml"
     resources:

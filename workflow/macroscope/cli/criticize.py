@@ -12,7 +12,9 @@ def criticize(
     ],
     candidate: Annotated[list[Path], typer.Option(help="Texts to judge, in the same formats; repeatable.")],
     output: Annotated[Path, typer.Option(help="Folder for the config, the results and the report.")],
-    critic: Annotated[list[str] | None, typer.Option(help="Critic; repeatable. Default: coherence.")] = None,
+    critic: Annotated[
+        list[str] | None, typer.Option(help="Critic; repeatable. Default: coherence and tendencies.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is random.")] = 1,
     cores: Annotated[str, typer.Option(help="Number of cores, or 'all'.")] = "all",
 ) -> None:
@@ -25,7 +27,7 @@ def criticize(
     from macroscope import criticism
     from macroscope.reporting.tables import display_headline
 
-    plan = criticism.criticize(reference, candidate, critic or ["coherence"], output, seed, cores)
+    plan = criticism.criticize(reference, candidate, critic or criticism.DEFAULT_CRITICS, output, seed, cores)
     headline = pd.read_csv(output / plan.results / "tables" / "headline.csv").fillna({"setting": ""})
     print(display_headline(headline).drop(columns=["Corpus", "Setting"]).to_string(index=False))
     print(f"\nReport: {output / plan.results / 'report.html'}\nConfig: {output / 'config.yaml'}")

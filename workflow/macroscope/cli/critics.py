@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from macroscope.cli.resampling import Confidence, Permutations, Resamples, Seed, resampling_of
+
 app = typer.Typer(help="Documents -> latents, T(x).", no_args_is_help=True)
 
 Name = Annotated[str, typer.Option("--critic", help="Name of the critic.")]
@@ -30,7 +32,7 @@ def train(
     output: Output,
     checkpoints: Annotated[Path, typer.Option(help="Folder that a killed run resumes from.")],
     options: OptionsJson = "{}",
-    seed: Annotated[int, typer.Option(help="Seed.")] = 1,
+    seed: Seed = 1,
 ) -> None:
     """Learn the projection P_c(z|x) from the train split."""
     module, parsed = _load(critic, options)
@@ -48,7 +50,13 @@ def fit_prior(
 
 @app.command()
 def project(
-    critic: Name, documents: Documents, inference: Inference, output: Output, options: OptionsJson = "{}"
+    critic: Name,
+    documents: Documents,
+    output: Output,
+    inference: Annotated[
+        Path | None, typer.Option(help="Folder of the trained projection, for critics that train one.")
+    ] = None,
+    options: OptionsJson = "{}",
 ) -> None:
     """Project documents or samples onto their latents."""
     module, parsed = _load(critic, options)
@@ -88,9 +96,33 @@ def calibrate(
     prior: Prior,
     order: Annotated[str, typer.Option(help="Order of the simulated system; 'process' for the control.")],
     output: Output,
-    seed: Annotated[int, typer.Option(help="Seed.")] = 1,
+    seed: Seed = 1,
 ) -> None:
     """Write what theory gives for a system of a simulated corpus."""
     from macroscope.critics.critic import load
 
     load(critic).calibrate(process, prior, order, output, seed)
+
+
+@app.command()
+def compare(
+    critic: Name,
+    corpus: Annotated[str, typer.Option(help="Name of the corpus.")],
+    system: Annotated[str, typer.Option(help="Name of the system.")],
+    reference: Annotated[Path, typer.Option(help="Latents of the control.")],
+    candidate: Annotated[Path, typer.Option(help="Latents of the system; of the control itself: the same file.")],
+    statistics: Annotated[Path, typer.Option(help="Tidy CSV to write.")],
+    evidence: Annotated[Path, typer.Option(help="Folder to write: what shows why the numbers are as they are.")],
+    options: OptionsJson = "{}",
+    signature: Annotated[str, typer.Option(help="What changes the numbers, as key:value pairs joined by '|'.")] = "",
+    resamples: Resamples = 2000,
+    permutations: Permutations = 10000,
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
+) -> None:
+    """Compare the latents of a system with the control's, for critics without a prior."""
+    from macroscope.critics.critic import Pair
+
+    module, parsed = _load(critic, options)
+    resampling = resampling_of(resamples, permutations, confidence, seed)
+    module.compare(Pair(corpus, system, reference, candidate, signature), statistics, evidence, parsed, resampling)

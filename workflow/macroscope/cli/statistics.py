@@ -1,12 +1,11 @@
 """`macroscope statistics <verb>`: latents, T(x) -> numbers with their uncertainty."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from macroscope.statistics.latent import Resampling
+from macroscope.cli.resampling import Confidence, Permutations, Resamples, Seed, resampling_of
 
 app = typer.Typer(help="T(x) -> numbers with their uncertainty.", no_args_is_help=True)
 
@@ -14,9 +13,6 @@ Corpus = Annotated[str, typer.Option(help="Name of the corpus, for the table.")]
 System = Annotated[str, typer.Option(help="Name of the system, for the table.")]
 Output = Annotated[Path, typer.Option(help="Tidy CSV to write.")]
 Signature = Annotated[str, typer.Option(help="What else changes the numbers, as key:value pairs joined by '|'.")]
-Resamples = Annotated[int, typer.Option(min=100, help="Bootstrap resamples of documents.")]
-Confidence = Annotated[float, typer.Option(min=0.5, max=0.999, help="Level of the intervals.")]
-Seed = Annotated[int, typer.Option(help="Seed.")]
 
 
 @app.command()
@@ -29,7 +25,7 @@ def compare(
     critic: Annotated[str, typer.Option(help="Name of the critic, for the table.")] = "",
     signature: Signature = "",
     resamples: Resamples = 2000,
-    permutations: Annotated[int, typer.Option(min=100, help="Permutations of the p-value.")] = 10000,
+    permutations: Permutations = 10000,
     confidence: Confidence = 0.95,
     seed: Seed = 1,
 ) -> None:
@@ -44,7 +40,7 @@ def compare(
         system=system,
         critic=critic,
         signature=signature,
-        resampling=_resampling(resamples, permutations, confidence, seed),
+        resampling=resampling_of(resamples, permutations, confidence, seed),
     )
 
 
@@ -55,7 +51,7 @@ def run_tests(
     column: Annotated[list[str] | None, typer.Option(help="Column; repeatable. Default: all numbers.")] = None,
     output: Annotated[Path | None, typer.Option(help="CSV to write as well.")] = None,
     resamples: Resamples = 2000,
-    permutations: Annotated[int, typer.Option(min=100, help="Permutations of a p-value.")] = 10000,
+    permutations: Permutations = 10000,
     confidence: Confidence = 0.95,
     seed: Seed = 1,
 ) -> None:
@@ -67,7 +63,7 @@ def run_tests(
         read_columns(reference),
         read_columns(candidate),
         column,
-        _resampling(resamples, permutations, confidence, seed),
+        resampling_of(resamples, permutations, confidence, seed),
     )
     if output is not None:
         with atomic(output) as temporary:
@@ -96,11 +92,5 @@ def perplexity(
         corpus=corpus,
         system=system,
         signature=signature,
-        resampling=_resampling(resamples, 0, confidence, seed),
+        resampling=resampling_of(resamples, 0, confidence, seed),
     )
-
-
-def _resampling(resamples: int, permutations: int, confidence: float, seed: int) -> "Resampling":
-    from macroscope.statistics.latent import Resampling
-
-    return Resampling(resamples, permutations, confidence, seed)

@@ -2,5 +2,9 @@
 
 CRITICS = {
     "coherence": "macroscope.critics.coherence",
+    "tendencies": "macroscope.critics.tendencies",
 }
 """The registry: name in the config -> module. Its sub-module `options` holds `OPTIONS`."""
+
+EMPIRICAL = frozenset({"tendencies"})
+"""Critics without a prior: they compare collections, and give no T(x)."""

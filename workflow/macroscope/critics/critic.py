@@ -1,26 +1,30 @@
 """What every critic offers, and the registry's look-up.
 
-A critic is a module (or a sub-package) with the functions of `Critic`. Paths come in, files go out; nothing else passes
-between them. `macroscope critics <verb> --critic NAME` calls them, and tests/contract holds all of them to the same
-promises.
+A critic is a module (or a sub-package) with the functions of `ScoringCritic` or of `EmpiricalCritic`. Paths come in,
+files go out; nothing else passes between them. `macroscope critics <verb> --critic NAME` calls them, and tests/contract
+holds all of them to the same promises.
 """
 
 import importlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from macroscope.corpora.options import Options
-from macroscope.critics import CRITICS
+from macroscope.critics import CRITICS, EMPIRICAL
 from macroscope.errors import MacroscopeError, nearest
 
 if TYPE_CHECKING:  # the config imports this module, and must start at once
     import pandas as pd
 
+    from macroscope.statistics.latent import Resampling
+
 SCORES = ("id", "nll", "units", "entropy")
 """Columns that every critic's scores have: T(x) in nats, the number M of latent states, the posterior's entropy in
 nats (NaN where undefined). A critic may add `kl`, nll_<variant>, and pairs count_<name>, of_<name>."""
+
+SPLIT_HALF = "split_half"
+"""System under which an empirical critic judges one half of the control against the other: what no difference is."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,53 @@ class Evidence:
     prior: Path
 
 
+@dataclass(frozen=True)
+class Pair:
+    """Two collections that an empirical critic compares.
+
+    Attributes
+    ----------
+    corpus, system
+        Names.
+    reference
+        Latents of the control.
+    candidate
+        Latents of the system; for the control itself the same file.
+    signature
+        Of the critic's options.
+    """
+
+    corpus: str
+    system: str
+    reference: Path
+    candidate: Path
+    signature: str
+
+
 class Critic(Protocol):
-    """The functions of a critic's module."""
+    """What all critics have."""
+
+    def project(self, documents: Path, inference: Path | None, output: Path, options: Any) -> None:
+        """Project every document (or sample) onto its latents.
+
+        `inference` is what the critic has learnt; None for a critic that learns nothing.
+        """
+
+    def report_items(
+        self, folder: Path, systems: list[str], statistics: "pd.DataFrame", figures: Path
+    ) -> "list[ReportItem]":
+        """Tables, figures and texts that the report shows of one corpus.
+
+        `folder` is critics/<critic>/<corpus>; `statistics` the critic's numbers on the corpus, with p_adjusted;
+        `figures` the folder of the run's figures.
+        """
+
+    def signature(self, options: Any) -> str:
+        """Everything in the options that changes a number, as key:value pairs joined by '|'."""
+
+
+class ScoringCritic(Critic, Protocol):
+    """A critic with a prior: it scores every document."""
 
     def train(self, documents: Path, output: Path, options: Any, seed: int, checkpoints: Path) -> None:
         """Learn the projection P_c(z|x) from the documents' train split, into the folder `output`.
@@ -58,9 +107,6 @@ class Critic(Protocol):
 
     def fit_prior(self, documents: Path, inference: Path, output: Path, options: Any) -> None:
         """Fit the prior P_c(z) on the train split, into the folder `output`."""
-
-    def project(self, documents: Path, inference: Path, output: Path, options: Any) -> None:
-        """Project every document (or sample) onto its latents."""
 
     def score(self, latents: Path, prior: Path, output: Path, options: Any) -> None:
         """Score latents under the prior: columns of `SCORES`, and the critic's own."""
@@ -74,11 +120,18 @@ class Critic(Protocol):
         `process` is truth/process.json, `order` the system's; the control counts as "process".
         """
 
-    def report(self, folder: Path, systems: list[str]) -> "list[ReportItem]":
-        """Tables, figures and texts that the report shows of one corpus; `folder` is critics/<critic>/<corpus>."""
 
-    def signature(self, options: Any) -> str:
-        """Everything in the options that changes a number, as key:value pairs joined by '|'."""
+class EmpiricalCritic(Critic, Protocol):
+    """A critic without a prior: it compares collections with each other."""
+
+    def compare(self, pair: Pair, statistics: Path, evidence: Path, options: Any, resampling: "Resampling") -> None:
+        """Write tidy statistics of a system against the control, and the folder `evidence` that shows why."""
+
+    def difference_tests(self, statistics: "pd.DataFrame") -> "pd.DataFrame":
+        """Those rows of its statistics that test whether a system differs from real text."""
+
+    def overview(self, folder: Path, systems: list[str], statistics: "pd.DataFrame", output: Path) -> None:
+        """Draw all systems of a corpus side by side, into the folder `output`; arguments as for `report_items`."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +162,8 @@ class ReportItem:
     documents: list[dict[str, Any]] | None = None
 
 
-def load(name: str) -> Critic:
-    """Import a critic by name."""
+def load(name: str) -> Any:
+    """Import a critic by name: a `ScoringCritic`, or, where its name is in `EMPIRICAL`, an `EmpiricalCritic`."""
     if name not in CRITICS:
         raise MacroscopeError(f"there is no critic '{name}'{nearest(name, CRITICS)}")
     return importlib.import_module(CRITICS[name])
@@ -121,6 +174,6 @@ def options_model(name: str) -> type[Options]:
     return importlib.import_module(f"{CRITICS[name]}.options").OPTIONS
 
 
-def names() -> Sequence[str]:
-    """Names of all critics."""
-    return list(CRITICS)
+def is_empirical(name: str) -> bool:
+    """Tell whether a critic has no prior and compares collections."""
+    return name in EMPIRICAL

@@ -6,9 +6,11 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from macroscope.critics.critic import is_empirical, load
 from macroscope.files import atomic
 from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, save, style
-from macroscope.reporting.results import Results
+from macroscope.reporting.results import Results, rows_of
+from macroscope.reporting.tables import read_statistics
 
 KIND_COLOURS = {"control": GREEN, "language_model": BLUE, "files": VERMILION, "simulated": ORANGE}
 KIND_NAMES = {
@@ -24,11 +26,15 @@ WIDE_RANGE = 10
 def draw_figures(config: Path, tables: Path, output: Path) -> None:
     """Draw all figures of a run into the folder `output`, as SVG and PDF."""
     results = Results(config)
-    headline = pd.read_csv(tables / "headline.csv")
+    headline, statistics = pd.read_csv(tables / "headline.csv"), read_statistics(tables)
     truth = _read_truth(tables)
     with atomic(output) as folder:
         folder.mkdir()
-        for critic, corpus in _judged(results):
+        for critic, corpus, systems in results.judged():
+            if is_empirical(critic):
+                evidence = results.folder / "critics" / critic / corpus
+                load(critic).overview(evidence, systems, rows_of(statistics, critic, corpus), folder)
+                continue
             rows = headline[headline["corpus"] == corpus]
             known = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
             figure = latent_ppl_figure(rows, critic, corpus, known, 100 * results.plan.config.statistics.confidence)
@@ -136,10 +142,6 @@ def _wide_range(values: pd.Series) -> bool:
 
 def _row_label(row: pd.Series) -> str:
     return f"{row['system']} ({row['setting']})" if row["kind"] == "language_model" else str(row["system"])
-
-
-def _judged(results: Results) -> list[tuple[str, str]]:
-    return list(dict.fromkeys((critic, corpus) for critic, corpus, _ in results.plan.comparisons))
 
 
 def _read_truth(tables: Path) -> pd.DataFrame:

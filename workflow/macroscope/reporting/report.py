@@ -10,11 +10,12 @@ from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
 from macroscope import __version__
-from macroscope.critics.critic import ReportItem
+from macroscope.critics import CRITICS
+from macroscope.critics.critic import ReportItem, is_empirical
 from macroscope.files import atomic
 from macroscope.paths import CAPTIONS
 from macroscope.reporting.results import Results
-from macroscope.reporting.tables import display_calibration, display_headline
+from macroscope.reporting.tables import display_calibration, display_headline, read_statistics
 
 TEMPLATE = CAPTIONS / "report.html.jinja"
 
@@ -60,7 +61,7 @@ def write_report(config: Path, tables: Path, figures: Path, output: Path) -> Non
         run=results.plan.config.run,
         version=__version__,
         headline=_headline(tables, captions),
-        chapters=_chapters(results, figures, captions),
+        chapters=_chapters(results, read_statistics(tables), figures, captions),
         training=_training(results, figures, captions),
         corpora=_table("corpora", "The corpora", tables / "corpora.csv", captions),
         dropped=_table("dropped", "What was dropped, and why", tables / "dropped.csv", captions),
@@ -79,7 +80,8 @@ class Captions:
         self.values = {
             "config": config,
             "confidence": f"{100 * config.statistics.confidence:g}",
-            "coherence": config.critics.coherence,  # type: ignore[attr-defined]
+            "empirical": any(is_empirical(critic) for critic, _, _ in results.judged()),
+            **{name: getattr(config.critics, name) for name in CRITICS},
         }
         self.environment = Environment(undefined=StrictUndefined)
 
@@ -132,10 +134,12 @@ def _headline(tables: Path, captions: Captions) -> Shown:
     return Shown("headline", "Headline", captions.html("headline"), html_table(table))
 
 
-def _chapters(results: Results, figures: Path, captions: Captions) -> list[tuple[str, list[Shown]]]:
+def _chapters(
+    results: Results, statistics: pd.DataFrame, figures: Path, captions: Captions
+) -> list[tuple[str, list[Shown]]]:
     """Return (title, blocks) of every critic on every corpus: the general figures first, then the critic's own."""
     chapters: dict[tuple[str, str], list[Shown]] = {}
-    for critic, corpus, item in results.items():
+    for critic, corpus, item in results.items(statistics):
         key = (critic, corpus)
         if key not in chapters:
             chapters[key] = [

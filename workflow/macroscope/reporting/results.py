@@ -29,7 +29,8 @@ class Results:
 
     def statistics(self) -> pd.DataFrame:
         """All tidy statistics: critics in the order of the config, then perplexities."""
-        return pd.concat([pd.read_csv(path) for path in self.plan.statistics()], ignore_index=True)
+        tables = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in self.plan.statistics()]
+        return pd.concat(tables, ignore_index=True)
 
     def corpora(self) -> list[str]:
         """Corpora of the run."""
@@ -66,9 +67,26 @@ class Results:
         """Losses of a language model's training (nats a token) by step."""
         return pd.read_csv(self.folder / "systems" / corpus / system / "model" / "training_log.csv")
 
-    def items(self) -> Iterator[tuple[str, str, ReportItem]]:
-        """(critic, corpus, item) of everything that the critics contribute to the report."""
+    def judged(self) -> Iterator[tuple[str, str, list[str]]]:
+        """(critic, corpus, systems) of everything that was judged."""
         for critic, corpus in dict.fromkeys((critic, corpus) for critic, corpus, _ in self.plan.comparisons):
-            systems = [s for c, k, s in self.plan.comparisons if (c, k) == (critic, corpus)]
-            for item in load(critic).report(self.folder / "critics" / critic / corpus, systems):
+            yield critic, corpus, [s for c, k, s in self.plan.comparisons if (c, k) == (critic, corpus)]
+
+    def items(self, statistics: pd.DataFrame) -> Iterator[tuple[str, str, ReportItem]]:
+        """(critic, corpus, item) of everything that the critics contribute to the report.
+
+        Parameters
+        ----------
+        statistics
+            All numbers of the run, with p_adjusted.
+        """
+        for critic, corpus, systems in self.judged():
+            rows = rows_of(statistics, critic, corpus)
+            folder = self.folder / "critics" / critic / corpus
+            for item in load(critic).report_items(folder, systems, rows, self.folder / "figures"):
                 yield critic, corpus, item
+
+
+def rows_of(statistics: pd.DataFrame, critic: str, corpus: str) -> pd.DataFrame:
+    """Numbers of a critic on a corpus."""
+    return statistics[(statistics["critic"] == critic) & (statistics["corpus"] == corpus)]

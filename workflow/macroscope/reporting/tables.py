@@ -4,13 +4,16 @@ from pathlib import Path
 
 import pandas as pd
 
+from macroscope.critics import CRITICS
+from macroscope.critics.critic import is_empirical, load
 from macroscope.files import atomic
 from macroscope.reporting.latex import to_latex
-from macroscope.reporting.results import Results
+from macroscope.reporting.results import Results, rows_of
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.systems.options import LanguageModelSystem
 
 SMALLEST_P = 0.001
+LEVEL = 0.05
 
 
 def write_tables(config: Path, output: Path) -> None:
@@ -42,14 +45,27 @@ def write_tables(config: Path, output: Path) -> None:
             calibration.to_csv(folder / "calibration.csv", index=False)
         results.corpus_table("summary").to_csv(folder / "corpora.csv", index=False)
         dropped_table(results).to_csv(folder / "dropped.csv", index=False)
-        for critic, corpus, item in results.items():
+        for critic, corpus, item in results.items(statistics):
             if item.table is not None:
                 item.table.to_csv(folder / f"{critic}_{corpus}_{item.name}.csv", index=False)
 
 
+def read_statistics(tables: Path) -> pd.DataFrame:
+    """All numbers of the run, with p_adjusted, from the folder of the tables."""
+    return pd.read_csv(tables / "statistics.csv", keep_default_na=False, na_values=[""])
+
+
 def with_adjusted_p_values(statistics: pd.DataFrame) -> pd.DataFrame:
-    """Add `p_adjusted`: Benjamini-Hochberg over all tests of one statistic in the run."""
-    adjusted = statistics.groupby(["critic", "statistic"], sort=False)["p_value"].transform(benjamini_hochberg)
+    """Add `p_adjusted`: Benjamini-Hochberg over the tests of one family in the run.
+
+    A family is all tests of one statistic; of a critic without a prior, which tests many, all its tests of a difference
+    to real text, so that a system of which nothing differs keeps that verdict however many tests there are.
+    """
+    family = statistics["critic"] + " " + statistics["statistic"]
+    for critic in filter(is_empirical, set(statistics["critic"]) & set(CRITICS)):
+        tests = load(critic).difference_tests(statistics[statistics["critic"] == critic])
+        family[tests.index] = critic
+    adjusted = statistics["p_value"].groupby(family, sort=False).transform(benjamini_hochberg)
     at = statistics.columns.get_loc("p_value")
     assert isinstance(at, int)
     table = statistics.copy()
@@ -64,8 +80,9 @@ def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
     -------
     data frame
         corpus, system, base, setting, n, word_ppl and token_ppl (NaN where the system is no language model of this
-        run), and for every critic <critic>_latent_ppl, <critic>_ratio (to the control) and <critic>_p_value
-        (BH-adjusted), each perplexity and ratio with _low and _high.
+        run); for every critic with a prior <critic>_latent_ppl, <critic>_ratio (to the control) and <critic>_p_value
+        (BH-adjusted), each perplexity and ratio with _low and _high; for every other critic <critic>_tests and
+        <critic>_different: how many of its tests of a difference have an adjusted p-value below 5 %.
     """
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
@@ -74,7 +91,13 @@ def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
         for statistic in ("word_ppl", "token_ppl"):
             row |= _estimate(indexed, (corpus, system, "perplexity", statistic), statistic)
         for critic in dict.fromkeys(c for c, k, s in results.plan.comparisons if (k, s) == (corpus, system)):
-            row["n"] = _value(indexed, (corpus, system, critic, "latent_ppl"), "n_candidate")
+            rows_of_critic = rows_of(statistics, critic, corpus)
+            own = rows_of_critic[rows_of_critic["system"] == system]
+            row["n"] = own["n_candidate"].max()
+            if is_empirical(critic):
+                tests = load(critic).difference_tests(own)["p_adjusted"]
+                row |= {f"{critic}_tests": len(tests), f"{critic}_different": int((tests < LEVEL).sum())}
+                continue
             row |= _estimate(indexed, (corpus, system, critic, "latent_ppl"), f"{critic}_latent_ppl")
             row |= _estimate(indexed, (corpus, system, critic, "latent_ppl_ratio"), f"{critic}_ratio")
             row[f"{critic}_p_value"] = _value(indexed, (corpus, system, critic, "latent_ppl"), "p_adjusted")
@@ -115,6 +138,12 @@ def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
             shown[f"Latent PPL ({critic})"] = _with_interval(headline, str(column))
             shown[f"× control ({critic})"] = _with_interval(headline, f"{critic}_ratio")
             shown[f"p ({critic})"] = headline[f"{critic}_p_value"].map(format_p_value)
+        if str(column).endswith("_different"):
+            critic = str(column).removesuffix("_different")
+            shown[f"Tests that differ ({critic})"] = [
+                "–" if not tests > 0 else f"{different:.0f} of {tests:.0f}"
+                for different, tests in zip(headline[column], headline[f"{critic}_tests"], strict=True)
+            ]
     return shown
 
 

@@ -103,6 +103,14 @@ def compare_numbers(
     ]
 
 
+def mean_interval(values: Array, resampling: Resampling) -> tuple[float, float, float]:
+    """Mean of a sample of numbers with its BCa interval; NaN for no number."""
+    if not len(values):
+        return (NOTHING,) * 3
+    sums = bootstrap_sums(values, resampling.resamples, np.random.default_rng(resampling.seed))
+    return (float(values.mean()), *bca_interval(values, _mean, sums, resampling.confidence))
+
+
 def _difference(
     candidate: Array, reference: Array, sums: Array, resampling: Resampling, rng: np.random.Generator
 ) -> tuple[float, float, float]:

@@ -33,7 +33,7 @@ def compare_files(
     control = _read_scores(reference)
     scores = control if candidate == reference else _read_scores(candidate)
     table = compare(control, scores, resampling)
-    _write(table, output, corpus, system, critic, _signature(resampling, signature))
+    write_statistics(table, output, corpus, system, critic, resampling, signature)
 
 
 def perplexity_table(
@@ -52,7 +52,8 @@ def perplexity_table(
         value, low, high = pooled(documents["nll"].to_numpy(), documents[f"{unit}s"].to_numpy(), resampling)
         rows.append((f"{unit}_ppl", value, low, high, float("nan"), 0, len(documents), resampling.seed))
     names = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "seed"]
-    _write(pd.DataFrame(rows, columns=names), output, corpus, system, "perplexity", _signature(resampling, signature))
+    table = pd.DataFrame(rows, columns=names)
+    write_statistics(table, output, corpus, system, "perplexity", resampling, signature)
 
 
 def _read_scores(path: Path) -> pd.DataFrame:
@@ -66,11 +67,27 @@ def _read_scores(path: Path) -> pd.DataFrame:
     return scores
 
 
-def _signature(resampling: Resampling, signature: str) -> str:
-    return "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)
+def write_statistics(
+    table: pd.DataFrame,
+    output: Path,
+    corpus: str,
+    system: str,
+    critic: str,
+    resampling: Resampling,
+    signature: str,
+) -> None:
+    """Write tidy statistics of a system: `COLUMNS`.
 
-
-def _write(table: pd.DataFrame, output: Path, corpus: str, system: str, critic: str, signature: str) -> None:
-    table = table.assign(corpus=corpus, system=system, critic=critic, signature=signature)
+    Parameters
+    ----------
+    table
+        Columns statistic ... n_candidate; `system` and `reason` where they differ from row to row.
+    signature
+        Of the options of the critic.
+    """
+    whole = "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)
+    fixed = {"corpus": corpus, "critic": critic, "seed": resampling.seed, "signature": whole}
+    default = {"system": system, "reason": ""}
+    table = table.assign(**fixed, **{name: value for name, value in default.items() if name not in table})
     with atomic(output) as temporary:
         table[list(COLUMNS)].to_csv(temporary, index=False)

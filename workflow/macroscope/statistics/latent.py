@@ -30,7 +30,9 @@ COLUMNS = (
     "n_candidate",
     "seed",
     "signature",
+    "reason",
 )
+"""Columns of tidy statistics; `reason` says why a value is NaN."""
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,10 @@ def random_memberships(
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: a cluster's job has fewer than its machine."""
+    """Cores that this process may use: OMP_NUM_THREADS, which Snakemake sets to a job's threads, or what there are."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdecimal() and int(asked):
+        return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

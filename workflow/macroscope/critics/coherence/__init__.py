@@ -1,14 +1,18 @@
 """The coherence critic: does a text go through its section types as real text does (deng2022 §4, App. E).
 
 Latents: the sequence of section types z_1 ... z_M. Projection: a fine-tuned section classifier, independent over
-sections. Prior: a bigram Markov chain with begin and end. The functions are those of `critics.critic.Critic`.
+sections. Prior: a bigram Markov chain with begin and end. The functions are those of `critics.critic.ScoringCritic`.
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.options import signature as signature
 from macroscope.critics.critic import Evidence, ReportItem
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def train(documents: Path, output: Path, options: CoherenceOptions, seed: int, checkpoints: Path) -> None:
@@ -53,8 +57,8 @@ def calibrate(process: Path, prior: Path, order: str, output: Path, seed: int) -
     theory.calibrate(process, prior, order, output, seed)
 
 
-def report(folder: Path, systems: list[str]) -> list[ReportItem]:
-    """List what the report shows; see `report.items`."""
+def report_items(folder: Path, systems: list[str], statistics: "pd.DataFrame", figures: Path) -> list[ReportItem]:
+    """List what the report shows, all of it from `folder`; see `report.items`."""
     from macroscope.critics.coherence.report import items
 
     return items(folder, systems)

@@ -21,6 +21,16 @@ MOST_BLOCKS = 1024
 INTEGERS = ("tokens", "types", "bigram_types", "stop_words", "symbols", "longest_repeat")
 REALS = ("duplicate_2grams", "duplicate_4grams", "compression_ratio")
 FEATURES = (*INTEGERS, *REALS)
+PER_TEXT = (
+    "length",
+    "stop_word_share",
+    "symbol_share",
+    "duplicate_2grams",
+    "duplicate_4grams",
+    "compression_ratio",
+    "longest_repeat",
+)
+"""What every text has one number of; NaN where a text is too short to have it."""
 TEXTS = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -83,6 +93,22 @@ class Collection:
         merging = sparse.csr_matrix((np.ones(len(block)), (block, np.arange(len(block)))), shape=shape)
         texts = self.texts.assign(block=self.texts["block"] // factor)
         return Collection(texts, self.types, (merging @ self.counts).tocsr(), size)
+
+
+def per_text(texts: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of `PER_TEXT` of latents; shares lie in [0, 1]."""
+    tokens = texts["tokens"].where(texts["tokens"] > 0)
+    return pd.DataFrame(
+        {
+            "length": texts["tokens"].astype(float),
+            "stop_word_share": texts["stop_words"] / tokens,
+            "symbol_share": texts["symbols"] / tokens,
+            "duplicate_2grams": texts["duplicate_2grams"],
+            "duplicate_4grams": texts["duplicate_4grams"],
+            "compression_ratio": texts["compression_ratio"],
+            "longest_repeat": texts["longest_repeat"].where(texts["tokens"] > 0).astype(float),
+        }
+    )
 
 
 def read_collection(path: Path) -> Collection:

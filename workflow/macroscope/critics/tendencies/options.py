@@ -34,4 +34,4 @@ OPTIONS = TendenciesOptions
 
 def signature(options: TendenciesOptions) -> str:
     """Everything in the options that changes a number."""
-    return "|".join(f"{name}:{value}" for name, value in options.model_dump().items())
+    return "critic:tendencies|" + "|".join(f"{name}:{value}" for name, value in options.model_dump().items())

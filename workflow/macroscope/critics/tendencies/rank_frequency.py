@@ -53,9 +53,14 @@ def zipf_standard_error(s: float, tokens: float) -> float:
     return float(1 / np.sqrt(tokens * information))
 
 
+def zipf_law(s: float, ranks: ArrayLike) -> Array:
+    """P(rank = k) at some ranks."""
+    return np.asarray(ranks, dtype=float) ** -s / zeta(s)
+
+
 def zipf_cdf(s: float, ranks: int) -> Array:
     """P(rank <= k) for k = 1 ... ranks."""
-    return np.cumsum(np.arange(1, ranks + 1, dtype=float) ** -s) / zeta(s)
+    return np.cumsum(zipf_law(s, np.arange(1, ranks + 1)))
 
 
 def distance_to_zipf(counts: ArrayLike, s: float, ranks: int) -> float:

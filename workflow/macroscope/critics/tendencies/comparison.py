@@ -1,0 +1,179 @@
+"""Every number of the tendencies critic: of one collection, and of a candidate against a reference."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from macroscope.critics.critic import SPLIT_HALF, Pair
+from macroscope.critics.tendencies import growth, vocabulary
+from macroscope.critics.tendencies.evidence import write_evidence
+from macroscope.critics.tendencies.latents import PER_TEXT, Collection, on_common_types, per_text, read_collection
+from macroscope.critics.tendencies.options import TendenciesOptions
+from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.columns import compare_numbers, mean_interval
+from macroscope.statistics.comparison import write_statistics
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation import permutation_sums
+
+NAMES = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
+Row = tuple[str, float, float, float, float]
+"""(statistic, value, low, high, p)"""
+UNDEFINED = float("nan")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Numbers of a candidate.
+
+    Attributes
+    ----------
+    rows
+        Columns `NAMES`.
+    null
+        What exchanging texts between the two sides gave for each statistic that was tested so.
+    """
+
+    rows: pd.DataFrame
+    null: dict[str, Array]
+
+
+def compare_files(
+    pair: Pair, statistics: Path, evidence: Path, options: TendenciesOptions, resampling: Resampling
+) -> None:
+    """Compare the latents of a system with the control's; write tidy statistics and the evidence.
+
+    The control is described, and its one half compared with the other as system `SPLIT_HALF`; so is its null.
+    """
+    reference = read_collection(pair.reference)
+    if pair.candidate == pair.reference:
+        whole = describe(reference, options, resampling).assign(system=pair.system)
+        first, second = halves(reference)
+        found = compare(second, first, options, resampling)
+        own = describe(first, options, resampling)
+        table = pd.concat([whole, pd.concat([own, found.rows]).assign(system=SPLIT_HALF)], ignore_index=True)
+        write_evidence(evidence, reference, reference, found.null, options, resampling.seed)
+    else:
+        candidate = read_collection(pair.candidate)
+        found = compare(reference, candidate, options, resampling)
+        table = pd.concat([describe(candidate, options, resampling), found.rows], ignore_index=True)
+        write_evidence(evidence, reference, candidate, found.null, options, resampling.seed)
+    write_statistics(table, statistics, pair.corpus, pair.system, "tendencies", resampling, pair.signature)
+
+
+def describe(collection: Collection, options: TendenciesOptions, resampling: Resampling) -> pd.DataFrame:
+    """Numbers of one collection by itself: vocabulary, Zipf's and Heaps' law, means of every text's numbers.
+
+    Returns
+    -------
+    data frame
+        Columns `NAMES`: `vocabulary_size`, `zipf_s`, `zipf_d_own`, `heaps_alpha`, `heaps_beta`, `heaps_d_own`, the same
+        with `heaps_bigram`, and `<name>_mean` of each of `PER_TEXT`.
+    """
+    level, seed = resampling.confidence, resampling.seed
+    rows = vocabulary.own_rows(collection.counts, options, level, seed)
+    for prefix in growth.TYPES:
+        rows += growth.own_rows(collection.texts, prefix, options, level, seed)
+    table = _table(rows, 0, len(collection.texts), lambda name: _own_reason(name, collection.texts))
+    means = [
+        _table([(f"{name}_mean", *mean_interval(values, resampling), UNDEFINED)], 0, len(values), _no_text)
+        for name, values in _numbers(collection.texts)
+    ]
+    return pd.concat([table, *means], ignore_index=True)
+
+
+def compare(
+    reference: Collection, candidate: Collection, options: TendenciesOptions, resampling: Resampling
+) -> Comparison:
+    """Numbers of a candidate against a reference.
+
+    Returns
+    -------
+    Comparison
+        Of the vocabulary: `zipf_d_reference`, `zipf_d_empirical`, `zipf_s_difference`, `vocabulary_size_difference`,
+        `tvd_sup`, `tvd_half_l1`. Of growth: `heaps_d_reference`, `heaps_d_empirical`, and the same with
+        `heaps_bigram`. Of each of `PER_TEXT`: `<name>_mean_difference`, `_ks`, `_hedges_g`, `_cliffs_delta`,
+        `_minimum_detectable_difference`. Differences are candidate - reference.
+    """
+    size = max(reference.documents_per_block, candidate.documents_per_block)
+    counts = on_common_types(reference.merged(size), candidate.merged(size))
+    level, seed = resampling.confidence, resampling.seed
+    rows, null = vocabulary.comparison_rows(counts[0], counts[1], options, level, seed)
+    sides = (reference.texts, candidate.texts)
+    for prefix in growth.TYPES:
+        rows += growth.comparison_rows(*sides, prefix, options, level, seed)
+    tables = [_table(rows, len(sides[0]), len(sides[1]), lambda name: _reason(name, *sides, options))]
+    for (name, theirs), (_, values) in zip(*map(_numbers, sides), strict=True):
+        found = compare_numbers(theirs, values, resampling)
+        prefixed = [(f"{name}_{row[0]}", *row[1:]) for row in found if row[0] != "mean"]
+        tables.append(_table(prefixed, len(theirs), len(values), _no_text))
+        null[f"{name}_mean_difference"] = _null_of_mean(theirs, values, options, seed)
+    return Comparison(pd.concat(tables, ignore_index=True), null)
+
+
+def halves(collection: Collection) -> tuple[Collection, Collection]:
+    """Two halves of a collection, every other block of documents in each: what no difference looks like."""
+    block = collection.texts["block"].to_numpy()
+    number = np.arange(collection.counts.shape[0])
+    first, second = (
+        replace(
+            collection,
+            texts=collection.texts[block % 2 == half].assign(block=lambda t: t["block"] // 2),
+            counts=sparse.csr_matrix(collection.counts[number % 2 == half]),
+        )
+        for half in (0, 1)
+    )
+    return first, second
+
+
+def _numbers(texts: pd.DataFrame) -> list[tuple[str, NDArray[np.float64]]]:
+    """Each of `PER_TEXT` with its values, of those texts that have it."""
+    table = per_text(texts)
+    return [(name, table[name].dropna().to_numpy(float)) for name in PER_TEXT]
+
+
+def _null_of_mean(reference: Array, candidate: Array, options: TendenciesOptions, seed: int) -> Array:
+    """Differences in means after exchanging texts between the two sides at random."""
+    if not len(reference) or not len(candidate):
+        return np.empty(0)
+    rng = np.random.default_rng(seed)
+    first, second = permutation_sums(candidate, reference, options.count_permutations, rng)
+    return first[:, 0] / len(candidate) - second[:, 0] / len(reference)
+
+
+def _table(rows: Iterable[Row], n_reference: int, n_candidate: int, reason: Callable[[str], str]) -> pd.DataFrame:
+    full = [(*row, n_reference, n_candidate, reason(row[0]) if np.isnan(row[1]) else "") for row in rows]
+    return pd.DataFrame(full, columns=NAMES)
+
+
+def _no_text(_: str) -> str:
+    return "too few texts, or texts too short, or all values equal"
+
+
+def _own_reason(name: str, texts: pd.DataFrame) -> str:
+    if not texts["tokens"].sum():
+        return "no text has a token"
+    if name.startswith("zipf"):
+        return "fewer than two types"
+    return "fewer than two different lengths" if _one_length(texts) else "too few texts of any length"
+
+
+def _reason(name: str, reference: pd.DataFrame, candidate: pd.DataFrame, options: TendenciesOptions) -> str:
+    for side, texts in (("reference", reference), ("candidate", candidate)):
+        if not texts["tokens"].sum():
+            return f"no text of the {side} has a token"
+    if name.startswith(("zipf", "tvd")):
+        return "fewer than two types on a side"
+    if name.endswith("d_reference"):
+        if _one_length(reference):
+            return "fewer than two different lengths in the reference"
+        return f"no length with {options.min_texts_per_length} texts in the candidate"
+    return f"no length with {options.min_texts_per_length} texts on both sides"
+
+
+def _one_length(texts: pd.DataFrame) -> bool:
+    return int(texts.loc[texts["tokens"] > 0, "tokens"].nunique()) < 2

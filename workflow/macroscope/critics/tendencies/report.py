@@ -1,0 +1,170 @@
+"""What the tendencies critic contributes to the report of one corpus."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from macroscope.critics.critic import SPLIT_HALF, ReportItem
+from macroscope.critics.tendencies.figures import CONTROL, SIGNIFICANT
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A table: a row a quantity and system, a column a statistic.
+
+    Attributes
+    ----------
+    title
+        Heading.
+    quantities
+        Beginning of the statistics' names -> what it is, factor to its unit.
+    columns
+        End of the statistics' names -> label, and whether the value has the quantity's unit.
+    """
+
+    title: str
+    quantities: dict[str, tuple[str, float]]
+    columns: dict[str, tuple[str, bool]]
+
+
+_OF_TEXTS = {
+    "mean": ("mean", True),
+    "mean_difference": ("difference to real text", True),
+    "ks": ("D to real text", False),
+    "hedges_g": ("Hedges' g", False),
+    "minimum_detectable_difference": ("smallest difference to be seen", True),
+}
+TABLES = {
+    "rank_frequency": Layout(
+        "Words: rank and frequency",
+        {"zipf": ("", 1)},
+        {
+            "s": ("Zipf s", False),
+            "s_difference": ("difference to real text", False),
+            "d_own": ("D to own law", False),
+            "d_reference": ("D to real text's law", False),
+            "d_empirical": ("D to real text", False),
+        },
+    ),
+    "unigrams": Layout(
+        "Words: shares and vocabulary",
+        {"": ("", 1)},
+        {
+            "tvd_sup": ("TVD, largest difference", False),
+            "tvd_half_l1": ("TVD, ½ L1", False),
+            "vocabulary_size": ("vocabulary", False),
+            "vocabulary_size_difference": ("difference to real text", False),
+        },
+    ),
+    "type_token": Layout(
+        "Growth of the vocabulary within a text",
+        {"heaps": ("words", 1), "heaps_bigram": ("word pairs", 1)},
+        {
+            "alpha": ("Heaps α", False),
+            "beta": ("Heaps β", False),
+            "d_own": ("D to own law", False),
+            "d_reference": ("D to real text's law", False),
+            "d_empirical": ("D to real text", False),
+        },
+    ),
+    "texts": Layout(
+        "Length, stop words and symbols",
+        {
+            "length": ("length, tokens", 1),
+            "stop_word_share": ("stop words, %", 100),
+            "symbol_share": ("symbols, %", 100),
+        },
+        _OF_TEXTS,
+    ),
+    "repetition": Layout(
+        "Repetition within a text",
+        {
+            "duplicate_2grams": ("repeated 2-grams, %", 100),
+            "duplicate_4grams": ("repeated 4-grams, %", 100),
+            "compression_ratio": ("compression ratio", 1),
+            "longest_repeat": ("longest repeat, tokens", 1),
+        },
+        _OF_TEXTS,
+    ),
+}
+FIGURES = {
+    "rank_frequency": "Rank and frequency of words",
+    "vocabulary": "Sizes of the vocabularies",
+    "type_token": "How many different words and word pairs a text of some length has",
+    "heaps_distances": "Distances of words per text, length by length",
+    "heaps_bigram_distances": "Distances of word pairs per text, length by length",
+    "boxes": "Length, stop words, symbols and repetition of the texts",
+    "length_distribution": "Distribution of the lengths",
+    "null": "Chance and what was found",
+}
+NAMES = {SPLIT_HALF: "real text, half against half"}
+CONTRASTED_SYSTEMS = 24
+WORDS = 8
+
+
+def items(folder: Path, systems: list[str], statistics: pd.DataFrame, figures: Path) -> list[ReportItem]:
+    """List tables and figures; arguments as for `critics.critic.Critic.report_items`."""
+    found = [
+        ReportItem(f"tendencies_{name}", layout.title, f"tendencies_{name}", table=_table(statistics, layout))
+        for name, layout in TABLES.items()
+    ]
+    found.append(
+        ReportItem("tendencies_words", "Words whose share differs most", "tendencies_words", _words(folder, systems))
+    )
+    undefined = statistics.loc[statistics["value"].isna(), ["system", "statistic", "reason"]]
+    if len(undefined):
+        found.append(
+            ReportItem("tendencies_undefined", "What is undefined, and why", "tendencies_undefined", undefined)
+        )
+    for name, title in FIGURES.items():
+        figure = figures / f"tendencies_{name}_{folder.name}.svg"
+        found.append(ReportItem(f"tendencies_{name}_figure", title, f"tendencies_{name}_figure", figure=figure))
+    return found
+
+
+def difference_tests(statistics: pd.DataFrame) -> pd.DataFrame:
+    """Rows that test a difference to real text; a distance to a law is none, since real text keeps no law either."""
+    to_a_law = statistics["statistic"].str.endswith(("_d_own", "_d_reference"))
+    return statistics[statistics["p_value"].notna() & ~to_a_law]
+
+
+def _table(statistics: pd.DataFrame, layout: Layout) -> pd.DataFrame:
+    """Values with their intervals; a star marks an adjusted p-value below 5 %."""
+    rows = []
+    for prefix, (what, factor) in layout.quantities.items():
+        for system, some in statistics.groupby("system", sort=False):
+            indexed = some.set_index("statistic")
+            row = {"quantity": what, "system": NAMES.get(str(system), system)}
+            for suffix, (label, has_unit) in layout.columns.items():
+                statistic = f"{prefix}_{suffix}" if prefix else suffix
+                known = statistic in indexed.index
+                row[label] = _cell(indexed.loc[statistic], factor if has_unit else 1) if known else "–"
+            rows.append(row)
+    table = pd.DataFrame(rows)
+    return table if table["quantity"].any() else table.drop(columns="quantity")
+
+
+def _cell(row: pd.Series, factor: float) -> str:
+    if pd.isna(row["value"]):
+        return "undefined"
+    value = _number(row["value"] * factor)
+    ends = [_number(row[end] * factor) for end in ("ci_low", "ci_high")]
+    interval = "" if pd.isna(row["ci_low"]) else f" [{', '.join(ends)}]"
+    return value + interval + (" *" if row["p_adjusted"] < SIGNIFICANT else "")
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _words(folder: Path, systems: list[str]) -> pd.DataFrame:
+    rows = []
+    for system in [system for system in systems if system != CONTROL][:CONTRASTED_SYSTEMS]:
+        path = folder / "evidence" / system / "words.csv"
+        table = pd.read_csv(path, keep_default_na=False, na_values=[""]).head(WORDS)
+        for sign, name in ((1, "more often than in real text"), (-1, "less often")):
+            some = table[table["difference"] * sign > 0]
+            shown = [f"{w} ({100 * c:.2f} %, not {100 * r:.2f} %)" for w, c, r, _ in some.itertuples(index=False)]
+            rows.append({"system": system, "": name, "words": ", ".join(shown)})
+    return pd.DataFrame(rows)
