@@ -24,6 +24,7 @@ TYPES = {"heaps": "types", "heaps_bigram": "bigram_types"}
 UNDEFINED = float("nan")
 _GROUPS = 50
 Mask = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 Row = tuple[str, float, float, float, float]
 """(statistic, value, low, high, p)"""
 
@@ -73,6 +74,7 @@ def curve(
     own, other = (fit_heaps(side["tokens"], side[column]) for side in (candidate, reference))
     rng = np.random.default_rng(seed)
     in_reference = _by_bin(reference, column, options)
+    both = _pooled_law(reference, candidate, column)
     rows = []
     for length, (tokens, types) in _by_bin(candidate, column, options).items():
         there = in_reference.get(length, (np.empty(0), np.empty(0)))
@@ -82,7 +84,8 @@ def curve(
         )
         d_empirical, p = UNDEFINED, UNDEFINED
         if enough and len(there[1]) >= options.min_texts_per_length:
-            d_empirical, p = ks_test(types, there[1], options.count_permutations, rng)
+            here = _at_length(length, tokens, types, both)
+            d_empirical, p = ks_test(here, _at_length(length, *there, both), options.count_permutations, rng)
         error = types.std(ddof=1) / np.sqrt(len(types)) if len(types) > 1 else UNDEFINED
         rows.append(
             (length, len(types), len(there[1]), tokens.mean(), types.mean(), error, d_own, d_reference, d_empirical, p)
@@ -132,17 +135,26 @@ def _empirical_row(
     confidence: float,
     seed: int,
 ) -> Row:
-    """Mean distance to the reference's texts of the same lengths; the null exchanges texts within lengths."""
+    """Mean distance to the reference's texts of the same lengths; the null exchanges texts within lengths.
+
+    Types are brought to the bin's length first: else two collections whose lengths differ within a bin would differ in
+    types for that alone.
+    """
     sides = [_by_bin(side, TYPES[prefix], options) for side in (candidate, reference)]
+    law = _pooled_law(reference, candidate, TYPES[prefix])
     least = options.min_texts_per_length
-    pairs = [(sides[0][length][1], sides[1][length][1]) for length in sides[0] if length in sides[1]]
-    pairs = [pair for pair in pairs if min(map(len, pair)) >= least]
+    common = [length for length in sides[0] if length in sides[1]]
+    pairs = [
+        _numbered(_at_length(length, *sides[0][length], law), _at_length(length, *sides[1][length], law))
+        for length in common
+        if min(len(side[length][1]) for side in sides) >= least
+    ]
     name = f"{prefix}_d_empirical"
     if not pairs:
         return _undefined(name)
     weights = [len(a) for a, _ in pairs]
 
-    def distance(pairs: list[tuple[Array, Array]]) -> float:
+    def distance(pairs: list[tuple[Integers, Integers]]) -> float:
         return float(np.average([distance_between_types(a, b) for a, b in pairs], weights=weights))
 
     def simulate(rng: np.random.Generator) -> float:
@@ -158,6 +170,22 @@ def _empirical_row(
     value, low, high = jackknife_interval_of_texts(texts, without, confidence, _GROUPS)
     p = monte_carlo_p_value(value, simulate, options.count_permutations, np.random.default_rng(seed))
     return (name, value, max(low, 0.0), min(high, 1.0), p)
+
+
+def _pooled_law(reference: pd.DataFrame, candidate: pd.DataFrame, column: str) -> HeapsFit | None:
+    both = pd.concat([reference[["tokens", column]], candidate[["tokens", column]]])
+    return fit_heaps(both["tokens"], both[column])
+
+
+def _at_length(length: float, tokens: Array, types: Array, law: HeapsFit | None) -> Array:
+    """Types of some texts, scaled to what they would be at one length."""
+    return types if law is None else types * (length / tokens) ** law.beta
+
+
+def _numbered(first: Array, second: Array) -> tuple[Integers, Integers]:
+    """Put the place among all values, in their order, instead of each value: the distance stays, counting is fast."""
+    places = np.unique(np.concatenate([first, second]), return_inverse=True)[1]
+    return places[: len(first)], places[len(first) :]
 
 
 def _undefined(name: str) -> Row:

@@ -3,6 +3,7 @@
 import logging
 import multiprocessing
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -93,9 +94,10 @@ def _results(
     if processes == 1:
         yield from map(_measured, tasks)
         return
-    pool = stack.enter_context(multiprocessing.get_context("spawn").Pool(processes))
+    context = multiprocessing.get_context("spawn")
+    pool = stack.enter_context(ProcessPoolExecutor(processes, mp_context=context))
     for some in in_batches(tasks, 4 * processes):
-        yield from pool.imap(_measured, some)
+        yield from pool.map(_measured, some)
 
 
 @cache

@@ -8,9 +8,10 @@ tokens), so intervals come from the sandwich variance, which does not assume tha
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from scipy.stats import poisson
 
@@ -111,7 +112,7 @@ def distance_to_poisson(types: Array, rates: Array) -> float:
     return float(np.abs(np.cumsum(counts) / counts.sum() - poisson_mixture_cdf(rates, len(counts) - 1)).max())
 
 
-def distance_between_types(first: Array, second: Array) -> float:
-    """D between the numbers of types of two groups of texts."""
+def distance_between_types(first: NDArray[Any], second: NDArray[Any]) -> float:
+    """D between the numbers of types of two groups of texts, whole numbers."""
     size = int(max(first.max(), second.max())) + 1
     return ks_of_counts(*(np.bincount(side.astype(int), minlength=size) for side in (first, second)))

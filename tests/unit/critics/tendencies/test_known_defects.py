@@ -1,0 +1,109 @@
+"""Systems with a known defect are found by the tendency in question, and by no other; real halves by none."""
+
+import itertools
+import lzma
+
+import numpy as np
+import pytest
+
+from macroscope.critics.tendencies.comparison import compare, describe, halves
+from macroscope.critics.tendencies.latents import read_collection
+from macroscope.critics.tendencies.options import TendenciesOptions
+from macroscope.critics.tendencies.projection import project, stop_words
+from macroscope.critics.tendencies.report import difference_tests
+from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.multiplicity import benjamini_hochberg
+
+OPTIONS = TendenciesOptions(simulations=20, count_permutations=999)
+RESAMPLING = Resampling(resamples=200, permutations=1999)
+STOP_WORDS = sorted(word for word in stop_words("en") if word.isalpha() and len(word) > 1)[:40]
+CONTENT = [f"noun{'abcdefghij'[n // 100]}{'abcdefghij'[n // 10 % 10]}{'abcdefghij'[n % 10]}" for n in range(300)]
+TENDENCIES = {
+    "vocabulary": ("zipf", "heaps", "vocabulary", "tvd"),
+    "length": ("length",),
+    "stop words": ("stop_word",),
+    "symbols": ("symbol",),
+}
+"""Beginnings of the statistics' names. Repetition is left out: by its definition it follows all of these."""
+
+
+def texts(seed, count=150):
+    """Two stop words in five tokens, now and then a symbol, the rest from Zipf's law; lengths vary widely."""
+    rng = np.random.default_rng(seed)
+    law = 1 / np.arange(1, len(CONTENT) + 1)
+    found = []
+    for length in rng.integers(60, 240, count) // 10 * 10:
+        words = rng.choice(CONTENT, length, p=law / law.sum())
+        words[0::5] = rng.choice(STOP_WORDS, length // 5)
+        words[2::5] = rng.choice(STOP_WORDS, length // 5)
+        words[1::5] = np.where(rng.random(length // 5) < 0.3, ",", words[1::5])
+        found.append(list(words))
+    return found
+
+
+def without_every_kth_stop_word(words, k=16):
+    kept, seen = [], 0
+    for word in words:
+        seen += word in STOP_WORDS
+        if not (word in STOP_WORDS and seen % k == 0):
+            kept.append(word)
+    return kept
+
+
+def without_tail(words, rng, kept=100):
+    """Every content word beyond the first `kept` is replaced by one of these."""
+    law = 1 / np.arange(1, kept + 1)
+    head = set(CONTENT[:kept])
+    return [w if w in head or w not in CONTENT else rng.choice(CONTENT[:kept], p=law / law.sum()) for w in words]
+
+
+def collection(folder, name, sides):
+    documents = [Document(f"d{n}", "test", None, (Section("x", " ".join(s)),)) for n, s in enumerate(sides)]
+    write_documents(folder / f"{name}.documents", documents, Provenance("test"))
+    project(folder / f"{name}.documents", folder / f"{name}.parquet", OPTIONS, 1)
+    return read_collection(folder / f"{name}.parquet")
+
+
+def found_by(reference, candidate):
+    """Tendencies of which a test differs."""
+    tests = difference_tests(compare(reference, candidate, OPTIONS, RESAMPLING).rows)
+    tests = tests.assign(p_adjusted=benjamini_hochberg(tests["p_value"]))
+    names = tests.loc[tests["p_adjusted"] < 0.05, "statistic"]
+    return {what for what, beginnings in TENDENCIES.items() if names.str.startswith(beginnings).any()}
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    return collection(tmp_path_factory.mktemp("reference"), "reference", texts(1))
+
+
+DEFECTS = {
+    "nothing": (lambda words, rng: words, set()),
+    "stop words removed": (lambda words, rng: without_every_kth_stop_word(words), {"stop words"}),
+    "truncated": (lambda words, rng: words[:160], {"length"}),
+    "tail cut": (without_tail, {"vocabulary"}),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_defect_is_found_by_its_tendency_alone(defect, reference, tmp_path):
+    change, expected = DEFECTS[defect]
+    rng = np.random.default_rng(3)
+    candidate = collection(tmp_path, "candidate", [change(words, rng) for words in texts(2)])
+    assert found_by(reference, candidate) == expected
+
+
+def test_halves_of_real_english_do_not_differ_and_its_exponents_are_those_of_english(real_text, tmp_path):
+    archive = real_text("enwiki_extracted_text") / "wikitasks_docs_min60words.txt.xz"
+    with lzma.open(archive, "rt", encoding="utf-8") as stream:
+        articles = itertools.islice(stream.read().split("</doc>"), 1000)
+        sides = [article.partition(">")[2].split() for article in articles]
+    real = collection(tmp_path, "real", sides)
+    own = describe(real, OPTIONS, RESAMPLING).set_index("statistic")["value"]
+    # meister2021, Table 4: s = 1.20; Heaps' beta of whole articles lies below that of lines, 0.84.
+    assert 1.15 < own["zipf_s"] < 1.25
+    assert 0.13 < own["zipf_d_own"] < 0.16
+    assert 0.70 < own["heaps_beta"] < 0.85
+    assert own["heaps_beta"] < own["heaps_bigram_beta"] < 1
+    assert found_by(*halves(real)) == set()
