@@ -6,7 +6,14 @@ import zlib
 import numpy as np
 import pytest
 
-from macroscope.critics.tendencies.features import batch_of, compression_ratio, features, is_symbol
+from macroscope.critics.tendencies.features import compression_ratio, features, is_symbol
+from macroscope.critics.tendencies.tokens import Batch
+
+
+def batch_of(texts):
+    numbers = {}
+    ids = [numbers.setdefault(token, len(numbers)) for tokens in texts for token in tokens]
+    return Batch(list(numbers), np.array(ids, dtype=np.int64), np.array([len(t) for t in texts], dtype=np.int64))
 
 
 def ngrams(tokens, n):

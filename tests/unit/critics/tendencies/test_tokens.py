@@ -1,5 +1,9 @@
 """Moses tokens: the same as the port gives for the whole text."""
 
+import itertools
+import lzma
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,11 +32,18 @@ TEXTS = [
 LANGUAGES = ("en", "fr", "de")
 
 
+def listed(batch):
+    """Tokens of each text."""
+    tokens = [batch.types[i] for i in batch.ids]
+    ends = np.cumsum(batch.lengths)
+    return [tokens[end - length : end] for end, length in zip(ends, batch.lengths, strict=True)]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("text", TEXTS)
 def test_same_tokens_as_the_port(text, language):
     peer = [token.lower() for token in MosesTokenizer(language).tokenize(text, escape=False)]
-    assert MosesTokens(language)(text) == peer
+    assert listed(MosesTokens(language)([text])) == [peer]
 
 
 PIECES = st.sampled_from(
@@ -43,15 +54,23 @@ PIECES = st.sampled_from(
 @settings(max_examples=400, deadline=None)
 @given(st.lists(PIECES, max_size=9).map(" ".join))
 def test_context_does_not_matter_more_than_the_key_says(text):
-    assert OURS(text) == [token.lower() for token in PEER.tokenize(text, escape=False)]
+    assert listed(OURS([text]))[0] == [token.lower() for token in PEER.tokenize(text, escape=False)]
 
 
 OURS, PEER = MosesTokens("en"), MosesTokenizer("en")
+
+
+def test_real_lines_have_the_same_tokens_as_the_port(real_text):
+    archive = real_text("enwiki_extracted_text") / "wikitasks_docs_min60words.txt.xz"
+    with lzma.open(archive, "rt", encoding="utf-8") as stream:
+        lines = [line for line in itertools.islice(stream, 4000) if line.strip()]
+    peer = [[token.lower() for token in PEER.tokenize(line, escape=False)] for line in lines]
+    assert listed(MosesTokens("en")(lines)) == peer
 
 
 def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(tokens, "MOST_WORDS", 10)
     ours = MosesTokens("en")
     for n in range(100):
-        assert ours(f"word{n} again") == [f"word{n}", "again"]
+        assert listed(ours([f"word{n} again"])) == [[f"word{n}", "again"]]
     assert len(ours._words) <= 10

@@ -4,52 +4,22 @@ A batch of texts is one array of token numbers, and everything is counted for al
 """
 
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-REPEATED_NGRAMS = (2, 4)
+from macroscope.critics.tendencies.tokens import Batch, Integers
 
-
-@dataclass(frozen=True)
-class Batch:
-    """Tokens of some texts.
-
-    Attributes
-    ----------
-    types
-        Distinct tokens of the batch.
-    ids
-        Index into `types` of every token, text after text.
-    lengths
-        Tokens of each text.
-    """
-
-    types: list[str]
-    ids: Integers
-    lengths: Integers
-
-    @property
-    def texts(self) -> Integers:
-        """Index of the text of each token."""
-        return np.repeat(np.arange(len(self.lengths)), self.lengths)
-
-
-def batch_of(texts: Sequence[Sequence[str]]) -> Batch:
-    """Number the tokens of some texts."""
-    numbers: dict[str, int] = {}
-    ids = [numbers.setdefault(token, len(numbers)) for tokens in texts for token in tokens]
-    lengths = np.array([len(tokens) for tokens in texts], dtype=np.int64)
-    return Batch(list(numbers), np.array(ids, dtype=np.int64), lengths)
+REPEATED_NGRAMS = {2: 1, 4: 2}
+"""Lengths of n-grams whose duplicates are counted -> exponent of 2."""
+Repeated = tuple[Integers, Integers]
+"""N-grams that occur again in their text: where they begin, and their numbers, which differ between texts."""
 
 
 def is_symbol(token: str) -> bool:
     """Tell whether a token holds no letter: punctuation, numbers, signs (meister2021 §5.4)."""
-    return not any(map(str.isalpha, token))
+    return not (token.isalpha() or any(map(str.isalpha, token)))
 
 
 def features(batch: Batch, stop_words: frozenset[str]) -> dict[str, NDArray[np.generic]]:
@@ -59,25 +29,26 @@ def features(batch: Batch, stop_words: frozenset[str]) -> dict[str, NDArray[np.g
     n-gram); `longest_repeat` is the length in tokens of the longest n-gram that occurs twice, overlaps included.
     """
     texts, count = batch.texts, len(batch.lengths)
-    flags = {
-        "stop_words": np.array([token in stop_words for token in batch.types], dtype=float),
-        "symbols": np.array([is_symbol(token) for token in batch.types], dtype=float),
+    repeated = repeated_ngrams(batch)
+    duplicates = [_duplicates(level, texts, count) for level in repeated]
+    duplicates += [np.zeros(count)] * (3 - len(duplicates))
+    found: dict[str, NDArray[np.generic]] = {
+        "tokens": batch.lengths.astype(np.int32),
+        "types": (batch.lengths - duplicates[0]).astype(np.int32),
+        "bigram_types": (np.maximum(batch.lengths - 1, 0) - duplicates[1]).astype(np.int32),
     }
-    found: dict[str, NDArray[np.generic]] = {"tokens": batch.lengths.astype(np.int32)}
-    grams = {1: batch.ids}
-    starts = {n: _starts(batch.lengths, n) for n in (1, 2, 4)}
-    grams[2] = _joined(batch.ids, batch.ids, 1, starts[2])
-    grams[4] = _joined(grams[2], grams[2], 2, starts[4])
-    distinct = {n: _distinct(grams[n][starts[n]], texts[starts[n]], count) for n in grams}
-    found["types"], found["bigram_types"] = distinct[1].astype(np.int32), distinct[2].astype(np.int32)
-    for name, flag in flags.items():
-        weights = flag[batch.ids] if len(batch.ids) else np.empty(0)
+    for name, flags in (
+        ("stop_words", [token in stop_words for token in batch.types]),
+        ("symbols", [is_symbol(token) for token in batch.types]),
+    ):
+        weights = np.array(flags, dtype=float)[batch.ids] if len(batch.ids) else np.empty(0)
         found[name] = np.bincount(texts, weights, minlength=count).astype(np.int32)
-    for n in REPEATED_NGRAMS:
+    for n, exponent in REPEATED_NGRAMS.items():
         total = np.maximum(batch.lengths - n + 1, 0)
-        share = np.divide(distinct[n], total, out=np.full(count, np.nan), where=total > 0)
-        found[f"duplicate_{n}grams"] = 1 - share
-    found["longest_repeat"] = longest_repeats(batch).astype(np.int32)
+        found[f"duplicate_{n}grams"] = np.divide(
+            duplicates[exponent], total, out=np.full(count, np.nan), where=total > 0
+        )
+    found["longest_repeat"] = longest_repeats(batch, repeated).astype(np.int32)
     return found
 
 
@@ -87,50 +58,58 @@ def compression_ratio(text: str) -> float:
     return len(raw) / len(zlib.compress(raw, 6)) if raw else float("nan")
 
 
-def longest_repeats(batch: Batch) -> Integers:
+def repeated_ngrams(batch: Batch) -> list[Repeated]:
+    """Repeated n-grams of lengths 1, 2, 4 ..., up to the last that any text repeats.
+
+    An n-gram can only occur twice if both of its halves do, so that there are fewer to look at each time.
+    """
+    texts = batch.texts
+    levels: list[Repeated] = []
+    ends = np.cumsum(batch.lengths)[texts]
+    positions, numbers = np.arange(len(batch.ids)), _numbered(texts, batch.ids)
+    while True:
+        often = _occur_again(numbers)
+        positions, numbers = positions[often], numbers[often]
+        if not len(positions):
+            return levels
+        levels.append((positions, numbers))
+        power = 1 << (len(levels) - 1)
+        at = np.full(len(texts), -1, dtype=np.int64)
+        at[positions] = numbers
+        positions = positions[positions + 2 * power <= ends[positions]]
+        positions = positions[at[positions + power] >= 0]
+        numbers = _numbered(at[positions], at[positions + power])
+
+
+def longest_repeats(batch: Batch, repeated: list[Repeated]) -> Integers:
     """Length in tokens of the longest n-gram that occurs twice in each text, overlaps included; 0 for none.
 
-    By doubling: n-grams of length 2^k are numbered as pairs of those of half the length, as long as any text repeats
-    one; then each text's longest repeat is put together from powers of two, the largest first.
+    Put together from powers of two, the largest first: n-grams of the length so far that are followed by one.
     """
-    count, texts = len(batch.lengths), batch.texts
-    ends = np.cumsum(batch.lengths)[texts]
-    position = np.arange(len(batch.ids))
-    ranks = [_ranked(texts, batch.ids)]
-    while True:
-        power = 1 << (len(ranks) - 1)
-        if not _repeats(ranks[-1], position + power <= ends, texts, count).any():
-            break
-        inside = position + 2 * power <= ends
-        ranks.append(_joined(ranks[-1], ranks[-1], power, np.flatnonzero(inside)))
+    texts, count = batch.texts, len(batch.lengths)
     length = np.zeros(count, dtype=np.int64)
-    current = texts.copy()  # numbers of the n-grams of each text's present length: the empty one
-    for exponent in range(len(ranks) - 2, -1, -1):
-        longer = length[texts] + (1 << exponent)
-        inside = position + longer <= ends
-        where = np.flatnonzero(inside)
-        pairs = np.full(len(position), -1, dtype=np.int64)
-        pairs[where] = _ranked(current[where], ranks[exponent][where + length[texts[where]]])
-        repeated = _repeats(pairs, inside, texts, count)
-        current = np.where(repeated[texts], pairs, current)
-        length += repeated * (1 << exponent)
+    current = texts.copy()  # numbers of the repeated n-grams of each text's length so far: the empty one, everywhere
+    at = np.empty(len(texts), dtype=np.int64)
+    for exponent in reversed(range(len(repeated))):
+        at[:] = -1
+        at[repeated[exponent][0]] = repeated[exponent][1]
+        follow = repeated[exponent][0]
+        where = follow - length[texts[follow]]
+        same_text = (where >= 0) & (texts[where] == texts[follow])
+        where, follow = where[same_text], follow[same_text]
+        known = current[where] >= 0
+        where, follow = where[known], follow[known]
+        numbers = _numbered(current[where], at[follow])
+        often = _occur_again(numbers)
+        longer = np.zeros(count, dtype=bool)
+        longer[texts[where[often]]] = True
+        current[longer[texts]] = -1
+        current[where[often]] = numbers[often]
+        length += longer * (1 << exponent)
     return length
 
 
-def _starts(lengths: Integers, n: int) -> Integers:
-    """Positions at which an n-gram begins that ends in the same text."""
-    ends = np.repeat(np.cumsum(lengths), lengths)
-    return np.flatnonzero(np.arange(len(ends)) + n <= ends)
-
-
-def _joined(first: Integers, second: Integers, shift: int, starts: Integers) -> Integers:
-    """Numbers of the n-grams at `starts`, each made of one of `first` and one of `second`, `shift` further on."""
-    joined = np.full(len(first), -1, dtype=np.int64)
-    joined[starts] = _ranked(first[starts], second[starts + shift])
-    return joined
-
-
-def _ranked(first: Integers, second: Integers) -> Integers:
+def _numbered(first: Integers, second: Integers) -> Integers:
     """Number the distinct pairs."""
     if not len(first):
         return np.empty(0, dtype=np.int64)
@@ -138,18 +117,13 @@ def _ranked(first: Integers, second: Integers) -> Integers:
     return pd.factorize(first * (int(second.max()) + 1) + second)[0]
 
 
-def _distinct(grams: Integers, texts: Integers, count: int) -> Integers:
-    """Distinct n-grams of each text."""
-    if not len(grams):
-        return np.zeros(count, dtype=np.int64)
-    width = int(grams.max()) + 1
-    return np.bincount(pd.unique(texts * width + grams) // width, minlength=count)
+def _occur_again(numbers: Integers) -> NDArray[np.bool_]:
+    """Tell which numbers are there more than once."""
+    return np.bincount(numbers)[numbers] > 1 if len(numbers) else np.zeros(0, dtype=bool)
 
 
-def _repeats(ranks: Integers, inside: NDArray[np.bool_], texts: Integers, count: int) -> NDArray[np.bool_]:
-    """Tell which texts hold one of the numbered n-grams twice; numbers differ between texts."""
-    where = np.flatnonzero(inside)
-    if not len(where):
-        return np.zeros(count, dtype=bool)
-    often = np.bincount(ranks[where])[ranks[where]] > 1
-    return np.bincount(texts[where], often, minlength=count) > 0
+def _duplicates(repeated: Repeated, texts: Integers, count: int) -> NDArray[np.float64]:
+    """N-grams of each text that occurred before in it: all but one of each repeated one."""
+    positions, numbers = repeated
+    share = 1 - 1 / np.bincount(numbers)[numbers]
+    return np.rint(np.bincount(texts[positions], share, minlength=count))

@@ -55,10 +55,11 @@ def draw(folder: Path, systems: list[str], statistics: pd.DataFrame, output: Pat
 
     left_out = max(0, len(systems) - 1 - MOST_PANELS)
     shown = systems[: MOST_PANELS + 1]
+    curves = {prefix: read(prefix) for prefix in TYPES}
     found = {
         "rank_frequency": panels(read("ranks"), _ranks_panel, "rank", "share of all tokens"),
         "type_token": panels(
-            {s: pd.concat({p: t[s] for p, t in zip(TYPES, map(read, TYPES), strict=True)}) for s in shown},
+            {system: pd.concat([curves[prefix][system].assign(prefix=prefix) for prefix in TYPES]) for system in shown},
             _type_token_panel,
             "tokens in the text",
             "types in the text (mean)",
@@ -69,7 +70,7 @@ def draw(folder: Path, systems: list[str], statistics: pd.DataFrame, output: Pat
         "null": null_figure(read("null"), statistics),
     }
     for prefix in TYPES:
-        found[f"{prefix}_distances"] = panels(read(prefix), _distances_panel, "tokens in the text", "KS distance D")
+        found[f"{prefix}_distances"] = panels(curves[prefix], _distances_panel, "tokens in the text", "KS distance D")
     for name, figure in found.items():
         if left_out:
             figure.text(1, 0, f"{left_out} more systems are not drawn; the tables have them", ha="right", color=GREY)
@@ -110,7 +111,7 @@ def _type_token_panel(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) -
     """Length against types (Figures 1 and 3), with intervals of two standard errors."""
     for prefix, marker, what in (("heaps", "o", "words"), ("heaps_bigram", "s", "word pairs")):
         for table, colour, name in ((control, GREEN, "real text"), (system, BLUE, "system")):
-            some = table.loc[prefix]
+            some = table[table["prefix"] == prefix]
             axes.errorbar(
                 some["mean_tokens"],
                 some["mean_types"],

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.critics.tendencies.features import batch_of, compression_ratio, features
+from macroscope.critics.tendencies.features import compression_ratio, features
 from macroscope.critics.tendencies.latents import BLOCK_KEY, COUNTS, TEXTS, counts_path, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.tokens import MosesTokens
@@ -114,7 +114,7 @@ def _measured(task: tuple[Texts, str]) -> tuple[pa.Table, pa.Table]:
     """Latents and counts of some texts."""
     texts, language = task
     tokenize = _tokenizer(language)
-    batch = batch_of([tokenize(text) for _, _, text in texts])
+    batch = tokenize([text for *_, text in texts])
     blocks = np.array([block for _, block, _ in texts], dtype=np.int64)
     columns = features(batch, _stop_words(language))
     columns["compression_ratio"] = np.array([compression_ratio(text) for *_, text in texts])

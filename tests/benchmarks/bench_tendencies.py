@@ -1,0 +1,107 @@
+"""Tendencies: tokens/s on one core against a plain Counter over the same tokenizer, and memory against documents.
+
+The projection reads and writes files and measures all features besides.
+
+Real text is used where MACROSCOPE_REAL_TEXT (or ../shared/data) has it; simulated text repeats its words more, which
+favours a memory of words.
+"""
+
+import lzma
+import os
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from _report import peak_megabytes, quiet, say, seconds
+from sacremoses import MosesTokenizer
+
+from macroscope.corpora.simulated.articles import simulate_documents
+from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.critics.tendencies.latents import read_collection
+from macroscope.critics.tendencies.options import TendenciesOptions
+from macroscope.critics.tendencies.projection import project
+from macroscope.critics.tendencies.tokens import MosesTokens
+from macroscope.documents import Document, Provenance, Section, in_batches, write_documents
+from macroscope.paths import REPOSITORY
+
+DOCUMENTS, OF_REFERENCE = 20_000, 1000
+REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))
+ARCHIVE = REAL_TEXT / "enwiki_extracted_text" / "wikitasks_docs_min60words.txt.xz"
+
+MANY = """
+from pathlib import Path
+from random import Random
+from macroscope.critics.tendencies.latents import read_collection
+from macroscope.critics.tendencies.options import TendenciesOptions
+from macroscope.critics.tendencies.projection import project
+from macroscope.documents import Document, Provenance, Section, write_documents
+def documents():
+    random, words = Random(0), [f"word{{n}}" for n in range(5000)]
+    for n in range({documents}):
+        yield Document(str(n), "test", None, (Section("x", " ".join(random.choices(words, k=8))),))
+folder = Path({folder!r})
+if {write}:
+    write_documents(folder / "{documents}.documents", documents(), Provenance("bench"))
+else:
+    project(folder / "{documents}.documents", folder / "{documents}.parquet", TendenciesOptions(), 1)
+"""
+
+
+def texts() -> tuple[str, list[str]]:
+    """What they are, and the texts."""
+    if ARCHIVE.exists():
+        with lzma.open(ARCHIVE, "rt", encoding="utf-8") as stream:
+            articles = stream.read().split("</doc>")[:DOCUMENTS]
+        return "real text", [article.partition(">")[2] for article in articles]
+    simulated = simulate_documents(wiki_process(), "process", DOCUMENTS, 1)
+    return "simulated text", ["\n".join(s.text for s in document.sections) for document in simulated]
+
+
+def plain(some: list[str]) -> Counter[str]:
+    """Count the tokens, one text after another."""
+    tokenizer, counts = MosesTokenizer("en"), Counter()
+    for text in some:
+        for line in text.split("\n"):
+            counts.update(token.lower() for token in tokenizer.tokenize(line, escape=False))
+    return counts
+
+
+def counted(some: list[str]) -> int:
+    """Tokenize and count, and nothing else."""
+    tokenize, total = MosesTokens("en"), 0
+    for texts in in_batches(some, 256):
+        batch = tokenize(texts)
+        total += int(np.bincount(batch.ids, minlength=len(batch.types)).sum())
+    return total
+
+
+def main() -> None:
+    """Print tokens/s and memory."""
+    what, some = texts()
+    some_tokens = plain(some[:OF_REFERENCE]).total()
+    reference = some_tokens / seconds(lambda: plain(some[:OF_REFERENCE]), 3)
+    total = counted(some)
+    ours = total / seconds(lambda: counted(some))
+    say(f"tokens/s counted, {what}", f"{ours:,.0f}", f"{reference:,.0f}", ours / reference, "5")
+    with tempfile.TemporaryDirectory() as name, quiet():
+        folder = Path(name)
+        # The first half meets its words for the first time, the second mostly again, as most of a large corpus does.
+        for part, half in (("first", some[: DOCUMENTS // 2]), ("next", some[DOCUMENTS // 2 :])):
+            documents = [Document(str(n), "test", None, (Section("x", text),)) for n, text in enumerate(half)]
+            write_documents(folder / "documents.parquet", documents, Provenance("bench"))
+            latents = folder / "latents.parquet"
+            time = seconds(lambda: project(folder / "documents.parquet", latents, TendenciesOptions(), 1))  # noqa: B023
+            ours = int(read_collection(latents).texts["tokens"].sum()) / time
+            say(f"projected, {part} {len(half):,} texts", f"{ours:,.0f}", f"{reference:,.0f}", ours / reference, "-")
+        peak = {}
+        for number in (100_000, 1_000_000):
+            for write in (True, False):
+                code = MANY.format(documents=number, folder=str(folder), write=write)
+                peak[number] = peak_megabytes(code)
+        say("peak memory, 1 M documents (MB)", f"{peak[10**6]:.0f}", f"{peak[10**5]:.0f} (100 k)",
+            peak[10**5] / peak[10**6], "about 1: flat")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
