@@ -113,7 +113,8 @@ class MosesTokens:
 
     def _find(self, words: list[str]) -> dict[str, Tokens]:
         """Tokens of each word in its context."""
-        found, together = {}, []
+        found: dict[str, Tokens] = {}
+        together = []
         for word in words:
             if (plain := _PLAIN.fullmatch(word)) and plain[1] not in self._port.NONBREAKING_PREFIXES:
                 found[word] = (plain[1].lower(), plain[2][0]) if plain[2] else (plain[1].lower(),)
@@ -154,8 +155,8 @@ class _Port(MosesTokenizer):
     def __init__(self, language: str) -> None:
         super().__init__(language)
         self._lower, self._alpha = frozenset(self.IsLower), frozenset(self.IsAlpha)
-        self.NONBREAKING_PREFIXES = frozenset(self.NONBREAKING_PREFIXES)
-        self.NUMERIC_ONLY_PREFIXES = frozenset(self.NUMERIC_ONLY_PREFIXES)
+        for name in ("NONBREAKING_PREFIXES", "NUMERIC_ONLY_PREFIXES"):
+            setattr(self, name, frozenset(getattr(self, name)))
 
     def islower(self, text: str) -> bool:
         return self._lower.issuperset(text)
