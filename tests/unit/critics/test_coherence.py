@@ -230,3 +230,11 @@ def test_options_signature_names_every_option():
     for name in CoherenceOptions.model_fields:
         assert f"|{name}:" in signature(CoherenceOptions())
     assert json.loads(CoherenceOptions().model_dump_json())
+
+
+def test_a_classifier_that_knows_nothing_is_warned_of():
+    from macroscope.critics.coherence.report import classifier_warning
+
+    known = {"accuracy": 0.8, "accuracy_low": 0.7, "majority_share": 0.6, "sections": 40}
+    assert classifier_warning(known) is None
+    assert "would be right on 60%" in classifier_warning(known | {"accuracy_low": 0.55})

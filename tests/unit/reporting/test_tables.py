@@ -50,3 +50,15 @@ def test_adjustment_is_over_one_statistic_of_one_critic():
         {"critic": ["k"] * 3, "statistic": ["a", "a", "b"], "p_value": [0.01, 0.04, 0.03], "value": [1, 2, 3]}
     )
     assert list(with_adjusted_p_values(table)["p_adjusted"]) == [0.02, 0.04, 0.03]
+
+
+def test_all_differences_of_a_critic_without_a_prior_are_one_family():
+    statistics = ["length_ks", "tvd_sup", "zipf_d_own", "zipf_s"]
+    table = pd.DataFrame(
+        {"critic": ["tendencies"] * 4, "statistic": statistics, "p_value": [0.01, 0.04, 0.03, None], "value": 1.0}
+    )
+    adjusted = with_adjusted_p_values(table).set_index("statistic")["p_adjusted"]
+    assert adjusted["length_ks"] == 0.02
+    assert adjusted["tvd_sup"] == 0.04
+    assert adjusted["zipf_d_own"] == 0.03
+    assert pd.isna(adjusted["zipf_s"])

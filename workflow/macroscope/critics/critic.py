@@ -152,6 +152,8 @@ class ReportItem:
         Path of an SVG file, or None.
     documents
         Documents to read, with the probability of every transition, or None.
+    warning
+        A sentence that says why the critic's numbers cannot be trusted here, or None; it also stands by the headline.
     """
 
     name: str
@@ -160,6 +162,7 @@ class ReportItem:
     table: "pd.DataFrame | None" = None
     figure: Path | None = None
     documents: list[dict[str, Any]] | None = None
+    warning: str | None = None
 
 
 def load(name: str) -> Any:

@@ -34,6 +34,8 @@ class Shown:
         HTML of a table, SVG of a figure, or None.
     documents
         Documents to read, or None.
+    warning
+        Why the numbers cannot be trusted, or None.
     """
 
     anchor: str
@@ -42,6 +44,7 @@ class Shown:
     table: str | None = None
     figure: str | None = None
     documents: list[dict[str, object]] | None = None
+    warning: str | None = None
 
 
 def write_report(config: Path, tables: Path, figures: Path, output: Path) -> None:
@@ -56,12 +59,14 @@ def write_report(config: Path, tables: Path, figures: Path, output: Path) -> Non
     """
     results = Results(config)
     captions = Captions(results)
+    chapters = _chapters(results, read_statistics(tables), figures, captions)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         run=results.plan.config.run,
         version=__version__,
         headline=_headline(tables, captions),
-        chapters=_chapters(results, read_statistics(tables), figures, captions),
+        chapters=chapters,
+        warnings=[(title, block) for title, blocks in chapters for block in blocks if block.warning],
         training=_training(results, figures, captions),
         corpora=_table("corpora", "The corpora", tables / "corpora.csv", captions),
         dropped=_table("dropped", "What was dropped, and why", tables / "dropped.csv", captions),
@@ -162,6 +167,7 @@ def _shown(item: ReportItem, corpus: str, captions: Captions) -> Shown:
         table=None if item.table is None else html_table(item.table),
         figure=None if item.figure is None else inline_svg(item.figure),
         documents=item.documents,
+        warning=item.warning,
     )
 
 

@@ -20,9 +20,16 @@ def items(folder: Path, systems: list[str]) -> list[ReportItem]:
     systems
         Systems that were judged, in the order of the report.
     """
+    validation = read_json(folder / "inference" / "validation.json")
     evidence = {system: folder / "evidence" / system for system in systems}
     found = [
-        ReportItem("section_classifier", "Section classifier", "section_classifier", table=_classifier(folder)),
+        ReportItem(
+            "section_classifier",
+            "Section classifier",
+            "section_classifier",
+            table=pd.DataFrame([validation]),
+            warning=classifier_warning(validation),
+        ),
         ReportItem(
             "reliability",
             "Can the section classifier be trusted?",
@@ -49,9 +56,16 @@ def items(folder: Path, systems: list[str]) -> list[ReportItem]:
     return found
 
 
-def _classifier(folder: Path) -> pd.DataFrame:
-    """Accuracy and calibration on validation sections, and the prior's choice."""
-    return pd.DataFrame([read_json(folder / "inference" / "validation.json")])
+def classifier_warning(validation: dict[str, float]) -> str | None:
+    """Say that the classifier is of no use where its accuracy may be that of always naming the most common type."""
+    if validation["accuracy_low"] > validation["majority_share"]:
+        return None
+    return (
+        f"The section classifier is right on {validation['accuracy']:.0%} of {validation['sections']:.0f} validation"
+        f" sections; always naming the most common type would be right on {validation['majority_share']:.0%}. It has"
+        " not been shown to know the section types: do not rely on the numbers of this critic. More training documents,"
+        " a larger encoder or more epochs may help."
+    )
 
 
 def _projection(folder: Path, systems: list[str]) -> pd.DataFrame:
