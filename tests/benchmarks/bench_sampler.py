@@ -11,8 +11,9 @@ import torch
 from _report import say, seconds
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from macroscope.systems.options import Decoding
-from macroscope.systems.sampler import Request, Sampler
+from macroscope.systems.options import Ancestral
+from macroscope.systems.sampler import Request
+from macroscope.systems.token_sampler import TokenSampler
 
 VOCABULARY, CONTEXT, BATCH, SAMPLES, MEAN_TOKENS = 1024, 256, 32, 96, 200
 LONG_TOKENS = 500
@@ -42,8 +43,8 @@ def model(mean_tokens: float) -> GPT2LMHeadModel:
 
 def ours(network, samples, max_tokens, stride=CONTEXT // 2):
     """Tokens drawn by the sampler."""
-    sampler = Sampler(
-        network, 0, context=CONTEXT, stride=stride, batch_size=BATCH, max_tokens=max_tokens, decoding=Decoding(),
+    sampler = TokenSampler(
+        network, 0, context=CONTEXT, stride=stride, batch_size=BATCH, max_tokens=max_tokens, decoding=Ancestral(),
         seed=1, stream="bench",
     )  # fmt: skip
     return sum(len(draw.tokens) + 1 for draw in sampler.run(deque(Request(i) for i in range(samples))))

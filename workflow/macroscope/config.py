@@ -182,7 +182,7 @@ def _tagged(annotation: Any) -> dict[str, type[BaseModel]]:
     found: dict[str, type[BaseModel]] = {}
     for member in members:
         if isinstance(member, type) and issubclass(member, BaseModel):
-            for name in ("source", "kind"):
+            for name in ("source", "kind", "rule"):
                 if name in member.model_fields:
                     for tag in get_args(member.model_fields[name].annotation):
                         found.setdefault(tag, member)

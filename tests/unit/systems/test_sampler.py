@@ -10,9 +10,9 @@ import torch
 from scipy.stats import chisquare
 
 from macroscope.errors import MacroscopeError
-from macroscope.systems.decoding import distribution
-from macroscope.systems.options import Decoding
-from macroscope.systems.sampler import Request, Sampler
+from macroscope.systems.options import Ancestral
+from macroscope.systems.sampler import Request
+from macroscope.systems.token_sampler import TokenSampler
 
 from .conftest import CONTEXT, VOCABULARY
 
@@ -25,11 +25,11 @@ def sampler(model, **changes):
         "stride": 4,
         "batch_size": 4,
         "max_tokens": 60,
-        "decoding": Decoding(),
+        "decoding": Ancestral(),
         "seed": SEED,
         "stream": "test",
     }
-    return Sampler(model, 0, **(options | changes))
+    return TokenSampler(model, 0, **(options | changes))
 
 
 def draws(model, indices, **changes):
@@ -41,7 +41,7 @@ def draws(model, indices, **changes):
 @torch.inference_mode()
 def plain_draw(model, index, *, stride=4, max_tokens=60):
     """One document at a time, no cache: the sliding window's rule, spelt out."""
-    generator = sampler(model)._generator(Request(index))
+    generator = sampler(model).generator(Request(index))
     tokens, start = [0], 0
     while True:
         if len(tokens) - start > CONTEXT - 1:
@@ -153,30 +153,3 @@ def test_other_attempts_seeds_and_streams_give_other_documents(gpt2):
 def test_a_stride_as_long_as_the_window_is_refused(gpt2):
     with pytest.raises(MacroscopeError, match="stride: 16 is not between 1 and 15"):
         sampler(gpt2, stride=CONTEXT)
-
-
-LOGITS = torch.tensor([[2.0, 1.0, 0.5, -1.0, 1.0], [0.0, 0.0, 0.0, 0.0, 3.0]])
-
-
-def test_ancestral_sampling_leaves_the_distribution_alone():
-    torch.testing.assert_close(distribution(LOGITS, Decoding()), LOGITS.double().softmax(-1))
-
-
-def test_temperature_divides_the_logits():
-    torch.testing.assert_close(distribution(LOGITS, Decoding(temperature=0.5)), (LOGITS.double() * 2).softmax(-1))
-
-
-def test_top_k_keeps_the_most_probable():
-    expected = torch.tensor([[2.0, 1.0, -torch.inf, -torch.inf, 1.0], [0.0, 0.0, 0.0, 0.0, 3.0]]).double().softmax(-1)
-    # Ties at the border are all kept: which of them were dropped would be arbitrary.
-    torch.testing.assert_close(distribution(LOGITS, Decoding(top_k=2)), expected)
-
-
-@pytest.mark.parametrize("mass", [0.3, 0.6, 0.9, 0.999])
-def test_nucleus_is_the_smallest_set_of_that_mass(mass):
-    for full, kept in zip(LOGITS.double().softmax(-1), distribution(LOGITS, Decoding(top_p=mass)), strict=True):
-        size = int((kept > 0).sum())
-        ordered = full.sort(descending=True).values
-        assert ordered[:size].sum() >= mass
-        assert ordered[: size - 1].sum() < mass
-        torch.testing.assert_close(kept[kept > 0], full[kept > 0] / full[kept > 0].sum())

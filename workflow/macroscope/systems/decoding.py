@@ -1,12 +1,15 @@
 """Decoding rules: from the model's logits to the distribution that the next token is drawn from."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
-from macroscope.systems.options import Decoding
+from macroscope.systems.options import Ancestral, MinP, Nucleus, Temperature, TokenRule, TopK, Typical
 
 
-def distribution(logits: torch.Tensor, decoding: Decoding) -> torch.Tensor:
-    """Probabilities of the next token: temperature, then top-k, then top-p, each only where it is asked for.
+def distribution(logits: torch.Tensor, rule: TokenRule) -> torch.Tensor:
+    """Probabilities of the next token: the temperature first, then the rule's truncation.
 
     Parameters
     ----------
@@ -17,33 +20,67 @@ def distribution(logits: torch.Tensor, decoding: Decoding) -> torch.Tensor:
     -------
     tensor, rows x vocabulary, float64; rows sum to 1.
     """
-    logits = logits.double() / decoding.temperature
-    if 0 < decoding.top_k < logits.shape[-1]:
-        smallest = logits.topk(decoding.top_k, dim=-1).values[..., -1:]
-        logits = logits.masked_fill(logits < smallest, -torch.inf)
-    probabilities = logits.softmax(-1)
-    return probabilities if decoding.top_p >= 1 else _nucleus(probabilities, decoding.top_p)
+    probabilities = (logits.double() / getattr(rule, "temperature", 1.0)).softmax(-1)
+    kept = _KEPT[type(rule)]
+    if kept is None:
+        return probabilities
+    remaining = torch.where(kept(probabilities, rule), probabilities, 0.0)
+    return remaining / remaining.sum(-1, keepdim=True)
 
 
 def invert(probabilities: torch.Tensor, uniforms: torch.Tensor) -> torch.Tensor:
-    """Draw one token a row by inverting the cumulative distribution at a uniform number in [0, 1).
+    """Draw tokens by inverting the cumulative distribution at uniform numbers in [0, 1).
 
     Parameters
     ----------
     probabilities
         rows x vocabulary, float64.
     uniforms
-        One number a row, float64.
+        rows x draws, float64.
+
+    Returns
+    -------
+    tensor, rows x draws.
     """
     cumulative = probabilities.cumsum(-1)
     # Scaling by the last value forgives a sum that is 1 only up to rounding.
-    tokens = torch.searchsorted(cumulative, (uniforms * cumulative[:, -1])[:, None], right=True)
-    return tokens[:, 0].clamp(max=probabilities.shape[-1] - 1)
+    tokens = torch.searchsorted(cumulative, uniforms * cumulative[:, -1:], right=True)
+    return tokens.clamp(max=probabilities.shape[-1] - 1)
 
 
-def _nucleus(probabilities: torch.Tensor, mass: float) -> torch.Tensor:
-    """Keep the fewest most probable tokens whose mass reaches `mass` (Holtzman et al. 2020)."""
-    ordered, order = probabilities.sort(dim=-1, descending=True, stable=True)
+def _top_k(probabilities: torch.Tensor, rule: TopK) -> torch.Tensor:
+    k = min(rule.k, probabilities.shape[-1])
+    return probabilities >= probabilities.topk(k, dim=-1).values[..., -1:]
+
+
+def _nucleus(probabilities: torch.Tensor, rule: Nucleus) -> torch.Tensor:
+    return _until(probabilities, -probabilities, rule.p)
+
+
+def _typical(probabilities: torch.Tensor, rule: Typical) -> torch.Tensor:
+    surprisal = -probabilities.log()
+    entropy = torch.special.entr(probabilities).sum(-1, keepdim=True)
+    return _until(probabilities, (surprisal - entropy).abs(), rule.p)
+
+
+def _min_p(probabilities: torch.Tensor, rule: MinP) -> torch.Tensor:
+    return probabilities >= rule.p * probabilities.max(-1, keepdim=True).values
+
+
+def _until(probabilities: torch.Tensor, rank: torch.Tensor, mass: float) -> torch.Tensor:
+    """Mark the tokens of lowest rank, the fewest whose probabilities reach `mass`."""
+    order = rank.argsort(dim=-1, stable=True)
+    ordered = probabilities.gather(-1, order)
     before = ordered.cumsum(-1) - ordered
-    kept = torch.where(before < mass, ordered, 0.0)
-    return torch.zeros_like(probabilities).scatter(-1, order, kept / kept.sum(-1, keepdim=True))
+    return torch.zeros_like(probabilities, dtype=torch.bool).scatter(-1, order, before < mass)
+
+
+_KEPT: dict[type, Callable[[torch.Tensor, Any], torch.Tensor] | None] = {
+    Ancestral: None,
+    Temperature: None,
+    TopK: _top_k,
+    Nucleus: _nucleus,
+    Typical: _typical,
+    MinP: _min_p,
+}
+"""Which tokens a rule keeps."""

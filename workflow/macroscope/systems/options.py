@@ -7,13 +7,64 @@ from pydantic import Field
 from macroscope.corpora.options import Options
 
 
-class Decoding(Options):
-    """How the next token is chosen from the model's distribution."""
+class Ancestral(Options):
+    """Draw each token from the model's own distribution: no truncation, no temperature (top_k = 0)."""
 
-    rule: Literal["ancestral"] = Field("ancestral", description="ancestral: draw from the model's own distribution.")
-    temperature: float = Field(1.0, gt=0, description="Divides the logits; 1 leaves the distribution as it is.")
-    top_k: int = Field(0, ge=0, description="Only the k most probable tokens; 0 = all (the released code had 50).")
-    top_p: float = Field(1.0, gt=0, le=1, description="Only the nucleus of this mass (Holtzman et al.); 1 = all.")
+    rule: Literal["ancestral"] = Field("ancestral", description="Draw from the model's own distribution.")
+
+
+class _Changed(Options):
+    """A rule that draws from a changed distribution."""
+
+    temperature: float = Field(
+        1.0, gt=0, description="Divides the logits before anything else; 1 leaves the distribution as it is."
+    )
+
+
+class Temperature(_Changed):
+    """Draw from the distribution with its logits divided by a temperature."""
+
+    rule: Literal["temperature"]
+    temperature: float = Field(gt=0, description="Divides the logits: below 1 more of the probable, above 1 less.")
+
+
+class TopK(_Changed):
+    """Draw from the k most probable tokens (Fan et al. 2018)."""
+
+    rule: Literal["top_k"]
+    k: int = Field(ge=1, description="Number of tokens; ties with the last one stay.")
+
+
+class Nucleus(_Changed):
+    """Draw from the fewest tokens that hold a share of the probability (Holtzman et al. 2020)."""
+
+    rule: Literal["nucleus"]
+    p: float = Field(gt=0, le=1, description="That share.")
+
+
+class Typical(_Changed):
+    """Draw from the tokens whose surprisal is nearest to the entropy (Meister et al. 2023)."""
+
+    rule: Literal["typical"]
+    p: float = Field(gt=0, le=1, description="Share of the probability that these tokens hold.")
+
+
+class MinP(_Changed):
+    """Draw from the tokens that are not much less probable than the most probable one (Nguyen et al. 2024)."""
+
+    rule: Literal["min_p"]
+    p: float = Field(ge=0, le=1, description="Least probability, as a share of the largest.")
+
+
+class BeamSampling(Options):
+    """Stochastic beam (meister2021 §5): k extensions drawn for each of k beams, the k most probable of all kept."""
+
+    rule: Literal["beam_sampling"]
+    beams: int = Field(5, ge=1, description="k; 1 is ancestral sampling (paper: 5).")
+
+
+TokenRule = Ancestral | Temperature | TopK | Nucleus | Typical | MinP
+Decoding = Annotated[TokenRule | BeamSampling, Field(discriminator="rule")]
 
 
 class Training(Options):
@@ -39,7 +90,7 @@ class LanguageModelSystem(Options):
     titles: bool = Field(description="Section titles stand before the sections in the training text (W/ Title).")
     context: int | None = Field(None, ge=8, description="Context window in tokens; default: the model's own.")
     training: Training = Field(Training(), description="Training.")
-    decoding: Decoding = Field(Decoding(), description="Sampling.")
+    decoding: Decoding = Field(Ancestral(), description="How the next token is chosen.")
     samples: int = Field(1000, ge=1, description="Number of valid samples to draw.")
     samples_per_shard: int = Field(1000, ge=1, description="Samples of one sampling job.")
     batch_size: int = Field(32, ge=1, description="Sequences that are sampled at the same time.")

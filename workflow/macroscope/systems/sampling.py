@@ -12,10 +12,12 @@ from typing import Any
 from macroscope.documents import Count, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
+from macroscope.systems.beam_sampler import BeamSampler
 from macroscope.systems.formats import InvalidDraw, parse_draw, reasons
 from macroscope.systems.language_model import context_window, load_model
-from macroscope.systems.options import LanguageModelSystem
+from macroscope.systems.options import BeamSampling, LanguageModelSystem
 from macroscope.systems.sampler import Draw, Request, Sampler
+from macroscope.systems.token_sampler import TokenSampler
 from macroscope.systems.tokenizer import boundary_id
 
 log = logging.getLogger("macroscope")
@@ -74,17 +76,7 @@ def sample_shard(
     if done:
         log.info("%d of %d samples were finished before", len(done), len(indices))
     context = context_window(network.config, options.context)
-    sampler = Sampler(
-        network,
-        boundary_id(tokenizer),
-        context=context,
-        stride=options.stride or context // 2,
-        batch_size=options.batch_size,
-        max_tokens=options.max_tokens,
-        decoding=options.decoding,
-        seed=seed,
-        stream=system,
-    )
+    sampler = make_sampler(network, boundary_id(tokenizer), context, options, seed, system)
     with Progress(f"sample {system}", len(indices), "samples") as bar:
         bar.advance(len(done))
         for sample in _draw([i for i in indices if i not in done], sampler, tokenizer, options.titles):
@@ -96,6 +88,24 @@ def sample_shard(
     documents = (_document(done[i], system) for i in sorted(done) if done[i].sections)
     write_documents(output, documents, provenance)
     part.remove()
+
+
+def make_sampler(
+    model: Any, boundary: int, context: int, options: LanguageModelSystem, seed: int, stream: str
+) -> Sampler:
+    """Return the sampler for the options' decoding rule; arguments as for `Sampler`."""
+    kind = BeamSampler if isinstance(options.decoding, BeamSampling) else TokenSampler
+    return kind(
+        model,
+        boundary,
+        context=context,
+        stride=options.stride or context // 2,
+        batch_size=options.batch_size,
+        max_tokens=options.max_tokens,
+        decoding=options.decoding,
+        seed=seed,
+        stream=stream,
+    )
 
 
 class Part:
