@@ -44,8 +44,8 @@ def model(mean_tokens: float) -> GPT2LMHeadModel:
 def ours(network, samples, max_tokens, stride=CONTEXT // 2):
     """Tokens drawn by the sampler."""
     sampler = TokenSampler(
-        network, 0, context=CONTEXT, stride=stride, batch_size=BATCH, max_tokens=max_tokens, decoding=Ancestral(),
-        seed=1, stream="bench",
+        network, 0, context=CONTEXT, stride=stride, batch_size=BATCH, max_tokens=max_tokens,
+        decoding=Ancestral(rule="ancestral"), seed=1, stream="bench",
     )  # fmt: skip
     return sum(len(draw.tokens) + 1 for draw in sampler.run(deque(Request(i) for i in range(samples))))
 

@@ -107,3 +107,15 @@ def test_locked_environments_agree():
     lock = {line for line in (envs / "core.lock.txt").read_text().splitlines() if "==" in line}
     conda = yaml.safe_load((envs / "core.yaml").read_text())["dependencies"][-1]["pip"]
     assert set(conda) == lock, "run make lock"
+
+
+def test_a_resampled_system_needs_a_language_model():
+    nucleus = {"kind": "resampled", "of": "lmm", "decoding": {"rule": "nucleus", "p": 0.9}}
+    lm = {"kind": "language_model", "base": "tiny-gpt2", "titles": True}
+    config = {
+        "corpora": {"wiki": {"source": "simulated"}},
+        "systems": {"lm": lm, "nucleus": nucleus},
+        "comparisons": [{"corpus": "wiki"}],
+    }
+    with pytest.raises(MacroscopeError, match=r"systems\.nucleus\.of: there is no system of kind language_model 'lmm'"):
+        parse_config(config)

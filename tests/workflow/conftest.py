@@ -64,6 +64,12 @@ class Run:
                     "max_tokens": 80,
                     "training": {"epochs": 1, "batch_size": 16, "learning_rate": 0.003, "evaluations": 1},
                 },
+                "lm-nucleus": {
+                    "kind": "resampled",
+                    "of": "lm",
+                    "decoding": {"rule": "nucleus", "p": 0.9},
+                    "samples_per_shard": 6,
+                },
             },
             "critics": {"coherence": critic, "tendencies": CRITIC_OPTIONS["tendencies"]},
             "comparisons": [{"corpus": "real", "systems": "all", "critics": ["coherence", "tendencies"]}],

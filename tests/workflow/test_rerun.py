@@ -43,7 +43,7 @@ def test_changed_reference_runs_all_but_the_candidates_import(run):
         jobs = run.pending()
     assert "import_texts" not in jobs
     assert jobs["extract_documents"] == jobs["finetune"] == jobs["train_section_classifier"] == 1
-    assert jobs["project_sections"] == 3
+    assert jobs["project_sections"] == 4
 
 
 def test_added_system_runs_for_that_system_alone(run):
@@ -59,24 +59,24 @@ def test_added_system_runs_for_that_system_alone(run):
 @pytest.mark.parametrize(
     ("module", "jobs"),
     [
-        ("critics/coherence/explanation.py", {"explain_sections": 3, **REPORT}),
-        ("critics/coherence/transitions.py", {"explain_sections": 3, **REPORT}),
+        ("critics/coherence/explanation.py", {"explain_sections": 4, **REPORT}),
+        ("critics/coherence/transitions.py", {"explain_sections": 4, **REPORT}),
         (
             "critics/coherence/projection.py",
-            {"project_sections": 3, **dict.fromkeys(SCORED, 3), **REPORT},
+            {"project_sections": 4, **dict.fromkeys(SCORED, 4), **REPORT},
         ),
         (
             "critics/coherence/prior.py",
-            {"fit_section_prior": 1, **dict.fromkeys(SCORED, 3), **REPORT},
+            {"fit_section_prior": 1, **dict.fromkeys(SCORED, 4), **REPORT},
         ),
         (
             "systems/sampler.py",
-            {"sample": 2, "gather_samples": 1, **dict.fromkeys(JUDGED, 1), **REPORT},
+            {"sample": 3, "gather_samples": 2, **dict.fromkeys(JUDGED, 2), **REPORT},
         ),
-        ("critics/tendencies/features.py", {"count_tokens": 3, "compare_tendencies": 3, **REPORT}),
-        ("critics/tendencies/growth.py", {"compare_tendencies": 3, **REPORT}),
+        ("critics/tendencies/features.py", {"count_tokens": 4, "compare_tendencies": 4, **REPORT}),
+        ("critics/tendencies/growth.py", {"compare_tendencies": 4, **REPORT}),
         ("critics/tendencies/figures.py", REPORT),
-        ("statistics/multiplicity.py", {"explain_sections": 3, "compare_tendencies": 3, **REPORT}),
+        ("statistics/multiplicity.py", {"explain_sections": 4, "compare_tendencies": 4, **REPORT}),
         ("reporting/latex.py", REPORT),
     ],
 )
@@ -91,7 +91,7 @@ def test_changed_option_of_one_stage(run):
     run.save()
     try:
         jobs = run.pending()
-        assert jobs["sample"] == 2
+        assert jobs["sample"] == 3  # two shards, and one of the system that samples the same model
         assert "finetune" not in jobs
     finally:
         del training["stride"]

@@ -16,10 +16,13 @@ def results(run):
 
 def test_tables_tell_the_shuffled_candidate_from_real_text(run):
     headline = pd.read_csv(results(run) / "tables" / "headline.csv").set_index("system")
-    assert list(headline.index) == ["control", "mine", "lm"]
+    assert list(headline.index) == ["control", "mine", "lm", "lm-nucleus"]
     assert headline.at["mine", "coherence_ratio_low"] > 1
     assert headline.at["mine", "coherence_p_value"] < 0.05
     assert headline.at["lm", "word_ppl_low"] < headline.at["lm", "word_ppl"] < headline.at["lm", "word_ppl_high"]
+    assert headline.at["lm-nucleus", "decoding"] == "nucleus p=0.9"
+    assert headline.at["lm-nucleus", "word_ppl"] == headline.at["lm", "word_ppl"]
+    assert not (run.work / "results" / "test" / "systems" / "real" / "lm-nucleus" / "model").exists()
     statistics = pd.read_csv(results(run) / "tables" / "statistics.csv")
     assert (statistics["ci_low"].isna() | (statistics["ci_low"] <= statistics["value"])).all()
     assert statistics["signature"].notna().all()
@@ -28,7 +31,7 @@ def test_tables_tell_the_shuffled_candidate_from_real_text(run):
 def test_everything_dropped_is_in_a_table(run):
     dropped = pd.read_csv(results(run) / "tables" / "dropped.csv")
     assert set(dropped["corpus"]) == {"real"}
-    assert set(dropped["system"].dropna()) == {"control", "mine", "lm"}
+    assert set(dropped["system"].dropna()) == {"control", "mine", "lm", "lm-nucleus"}
 
 
 def test_report_needs_nothing_from_outside(run):

@@ -15,7 +15,7 @@ from macroscope.corpora.options import AnyCorpus, Options, SimulatedCorpus
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import SPLIT_HALF, options_model
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.systems.options import AnySystem, ControlSystem, SimulatedSystem
+from macroscope.systems.options import AnySystem, ControlSystem, LanguageModelSystem, ResampledSystem, SimulatedSystem
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 
@@ -71,6 +71,14 @@ class Config(Options):
             for system in [] if comparison.systems == "all" else comparison.systems:
                 _require(system, {**self.systems, CONTROL: None}, f"{place}.systems", "system")
                 self._require_process(system, comparison.corpus, place)
+        return self
+
+    @model_validator(mode="after")
+    def _models_exist(self) -> "Config":
+        models = {name: s for name, s in self.systems.items() if isinstance(s, LanguageModelSystem)}
+        for name, system in self.systems.items():
+            if isinstance(system, ResampledSystem):
+                _require(system.of, models, f"systems.{name}.of", "system of kind language_model")
         return self
 
     @model_validator(mode="after")

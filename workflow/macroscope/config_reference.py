@@ -9,7 +9,7 @@ from pydantic_core import PydanticUndefined
 
 from macroscope.config import Config
 
-_TAGS = ("source", "kind")
+_TAGS = ("source", "kind", "rule")
 _INTRODUCTION = """\
 # The config
 
@@ -44,7 +44,7 @@ def _group(place: str, title: str, model: type[BaseModel], shown: set[tuple[str,
     for name, field in model.model_fields.items():
         inner = name if place == "config" else f"{place}.{name}"
         for tag, group in _groups(field.annotation):
-            where = inner + (".&lt;name&gt;" if tag else "") + (f", {tag}" if tag else "")
+            where = inner + (".&lt;name&gt;" if _is_named(field.annotation) else "") + (f", {tag}" if tag else "")
             yield from _group(inner, where, group, shown)
 
 
@@ -53,6 +53,11 @@ def _groups(annotation: Any) -> list[tuple[str, type[BaseModel]]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [(_tag(annotation), annotation)]
     return [group for argument in get_args(annotation) for group in _groups(argument)]
+
+
+def _is_named(annotation: Any) -> bool:
+    """Whether a field holds alternatives under names of the user's own."""
+    return get_origin(annotation) is dict
 
 
 def _tag(model: type[BaseModel]) -> str:

@@ -23,7 +23,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.models import is_from_scratch, megabytes_of, threads_of
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
-from macroscope.systems.options import ControlSystem, FilesSystem, LanguageModelSystem, SimulatedSystem
+from macroscope.systems.options import ControlSystem, FilesSystem, LanguageModelSystem, ResampledSystem, SimulatedSystem
 
 NOTHING = "(?!)"
 """A wildcard constraint that matches nothing: a rule for a kind that the config does not use."""
@@ -59,7 +59,7 @@ class Plan:
         found = dict.fromkeys((corpus, system) for _, corpus, system in self.comparisons)
         return [pair for pair in found if kind is None or isinstance(self.systems[pair[1]], kind)]
 
-    def systems_of(self, kind: type) -> str:
+    def systems_of(self, kind: Any) -> str:
         """Wildcard constraint: names of the systems of a kind."""
         return _alternatives(name for name, system in self.systems.items() if isinstance(system, kind))
 
@@ -68,6 +68,7 @@ class Plan:
         return _alternatives(n for n, corpus in self.config.corpora.items() if isinstance(corpus, SimulatedCorpus))
 
     language_models = property(lambda self: self.systems_of(LanguageModelSystem))
+    sampled_systems = property(lambda self: self.systems_of(LanguageModelSystem | ResampledSystem))
     files_systems = property(lambda self: self.systems_of(FilesSystem))
     control_systems = property(lambda self: self.systems_of(ControlSystem))
     simulated_systems = property(lambda self: self.systems_of(SimulatedSystem))
@@ -98,6 +99,20 @@ class Plan:
             and isinstance(self.systems[system], SimulatedSystem | ControlSystem)
         }
 
+    def trained(self, system: str) -> str:
+        """Name of the system whose training makes the model of a system that samples one."""
+        found = self.systems[system]
+        return found.of if isinstance(found, ResampledSystem) else system
+
+    def sampled(self, system: str) -> LanguageModelSystem | None:
+        """What a system that samples a language model asks for; None for one that does not."""
+        found = self.systems[system]
+        if isinstance(found, ResampledSystem):
+            model = self.systems[found.of]
+            assert isinstance(model, LanguageModelSystem)  # the config requires it
+            return found.applied_to(model)
+        return found if isinstance(found, LanguageModelSystem) else None
+
     def simulated_order(self, wildcards: Any) -> str:
         """Order of a simulated system; that of the control is the process's."""
         system = self.systems[wildcards.system]
@@ -119,6 +134,10 @@ class Plan:
     def raw_part(self, wildcards: Any) -> str:
         """Raw file of a part of a corpus."""
         return self._raw_parts(wildcards.corpus)[wildcards.part]
+
+    def model(self, wildcards: Any) -> str:
+        """Folder of the model that a system samples."""
+        return f"{self.results}/systems/{wildcards.corpus}/{self.trained(wildcards.system)}/model"
 
     def shards(self, wildcards: Any) -> list[str]:
         """Sampling shards of a language model."""
@@ -280,9 +299,9 @@ class Plan:
                 yield name
 
     def _language_model(self, system: str) -> LanguageModelSystem:
-        found = self.systems[system]
-        if not isinstance(found, LanguageModelSystem):
-            raise TypeError(f"system {system} is of kind {found.kind}, not a language model")
+        found = self.sampled(system)
+        if found is None:
+            raise TypeError(f"system {system} is of kind {self.systems[system].kind}, not a language model")
         return found
 
     def _raw_parts(self, name: str) -> dict[str, str]:

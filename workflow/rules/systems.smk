@@ -102,7 +102,7 @@ rule measure_perplexity:
 rule sample:
     """One shard of samples; every sample has a seed of its own, so the number of shards does not change them."""
     input:
-        model="results/{run}/systems/{corpus}/{system}/model",
+        model=plan.model,
         code=modules_of("macroscope.systems.sampling"),
     output:
         "results/{run}/systems/{corpus}/{system}/shards/{shard}.parquet",
@@ -111,7 +111,7 @@ rule sample:
     benchmark:
         "logs/{run}/sample/{corpus}/{system}-{shard}.tsv"
     wildcard_constraints:
-        system=plan.language_models,
+        system=plan.sampled_systems,
     conda:
         "../../envs/core.yaml"
     threads: plan.threads
@@ -141,7 +141,7 @@ rule gather_samples:
     log:
         "logs/{run}/gather_samples/{corpus}/{system}.log",
     wildcard_constraints:
-        system=plan.language_models,
+        system=plan.sampled_systems,
     conda:
         "../../envs/core.yaml"
     resources:

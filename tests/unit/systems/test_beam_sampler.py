@@ -76,7 +76,7 @@ def test_samples_do_not_depend_on_the_batch_or_the_shards(gpt2):
 
 def test_one_beam_is_ancestral_sampling(gpt2):
     found = draws(gpt2, 1, range(400), max_tokens=1, batch_size=64)
-    ancestral = TokenSampler(gpt2, 0, decoding=Ancestral(), **OPTIONS | {"stride": 4, "max_tokens": 1})
+    ancestral = TokenSampler(gpt2, 0, decoding=Ancestral(rule="ancestral"), **OPTIONS | {"stride": 4, "max_tokens": 1})
     other = {d.request.index: d for d in ancestral.run(deque(Request(index) for index in range(400)))}
     assert {i: d.tokens.tolist() for i, d in found.items()} == {i: d.tokens.tolist() for i, d in other.items()}
 

@@ -25,7 +25,7 @@ def sampler(model, **changes):
         "stride": 4,
         "batch_size": 4,
         "max_tokens": 60,
-        "decoding": Ancestral(),
+        "decoding": Ancestral(rule="ancestral"),
         "seed": SEED,
         "stream": "test",
     }

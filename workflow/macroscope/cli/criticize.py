@@ -22,12 +22,10 @@ def criticize(
 
     Writes OUTPUT/config.yaml, runs the workflow on it and prints the headline. Run again, it goes on where it was.
     """
-    import pandas as pd
-
     from macroscope import criticism
-    from macroscope.reporting.tables import display_headline
+    from macroscope.reporting.tables import display_headline, read_headline
 
     plan = criticism.criticize(reference, candidate, critic or criticism.DEFAULT_CRITICS, output, seed, cores)
-    headline = pd.read_csv(output / plan.results / "tables" / "headline.csv").fillna({"setting": ""})
+    headline = read_headline(output / plan.results / "tables")
     print(display_headline(headline).drop(columns=["Corpus", "Setting"]).to_string(index=False))
     print(f"\nReport: {output / plan.results / 'report.html'}\nConfig: {output / 'config.yaml'}")

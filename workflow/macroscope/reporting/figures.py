@@ -10,7 +10,7 @@ from macroscope.critics.critic import is_empirical, load
 from macroscope.files import atomic
 from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, save, style
 from macroscope.reporting.results import Results, rows_of
-from macroscope.reporting.tables import read_statistics
+from macroscope.reporting.tables import read_headline, read_statistics
 
 KIND_COLOURS = {"control": GREEN, "language_model": BLUE, "files": VERMILION, "simulated": ORANGE}
 KIND_NAMES = {
@@ -26,7 +26,7 @@ WIDE_RANGE = 10
 def draw_figures(config: Path, tables: Path, output: Path) -> None:
     """Draw all figures of a run into the folder `output`, as SVG and PDF."""
     results = Results(config)
-    headline, statistics = pd.read_csv(tables / "headline.csv"), read_statistics(tables)
+    headline, statistics = read_headline(tables), read_statistics(tables)
     truth = _read_truth(tables)
     with atomic(output) as folder:
         folder.mkdir()

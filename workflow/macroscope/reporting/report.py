@@ -15,7 +15,7 @@ from macroscope.critics.critic import ReportItem, is_empirical
 from macroscope.files import atomic
 from macroscope.paths import CAPTIONS
 from macroscope.reporting.results import Results
-from macroscope.reporting.tables import display_calibration, display_headline, read_statistics
+from macroscope.reporting.tables import display_calibration, display_headline, read_headline, read_statistics
 
 TEMPLATE = CAPTIONS / "report.html.jinja"
 
@@ -135,7 +135,7 @@ def _with_number_cells(row: str, numeric: list[bool]) -> str:
 
 
 def _headline(tables: Path, captions: Captions) -> Shown:
-    table = display_headline(pd.read_csv(tables / "headline.csv", keep_default_na=True).fillna({"setting": ""}))
+    table = display_headline(read_headline(tables))
     return Shown("headline", "Headline", captions.html("headline"), html_table(table))
 
 

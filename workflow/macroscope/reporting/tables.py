@@ -10,7 +10,7 @@ from macroscope.files import atomic
 from macroscope.reporting.latex import to_latex
 from macroscope.reporting.results import Results, rows_of
 from macroscope.statistics.multiplicity import benjamini_hochberg
-from macroscope.systems.options import LanguageModelSystem
+from macroscope.systems.options import Decoding
 
 SMALLEST_P = 0.001
 LEVEL = 0.05
@@ -50,6 +50,11 @@ def write_tables(config: Path, output: Path) -> None:
                 item.table.to_csv(folder / f"{critic}_{corpus}_{item.name}.csv", index=False)
 
 
+def read_headline(tables: Path) -> pd.DataFrame:
+    """Read the headline from the folder of the tables."""
+    return pd.read_csv(tables / "headline.csv").fillna({"setting": "", "base": "", "decoding": ""})
+
+
 def read_statistics(tables: Path) -> pd.DataFrame:
     """All numbers of the run, with p_adjusted, from the folder of the tables."""
     return pd.read_csv(tables / "statistics.csv", keep_default_na=False, na_values=[""])
@@ -79,17 +84,18 @@ def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     data frame
-        corpus, system, base, setting, n, word_ppl and token_ppl (NaN where the system is no language model of this
-        run); for every critic with a prior <critic>_latent_ppl, <critic>_ratio (to the control) and <critic>_p_value
-        (BH-adjusted), each perplexity and ratio with _low and _high; for every other critic <critic>_tests and
-        <critic>_different: how many of its tests of a difference have an adjusted p-value below 5 %.
+        corpus, system, kind, base, setting, decoding, n; word_ppl and token_ppl of the model that is sampled (NaN where
+        the system is no language model of this run); for every critic with a prior <critic>_latent_ppl, <critic>_ratio
+        (to the control) and <critic>_p_value (BH-adjusted), each perplexity and ratio with _low and _high; for every
+        other critic <critic>_tests and <critic>_different: how many of its tests of a difference have an adjusted
+        p-value below 5 %.
     """
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
     for corpus, system in results.plan.pairs():
         row: dict[str, object] = {"corpus": corpus, "system": system, **_description(results, system)}
         for statistic in ("word_ppl", "token_ppl"):
-            row |= _estimate(indexed, (corpus, system, "perplexity", statistic), statistic)
+            row |= _estimate(indexed, (corpus, results.plan.trained(system), "perplexity", statistic), statistic)
         for critic in dict.fromkeys(c for c, k, s in results.plan.comparisons if (k, s) == (corpus, system)):
             rows_of_critic = rows_of(statistics, critic, corpus)
             own = rows_of_critic[rows_of_critic["system"] == system]
@@ -128,6 +134,8 @@ def calibration_table(results: Results, statistics: pd.DataFrame) -> pd.DataFram
 def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
     """Return the headline as a person reads it: "5.18 [5.02, 5.33]"."""
     shown = pd.DataFrame({"Corpus": headline["corpus"], "System": headline["system"], "Setting": headline["setting"]})
+    if set(headline["decoding"]) - {"", "ancestral"}:
+        shown["Decoding"] = headline["decoding"]
     shown["n"] = headline["n"].map("{:,.0f}".format)
     for statistic, label in (("word_ppl", "Word PPL"), ("token_ppl", "Token PPL")):
         if headline[statistic].notna().any():
@@ -184,10 +192,18 @@ def dropped_table(results: Results) -> pd.DataFrame:
 
 
 def _description(results: Results, system: str) -> dict[str, object]:
+    model = results.plan.sampled(system)
+    if model is not None:
+        setting = "W/ Title" if model.titles else "W/O Title"
+        return {"kind": "language_model", "base": model.base, "setting": setting, "decoding": _rule(model.decoding)}
     options = results.plan.systems[system]
-    if isinstance(options, LanguageModelSystem):
-        return {"kind": options.kind, "base": options.base, "setting": "W/ Title" if options.titles else "W/O Title"}
-    return {"kind": options.kind, "base": "", "setting": getattr(options, "order", options.kind)}
+    return {"kind": options.kind, "base": "", "setting": getattr(options, "order", options.kind), "decoding": ""}
+
+
+def _rule(decoding: Decoding) -> str:
+    """Return a decoding rule as a person writes it: "nucleus p=0.9"."""
+    options = {name: value for name, value in decoding.model_dump(exclude={"rule"}).items() if value != 1.0}
+    return " ".join([decoding.rule.replace("_", " "), *(f"{name}={value:g}" for name, value in options.items())])
 
 
 def _estimate(indexed: pd.DataFrame, key: tuple[str, ...], name: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ from macroscope.corpora.options import Options
 class Ancestral(Options):
     """Draw each token from the model's own distribution: no truncation, no temperature (top_k = 0)."""
 
-    rule: Literal["ancestral"] = Field("ancestral", description="Draw from the model's own distribution.")
+    rule: Literal["ancestral"]
 
 
 class _Changed(Options):
@@ -90,7 +90,7 @@ class LanguageModelSystem(Options):
     titles: bool = Field(description="Section titles stand before the sections in the training text (W/ Title).")
     context: int | None = Field(None, ge=8, description="Context window in tokens; default: the model's own.")
     training: Training = Field(Training(), description="Training.")
-    decoding: Decoding = Field(Ancestral(), description="How the next token is chosen.")
+    decoding: Decoding = Field(Ancestral(rule="ancestral"), description="How the next token is chosen.")
     samples: int = Field(1000, ge=1, description="Number of valid samples to draw.")
     samples_per_shard: int = Field(1000, ge=1, description="Samples of one sampling job.")
     batch_size: int = Field(32, ge=1, description="Sequences that are sampled at the same time.")
@@ -101,6 +101,25 @@ class LanguageModelSystem(Options):
         description="Beyond the context window: tokens sampled between two re-encodings of it (1 = the paper's);"
         " default: half the window.",
     )
+
+
+class ResampledSystem(Options):
+    """Samples of another system's language model under another decoding rule; the model is trained once for both."""
+
+    kind: Literal["resampled"]
+    of: str = Field(description="Name of the system of kind language_model whose model is sampled.")
+    decoding: Decoding = Field(description="How the next token is chosen.")
+    samples: int | None = Field(None, ge=1, description="Number of valid samples to draw; default: as the other.")
+    samples_per_shard: int | None = Field(None, ge=1, description="Samples of one sampling job; default: as the other.")
+    batch_size: int | None = Field(None, ge=1, description="Sequences at the same time; default: as the other.")
+    max_tokens: int | None = Field(None, ge=1, description="Longest sample, in tokens; default: as the other.")
+    stride: int | None = Field(None, ge=1, description="As for language_model; default: as the other.")
+
+    def applied_to(self, model: LanguageModelSystem) -> LanguageModelSystem:
+        """Return what the two together ask for."""
+        names = ("decoding", "samples", "samples_per_shard", "batch_size", "max_tokens", "stride")
+        changes = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return model.model_copy(update=changes)
 
 
 class FilesSystem(Options):
@@ -129,4 +148,6 @@ class SimulatedSystem(Options):
     samples: int = Field(400, ge=1, description="Number of documents.")
 
 
-AnySystem = Annotated[LanguageModelSystem | FilesSystem | ControlSystem | SimulatedSystem, Field(discriminator="kind")]
+AnySystem = Annotated[
+    LanguageModelSystem | ResampledSystem | FilesSystem | ControlSystem | SimulatedSystem, Field(discriminator="kind")
+]
