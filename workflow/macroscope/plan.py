@@ -23,7 +23,14 @@ from macroscope.errors import MacroscopeError
 from macroscope.models import is_from_scratch, megabytes_of, threads_of
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
-from macroscope.systems.options import ControlSystem, FilesSystem, LanguageModelSystem, ResampledSystem, SimulatedSystem
+from macroscope.systems.options import (
+    ControlSystem,
+    FilesSystem,
+    LanguageModelSystem,
+    NgramSystem,
+    ResampledSystem,
+    SimulatedSystem,
+)
 
 NOTHING = "(?!)"
 """A wildcard constraint that matches nothing: a rule for a kind that the config does not use."""
@@ -69,6 +76,7 @@ class Plan:
 
     language_models = property(lambda self: self.systems_of(LanguageModelSystem))
     sampled_systems = property(lambda self: self.systems_of(LanguageModelSystem | ResampledSystem))
+    ngram_systems = property(lambda self: self.systems_of(NgramSystem))
     files_systems = property(lambda self: self.systems_of(FilesSystem))
     control_systems = property(lambda self: self.systems_of(ControlSystem))
     simulated_systems = property(lambda self: self.systems_of(SimulatedSystem))

@@ -154,6 +154,35 @@ rule gather_samples:
         """
 
 
+rule sample_ngrams:
+    """Count the n-grams of the train split; draw samples from their model."""
+    input:
+        documents="results/{run}/corpora/{corpus}/documents.parquet",
+        code=modules_of("macroscope.systems.ngram.system"),
+    output:
+        "results/{run}/systems/{corpus}/{system}/samples.parquet",
+    log:
+        "logs/{run}/sample_ngrams/{corpus}/{system}.log",
+    benchmark:
+        "logs/{run}/sample_ngrams/{corpus}/{system}.tsv"
+    wildcard_constraints:
+        system=plan.ngram_systems,
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=8000,
+        runtime=480,
+    params:
+        options=plan.system_options,
+        seed=plan.config.seed,
+    shell:
+        """
+        python -m macroscope --log {log:q} systems ngram --documents {input.documents:q} \
+            --options {params.options:q} --seed {params.seed} --corpus {wildcards.corpus:q} \
+            --system {wildcards.system:q} --output {output:q}
+        """
+
+
 rule import_texts:
     """Texts of the user's own model."""
     input:

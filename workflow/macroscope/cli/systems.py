@@ -100,6 +100,18 @@ def gather(
     gathering.gather(shards, output, corpus)
 
 
+@app.command()
+def ngram(
+    documents: Documents, options: OptionsJson, corpus: Corpus, system: System, output: Output, seed: Seed = 1
+) -> None:
+    """Count the n-grams of the train split and draw samples from their model."""
+    from macroscope.cli.options import parse_options
+    from macroscope.systems.ngram.system import sample_ngram
+    from macroscope.systems.options import NgramSystem
+
+    sample_ngram(documents, output, parse_options(NgramSystem, options), corpus=corpus, system=system, seed=seed)
+
+
 @app.command("import")
 def import_texts(options: OptionsJson, corpus: Corpus, system: System, output: Output) -> None:
     """Read texts of the user's own model."""

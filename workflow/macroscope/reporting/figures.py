@@ -8,14 +8,15 @@ from matplotlib.figure import Figure
 
 from macroscope.critics.critic import is_empirical, load
 from macroscope.files import atomic
-from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, save, style
+from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, save, style
 from macroscope.reporting.results import Results, rows_of
 from macroscope.reporting.tables import read_headline, read_statistics
 
-KIND_COLOURS = {"control": GREEN, "language_model": BLUE, "files": VERMILION, "simulated": ORANGE}
+KIND_COLOURS = {"control": GREEN, "language_model": BLUE, "ngram": SKY, "files": VERMILION, "simulated": ORANGE}
 KIND_NAMES = {
     "control": "real text (control)",
     "language_model": "language model",
+    "ngram": "n-gram model",
     "files": "your texts",
     "simulated": "known process",
 }

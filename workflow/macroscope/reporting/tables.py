@@ -10,7 +10,7 @@ from macroscope.files import atomic
 from macroscope.reporting.latex import to_latex
 from macroscope.reporting.results import Results, rows_of
 from macroscope.statistics.multiplicity import benjamini_hochberg
-from macroscope.systems.options import Decoding
+from macroscope.systems.options import Decoding, NgramSystem, SimulatedSystem
 
 SMALLEST_P = 0.001
 LEVEL = 0.05
@@ -194,10 +194,18 @@ def dropped_table(results: Results) -> pd.DataFrame:
 def _description(results: Results, system: str) -> dict[str, object]:
     model = results.plan.sampled(system)
     if model is not None:
-        setting = "W/ Title" if model.titles else "W/O Title"
-        return {"kind": "language_model", "base": model.base, "setting": setting, "decoding": _rule(model.decoding)}
+        setting, rule = _titles(model.titles), _rule(model.decoding)
+        return {"kind": "language_model", "base": model.base, "setting": setting, "decoding": rule}
     options = results.plan.systems[system]
-    return {"kind": options.kind, "base": "", "setting": getattr(options, "order", options.kind), "decoding": ""}
+    if isinstance(options, NgramSystem):
+        base = f"{options.order}-gram, " + ("Kneser-Ney" if options.smoothing == "kneser_ney" else "unsmoothed")
+        return {"kind": options.kind, "base": base, "setting": _titles(options.titles), "decoding": "ancestral"}
+    setting = options.order if isinstance(options, SimulatedSystem) else options.kind
+    return {"kind": options.kind, "base": "", "setting": setting, "decoding": ""}
+
+
+def _titles(titles: bool) -> str:
+    return "W/ Title" if titles else "W/O Title"
 
 
 def _rule(decoding: Decoding) -> str:

@@ -11,7 +11,8 @@ from macroscope.documents import Document, Section
 
 SECTION_BREAK = "\n\n"
 BOUNDARY = "<|endoftext|>"
-
+ATTEMPTS = 20
+"""Invalid draws in a row after which a sample is given up, and counted."""
 
 NO_TEXT, NO_COLON = "draw without text", "section without a colon"
 EMPTY_TITLE, EMPTY_TEXT = "section with an empty title", "section with an empty text"

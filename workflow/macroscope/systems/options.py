@@ -122,6 +122,21 @@ class ResampledSystem(Options):
         return model.model_copy(update=changes)
 
 
+class NgramSystem(Options):
+    """An n-gram model over words, counted on the train split, that samples documents; its vocabulary is closed."""
+
+    kind: Literal["ngram"]
+    order: int = Field(3, ge=1, description="Words of an n-gram (paper: 3).")
+    smoothing: Literal["none", "kneser_ney"] = Field(
+        "none",
+        description="none: relative frequencies (meister2021 eq. 16); kneser_ney: interpolated, with three discounts an"
+        " order.",
+    )
+    titles: bool = Field(description="Section titles stand before the sections in the training text (W/ Title).")
+    samples: int = Field(1000, ge=1, description="Number of valid samples to draw.")
+    max_tokens: int = Field(20000, ge=1, description="Longest sample, in words; a longer one is cut and counted.")
+
+
 class FilesSystem(Options):
     """Texts of the user's own model: JSON Lines, Parquet, CSV, or a folder of text files."""
 
@@ -149,5 +164,6 @@ class SimulatedSystem(Options):
 
 
 AnySystem = Annotated[
-    LanguageModelSystem | ResampledSystem | FilesSystem | ControlSystem | SimulatedSystem, Field(discriminator="kind")
+    LanguageModelSystem | ResampledSystem | NgramSystem | FilesSystem | ControlSystem | SimulatedSystem,
+    Field(discriminator="kind"),
 ]

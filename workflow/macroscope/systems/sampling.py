@@ -13,7 +13,7 @@ from macroscope.documents import Count, Document, Provenance, Section, write_doc
 from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
 from macroscope.systems.beam_sampler import BeamSampler
-from macroscope.systems.formats import InvalidDraw, parse_draw, reasons
+from macroscope.systems.formats import ATTEMPTS, InvalidDraw, parse_draw, reasons
 from macroscope.systems.language_model import context_window, load_model
 from macroscope.systems.options import BeamSampling, LanguageModelSystem
 from macroscope.systems.sampler import Draw, Request, Sampler
@@ -22,8 +22,6 @@ from macroscope.systems.tokenizer import boundary_id
 
 log = logging.getLogger("macroscope")
 
-ATTEMPTS = 20
-"""Invalid draws in a row after which a sample is given up, and counted."""
 HOPELESS = 400
 """Invalid draws without a single valid one after which the model is given up."""
 

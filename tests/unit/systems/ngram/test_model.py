@@ -1,0 +1,152 @@
+"""N-gram models against published models, their definition, and each other's sums."""
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from macroscope.systems.ngram.counts import MISSING, count_ngrams
+from macroscope.systems.ngram.model import estimate
+
+BEGINNING, END = 0, 1
+
+
+def numbered(texts):
+    """Texts of words, with their end; and the vocabulary."""
+    vocabulary = {"<s>": BEGINNING, "</s>": END}
+    found = [
+        np.array([*(vocabulary.setdefault(w, len(vocabulary)) for w in text.split()), END], dtype=np.int64)
+        for text in texts
+    ]
+    return found, vocabulary
+
+
+def model_of(texts, order, smoothing, unknown=False):
+    found, vocabulary = numbered(texts)
+    return estimate(count_ngrams(found, order, len(vocabulary), BEGINNING), smoothing, unknown), vocabulary
+
+
+def probability(model, vocabulary, *words):
+    *context, word = (vocabulary.get(w, MISSING) for w in words)
+    before = model.trie.order - 1
+    padded = [MISSING] * (before - len(context)) + context[len(context) - before :]
+    return model.probabilities(np.array([padded]), np.array([word]))[0]
+
+
+# lm/common/test_data/toy0.arpa of KenLM: lmplz --discount_fallback -o 3.
+TOY0 = {
+    ("<unk>",): -0.90309,
+    ("a",): -0.46943438,
+    ("b",): -0.5720968,
+    ("</s>",): -0.5720968,
+    ("<s>", "a", "a"): -0.14885087,
+    ("b", "a", "a"): -0.33741078,
+    ("<s>", "b", "a"): -0.124077894,
+    ("a", "b", "a"): -0.2997394,
+    ("b", "a", "</s>"): -0.42082912,
+    ("a", "b", "</s>"): -0.397617,
+    ("a", "a", "b"): -0.20102891,
+}
+
+
+@pytest.mark.parametrize("ngram", TOY0, ids=" ".join)
+def test_kneser_ney_is_that_of_kenlm(ngram):
+    model, vocabulary = model_of(["a a b a", "b a a b"], 3, "kneser_ney", unknown=True)
+    assert model.fallback_orders == (1, 2, 3)
+    assert np.log10(probability(model, vocabulary, *ngram)) == pytest.approx(TOY0[ngram], abs=5e-8)
+
+
+def random_texts(count=300, words=12, seed=0):
+    rng = np.random.default_rng(seed)
+    law = 1 / np.arange(1, words + 1) ** 1.3
+    names = np.array([f"w{n}" for n in range(words)])
+    return [" ".join(rng.choice(names, rng.integers(1, 12), p=law / law.sum())) for _ in range(count)]
+
+
+def ngrams(texts, order):
+    found = Counter()
+    for text in texts:
+        padded = ["<s>", *text.split(), "</s>"]
+        for n in range(1, order + 1):
+            found.update(tuple(padded[i : i + n]) for i in range(len(padded) - n + 1))
+    return found
+
+
+def test_counts_are_those_of_the_texts():
+    texts = random_texts(50)
+    some, vocabulary = numbered(texts)
+    trie = count_ngrams(some, 4, len(vocabulary), BEGINNING)
+    expected, words = ngrams(texts, 4), list(vocabulary)
+    names = [()]
+    for n, level in enumerate(trie.levels, 1):
+        names = [(*names[key // trie.words], words[key % trie.words]) for key in level.keys]
+        assert dict(zip(names, level.counts.tolist(), strict=True)) == {
+            g: c for g, c in expected.items() if len(g) == n
+        }
+
+
+def test_unsmoothed_probabilities_are_relative_frequencies():
+    texts = random_texts()
+    model, vocabulary = model_of(texts, 3, "none")
+    counts = ngrams(texts, 3)
+    for (a, b, c), count in [(g, n) for g, n in counts.items() if len(g) == 3][:200]:
+        continued = sum(n for g, n in counts.items() if len(g) == 3 and g[:2] == (a, b))
+        assert probability(model, vocabulary, a, b, c) == pytest.approx(count / continued)
+    assert probability(model, vocabulary, "<s>", "w0") == pytest.approx(counts["<s>", "w0"] / len(texts))
+
+
+def kneser_ney(texts, order, vocabulary):
+    """Modified Kneser-Ney, spelt out over dictionaries (Chen and Goodman 1999)."""
+    raw = ngrams(texts, order)
+    adjusted = {}
+    for gram, count in raw.items():
+        if len(gram) == order or gram[0] == "<s>":
+            adjusted[gram] = count
+        else:
+            adjusted[gram] = len({g[0] for g in raw if len(g) == len(gram) + 1 and g[1:] == gram})
+    del adjusted[("<s>",)]
+    discounts = {}
+    for n in range(1, order + 1):
+        of = Counter(c for g, c in adjusted.items() if len(g) == n)
+        y = of[1] / (of[1] + 2 * of[2])
+        discounts[n] = [0, *(j - (j + 1) * y * of[j + 1] / of[j] for j in (1, 2, 3))]
+        assert all(d > 0 for d in discounts[n][1:])
+
+    def p(context, word):
+        n = len(context) + 1
+        lower = p(context[1:], word) if context else 1 / (len(vocabulary) - 1)
+        following = {g: c for g, c in adjusted.items() if len(g) == n and g[:-1] == context}
+        if not following:
+            return lower
+        total = sum(following.values())
+        left = sum(discounts[n][min(c, 3)] for c in following.values()) / total
+        own = following.get((*context, word), 0)
+        return (own - discounts[n][min(own, 3)]) / total + left * lower
+
+    return p
+
+
+def test_kneser_ney_by_its_definition():
+    texts = random_texts(400, 60)
+    model, vocabulary = model_of(texts, 3, "kneser_ney")
+    assert model.fallback_orders == ()
+    p = kneser_ney(texts, 3, vocabulary)
+    words = [word for word in vocabulary if word not in ("<s>", "</s>")]
+    for context in [(), ("<s>",), ("w0",), ("<s>", "w3"), ("w1", "w40"), ("w0", "w0"), ("w2", "w9")]:
+        for word in [*words, "</s>"]:
+            expected = p(context, word)
+            assert probability(model, vocabulary, *context, word) == pytest.approx(expected, rel=1e-12), (context, word)
+
+
+@pytest.mark.parametrize("smoothing", ["none", "kneser_ney"])
+def test_probabilities_sum_to_one_in_every_context(smoothing):
+    model, vocabulary = model_of(random_texts(), 3, smoothing)
+    words = np.array([n for n in range(len(vocabulary)) if n != BEGINNING])
+    everything = [MISSING, *range(len(vocabulary))]
+    for context in itertools.product(everything, everything):
+        if context[1] in (BEGINNING, END) or (context[1] == MISSING and context[0] != MISSING):
+            continue
+        found = model.probabilities(np.tile(context, (len(words), 1)), words)
+        assert found.min() >= 0
+        assert found.sum() == pytest.approx(1)

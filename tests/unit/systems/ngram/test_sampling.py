@@ -1,0 +1,81 @@
+"""Texts of an n-gram model come with the model's probabilities; the system is the same whenever it is drawn."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from macroscope.documents import Provenance, read_documents, read_provenance, write_documents
+from macroscope.systems.ngram.counts import MISSING
+from macroscope.systems.ngram.sampling import NgramSampler
+from macroscope.systems.ngram.system import sample_ngram
+from macroscope.systems.options import NgramSystem
+from macroscope.systems.words import split_words
+
+from ....tiny import simulated_documents
+from .test_model import BEGINNING, END, model_of, random_texts
+
+
+@pytest.mark.parametrize("smoothing", ["none", "kneser_ney"])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_words_come_with_the_probabilities_of_the_model(order, smoothing):
+    model, vocabulary = model_of(random_texts(), order, smoothing)
+    texts = NgramSampler(model, END, 3).draw(20_000, np.random.default_rng(0))
+    words = np.array([n for n in range(len(vocabulary)) if n != BEGINNING])
+    for place, before in ((0, ()), (1, (2,)), (2, (2, 3))):
+        following = Counter(
+            int(text[place]) for text in texts if len(text) > place and tuple(text[:place].tolist()) == before
+        )
+        history = [MISSING, MISSING, BEGINNING, *before][-(order - 1) :] if order > 1 else []
+        exact = model.probabilities(np.tile(np.array(history, dtype=np.int64), (len(words), 1)), words)
+        n = following.total()
+        assert n > 100
+        assert all(following[word] == 0 for word, p in zip(words, exact, strict=True) if p == 0)
+        common = exact * n >= 5
+        observed = np.array([following[word] for word in words])
+        groups = [*observed[common], observed[~common].sum()], [*exact[common] * n, exact[~common].sum() * n]
+        if groups[1][-1] < 1:
+            groups = [side[:-1] for side in groups]
+        assert chisquare(groups[0], np.array(groups[1]) * sum(groups[0]) / sum(groups[1])).pvalue > 1e-3
+
+
+def test_a_text_that_does_not_end_is_cut():
+    model, _ = model_of(["a b " * 30], 2, "none")
+    texts = NgramSampler(model, END, 5).draw(50, np.random.default_rng(0))
+    assert all(len(text) == 5 or text[-1] == END for text in texts)
+    assert any(text[-1] != END for text in texts)
+
+
+@pytest.fixture
+def documents(tmp_path):
+    some = [d for d in simulated_documents("process", 120, 1)]
+    some = [type(d)(d.id, "train" if n % 5 else "valid", d.title, d.sections) for n, d in enumerate(some)]
+    write_documents(tmp_path / "documents.parquet", some, Provenance("wiki"))
+    return tmp_path / "documents.parquet"
+
+
+@pytest.mark.parametrize("titles", [True, False])
+@pytest.mark.parametrize("smoothing", ["none", "kneser_ney"])
+def test_system_draws_documents_of_the_corpus(documents, tmp_path, smoothing, titles):
+    options = NgramSystem(kind="ngram", smoothing=smoothing, titles=titles, samples=60, max_tokens=3000)
+    sample_ngram(documents, tmp_path / "one", options, corpus="wiki", system="trigram", seed=1)
+    sample_ngram(documents, tmp_path / "two", options, corpus="wiki", system="trigram", seed=1)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    drawn = list(read_documents(tmp_path / "one"))
+    assert len(drawn) == 60
+    assert all((section.title is not None) == titles for document in drawn for section in document.sections)
+    known = {word for d in read_documents(documents, "train") for s in d.sections for word in split_words(s.text)}
+    words = [word for d in drawn for s in d.sections for word in split_words(s.text)]
+    if smoothing == "none":  # with smoothing, marks may meet that no text has side by side
+        assert set(words) <= known
+    counts = {count.filter: count for count in read_provenance(tmp_path / "one").counts}
+    assert counts["20 invalid draws in a row"].kept == 60
+
+
+def test_other_systems_and_seeds_draw_other_texts(documents, tmp_path):
+    options = NgramSystem(kind="ngram", titles=False, samples=20, max_tokens=3000)
+    for name, system, seed in (("a", "trigram", 1), ("b", "other", 1), ("c", "trigram", 2)):
+        sample_ngram(documents, tmp_path / name, options, corpus="wiki", system=system, seed=seed)
+    first, *others = ([d.sections for d in read_documents(tmp_path / name)] for name in "abc")
+    assert all(other != first for other in others)

@@ -1,0 +1,76 @@
+"""Texts drawn from an n-gram model, many at a time."""
+
+import numpy as np
+
+from macroscope.systems.ngram.counts import MISSING, Integers
+from macroscope.systems.ngram.model import NgramModel
+
+
+class NgramSampler:
+    """Draws texts from an n-gram model.
+
+    Parameters
+    ----------
+    model
+        Estimated without a share for unknown words.
+    end
+        Number of the word that ends a text.
+    max_words
+        A text that has not ended by then is cut.
+    """
+
+    def __init__(self, model: NgramModel, end: int, max_words: int) -> None:
+        self.model, self.end, self.max_words = model, end, max_words
+        self._up_to = [np.cumsum(shares) for shares in model.shares]
+
+    def draw(self, count: int, rng: np.random.Generator) -> list[Integers]:
+        """Return the words of `count` texts; one that was cut does not end with the word that ends a text."""
+        before = self.model.trie.order - 1
+        history = np.full((count, before), MISSING, dtype=np.int64)
+        if before:
+            history[:, -1] = self.model.trie.beginning
+        steps: list[Integers] = []
+        going = np.arange(count)
+        for _ in range(self.max_words):
+            words = np.full(count, MISSING, dtype=np.int64)
+            words[going] = self._next(history[going], rng)
+            steps.append(words)
+            if before:
+                history[going] = np.column_stack([history[going, 1:], words[going]])
+            going = going[words[going] != self.end]
+            if not len(going):
+                break
+        table = np.column_stack(steps)
+        return [row[row != MISSING] for row in table]
+
+    def _next(self, history: Integers, rng: np.random.Generator) -> Integers:
+        """Draw a word after each history: from the longest context, or with what it leaves from the next shorter."""
+        words = np.full(len(history), MISSING, dtype=np.int64)
+        open_rows = np.arange(len(history))
+        for length in range(self.model.trie.order - 1, -1, -1):
+            contexts = self.model.find(history[open_rows, history.shape[1] - length :])
+            known = contexts != MISSING
+            uniforms = rng.random(len(open_rows))
+            here = known & (uniforms < 1 - self.model.left[length][contexts])
+            rows = open_rows[here]
+            words[rows] = self._continuation(length, contexts[here], uniforms[here])
+            open_rows = open_rows[~here]
+            if not len(open_rows):
+                return words
+        words[open_rows] = self._any_word(len(open_rows), rng)
+        return words
+
+    def _continuation(self, length: int, contexts: Integers, uniforms: np.ndarray) -> Integers:
+        """Draw from d(h w) / c(h), given numbers that are uniform below its sum."""
+        first, end = self.model.trie.children(length, contexts)
+        up_to = self._up_to[length]
+        below = np.where(first > 0, up_to[first - 1], 0.0)
+        places = np.searchsorted(up_to, below + uniforms, side="right")
+        # Rounding may lead past the last continuation, or to one without a share.
+        places = np.clip(places, first, end - 1)
+        return self.model.trie.levels[length].keys[places] % self.model.trie.words
+
+    def _any_word(self, count: int, rng: np.random.Generator) -> Integers:
+        """Draw from the uniform distribution beneath all orders: any word but the beginning."""
+        drawn = rng.integers(0, self.model.trie.words - 1, count)
+        return drawn + (drawn >= self.model.trie.beginning)
