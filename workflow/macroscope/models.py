@@ -29,7 +29,8 @@ class ModelSource:
     revision
         Of the hub repository, where the registry names one.
     configuration
-        `model_type` and sizes of a model that is trained from scratch; with `vocabulary`, the size of its tokenizer.
+        `model_type` and sizes of a model that is trained from scratch; with `vocabulary`, the size of its
+        tokenizer, and where that is one of words, `tokens: words`.
     """
 
     name: str

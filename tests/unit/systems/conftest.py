@@ -4,11 +4,14 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
+import macroscope.systems.architectures  # noqa: F401 - makes them known to transformers
+
 CONTEXT = 16
 VOCABULARY = 11
 
 SIZES = {
     "gpt2": {"n_positions": CONTEXT, "n_embd": 16, "n_layer": 2, "n_head": 2},
+    "macroscope-adaptive-gpt2": {"n_positions": CONTEXT, "n_embd": 16, "n_layer": 2, "n_head": 2, "cutoffs": [4, 8]},
     "gpt_neo": {
         "max_position_embeddings": CONTEXT,
         "hidden_size": 16,

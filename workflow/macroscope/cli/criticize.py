@@ -27,5 +27,5 @@ def criticize(
 
     plan = criticism.criticize(reference, candidate, critic or criticism.DEFAULT_CRITICS, output, seed, cores)
     headline = read_headline(output / plan.results / "tables")
-    print(display_headline(headline).drop(columns=["Corpus", "Setting"]).to_string(index=False))
+    print(display_headline(headline).drop(columns="Setting").to_string(index=False))
     print(f"\nReport: {output / plan.results / 'report.html'}\nConfig: {output / 'config.yaml'}")

@@ -100,6 +100,8 @@ def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
         axes.axhspan(control[f"{name}_low"], control[f"{name}_high"], color=GREEN, alpha=0.15, lw=0, label="real text")
         for setting, colour, marker in (("W/ Title", BLUE, "o"), ("W/O Title", VERMILION, "s")):
             some = models[models["setting"] == setting]
+            if some.empty:
+                continue
             axes.errorbar(
                 some["word_ppl"],
                 some[name],

@@ -18,6 +18,8 @@ from macroscope.reporting.results import Results
 from macroscope.reporting.tables import display_calibration, display_headline, read_headline, read_statistics
 
 TEMPLATE = CAPTIONS / "report.html.jinja"
+LONG_TEXT = 80
+"""Characters beyond which a cell's text may take several lines."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def inline_svg(path: Path) -> str:
 
 
 def html_table(table: pd.DataFrame) -> str:
-    """Return a table as HTML: numbers right-aligned, floats with four significant digits."""
+    """Return a table as HTML: numbers right-aligned, floats with four significant digits, long texts in several lines."""
 
     def cell(value: object) -> str:
         if isinstance(value, float):
@@ -119,19 +121,26 @@ def html_table(table: pd.DataFrame) -> str:
         return str(value)
 
     shown = table.copy()
-    numeric = [pd.api.types.is_numeric_dtype(table[column]) for column in table]
     for column in shown:
         shown[column] = [cell(value) for value in table[column].tolist()]
+    classes = [_cell_class(table[column], shown[column]) for column in table]
     shown.columns = [str(name).replace("_", " ") for name in shown.columns]
     html = shown.to_html(index=False, border=0, classes="data", escape=True, na_rep="")
     rows = html.split("<tr")
-    return "<tr".join([rows[0], *(_with_number_cells(row, numeric) for row in rows[1:])])
+    return "<tr".join([rows[0], *(_with_classes(row, classes) for row in rows[1:])])
 
 
-def _with_number_cells(row: str, numeric: list[bool]) -> str:
-    """Mark the cells of the numeric columns of a table row."""
-    cells = iter(numeric)
-    return re.sub(r"<t([dh])>", lambda cell: f"<t{cell[1]} class=num>" if next(cells) else cell[0], row)
+def _cell_class(values: pd.Series, shown: pd.Series) -> str:
+    """CSS class of a column."""
+    if pd.api.types.is_numeric_dtype(values):
+        return "num"
+    return "long" if shown.str.len().max() > LONG_TEXT else ""
+
+
+def _with_classes(row: str, classes: list[str]) -> str:
+    """Give the cells of a table row the classes of their columns."""
+    cells = iter(classes)
+    return re.sub(r"<t([dh])>", lambda cell: f"<t{cell[1]} class={name}>" if (name := next(cells)) else cell[0], row)
 
 
 def _headline(tables: Path, captions: Captions) -> Shown:

@@ -132,14 +132,13 @@ def calibration_table(results: Results, statistics: pd.DataFrame) -> pd.DataFram
 
 
 def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
-    """Return the headline as a person reads it: "5.18 [5.02, 5.33]"."""
-    shown = pd.DataFrame({"Corpus": headline["corpus"], "System": headline["system"], "Setting": headline["setting"]})
-    if set(headline["decoding"]) - {"", "ancestral"}:
-        shown["Decoding"] = headline["decoding"]
+    """Return the headline as a person reads it: "5.18 [5.02, 5.33]"; the corpus only where there are several."""
+    shown = pd.DataFrame({"System": headline["system"], "Setting": _settings(headline)})
+    if headline["corpus"].nunique() > 1:
+        shown.insert(0, "Corpus", headline["corpus"])
     shown["n"] = headline["n"].map("{:,.0f}".format)
-    for statistic, label in (("word_ppl", "Word PPL"), ("token_ppl", "Token PPL")):
-        if headline[statistic].notna().any():
-            shown[label] = _with_interval(headline, statistic)
+    if headline["word_ppl"].notna().any():
+        shown["Word PPL"] = _with_interval(headline, "word_ppl")
     for column in headline:
         if str(column).endswith("_latent_ppl"):
             critic = str(column).removesuffix("_latent_ppl")
@@ -153,6 +152,12 @@ def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
                 for different, tests in zip(headline[column], headline[f"{critic}_tests"], strict=True)
             ]
     return shown
+
+
+def _settings(headline: pd.DataFrame) -> list[str]:
+    """Setting and decoding rule of every row: "W/ Title, nucleus p=0.9"; ancestral sampling goes without saying."""
+    rules = ["" if rule == "ancestral" else rule for rule in headline["decoding"]]
+    return [", ".join(filter(None, pair)) for pair in zip(headline["setting"], rules, strict=True)]
 
 
 def display_calibration(calibration: pd.DataFrame) -> pd.DataFrame:

@@ -7,9 +7,46 @@ import torch
 from numpy.typing import NDArray
 from transformers.cache_utils import DynamicCache
 
+from macroscope.systems.architectures.recurrent import RecurrentLM
 from macroscope.systems.cache import RollingCache
 
 Integers = NDArray[np.int64]
+
+
+class StateDecoder:
+    """Feeds a model that carries a state one token a row.
+
+    Parameters
+    ----------
+    model
+        In eval mode.
+    """
+
+    def __init__(self, model: RecurrentLM) -> None:
+        self.model = model
+        self.state: tuple[torch.Tensor, ...] = ()
+
+    def step(self, tokens: NDArray[np.int32], cached: Integers) -> torch.Tensor:
+        """Feed a token to every row; see `Decoder.step`. A row that was fed nothing before begins anew."""
+        fresh = self.model.initial_state(len(tokens))
+        new = torch.from_numpy(cached == 0).to(self.model.device)
+        old = self.state or fresh
+        self.state = tuple(
+            torch.where(new.view(-1, *[1] * (part.ndim - 1)), begun, part)
+            for part, begun in zip(old, fresh, strict=True)
+        )
+        inputs = torch.from_numpy(tokens.astype(np.int64)).to(self.model.device)
+        logits, self.state = self.model.advance(inputs, self.state)
+        return logits
+
+    def encode(self, row: int, tokens: NDArray[np.int32]) -> None:
+        """Never needed: a state has no end."""
+        raise NotImplementedError
+
+    def reorder(self, parents: Integers) -> None:
+        """Let every row know what another one (its parent) knows."""
+        rows = torch.from_numpy(parents).to(self.model.device)
+        self.state = tuple(part[rows] for part in self.state)
 
 
 class Decoder:

@@ -11,6 +11,7 @@ import torch
 from accelerate import PartialState
 from transformers import AutoConfig, AutoModelForCausalLM, default_data_collator
 
+import macroscope.systems.architectures  # noqa: F401 - makes them known to transformers
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.models import ModelSource, load_error, resolve
@@ -94,7 +95,9 @@ def load_base(source: ModelSource, tokenizer: Any, seed: int) -> Any:
             return AutoModelForCausalLM.from_pretrained(source.location, revision=source.revision or "main")
         except (OSError, ValueError) as error:
             raise load_error(source, error) from None
-    sizes = {key: value for key, value in source.configuration.items() if key not in ("model_type", "vocabulary")}
+    sizes = {
+        key: value for key, value in source.configuration.items() if key not in ("model_type", "vocabulary", "tokens")
+    }
     boundary = boundary_id(tokenizer)
     config = AutoConfig.for_model(
         source.configuration["model_type"],

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError
-from macroscope.systems.decoder import Decoder
+from macroscope.systems.architectures.recurrent import RecurrentLM
+from macroscope.systems.decoder import Decoder, StateDecoder
 from macroscope.systems.options import Decoding
 
 
@@ -42,11 +43,11 @@ class Sampler(ABC):
     Parameters
     ----------
     model
-        A causal model of transformers, in eval mode.
+        A causal model of transformers, or a `RecurrentLM`, in eval mode.
     boundary
         Token that begins and ends every document.
     context
-        W, the context window in tokens.
+        W, the context window in tokens; a `RecurrentLM` has none.
     stride
         Where the next context would be longer than W - 1 tokens, only the last W - stride are kept and encoded again;
         contexts then range over W - stride ... W - 1 tokens. 1 is the paper's way: the last W - 1 tokens are encoded
@@ -81,7 +82,9 @@ class Sampler(ABC):
         self.model, self.boundary = model, boundary
         self.context, self.stride, self.batch_size, self.max_tokens = context, stride, batch_size, max_tokens
         self.decoding, self.seed, self.stream = decoding, seed, zlib.crc32(stream.encode())
-        self.columns = context - 1
+        # A state that is carried from token to token has no window that could be full.
+        self.has_window = not isinstance(model, RecurrentLM)
+        self.columns = context - 1 if self.has_window else max_tokens + 1
 
     @abstractmethod
     def run(self, requests: deque[Request]) -> Iterator[Draw]:
@@ -98,9 +101,9 @@ class Sampler(ABC):
         key = (self.stream, request.index, request.attempt)
         return np.random.Generator(np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=key)))
 
-    def decoder(self) -> Decoder:
+    def decoder(self) -> Decoder | StateDecoder:
         """Return a decoder that has seen nothing."""
-        return Decoder(self.model, self.columns)
+        return Decoder(self.model, self.columns) if self.has_window else StateDecoder(self.model)
 
     def kept(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return what a row whose window is full still sees of its tokens, the last of which comes next."""

@@ -10,7 +10,9 @@ from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.models import load_error, resolve
-from macroscope.systems.formats import BOUNDARY, training_text
+from macroscope.systems.formats import BOUNDARY, SECTION_BREAK, training_text
+
+UNKNOWN = "<unk>"
 
 
 def prepare_tokenizer(documents: Path, base: str, titles: bool, output: Path) -> None:
@@ -21,13 +23,15 @@ def prepare_tokenizer(documents: Path, base: str, titles: bool, output: Path) ->
     documents
         The corpus; a tokenizer of a model from scratch is trained on its train split.
     base
-        Base model; where its registry entry gives a `vocabulary`, a byte-level BPE of that size is trained.
+        Base model; where its registry entry gives a `vocabulary`, a tokenizer of that size is trained: a byte-level
+        BPE, or with `tokens: words` a closed vocabulary of words.
     titles
         W/ Title or W/O Title: the training text.
     """
     source = resolve(base)
     if source.location is None:
-        tokenizer: Any = train_bpe(training_texts(documents, "train", titles), source.configuration["vocabulary"])
+        train = train_words if source.configuration.get("tokens") == "words" else train_bpe
+        tokenizer: Any = train(training_texts(documents, "train", titles), source.configuration["vocabulary"])
     else:
         try:
             tokenizer = AutoTokenizer.from_pretrained(source.location, revision=source.revision or "main")
@@ -73,6 +77,31 @@ def training_texts(documents: Path, split: str, titles: bool) -> Iterator[str]:
             ) from None
     if empty:
         raise MacroscopeError(f"{documents}: no documents in split '{split}'; give the corpus more documents")
+
+
+def train_words(texts: Iterator[str], vocabulary: int) -> PreTrainedTokenizerFast:
+    """Make a closed vocabulary of the most frequent words, numbered by their frequency; any other word is <unk>.
+
+    A word carries the space before it, at the beginning of a section too, so that it is the same word everywhere;
+    decoding gives the text again.
+    """
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN))
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Prepend(" "), normalizers.Replace(SECTION_BREAK, SECTION_BREAK + " ")]
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"\n+| ?\w+| ?[^\w\s]+|\s"), "isolated")
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Fuse(), decoders.Replace(SECTION_BREAK + " ", SECTION_BREAK), decoders.Strip(" ", 1, 0)]
+    )
+    special = [BOUNDARY, UNKNOWN]
+    tokenizer.train_from_iterator(
+        texts, trainers.WordLevelTrainer(vocab_size=vocabulary, special_tokens=special, show_progress=False)
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token=BOUNDARY, eos_token=BOUNDARY, unk_token=UNKNOWN
+    )
 
 
 def train_bpe(texts: Iterator[str], vocabulary: int) -> PreTrainedTokenizerFast:

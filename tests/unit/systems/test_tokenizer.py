@@ -1,0 +1,32 @@
+"""Tokenizers made for a corpus: texts there and back."""
+
+import pytest
+
+from macroscope.systems.formats import BOUNDARY
+from macroscope.systems.tokenizer import boundary_id, load_tokenizer, train_bpe, train_words
+
+TEXTS = ["life: He was born in Rome.\n\nwork: She (Ann) painted, and sold.", "life: He lived on.\n\nend: It was so."]
+
+
+@pytest.mark.parametrize("train", [train_bpe, train_words])
+def test_decoded_is_the_text_again(train, tmp_path):
+    train(iter(TEXTS), 400).save_pretrained(tmp_path)
+    tokenizer = load_tokenizer(tmp_path)
+    for text in TEXTS:
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        assert boundary_id(tokenizer) not in ids
+        assert tokenizer.decode(ids) == text
+
+
+def test_words_are_numbered_by_frequency_and_the_same_everywhere():
+    tokenizer = train_words(iter([*TEXTS, "He and He: He"]), 400)
+    assert tokenizer.convert_ids_to_tokens([0, 1, 2]) == [BOUNDARY, "<unk>", " He"]
+    first, later = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in ("It was", "so It was"))
+    assert later[1:] == first
+
+
+def test_a_closed_vocabulary_has_one_token_for_all_else():
+    tokenizer = train_words(iter(TEXTS), 8)
+    assert len(tokenizer) == 8
+    ids = tokenizer("life: Zeppelin", add_special_tokens=False)["input_ids"]
+    assert tokenizer.convert_ids_to_tokens(ids)[-1] == "<unk>"
