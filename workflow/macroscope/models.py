@@ -58,9 +58,10 @@ def resolve(name: str) -> ModelSource:
     return ModelSource(name, entry["hub"], entry.get("revision"))
 
 
-def is_from_scratch(name: str) -> bool:
-    """Whether a model has no weights to load: the registry gives its configuration."""
-    return "configuration" in _registry().get(name, {})
+def gpus_of(name: str) -> int:
+    """GPUs that a job with this model asks for; one from scratch asks for none unless the registry says so."""
+    entry = _registry().get(name, {})
+    return int(entry.get("gpu", 0 if "configuration" in entry else 1))
 
 
 def threads_of(name: str) -> int:

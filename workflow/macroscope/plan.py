@@ -20,7 +20,7 @@ from macroscope.corpora.retrieval import RemoteSource, remote_source
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import is_empirical, load
 from macroscope.errors import MacroscopeError
-from macroscope.models import is_from_scratch, megabytes_of, threads_of
+from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
 from macroscope.systems.options import (
@@ -170,7 +170,7 @@ class Plan:
     def extraction_options(self, wildcards: Any) -> str:
         """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""
         corpus = self.config.corpora[wildcards.corpus]
-        return _json(corpus, set(type(corpus).model_fields) - {"filters", "documents", "clutter"})
+        return _json(corpus, set(type(corpus).model_fields) - {"unit", "filters", "documents", "clutter"})
 
     def preparation_options(self, wildcards: Any) -> str:
         """Options of the filters."""
@@ -232,8 +232,8 @@ class Plan:
         return "--titles" if self._language_model(wildcards.system).titles else "--no-titles"
 
     def gpus(self, wildcards: Any) -> int:
-        """GPUs that a language model asks for: none where it is small enough to be trained from scratch."""
-        return 0 if is_from_scratch(self.base(wildcards)) else 1
+        """GPUs that a language model asks for."""
+        return gpus_of(self.base(wildcards))
 
     def threads(self, wildcards: Any) -> int:
         """Cores of a job with a language model."""

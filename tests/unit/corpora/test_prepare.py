@@ -115,3 +115,15 @@ def test_splits_depend_on_the_id_alone_and_have_their_shares():
     assert splits.count("valid") / 20000 == pytest.approx(0.1, abs=0.01)
     assert splits.count("test") / 20000 == pytest.approx(0.2, abs=0.01)
     assert split_of("document-7", 0.1, 0.2) == splits[7]
+
+
+def test_each_line_becomes_a_document_of_its_own():
+    from macroscope.corpora.prepare import each_line
+
+    whole = Document("d", "test", "T", (Section("a", "one\n\n two "), Section("b", "three")))
+    lines = list(each_line([whole]))
+    assert [(d.id, d.split, d.title, d.sections) for d in lines] == [
+        ("d#0", "test", None, (Section(None, "one"),)),
+        ("d#1", "test", None, (Section(None, "two"),)),
+        ("d#2", "test", None, (Section(None, "three"),)),
+    ]

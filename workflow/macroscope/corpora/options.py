@@ -57,6 +57,9 @@ class Corpus(Options):
     """What all corpora have in common."""
 
     language: str = Field("en", description="ISO 639-1 code; section titles are lemmatised in this language.")
+    unit: Literal["document", "line"] = Field(
+        "document", description="What one document is; line: every line of text by itself, untitled (meister2021)."
+    )
     filters: Filters = Field(Filters(), description="Which documents are kept.")
     valid_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the validation split (by id hash).")
     test_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the test split (by id hash).")

@@ -20,7 +20,7 @@ from macroscope.corpora.filters import (
 from macroscope.corpora.options import Corpus, RareTitles
 from macroscope.corpora.summary import Summary, write_filters
 from macroscope.corpora.tokens import token_counter
-from macroscope.documents import Count, Document, Provenance, read_documents, read_provenance, write_documents
+from macroscope.documents import Count, Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.progress import progress
 
@@ -42,14 +42,15 @@ class Outputs:
 def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Outputs) -> None:
     """Turn the extracted parts of a corpus into its documents.
 
-    In this order: section titles are brought to their standard form; sections of boilerplate are removed; documents
-    are dropped that have fewer than `min_sections` sections, a section shorter than `min_section_tokens`, one longer
-    than `max_section_tokens`, or the id of an earlier one (the first is kept); a random subset of `max_documents` is
-    taken, where that is given; last, documents with a rare section title go. The paper leaves open whether titles are
-    counted before the other filters, and whether in documents or in occurrences: here a title counts once in each
-    *training* document that passed all *earlier* filters, and is rare below max(min_count, min_share x number of those
-    documents); it is counted once, not again after documents have left. Sections without a title are never rare. With
-    `rare_titles.instead`, the document stays and its rare titles give way to that section type.
+    In this order: with `unit: line`, each line becomes a document; section titles are brought to their standard
+    form; sections of boilerplate are removed; documents are dropped that have fewer than `min_sections` sections, a
+    section shorter than `min_section_tokens`, one longer than `max_section_tokens`, or the id of an earlier one
+    (the first is kept); a random subset of `max_documents` is taken, where that is given; last, documents with a
+    rare section title go. The paper leaves open whether titles are counted before the other filters, and whether in
+    documents or in occurrences: here a title counts once in each *training* document that passed all *earlier*
+    filters, and is rare below max(min_count, min_share x number of those documents); it is counted once, not again
+    after documents have left. Sections without a title are never rare. With `rare_titles.instead`, the document
+    stays and its rare titles give way to that section type.
 
     The documents' splits are those that the parts have: by id hash, or the source's official ones.
 
@@ -75,7 +76,9 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     outputs.documents.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".prepare.", dir=outputs.documents.parent) as folder:
         passed = Path(folder) / "passed.parquet"
-        extracted = chain.from_iterable(read_documents(part) for part in parts)
+        extracted: Iterable[Document] = chain.from_iterable(read_documents(part) for part in parts)
+        if options.unit == "line":
+            extracted = each_line(extracted)
         shown = progress(extracted, f"filter {corpus}", unit="documents")
         measured = filters.apply(with_standard_titles(shown, options.language))
         write_documents(passed, _taking_notes(measured, subset, lengths), provenance)
@@ -93,6 +96,14 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     write_filters(outputs.filters, provenance.counts)
     summary.write(outputs.summary)
     summary.write_section_types(outputs.section_types)
+
+
+def each_line(documents: Iterable[Document]) -> Iterator[Document]:
+    """Make every line of text a document of one section without a title; it stays in its document's split."""
+    for document in documents:
+        lines = (line.strip() for section in document.sections for line in section.text.split("\n"))
+        for number, line in enumerate(filter(None, lines)):
+            yield Document(f"{document.id}#{number}", document.split, None, (Section(None, line),))
 
 
 def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenance:

@@ -69,7 +69,7 @@ def write_report(config: Path, tables: Path, figures: Path, output: Path) -> Non
         headline=_headline(tables, captions),
         chapters=chapters,
         warnings=[(title, block) for title, blocks in chapters for block in blocks if block.warning],
-        training=_training(results, figures, captions),
+        training=_training(results, tables, figures, captions),
         corpora=_table("corpora", "The corpora", tables / "corpora.csv", captions),
         dropped=_table("dropped", "What was dropped, and why", tables / "dropped.csv", captions),
         calibration=_calibration(tables, captions),
@@ -111,7 +111,7 @@ def inline_svg(path: Path) -> str:
 
 
 def html_table(table: pd.DataFrame) -> str:
-    """Return a table as HTML: numbers right-aligned, floats with four significant digits, long texts in several lines."""
+    """Return a table as HTML: numbers right-aligned, with four significant digits; long texts in several lines."""
 
     def cell(value: object) -> str:
         if isinstance(value, float):
@@ -180,15 +180,21 @@ def _shown(item: ReportItem, corpus: str, captions: Captions) -> Shown:
     )
 
 
-def _training(results: Results, figures: Path, captions: Captions) -> list[Shown]:
+def _training(results: Results, tables: Path, figures: Path, captions: Captions) -> list[Shown]:
+    """Sizes and perplexities of the language models, then their training curves."""
+    if not results.language_models():
+        return []
     return [
-        Shown(
-            f"training-{corpus}-{system}",
-            f"Training of {system} on {corpus}",
-            captions.html("training"),
-            figure=inline_svg(figures / f"training_{corpus}_{system}.svg"),
-        )
-        for corpus, system in results.language_models()
+        _table("models", "The language models", tables / "models.csv", captions),
+        *(
+            Shown(
+                f"training-{corpus}-{system}",
+                f"Training of {system} on {corpus}",
+                captions.html("training"),
+                figure=inline_svg(figures / f"training_{corpus}_{system}.svg"),
+            )
+            for corpus, system in results.language_models()
+        ),
     ]
 
 

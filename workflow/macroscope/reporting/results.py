@@ -63,6 +63,10 @@ class Results:
         for (critic, corpus, system), path in self.plan.calibrations().items():
             yield critic, corpus, system, read_json(Path(path))
 
+    def model_size(self, corpus: str, system: str) -> dict[str, int]:
+        """Parameters, size of the vocabulary, and context window in tokens of a language model."""
+        return read_json(self.folder / "systems" / corpus / system / "model" / "size.json")
+
     def training_log(self, corpus: str, system: str) -> pd.DataFrame:
         """Losses of a language model's training (nats a token) by step."""
         return pd.read_csv(self.folder / "systems" / corpus / system / "model" / "training_log.csv")

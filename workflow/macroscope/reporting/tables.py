@@ -25,6 +25,8 @@ def write_tables(config: Path, output: Path) -> None:
         Corpus x system: word PPL beside the latent PPL of every critic, with intervals (deng2022 Tables 2, 3, 5).
     calibration.csv
         Estimated against known latent PPL, where a corpus is simulated.
+    models.csv
+        Size and perplexity of every language model that was trained (meister2021 Table 1).
     corpora.csv
         Size and section structure of every corpus and split (Table 11).
     dropped.csv
@@ -43,6 +45,9 @@ def write_tables(config: Path, output: Path) -> None:
         calibration = calibration_table(results, statistics)
         if len(calibration):
             calibration.to_csv(folder / "calibration.csv", index=False)
+        models = models_table(results, headline)
+        if len(models):
+            models.to_csv(folder / "models.csv", index=False)
         results.corpus_table("summary").to_csv(folder / "corpora.csv", index=False)
         dropped_table(results).to_csv(folder / "dropped.csv", index=False)
         for critic, corpus, item in results.items(statistics):
@@ -109,6 +114,16 @@ def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
             row[f"{critic}_p_value"] = _value(indexed, (corpus, system, critic, "latent_ppl"), "p_adjusted")
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def models_table(results: Results, headline: pd.DataFrame) -> pd.DataFrame:
+    """Return corpus, system, base, parameters, vocabulary, context, token_ppl and word_ppl of every trained model."""
+    sizes = [{"corpus": c, "system": s, **results.model_size(c, s)} for c, s in results.language_models()]
+    if not sizes:
+        return pd.DataFrame()
+    known = headline[["corpus", "system", "base", "token_ppl", "word_ppl"]]
+    table = pd.DataFrame(sizes).merge(known, on=["corpus", "system"])
+    return table[["corpus", "system", "base", "parameters", "vocabulary", "context", "token_ppl", "word_ppl"]]
 
 
 def calibration_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, default_data_collator
 
 import macroscope.systems.architectures  # noqa: F401 - makes them known to transformers
 from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
+from macroscope.files import atomic, write_json
 from macroscope.models import ModelSource, load_error, resolve
 from macroscope.systems.options import LanguageModelSystem
 from macroscope.systems.stream import TokenStream, Windows, fingerprint
@@ -22,6 +22,7 @@ from macroscope.training import Schedule, discard, train
 
 log = logging.getLogger("macroscope")
 
+SIZE = "size.json"
 LONGEST_CONTEXT = 1024
 """Context window of a model whose positions are unlimited, unless the config says otherwise."""
 
@@ -32,8 +33,8 @@ def finetune(
     """Train a language model on the train split; keep the checkpoint of the lowest validation loss.
 
     The training documents are shuffled once, joined by the boundary token and cut into windows of the context length.
-    Writes into the folder `output`: the model (safetensors), its tokenizer, and training_log.csv (step, epoch,
-    train_loss, valid_loss; nats per token).
+    Writes into the folder `output`: the model (safetensors), its tokenizer, training_log.csv (step, epoch, train_loss,
+    valid_loss; nats per token) and size.json (parameters, vocabulary, context).
 
     Parameters
     ----------
@@ -53,10 +54,11 @@ def finetune(
     train_set, valid_set = (
         Windows(stream, order, context, boundary) for stream, order in zip(streams, _orders(streams, seed), strict=True)
     )
+    parameters = sum(parameter.numel() for parameter in model.parameters())
     log.info(
         "%s: %.2f M parameters, context %d; training on %d documents, %s tokens, %d windows",
         options.base,
-        sum(parameter.numel() for parameter in model.parameters()) / 1e6,
+        parameters / 1e6,
         context,
         len(streams[0].bounds) - 1,
         f"{len(streams[0].tokens):,}",
@@ -83,6 +85,7 @@ def finetune(
         model.save_pretrained(folder)
         words.save_pretrained(folder)
         history.to_csv(folder / "training_log.csv", index=False)
+        write_json(folder / SIZE, {"parameters": parameters, "vocabulary": len(words), "context": context})
     discard(checkpoints)
     discard(work)
 
