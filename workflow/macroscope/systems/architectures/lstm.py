@@ -60,13 +60,23 @@ class LstmForCausalLM(RecurrentLM):
         self.post_init()
 
     def _init_weights(self, module: nn.Module) -> None:
+        """Orthogonal recurrences and open forget gates: with small random ones, two layers take long to begin."""
         if isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=0.1)
+            nn.init.normal_(module.weight)
         elif isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
             nn.init.zeros_(module.bias)
         elif isinstance(module, nn.LSTM):
-            module.reset_parameters()
+            size = module.hidden_size
+            for name, parameter in module.named_parameters():
+                if name.startswith("weight_hh"):
+                    nn.init.orthogonal_(parameter)
+                elif name.startswith("weight_ih"):
+                    nn.init.xavier_uniform_(parameter)
+                else:
+                    nn.init.zeros_(parameter)
+                if name.startswith("bias_ih"):
+                    nn.init.ones_(parameter[size : 2 * size])
 
     def hidden_states(self, embedded: torch.Tensor) -> torch.Tensor:
         """See `RecurrentLM`."""
