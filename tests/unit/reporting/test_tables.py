@@ -22,7 +22,7 @@ def test_p_values(p, shown):
 def test_latex_is_escaped():
     assert escape("a_b & 50% × c") == r"a\_b \& 50\% $\times$ c"
     table = to_latex(pd.DataFrame({"System": ["lm_1"], "PPL": ["2.0 [1.9, 2.1]"]}))
-    assert table.splitlines()[0] == r"\begin{tabular}{ll}"
+    assert table.splitlines()[0] == r"\begin{tabular}{lr}"
     assert r"lm\_1 & 2.0 [1.9, 2.1] \\" in table
 
 

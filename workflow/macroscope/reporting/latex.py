@@ -17,13 +17,18 @@ ESCAPES = {
     "\\": r"\textbackslash{}",
     "×": r"$\times$",
     "–": "--",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "½": r"$\frac{1}{2}$",
+    "<": r"$<$",
+    ">": r"$>$",
 }
 SPECIAL = re.compile("|".join(re.escape(character) for character in ESCAPES))
 
 
 def to_latex(table: pd.DataFrame) -> str:
-    """Return a `tabular` of the booktabs package; text is escaped, the first three columns are left-aligned."""
-    columns = "l" * min(3, table.shape[1]) + "r" * max(0, table.shape[1] - 3)
+    """Return a `tabular` of the booktabs package; text is escaped, columns that hold a number are right-aligned."""
+    columns = "".join("r" if _holds_numbers(table[name]) else "l" for name in table)
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _row(table.columns), r"\midrule"]
     lines += [_row(row) for row in table.itertuples(index=False)]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
@@ -32,6 +37,10 @@ def to_latex(table: pd.DataFrame) -> str:
 def escape(text: str) -> str:
     """Escape what LaTeX would read as a command."""
     return SPECIAL.sub(lambda match: ESCAPES[match.group()], text)
+
+
+def _holds_numbers(column: pd.Series) -> bool:
+    return bool(column.astype(str).str.match(r"[-–<]? ?\d").any())
 
 
 def _row(cells: object) -> str:

@@ -31,7 +31,7 @@ def write_tables(config: Path, output: Path) -> None:
         Size and section structure of every corpus and split (Table 11).
     dropped.csv
         What every filter of every corpus and system kept and dropped.
-    <critic>_<corpus>_<item>.csv
+    <critic>_<corpus>_<item>.csv, .tex
         What the critics contribute, such as the most common transition errors (Table 12).
     """
     results = Results(config)
@@ -52,7 +52,9 @@ def write_tables(config: Path, output: Path) -> None:
         dropped_table(results).to_csv(folder / "dropped.csv", index=False)
         for critic, corpus, item in results.items(statistics):
             if item.table is not None:
-                item.table.to_csv(folder / f"{critic}_{corpus}_{item.name}.csv", index=False)
+                stem = f"{critic}_{corpus}_{item.name.removeprefix(f'{critic}_')}"
+                item.table.to_csv(folder / f"{stem}.csv", index=False)
+                (folder / f"{stem}.tex").write_text(to_latex(item.table), encoding="utf-8")
 
 
 def read_headline(tables: Path) -> pd.DataFrame:

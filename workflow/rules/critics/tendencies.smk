@@ -20,7 +20,6 @@ rule count_tokens:
         "logs/{run}/count_tokens/{corpus}/{system}.tsv"
     conda:
         "../../../envs/core.yaml"
-    threads: 4
     resources:
         mem_mb=4000,
         runtime=240,
@@ -52,7 +51,6 @@ rule compare_tendencies:
         "logs/{run}/compare_tendencies/{corpus}/{system}.tsv"
     conda:
         "../../../envs/core.yaml"
-    threads: 4
     resources:
         mem_mb=4000,
         runtime=240,

@@ -38,10 +38,11 @@ def project(documents: Path, output: Path, options: TendenciesOptions, processes
     output
         See `macroscope.critics.tendencies.latents`.
     processes
-        Worker processes; 1 = none besides this one.
+        Worker processes at most; 1 = none besides this one, as for a collection that is done in one go.
     """
     number = pq.ParquetFile(documents).metadata.num_rows
     size = documents_per_block(number)
+    processes = min(processes, -(-number // max(_DOCUMENTS_PER_TASK, size)))
     language = read_provenance(documents).options.get("language", "en")
     shown = progress(read_documents(documents), "count tokens", total=number, unit="documents")
     tasks = ((texts, language) for texts in _tasks(shown, options.unit, size))
@@ -91,7 +92,7 @@ def _results(
     tasks: Iterator[tuple[Texts, str]], processes: int, stack: ExitStack
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Results in the order of the tasks, a bounded number of them on their way."""
-    if processes == 1:
+    if processes <= 1:
         yield from map(_measured, tasks)
         return
     context = multiprocessing.get_context("spawn")
