@@ -46,19 +46,18 @@ def test_ids_of_figures_do_not_collide(tmp_path):
 
 
 def test_adjustment_is_over_one_statistic_of_one_critic():
-    table = pd.DataFrame(
-        {"critic": ["k"] * 3, "statistic": ["a", "a", "b"], "p_value": [0.01, 0.04, 0.03], "value": [1, 2, 3]}
-    )
+    table = pd.DataFrame({"critic": "k", "statistic": ["a", "a", "b"], "p_value": [0.01, 0.04, 0.03], "value": 1.0})
     assert list(with_adjusted_p_values(table)["p_adjusted"]) == [0.02, 0.04, 0.03]
 
 
-def test_all_differences_of_a_critic_without_a_prior_are_one_family():
+def test_all_differences_of_one_system_are_a_family_for_a_critic_without_a_prior():
     statistics = ["length_ks", "tvd_sup", "zipf_d_own", "zipf_s"]
-    table = pd.DataFrame(
-        {"critic": ["tendencies"] * 4, "statistic": statistics, "p_value": [0.01, 0.04, 0.03, None], "value": 1.0}
-    )
-    adjusted = with_adjusted_p_values(table).set_index("statistic")["p_adjusted"]
-    assert adjusted["length_ks"] == 0.02
-    assert adjusted["tvd_sup"] == 0.04
-    assert adjusted["zipf_d_own"] == 0.03
-    assert pd.isna(adjusted["zipf_s"])
+    system = pd.DataFrame({"statistic": statistics, "p_value": [0.01, 0.04, 0.03, None], "value": 1.0})
+    other = system.assign(system="other", p_value=[1e-6, 1e-6, 0.04, None])
+    table = pd.concat([system.assign(system="mine"), other], ignore_index=True)
+    adjusted = with_adjusted_p_values(table.assign(critic="tendencies", corpus="wiki"))
+    mine = adjusted[adjusted["system"] == "mine"].set_index("statistic")["p_adjusted"]
+    assert mine["length_ks"] == 0.02
+    assert mine["tvd_sup"] == 0.04
+    assert mine["zipf_d_own"] == 0.04  # distances to a law: over the systems
+    assert pd.isna(mine["zipf_s"])

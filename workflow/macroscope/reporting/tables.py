@@ -70,13 +70,14 @@ def read_statistics(tables: Path) -> pd.DataFrame:
 def with_adjusted_p_values(statistics: pd.DataFrame) -> pd.DataFrame:
     """Add `p_adjusted`: Benjamini-Hochberg over the tests of one family in the run.
 
-    A family is all tests of one statistic; of a critic without a prior, which tests many, all its tests of a difference
-    to real text, so that a system of which nothing differs keeps that verdict however many tests there are.
+    A family is all tests of one statistic; of a critic without a prior, which tests many, all tests of a difference
+    between one system and real text on one corpus. So a system that differs in nothing keeps that verdict, however many
+    tendencies are tested, and however much the other systems differ.
     """
     family = statistics["critic"] + " " + statistics["statistic"]
     for critic in filter(is_empirical, set(statistics["critic"]) & set(CRITICS)):
         tests = load(critic).difference_tests(statistics[statistics["critic"] == critic])
-        family[tests.index] = critic
+        family[tests.index] = critic + " " + tests["corpus"] + " " + tests["system"]
     adjusted = statistics["p_value"].groupby(family, sort=False).transform(benjamini_hochberg)
     at = statistics.columns.get_loc("p_value")
     assert isinstance(at, int)
