@@ -10,6 +10,7 @@ import lzma
 import os
 import tempfile
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -91,7 +92,7 @@ def main() -> None:
             documents = [Document(str(n), "test", None, (Section("x", text),)) for n, text in enumerate(half)]
             write_documents(folder / "documents.parquet", documents, Provenance("bench"))
             latents = folder / "latents.parquet"
-            time = seconds(lambda: project(folder / "documents.parquet", latents, TendenciesOptions(), 1))  # noqa: B023
+            time = seconds(partial(project, folder / "documents.parquet", latents, TendenciesOptions(), 1))
             ours = int(read_collection(latents).texts["tokens"].sum()) / time
             say(f"projected, {part} {len(half):,} texts", f"{ours:,.0f}", f"{reference:,.0f}", ours / reference, "-")
         peak = {}

@@ -8,6 +8,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
 import macroscope.systems.architectures  # noqa: F401 - makes them known to transformers
+from macroscope.models import resolve
 from macroscope.systems.beam_sampler import BeamSampler
 from macroscope.systems.options import Ancestral, BeamSampling
 from macroscope.systems.sampler import Request
@@ -126,3 +127,17 @@ def test_adaptive_softmax_is_a_distribution_and_its_loss_the_cross_entropy():
     assert model(input_ids=tokens, labels=labels).loss.item() == pytest.approx(expected.mean().item(), rel=1e-5)
     summed = model(input_ids=tokens, labels=labels, num_items_in_batch=5).loss.item()
     assert summed == pytest.approx(expected.sum().item() / 5, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "millions"),
+    [("transformer", 205), ("adaptive", 315), ("gated-cnn", 133), ("lstm", 59)],
+)
+def test_models_of_the_paper_have_its_numbers_of_parameters(name, millions):
+    # meister2021, Table 1.
+    sizes = dict(resolve(f"meister2021-{name}").configuration)
+    words, kind = sizes.pop("vocabulary"), sizes.pop("model_type")
+    sizes.pop("tokens", None)
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, vocab_size=words, **sizes))
+    assert sum(p.numel() for p in model.parameters()) / 1e6 == pytest.approx(millions, rel=0.03)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from macroscope.documents import Provenance, read_documents, read_provenance, write_documents
+from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.systems.ngram.counts import MISSING
 from macroscope.systems.ngram.sampling import NgramSampler
 from macroscope.systems.ngram.system import sample_ngram
@@ -79,3 +79,11 @@ def test_other_systems_and_seeds_draw_other_texts(documents, tmp_path):
         sample_ngram(documents, tmp_path / name, options, corpus="wiki", system=system, seed=seed)
     first, *others = ([d.sections for d in read_documents(tmp_path / name)] for name in "abc")
     assert all(other != first for other in others)
+
+
+def test_no_character_of_a_text_ends_it(tmp_path):
+    texts = [Document(f"d{n}", "train", None, (Section(None, "one \0 two"),)) for n in range(3)]
+    write_documents(tmp_path / "documents.parquet", texts, Provenance("odd"))
+    options = NgramSystem(kind="ngram", titles=False, samples=5)
+    sample_ngram(tmp_path / "documents.parquet", tmp_path / "x", options, corpus="odd", system="t", seed=1)
+    assert {d.sections[0].text for d in read_documents(tmp_path / "x")} == {"one \0 two"}

@@ -43,7 +43,7 @@ def sample_ngram(documents: Path, output: Path, options: NgramSystem, *, corpus:
 
     Words are those of `words.split_words`; the vocabulary is closed: what the train split does not have is not drawn.
     """
-    vocabulary = {"": _BEGINNING, "\0": _END}
+    vocabulary = {"": _BEGINNING, " ": _END}  # no word is empty, or a space
     texts = []
     for text in training_texts(documents, "train", options.titles):
         numbers = [vocabulary.setdefault(word, len(vocabulary)) for word in split_words(text)]
