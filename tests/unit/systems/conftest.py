@@ -31,10 +31,18 @@ SIZES = {
 }
 
 
+RECURRENT = {
+    "macroscope-lstm": {"embedding_size": 8, "hidden_size": 12, "num_hidden_layers": 2},
+    "macroscope-gated-cnn": {"hidden_size": 12, "num_hidden_layers": 3, "kernel_size": 3},
+}
+"""Sizes of models that carry a state."""
+
+
 def tiny_model(kind, scale=6.0):
     """A model whose next-token distribution depends strongly on its whole context."""
     torch.manual_seed(3)
-    config = AutoConfig.for_model(kind, vocab_size=VOCABULARY, bos_token_id=0, eos_token_id=0, **SIZES[kind])
+    sizes = (SIZES | RECURRENT)[kind]
+    config = AutoConfig.for_model(kind, vocab_size=VOCABULARY, bos_token_id=0, eos_token_id=0, **sizes)
     model = AutoModelForCausalLM.from_config(config).eval()
     with torch.no_grad():
         for parameter in model.parameters():

@@ -14,29 +14,14 @@ from macroscope.systems.options import Ancestral, BeamSampling
 from macroscope.systems.sampler import Request
 from macroscope.systems.token_sampler import TokenSampler
 
-from .conftest import VOCABULARY, tiny_model
+from .conftest import RECURRENT, VOCABULARY, tiny_model
 
-SIZES = {
-    "macroscope-lstm": {"embedding_size": 8, "hidden_size": 12, "num_hidden_layers": 2},
-    "macroscope-gated-cnn": {"hidden_size": 12, "num_hidden_layers": 3, "kernel_size": 3},
-}
 OPTIONS = {"context": 16, "stride": 4, "batch_size": 6, "max_tokens": 40, "seed": 5, "stream": "test"}
 
 
-def tiny(kind):
-    torch.manual_seed(1)
-    config = AutoConfig.for_model(kind, vocab_size=VOCABULARY, bos_token_id=0, eos_token_id=0, **SIZES[kind])
-    model = AutoModelForCausalLM.from_config(config).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.ndim > 1:
-                parameter.mul_(2.5)
-    return model
-
-
-@pytest.fixture(params=list(SIZES))
+@pytest.fixture(params=list(RECURRENT))
 def recurrent(request):
-    return tiny(request.param)
+    return tiny_model(request.param, 2.5)
 
 
 @torch.inference_mode()
@@ -61,7 +46,7 @@ def test_no_token_sees_those_behind_it(recurrent):
 
 @torch.inference_mode()
 def test_a_gated_cnn_sees_as_far_as_its_kernels_reach():
-    model = tiny("macroscope-gated-cnn")  # three layers of kernels of three: seven tokens
+    model = tiny_model("macroscope-gated-cnn", 2.5)  # three layers of kernels of three: seven tokens
     tokens = torch.randint(0, VOCABULARY, (1, 20), generator=torch.Generator().manual_seed(0))
     for changed, seen in ((12, False), (13, True)):
         other = tokens.clone()
