@@ -1,0 +1,201 @@
+"""Divergences between two distributions over strings, from samples and their log-probabilities (pimentel2022 §3.2).
+
+Nothing can be summed over all strings. But a KL is a mean over samples of one side (eq. 10-13): with l = log p(x) -
+log q(x) of a text x, in nats, and r_w = w p + (1 - w) q,
+
+    KL(p || q)   = mean of l over texts of the reference,
+    KL(q || p)   = mean of -l over texts of the candidate,
+    KL(p || r_w) = mean of -log(w + (1 - w) exp(-l)) over texts of the reference,
+
+and so on: every divergence is a function of means over the two sides of terms that depend on l alone. So a bootstrap
+re-adds terms, and exchanging texts between the sides re-adds them as well. The p and q here are estimates; an estimate
+that has seen the text it scores makes every divergence larger, and its p-value meaningless.
+"""
+
+import numpy as np
+from scipy.stats import trim_mean
+
+from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
+from macroscope.statistics.divergences import Frontier, area_under_frontier
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation import is_exact, p_value_of, permutation_sums
+
+NAMES = (
+    "forward_kl",
+    "backward_kl",
+    "exponentiated_kl",
+    "jensen_shannon",
+    "auc_divergence",
+    "mauve",
+    "frontier_integral",
+)
+TRIM = 0.05
+"""Share that the published code leaves out at either end before it takes the mean of a frontier's KL."""
+Row = tuple[str, float, float, float, float]
+"""(statistic, value, low, high, p)"""
+
+
+def terms(log_ratios: Array, grid: Array) -> Array:
+    """Terms of each text for the side that it is from.
+
+    Parameters
+    ----------
+    log_ratios
+        Of its own side to the other: l for texts of the reference, -l for texts of the candidate.
+    grid
+        Weights of the own side in the mixtures.
+
+    Returns
+    -------
+    array texts x (3 + weights)
+        The log-ratio; the term of the Jensen-Shannon divergence; of the frontier integral; of KL(own || mixture).
+    """
+    own = np.asarray(log_ratios, dtype=float)[:, None]
+    # log(w p + (1 - w) q) - log p, without overflow whatever the log-ratio
+    mixture = np.logaddexp(np.log(grid), np.log1p(-grid) - own)
+    half = np.logaddexp(np.log(0.5), np.log(0.5) - own)
+    return np.hstack([own, -half, integral_term(own), -mixture])
+
+
+def integral_term(log_ratios: Array) -> Array:
+    """Return 2 times the integral over w in [0, 1] of w log(p / r_w): what a text adds to the frontier integral.
+
+    With c = 1 / (exp(l) - 1) it is 1/2 - c + c^2 l, and l / 3 - l^2 / 12 near 0.
+    """
+    near = np.abs(log_ratios) < 1e-2
+    safe = np.where(near, 1.0, log_ratios)
+    with np.errstate(over="ignore"):
+        c = 1 / np.expm1(safe)
+    return np.where(near, log_ratios / 3 - log_ratios**2 / 12, 0.5 - c + c**2 * safe)
+
+
+def from_means(reference: Array, candidate: Array, scale: float) -> dict[str, Array]:
+    """Every divergence from the means of `terms` over the two sides: ... x (3 + weights) each.
+
+    The candidate's grid runs the other way: its own weight is 1 - w.
+    """
+    kl_p, kl_q = reference[..., 3:], candidate[..., :2:-1]
+    area = area_under_frontier(np.maximum(kl_p, 0), np.maximum(kl_q, 0), scale)
+    with np.errstate(over="ignore"):
+        exponentiated = np.exp(reference[..., 0])
+    return {
+        "forward_kl": reference[..., 0],
+        "backward_kl": candidate[..., 0],
+        "exponentiated_kl": exponentiated,
+        "jensen_shannon": (reference[..., 1] + candidate[..., 1]) / 2,
+        "auc_divergence": 1 - area,
+        "mauve": area,
+        "frontier_integral": reference[..., 2] + candidate[..., 2],
+    }
+
+
+def compare_log_ratios(
+    reference: Array,
+    candidate: Array,
+    frontier: Frontier,
+    resampling: Resampling,
+    folds: tuple[Array, Array] | None = None,
+) -> list[Row]:
+    """Every divergence with its interval over texts, and the p-value of exchanging texts between the sides.
+
+    Parameters
+    ----------
+    reference, candidate
+        log p(x) - log q(x) of the texts of either side, in nats.
+    folds
+        Fold of each text of either side, where p and q were estimated without the fold that they score: texts are
+        exchanged within folds, given the estimates. None: the estimates have seen the texts, so there is no p-value.
+
+    Returns
+    -------
+    rows
+        The estimates of p and q are taken as they are: the interval does not hold what other texts to estimate them
+        from would give. Estimates of KL may be negative; the frontier takes those as 0.
+    """
+    nothing = float("nan")
+    if not (len(reference) and len(candidate)):
+        return [(name, nothing, nothing, nothing, nothing) for name in NAMES]
+    rng = np.random.default_rng(resampling.seed)
+    sides = [terms(own, frontier.grid) for own in (reference, -candidate)]
+    value = from_means(sides[0].mean(axis=0), sides[1].mean(axis=0), frontier.scale)
+    resampled = [bootstrap_sums(side, resampling.resamples, rng) / len(side) for side in sides]
+    draws = from_means(resampled[0], resampled[1], frontier.scale)
+    p_values = dict.fromkeys(NAMES, nothing)
+    if folds is not None:
+        exchanged = _exchanged(reference, candidate, folds, frontier.grid, resampling.permutations, rng)
+        null = from_means(exchanged[0], exchanged[1], frontier.scale)
+        for name in NAMES:
+            # A KL between estimates need not be 0 where the sides agree: what is tested is how far from that it is.
+            centre = null[name].mean()
+            p_values[name] = p_value_of(float(value[name] - centre), null[name] - centre)
+    return [
+        (
+            name,
+            float(value[name]),
+            *_holding(float(value[name]), percentile_interval(draws[name], resampling.confidence)),
+            p_values[name],
+        )
+        for name in NAMES
+    ]
+
+
+def published(reference: Array, candidate: Array, frontier: Frontier) -> list[Row]:
+    """What the published code computes: swapped directions, trimmed means.
+
+    It calls KL(q || p) forward, KL(p || q) backward and exp(-0.1 KL(q || p)) exponentiated, and leaves out 5 % at
+    either end before the means of the frontier. There are no intervals.
+
+    Parameters
+    ----------
+    reference, candidate
+        log p(x) - log q(x) of the texts of either side, in whatever logarithm the published code has there: for strings
+        log10 (so that its mixtures are of p^0.434 and q^0.434), for clusters the natural one, of smoothed shares.
+    """
+    of_reference, of_candidate = (terms(own, frontier.grid) for own in (reference, -candidate))
+    means = [side.mean(axis=0) for side in (of_reference, of_candidate)]
+    trimmed = [trim_mean(side[:, 3:], TRIM, axis=0) for side in (of_reference, of_candidate)]
+    area = float(area_under_frontier(np.maximum(trimmed[0], 0), np.maximum(trimmed[1][::-1], 0), frontier.scale))
+    forward, backward = float(means[1][0]), float(means[0][0])
+    values = {
+        "forward_kl": forward,
+        "backward_kl": backward,
+        "exponentiated_kl": float(np.exp(-0.1 * forward)),
+        "jensen_shannon": float((means[0][1] + means[1][1]) / 2),
+        "auc_divergence": 1 - area,
+        "mauve": area,
+        "frontier_integral": float("nan"),
+    }
+    nothing = float("nan")
+    return [(name, values[name], nothing, nothing, nothing) for name in NAMES]
+
+
+def _exchanged(
+    reference: Array,
+    candidate: Array,
+    folds: tuple[Array, Array],
+    grid: Array,
+    permutations: int,
+    rng: np.random.Generator,
+) -> tuple[Array, Array]:
+    """Means of `terms` over both sides after exchanging texts within folds: permutations x terms each."""
+    # Each text has the terms of either role, since it may come to stand on either side.
+    both = [np.hstack([terms(side, grid), terms(-side, grid)]) for side in (reference, candidate)]
+    width = both[0].shape[1] // 2
+    first = np.zeros((permutations, width))
+    second = np.zeros((permutations, width))
+    for fold in np.unique(np.concatenate(folds)):
+        a, b = (side[numbers == fold] for side, numbers in zip(both, folds, strict=True))
+        if not len(a) or not len(b):
+            first, second = first + a[:, :width].sum(axis=0), second + b[:, width:].sum(axis=0)
+            continue
+        inside, outside = permutation_sums(a, b, permutations, rng)
+        if is_exact(len(a), len(b), permutations):  # few divisions: each as often as chance takes it
+            drawn = rng.integers(0, len(inside), permutations)
+            inside, outside = inside[drawn], outside[drawn]
+        first, second = first + inside[:, :width], second + outside[:, width:]
+    return first / len(reference), second / len(candidate)
+
+
+def _holding(value: float, interval: tuple[float, float]) -> tuple[float, float]:
+    """Interval that holds its own value, whatever the skew of the resamples."""
+    return min(interval[0], value), max(interval[1], value)
