@@ -23,6 +23,7 @@ include: "workflow/rules/corpora.smk"
 include: "workflow/rules/systems.smk"
 include: "workflow/rules/critics/coherence.smk"
 include: "workflow/rules/critics/tendencies.smk"
+include: "workflow/rules/critics/clusters.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/reporting.smk"
 

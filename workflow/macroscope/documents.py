@@ -66,6 +66,11 @@ class Document:
     sections: tuple[Section, ...]
     sentences: tuple[str, ...] | None = None
 
+    @property
+    def text(self) -> str:
+        """Text of all sections, a line break between them; titles do not count as text."""
+        return "\n".join(section.text for section in self.sections)
+
 
 @dataclass
 class Count:

@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -134,6 +134,24 @@ class Plan:
         """Samples of every system that is judged."""
         return [f"{self.results}/systems/{corpus}/{system}/samples.parquet" for corpus, system in self.pairs()]
 
+    def latents_of_all(self, critic: str) -> Callable[[Any], list[str]]:
+        """Input function: latents of every system that a critic judges on a corpus."""
+
+        def latents(wildcards: Any) -> list[str]:
+            folder = f"{self.results}/critics/{critic}/{wildcards.corpus}/latents"
+            return [
+                f"{folder}/{s}.parquet"
+                for c, corpus, s in self.comparisons
+                if (c, corpus) == (critic, wildcards.corpus)
+            ]
+
+        return latents
+
+    def shared_inference(self, critic: str) -> list[str]:
+        """Folder of what a critic learns from all systems together; none where it learns nothing."""
+        options = getattr(self.config.critics, critic)
+        return [f"{self.results}/critics/{critic}/{{corpus}}/inference"] if options.clustering == "shared" else []
+
     def parts(self, wildcards: Any) -> list[str]:
         """Extracted parts of a corpus."""
         names = self._raw_parts(wildcards.corpus)
@@ -243,17 +261,17 @@ class Plan:
         """Memory of a job with a language model."""
         return megabytes_of(self.base(wildcards))
 
-    def encoder_megabytes(self) -> int:
-        """Memory of a job with the coherence critic's encoder."""
-        return megabytes_of(self.config.critics.coherence.encoder)  # type: ignore[attr-defined]
+    def encoder_megabytes(self, critic: str) -> int:
+        """Memory of a job with a critic's encoder."""
+        return megabytes_of(getattr(self.config.critics, critic).encoder)
 
-    def encoder_threads(self) -> int:
-        """Cores of a job with the coherence critic's encoder."""
-        return threads_of(self.config.critics.coherence.encoder)  # type: ignore[attr-defined]
+    def encoder_threads(self, critic: str) -> int:
+        """Cores of a job with a critic's encoder."""
+        return threads_of(getattr(self.config.critics, critic).encoder)
 
-    def encoder_gpus(self) -> int:
-        """GPUs that the coherence critic asks for: none for the encoder that comes with a package."""
-        return 0 if self.config.critics.coherence.encoder == "minilm" else 1  # type: ignore[attr-defined]
+    def encoder_gpus(self, critic: str) -> int:
+        """GPUs that a job with a critic's encoder asks for."""
+        return gpus_of(getattr(self.config.critics, critic).encoder)
 
     def mirror_flag(self) -> str:
         """`--mirror ...` where the config names one."""

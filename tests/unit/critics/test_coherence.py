@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from macroscope.batches import length_batches
 from macroscope.corpora.simulated.articles import draw_section_types
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.corpora.simulated.process import SectionProcess
@@ -17,7 +18,7 @@ from macroscope.critics.coherence.calibration import (
     fit_temperature,
     reliability,
 )
-from macroscope.critics.coherence.classifier import cut, length_batches
+from macroscope.critics.coherence.classifier import cut
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_info, read_latents, write_latents
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, count_transitions, flatten

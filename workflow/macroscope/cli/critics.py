@@ -113,6 +113,9 @@ def compare(
     candidate: Annotated[Path, typer.Option(help="Latents of the system; of the control itself: the same file.")],
     statistics: Annotated[Path, typer.Option(help="Tidy CSV to write.")],
     evidence: Annotated[Path, typer.Option(help="Folder to write: what shows why the numbers are as they are.")],
+    inference: Annotated[
+        Path | None, typer.Option(help="Folder of what was learnt from all systems, for critics that share it.")
+    ] = None,
     options: OptionsJson = "{}",
     signature: Annotated[str, typer.Option(help="What changes the numbers, as key:value pairs joined by '|'.")] = "",
     resamples: Resamples = 2000,
@@ -125,4 +128,18 @@ def compare(
 
     module, parsed = _load(critic, options)
     resampling = resampling_of(resamples, permutations, confidence, seed)
-    module.compare(Pair(corpus, system, reference, candidate, signature), statistics, evidence, parsed, resampling)
+    pair = Pair(corpus, system, reference, candidate, signature, inference)
+    module.compare(pair, statistics, evidence, parsed, resampling)
+
+
+@app.command()
+def learn_shared(
+    critic: Name,
+    latents: Annotated[list[Path], typer.Argument(help="Latents of all systems, the control's among them.")],
+    output: Output,
+    options: OptionsJson = "{}",
+    seed: Seed = 1,
+) -> None:
+    """Learn from the latents of all systems what their comparisons share, for critics that share anything."""
+    module, parsed = _load(critic, options)
+    module.learn_shared(latents, output, parsed, seed)

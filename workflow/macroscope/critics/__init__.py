@@ -3,8 +3,9 @@
 CRITICS = {
     "coherence": "macroscope.critics.coherence",
     "tendencies": "macroscope.critics.tendencies",
+    "clusters": "macroscope.critics.clusters",
 }
 """The registry: name in the config -> module. Its sub-module `options` holds `OPTIONS`."""
 
-EMPIRICAL = frozenset({"tendencies"})
+EMPIRICAL = frozenset({"tendencies", "clusters"})
 """Critics without a prior: they compare collections, and give no T(x)."""

@@ -65,6 +65,8 @@ class Pair:
         Latents of the system; for the control itself the same file.
     signature
         Of the critic's options.
+    inference
+        Folder of what the critic has learnt from all systems together; None where it learns nothing from them.
     """
 
     corpus: str
@@ -72,6 +74,7 @@ class Pair:
     reference: Path
     candidate: Path
     signature: str
+    inference: Path | None = None
 
 
 class Critic(Protocol):

@@ -25,8 +25,10 @@ the samples reach it, or fall below it, give the interval.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from macroscope.statistics.bootstrap import Array, percentile_interval
@@ -65,7 +67,7 @@ class DivergenceOptions:
     permutations: int = 1000
 
 
-def one_hot(labels: Array, categories: int) -> sparse.csr_matrix:
+def one_hot(labels: NDArray[Any], categories: int) -> sparse.csr_matrix:
     """Counts of documents that have one category each."""
     n = len(labels)
     return sparse.csr_matrix((np.ones(n), (np.arange(n), labels)), shape=(n, categories))

@@ -19,11 +19,11 @@ rule train_section_classifier:
         "logs/{run}/train_section_classifier/{corpus}.tsv"
     conda:
         "../../../envs/core.yaml"
-    threads: plan.encoder_threads()
+    threads: plan.encoder_threads("coherence")
     resources:
-        mem_mb=plan.encoder_megabytes(),
+        mem_mb=plan.encoder_megabytes("coherence"),
         runtime=720,
-        gpu=plan.encoder_gpus(),
+        gpu=plan.encoder_gpus("coherence"),
     params:
         options=plan.critic_options(
             "coherence",
@@ -83,11 +83,11 @@ rule project_sections:
         "logs/{run}/project_sections/{corpus}/{system}.tsv"
     conda:
         "../../../envs/core.yaml"
-    threads: plan.encoder_threads()
+    threads: plan.encoder_threads("coherence")
     resources:
-        mem_mb=plan.encoder_megabytes(),
+        mem_mb=plan.encoder_megabytes("coherence"),
         runtime=240,
-        gpu=plan.encoder_gpus(),
+        gpu=plan.encoder_gpus("coherence"),
     params:
         options=plan.critic_options("coherence", "encoder", "max_tokens"),
     shell:

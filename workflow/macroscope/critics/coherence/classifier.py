@@ -1,7 +1,7 @@
 """The section classifier: an encoder with a classification head that estimates P_c(z_m | x_m) (deng2022 App. E)."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,12 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
+from macroscope.batches import TOKENS_PER_BATCH, length_batches
 from macroscope.errors import MacroscopeError
 from macroscope.models import load_error, resolve
 from macroscope.progress import progress
 
 log = logging.getLogger("macroscope")
-
-TOKENS_PER_BATCH = 4096
-"""Padded tokens of one inference batch: wide enough to fill the arithmetic units, small enough for any memory."""
 
 
 def new_classifier(encoder: str, types: Sequence[str], seed: int) -> tuple[Any, Any]:
@@ -89,13 +87,3 @@ def encode(tokenizer: Any, texts: Sequence[str], max_tokens: int) -> list[list[i
 def cut(ids: list[int], max_tokens: int) -> list[int]:
     """Keep the first `max_tokens` ids, the last of which stays the closing special token."""
     return ids if len(ids) <= max_tokens else [*ids[: max_tokens - 1], ids[-1]]
-
-
-def length_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Indices in batches of similar length, longest first; count x longest <= budget, or a single long one."""
-    order = np.argsort(-lengths, kind="stable")
-    start = 0
-    while start < len(order):
-        size = max(1, budget // max(1, int(lengths[order[start]])))
-        yield order[start : start + size]
-        start += size

@@ -80,7 +80,7 @@ def _tasks(documents: Iterator[Document], unit: str, size: int) -> Iterator[Text
 
 def _texts(document: Document, unit: str) -> Iterator[tuple[str, str]]:
     if unit == "document":
-        yield document.id, "\n".join(section.text for section in document.sections)
+        yield document.id, document.text
         return
     parts = [section.text for section in document.sections]
     if unit == "line":

@@ -1,0 +1,122 @@
+"""Clusterings of embeddings: principal components, then k-means under several seeds (pimentel2022 §5)."""
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
+
+from macroscope.critics.clusters.embeddings import Vectors
+from macroscope.critics.clusters.options import ClustersOptions
+from macroscope.files import atomic
+
+log = logging.getLogger("macroscope")
+
+MOST_CLUSTERS = 500
+TEXTS_PER_CLUSTER = 10
+ITERATIONS = 500
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """A projection and centroids under several seeds.
+
+    Attributes
+    ----------
+    mean
+        Of the embeddings: dimensions.
+    components
+        Kept x dimensions.
+    centroids
+        Seeds x clusters x kept.
+    """
+
+    mean: Vectors
+    components: Vectors
+    centroids: NDArray[np.float32]
+
+    @property
+    def clusters(self) -> int:
+        """K."""
+        return self.centroids.shape[1]
+
+    def assign(self, vectors: Vectors) -> Labels:
+        """Nearest centroid of each vector under each seed: vectors x seeds."""
+        projected = self.project(vectors)
+        return np.stack([_nearest(projected, centroids) for centroids in self.centroids], axis=1)
+
+    def project(self, vectors: Vectors) -> Vectors:
+        """Principal components of vectors: vectors x kept."""
+        return np.asarray((vectors - self.mean) @ self.components.T, dtype=np.float32)
+
+    def save(self, folder: Path) -> None:
+        """Write the clustering into a folder."""
+        with atomic(folder) as temporary:
+            temporary.mkdir()
+            arrays = {"mean": self.mean, "components": self.components, "centroids": self.centroids}
+            np.savez(temporary / "clustering.npz", **arrays)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, folder: Path) -> "Clustering":
+        """Read what `save` wrote."""
+        with np.load(folder / "clustering.npz", allow_pickle=False) as arrays:
+            return cls(arrays["mean"], arrays["components"], arrays["centroids"])
+
+
+def prepared(vectors: Vectors, options: ClustersOptions) -> Vectors:
+    """Embeddings as they are clustered: of length 1 if so asked; a vector of zeros stays one."""
+    if not options.normalise:
+        return vectors
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
+
+
+def number_of_clusters(asked: int | None, sides: tuple[int, int], different: int) -> int:
+    """K for two sides of so many texts with so many different embeddings."""
+    wanted = min(MOST_CLUSTERS, max(2, min(sides) // TEXTS_PER_CLUSTER)) if asked is None else asked
+    if wanted > different:
+        log.warning("%d clusters were asked for, but there are only %d different embeddings", wanted, different)
+    return min(wanted, different)
+
+
+def fit(vectors: Vectors, clusters: int, options: ClustersOptions, seed: int) -> Clustering:
+    """Cluster prepared embeddings under each seed.
+
+    The principal components are those that first reach `explained_variance`; k-means starts from k-means++ and stops
+    where nothing moves any more, or after 500 iterations.
+
+    Parameters
+    ----------
+    vectors
+        All embeddings that share the clustering: vectors x dimensions.
+    clusters
+        K, no more than there are different vectors.
+    """
+    mean, components = principal_components(vectors, options.explained_variance)
+    projected = (vectors - mean) @ components.T
+    centroids = []
+    for number in range(options.seeds):
+        found = KMeans(clusters, n_init=options.restarts, max_iter=ITERATIONS, random_state=seed + number)
+        centroids.append(found.fit(projected).cluster_centers_)
+    return Clustering(mean, components, np.stack(centroids).astype(np.float32))
+
+
+def principal_components(vectors: Vectors, share: float) -> tuple[Vectors, Vectors]:
+    """Mean, and the fewest principal components that hold a share of the variance (at least one)."""
+    solver = "covariance_eigh" if len(vectors) > vectors.shape[1] else "full"
+    pca = PCA(svd_solver=solver).fit(vectors)
+    with np.errstate(invalid="ignore"):  # all vectors are equal: any one component will do
+        reached = np.cumsum(pca.explained_variance_ / pca.explained_variance_.sum()) >= share - 1e-7
+    kept = int(np.argmax(reached)) + 1 if reached.any() else len(reached)
+    return pca.mean_.astype(np.float32), pca.components_[:kept].astype(np.float32)
+
+
+def _nearest(vectors: Vectors, centroids: Vectors) -> Labels:
+    """Nearest centroid of each vector: |x - c|^2 up to |x|^2."""
+    scores = vectors @ centroids.T
+    scores -= (centroids**2).sum(axis=1) / 2
+    return scores.argmax(axis=1).astype(np.int32)

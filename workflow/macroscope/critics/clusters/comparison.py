@@ -1,0 +1,206 @@
+"""Every number of the clusters critic: what was embedded, and a candidate against a reference."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from macroscope.critics.clusters.clustering import Clustering, Labels, fit, number_of_clusters, prepared
+from macroscope.critics.clusters.embeddings import Embeddings, read_embeddings
+from macroscope.critics.clusters.evidence import write_evidence
+from macroscope.critics.clusters.options import ClustersOptions
+from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score
+from macroscope.critics.critic import SPLIT_HALF, Pair
+from macroscope.errors import MacroscopeError
+from macroscope.statistics.categorical import DivergenceOptions, Row, compare_categories, one_hot
+from macroscope.statistics.comparison import write_statistics
+from macroscope.statistics.divergences import Frontier, divergences, smoothed
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.sampled_divergences import published
+from macroscope.statistics.vectors import compare_vectors
+
+NAMES = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
+NOTHING = float("nan")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides under one clustering.
+
+    Attributes
+    ----------
+    rows
+        Columns `NAMES`.
+    sides
+        Embeddings of reference and candidate, without texts that have none.
+    labels
+        Clusters of either side: texts x seeds.
+    clustering
+        What they are clusters of.
+    scores
+        Log-probabilities of every text.
+    """
+
+    rows: pd.DataFrame
+    sides: tuple[Embeddings, Embeddings]
+    labels: tuple[Labels, Labels]
+    clustering: Clustering
+    scores: Scores
+
+
+def compare_files(
+    pair: Pair, statistics: Path, evidence: Path, options: ClustersOptions, resampling: Resampling
+) -> None:
+    """Compare the embeddings of a system with the control's; write tidy statistics and the evidence.
+
+    Of the control, one half is compared with the other, as system `SPLIT_HALF`.
+    """
+    shared = Clustering.load(pair.inference) if pair.inference is not None else None
+    reference = read_embeddings(pair.reference)
+    if pair.candidate == pair.reference:
+        first, second = (reference.some(np.arange(len(reference)) % 2 == half) for half in (0, 1))
+        found = compare(second, first, shared, options, resampling)
+        own = describe(reference).assign(system=pair.system)
+        table = pd.concat([own, found.rows.assign(system=SPLIT_HALF)], ignore_index=True)
+    else:
+        candidate = read_embeddings(pair.candidate)
+        found = compare(reference, candidate, shared, options, resampling)
+        table = pd.concat([describe(candidate), found.rows], ignore_index=True)
+    write_evidence(evidence, found, by_number_of_clusters(found, options, resampling.seed), options)
+    write_statistics(table, statistics, pair.corpus, pair.system, "clusters", resampling, pair.signature)
+
+
+def describe(texts: Embeddings) -> pd.DataFrame:
+    """Shares of texts that were cut, that are empty, that equal an earlier one, and that have no finite embedding."""
+    known = finite(texts)
+    different = len(np.unique(texts.vectors[known], axis=0)) if known.any() else 0
+    counted = {
+        "truncated_share": int(texts.truncated.sum()),
+        "empty_share": sum(not excerpt for excerpt in texts.excerpts),
+        "duplicate_share": int(known.sum()) - different,
+        "not_embedded_share": int((~known).sum()),
+    }
+    n = len(texts)
+    rows = []
+    for name, count in counted.items():
+        low, high = wilson_interval(count, n)
+        rows.append((name, count / n if n else NOTHING, float(low), float(high), NOTHING, 0, n, "" if n else "no text"))
+    return pd.DataFrame(rows, columns=NAMES)
+
+
+def finite(texts: Embeddings) -> NDArray[np.bool_]:
+    """Texts that have an embedding: an encoder in low precision may give numbers that are none."""
+    return np.asarray(np.isfinite(texts.vectors).all(axis=1))
+
+
+def compare(
+    reference: Embeddings,
+    candidate: Embeddings,
+    shared: Clustering | None,
+    options: ClustersOptions,
+    resampling: Resampling,
+) -> Comparison:
+    """Cluster both sides together and compare them.
+
+    Parameters
+    ----------
+    shared
+        A clustering that all systems share; None: one of these two sides.
+
+    Returns
+    -------
+    Comparison
+        Rows: `clusters` (K); the divergences of `statistics.categorical`; `latent_nll`, `latent_ppl` of the candidate's
+        clusters under the reference's distribution (nats a text), `latent_nll_difference` to the reference's own; and
+        on the embeddings `mmd_squared`, `energy_distance`, `precision`, `recall`.
+
+    Raises
+    ------
+    MacroscopeError
+        Where a side has fewer than two texts that can be embedded.
+    """
+    sides = [side.some(finite(side)) for side in (reference, candidate)]
+    for name, side in zip(("the control", "the system"), sides, strict=True):
+        if len(side) < 2:
+            raise MacroscopeError(
+                f"{name} has {len(side)} texts with an embedding; the clusters critic needs two or more"
+            )
+    vectors = [prepared(side.vectors, options) for side in sides]
+    clustering = shared or _joint(vectors, options.clusters, options, resampling.seed)
+    labels = clustering.assign(vectors[0]), clustering.assign(vectors[1])
+    scores = score(labels[0], labels[1], clustering.clusters, options.smoothing)
+    found: list[Row] = [("clusters", float(clustering.clusters), NOTHING, NOTHING, NOTHING)]
+    found += divergence_rows(labels, clustering.clusters, scores, options, resampling)
+    found += latent_nll_rows(labels, clustering.clusters, scores, options, resampling)
+    rng = np.random.default_rng(resampling.seed)
+    chosen = [side[_subset(len(side), options.most_vectors, rng)] for side in vectors]
+    on_vectors = compare_vectors(chosen[0], chosen[1], options.neighbours, options.permutations, resampling)
+    sizes = (len(sides[0]), len(sides[1]))
+    table = pd.concat([_table(found, sizes), _table(on_vectors, (len(chosen[0]), len(chosen[1])))], ignore_index=True)
+    return Comparison(table, (sides[0], sides[1]), labels, clustering, scores)
+
+
+def divergence_rows(
+    labels: tuple[Labels, Labels], clusters: int, scores: Scores, options: ClustersOptions, resampling: Resampling
+) -> list[Row]:
+    """Divergences between the cluster distributions, under the convention that is asked for."""
+    frontier = Frontier(options.scale, options.weights)
+    if options.convention == "published":
+        ratios = [log_p - log_q for log_p, log_q in zip(scores.log_p, scores.log_q, strict=True)]
+        each = [published(ratios[0][:, s], ratios[1][:, s], frontier) for s in range(labels[0].shape[1])]
+        values = {rows[0][0]: [row[1] for row in rows] for rows in zip(*each, strict=True)}
+        means = [(name, float(np.mean(some)), NOTHING, NOTHING, NOTHING) for name, some in values.items()]
+        spreads = [
+            (f"{name}_seed_sd", float(np.std(some, ddof=1)) if len(some) > 1 else NOTHING, NOTHING, NOTHING, NOTHING)
+            for name, some in values.items()
+        ]
+        return means + spreads
+    counts = [[one_hot(side[:, s], clusters) for s in range(side.shape[1])] for side in labels]
+    wanted = DivergenceOptions(options.smoothing, frontier, options.permutations)
+    return compare_categories(counts[0], counts[1], wanted, resampling)
+
+
+def by_number_of_clusters(found: Comparison, options: ClustersOptions, seed: int) -> pd.DataFrame:
+    """Divergences under other numbers of clusters (Figures 4, 8, 9): plug-in values, means over the seeds.
+
+    Returns
+    -------
+    data frame
+        clusters, divergence, value, seed_sd; a number that there are not enough embeddings for is left out.
+    """
+    vectors = [prepared(side.vectors, options) for side in found.sides]
+    rows = []
+    for asked in sorted({*options.cluster_counts, found.clustering.clusters}):
+        same = asked == found.clustering.clusters
+        clustering = found.clustering if same else _joint(vectors, asked, options, seed)
+        if clustering.clusters != asked:
+            continue
+        labels = found.labels if same else [clustering.assign(side) for side in vectors]
+        shares = [
+            smoothed(np.stack([np.bincount(column, minlength=asked) for column in side.T]), options.smoothing)
+            for side in labels
+        ]
+        for name, function in divergences(Frontier(options.scale, options.weights)).items():
+            values = function(shares[0], shares[1])
+            spread = values.std(ddof=1) if len(values) > 1 else NOTHING
+            rows.append((asked, name, values.mean(), spread))
+    return pd.DataFrame(rows, columns=["clusters", "divergence", "value", "seed_sd"])
+
+
+def _joint(vectors: list[np.ndarray], asked: int | None, options: ClustersOptions, seed: int) -> Clustering:
+    """Cluster two sides together."""
+    together = np.concatenate(vectors)
+    different = len(np.unique(together, axis=0))
+    return fit(together, number_of_clusters(asked, (len(vectors[0]), len(vectors[1])), different), options, seed)
+
+
+def _subset(size: int, most: int, rng: np.random.Generator) -> np.ndarray:
+    return np.arange(size) if size <= most else np.sort(rng.choice(size, most, replace=False))
+
+
+def _table(rows: list[Row], sizes: tuple[int, int]) -> pd.DataFrame:
+    full = [(*row, *sizes, "too few texts" if np.isnan(row[1]) else "") for row in rows]
+    return pd.DataFrame(full, columns=NAMES)

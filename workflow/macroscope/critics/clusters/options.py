@@ -1,0 +1,71 @@
+"""Options of the clusters critic (pimentel2022 §4, §5, App. C)."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from macroscope.corpora.options import Options
+
+
+class ClustersOptions(Options):
+    """Clusters of text embeddings, and the divergences between their distributions."""
+
+    encoder: str = Field(
+        "minilm",
+        description="What embeds a text: 'minilm' (comes with a package, needs no network), a name in"
+        " resources/models.yaml, a Hugging Face name or a folder, of an encoder or a causal language model"
+        " (paper: gpt2-xl).",
+    )
+    pooling: Literal["mean", "last", "first"] = Field(
+        "mean",
+        description="Which of the last layer's vectors embeds a text: the mean, that of the last token (paper, for"
+        " GPT-2) or of the first (paper, for BERT: CLS).",
+    )
+    max_tokens: int = Field(512, ge=2, description="Texts are cut at this length; the share cut is reported.")
+    normalise: bool = Field(True, description="Divide each embedding by its length (published code: yes).")
+    explained_variance: float = Field(
+        0.9, gt=0, le=1, description="Principal components are kept up to this share of the variance (paper: 0.9)."
+    )
+    clusters: int | None = Field(
+        None,
+        ge=2,
+        description="K of k-means (paper: 500); default: a tenth of the texts of the smaller side, at most 500. No more"
+        " than there are different embeddings.",
+    )
+    seeds: int = Field(5, ge=1, description="Clusterings, each with a seed of its own; divergences are their means.")
+    restarts: int = Field(1, ge=1, description="Starts of k-means for each seed, the best of which is kept.")
+    clustering: Literal["per_system", "shared"] = Field(
+        "per_system",
+        description="per_system: on the control's texts and the system's (paper); shared: once, on the texts of all"
+        " systems, so that systems can be compared cluster by cluster.",
+    )
+    smoothing: float = Field(1.0, ge=0, description="Laplace smoothing of the cluster distributions (paper: 1).")
+    scale: float = Field(5.0, gt=0, description="Scale s of the divergence frontier, eq. 9 (paper: 5).")
+    weights: int = Field(25, ge=2, description="Mixture weights of the divergence frontier (published code: 25).")
+    cluster_counts: list[int] = Field(
+        [],
+        description="Further numbers of clusters for the figure of divergences by number of clusters (Figures 4, 8).",
+    )
+    neighbours: int = Field(3, ge=1, description="k of k-nearest-neighbour precision and recall.")
+    most_vectors: int = Field(
+        2500,
+        ge=10,
+        description="Texts of a side for MMD, energy distance, precision and recall, at random where there are more:"
+        " memory and time grow with their square.",
+    )
+    permutations: int = Field(1000, ge=99, description="Permutations behind the p-values.")
+    convention: Literal["definition", "published"] = Field(
+        "definition",
+        description="published: the divergences of the published code (directions swapped, means over texts of"
+        " log-ratios of smoothed shares, trimmed for the frontier), without intervals.",
+    )
+
+
+OPTIONS = ClustersOptions
+
+
+def signature(options: ClustersOptions) -> str:
+    """Everything in the options that changes a number."""
+    parts = options.model_dump()
+    parts["cluster_counts"] = ",".join(map(str, options.cluster_counts))
+    return "critic:clusters|" + "|".join(f"{name}:{value}" for name, value in parts.items())

@@ -1,0 +1,94 @@
+"""What the clusters critic contributes to the report of one corpus."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from macroscope.critics.clusters.clustering import TEXTS_PER_CLUSTER
+from macroscope.critics.critic import ReportItem
+from macroscope.critics.divergence_report import CONTROL, divergence_table, statistics_table
+
+TEXTS = {
+    "truncated_share": ("cut, %", 100.0),
+    "empty_share": ("empty, %", 100.0),
+    "duplicate_share": ("same as an earlier one, %", 100.0),
+    "not_embedded_share": ("without embedding, %", 100.0),
+}
+CLUSTERS = {
+    "clusters": ("clusters", 1.0),
+    "latent_nll": ("latent NLL (nats)", 1.0),
+    "latent_nll_difference": ("difference to real text", 1.0),
+    "latent_ppl": ("latent PPL", 1.0),
+}
+VECTORS = {
+    "mmd_squared": ("MMD²", 1.0),
+    "energy_distance": ("energy distance", 1.0),
+    "precision": ("precision", 1.0),
+    "recall": ("recall", 1.0),
+}
+CONTRIBUTIONS_OF = "jensen_shannon"
+"""Divergence whose contributing clusters the report shows; the evidence has those of all."""
+CONTRIBUTIONS_SHOWN = 3
+SYSTEMS_SHOWN = 12
+
+
+def items(folder: Path, systems: list[str], statistics: pd.DataFrame, figures: Path) -> list[ReportItem]:
+    """List tables and figures; arguments as for `critics.critic.Critic.report_items`."""
+    found = [
+        ReportItem(
+            "clusters_divergences_figure",
+            "Divergences between the cluster distributions",
+            "clusters_divergences_figure",
+            figure=figures / f"clusters_divergences_{folder.name}.svg",
+            warning=_warning(statistics),
+        ),
+        ReportItem(
+            "clusters_divergences", "Divergences, in numbers", "clusters_divergences", divergence_table(statistics)
+        ),
+    ]
+    curve = figures / f"clusters_by_number_{folder.name}.svg"
+    if curve.exists():
+        name = "clusters_by_number_figure"
+        found.append(ReportItem(name, "Divergences by number of clusters", name, figure=curve))
+    for name, title, columns in (
+        ("clusters_latent_nll", "Clusters as latent states", CLUSTERS),
+        ("clusters_vectors", "The embeddings themselves", VECTORS),
+        ("clusters_texts", "What was embedded", TEXTS),
+    ):
+        found.append(ReportItem(name, title, name, statistics_table(statistics, columns)))
+    contributing = _contributing(folder, systems)
+    if len(contributing):
+        name = "clusters_contributions"
+        found.append(ReportItem(name, "Clusters that differ most, with texts of both sides", name, contributing))
+    return found
+
+
+def _contributing(folder: Path, systems: list[str]) -> pd.DataFrame:
+    rows = []
+    for system in [system for system in systems if system != CONTROL][:SYSTEMS_SHOWN]:
+        table = pd.read_csv(folder / "evidence" / system / "contributions.csv", keep_default_na=False)
+        for row in table[table["divergence"] == CONTRIBUTIONS_OF].head(CONTRIBUTIONS_SHOWN).itertuples():
+            rows.append(
+                {
+                    "system": system,
+                    "share of the divergence, %": f"{100 * row.share:.1f}",
+                    "texts, real : system": f"{row.reference_texts} : {row.candidate_texts}",
+                    "a real text": row.reference_example,
+                    "a text of the system": row.candidate_example,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _warning(statistics: pd.DataFrame) -> str | None:
+    """Say so where there are too few texts a cluster for the intervals to hold."""
+    clusters = statistics[statistics["statistic"] == "clusters"]
+    texts = clusters[["n_reference", "n_candidate"]].min(axis=1)
+    few = clusters.loc[texts < TEXTS_PER_CLUSTER * clusters["value"] - TEXTS_PER_CLUSTER, "system"]
+    if few.empty:
+        return None
+    named = ", ".join(few.head(5)) + (" ..." if len(few) > 5 else "")
+    return (
+        f"there are fewer than {TEXTS_PER_CLUSTER} texts a cluster ({named}): the divergences are mostly bias, and the"
+        " intervals of the corrected ones are too short; take fewer clusters or more texts"
+    )

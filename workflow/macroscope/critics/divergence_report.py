@@ -1,0 +1,153 @@
+"""Table and figure of divergences, for the critics that measure them: clusters and strings."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from macroscope.critics.critic import SPLIT_HALF
+from macroscope.plotting import BLUE, GREEN, GREY, VERMILION, style
+
+CONTROL = "control"
+SIGNIFICANT = 0.05
+MOST_ROWS = 40
+NAMES = {SPLIT_HALF: "real text, half against half"}
+DIVERGENCES = {
+    "forward_kl": "forward KL (nats)",
+    "backward_kl": "backward KL (nats)",
+    "exponentiated_kl": "exponentiated KL",
+    "jensen_shannon": "Jensen–Shannon (nats)",
+    "auc_divergence": "1 − AUC",
+    "mauve": "MAUVE",
+    "frontier_integral": "frontier integral",
+}
+"""Name in tables -> what a reader sees."""
+SAME_TEST = ("exponentiated_kl", "mauve")
+"""Divergences that are a function of another one: their tests are the other's."""
+DRAWN = ("forward_kl", "backward_kl", "jensen_shannon", "auc_divergence", "frontier_integral")
+COLUMNS = {
+    "": "value",
+    "_corrected": "without small-sample bias",
+    "_at_half": "at half the size",
+    "_floor": "real text at half the size",
+}
+"""End of a statistic's name -> column, with its interval."""
+
+
+def difference_tests(statistics: pd.DataFrame) -> pd.DataFrame:
+    """Rows that test a difference to real text, each test once."""
+    return statistics[statistics["p_value"].notna() & ~statistics["statistic"].isin(SAME_TEST)]
+
+
+def divergence_table(statistics: pd.DataFrame) -> pd.DataFrame:
+    """A row a divergence and system; a star marks an adjusted p-value below 5 %."""
+    rows = []
+    for name, label in DIVERGENCES.items():
+        for system, some in statistics.groupby("system", sort=False):
+            indexed = some.set_index("statistic")
+            if name not in indexed.index:
+                continue
+            row = {"divergence": label, "system": NAMES.get(str(system), system)}
+            for end, column in COLUMNS.items():
+                if f"{name}{end}" in indexed.index:
+                    row[column] = cell(indexed.loc[f"{name}{end}"])
+            spread = f"{name}_seed_sd"
+            if spread in indexed.index:
+                row["sd over seeds"] = number(indexed.at[spread, "value"])
+            rows.append(row)
+    return pd.DataFrame(rows).fillna("–")
+
+
+def statistics_table(statistics: pd.DataFrame, columns: dict[str, tuple[str, float]]) -> pd.DataFrame:
+    """A row a system, a column a statistic.
+
+    Parameters
+    ----------
+    columns
+        Statistic -> (heading, factor to its unit).
+    """
+    rows = []
+    for system, some in statistics.groupby("system", sort=False):
+        indexed = some.set_index("statistic")
+        row = {"system": NAMES.get(str(system), system)}
+        for name, (heading, factor) in columns.items():
+            row[heading] = cell(indexed.loc[name], factor) if name in indexed.index else "–"
+        if any(value != "–" for heading, value in row.items() if heading != "system"):
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def cell(row: pd.Series, factor: float = 1.0) -> str:
+    """A value with its interval, and a star where its adjusted p-value is below 5 %."""
+    if pd.isna(row["value"]):
+        return "undefined"
+    interval = ""
+    if not pd.isna(row["ci_low"]):
+        interval = f" [{number(row['ci_low'] * factor)}, {number(row['ci_high'] * factor)}]"
+    return number(row["value"] * factor) + interval + (" *" if row["p_adjusted"] < SIGNIFICANT else "")
+
+
+def number(value: float) -> str:
+    """Three significant digits."""
+    if pd.isna(value):
+        return "–"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
+
+
+def divergence_figure(statistics: pd.DataFrame, systems: list[str]) -> Figure:
+    """Panels of divergences, a row a system: estimates of the populations' with intervals, plug-in values hollow.
+
+    Parameters
+    ----------
+    systems
+        The control first; beyond `MOST_ROWS` they are not drawn, and the figure says so.
+    """
+    wanted = [SPLIT_HALF, *(system for system in systems if system != CONTROL)]
+    judged = [system for system in wanted if system in set(statistics["system"])]
+    shown, left_out = judged[:MOST_ROWS], len(judged) - len(judged[:MOST_ROWS])
+    with style():
+        figure, grid = plt.subplots(
+            2, 3, figsize=(9.6, 1.8 + 2 * (0.6 + 0.26 * len(shown))), sharey=True, squeeze=False
+        )
+        for axes, name in zip(grid.flat, DRAWN, strict=False):
+            _panel(axes, statistics, shown, name)
+        grid.flat[-1].remove()
+        for axes in grid[:, 0]:
+            axes.set_yticks(range(len(shown)), [NAMES.get(system, system) for system in shown])
+            axes.invert_yaxis()
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="lower right", bbox_to_anchor=(0.99, 0.12), fontsize=9)
+        if left_out:
+            figure.text(1, 0, f"{left_out} more systems are not drawn; the tables have them", ha="right", color=GREY)
+    return figure
+
+
+def _panel(axes: Axes, statistics: pd.DataFrame, systems: list[str], name: str) -> None:
+    indexed = statistics.set_index(["system", "statistic"])
+    labelled: set[str] = set()
+
+    def label(text: str) -> str | None:
+        known = text in labelled
+        labelled.add(text)
+        return None if known else text
+
+    for y, system in enumerate(systems):
+        if (system, name) not in indexed.index:
+            continue
+        plain = indexed.loc[(system, name)]
+        corrected = (system, f"{name}_corrected") in indexed.index
+        row = indexed.loc[(system, f"{name}_corrected")] if corrected else plain
+        colour = GREEN if system == SPLIT_HALF else BLUE
+        what = "real text, half against half" if system == SPLIT_HALF else "system"
+        if np.isfinite(row["value"]):
+            error = None
+            if np.isfinite([row["ci_low"], row["ci_high"]]).all():
+                error = [[row["value"] - row["ci_low"]], [row["ci_high"] - row["value"]]]
+            axes.errorbar(row["value"], y, xerr=error, fmt="o", ms=4, capsize=2, color=colour, label=label(what))
+        if corrected and np.isfinite(plain["value"]):
+            text = "as usually reported (biased upward)"
+            axes.plot(plain["value"], y, marker="o", ms=6, mfc="none", mec=VERMILION, ls="", label=label(text))
+    axes.set_xlabel(DIVERGENCES[name])
+    axes.set_ylim(-0.6, len(systems) - 0.4)
+    axes.grid(axis="y", visible=False)

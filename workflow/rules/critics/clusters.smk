@@ -1,0 +1,115 @@
+"""The clusters critic: documents -> embeddings -> clusters -> divergences from the control.
+
+Inputs: samples of the systems.
+Outputs: results/{run}/critics/clusters/{corpus}/{latents,inference,evidence}/,
+results/{run}/statistics/clusters/{corpus}/.
+Steps: project (embed), with `clustering: shared` cluster all systems together, compare.
+"""
+
+
+rule embed_texts:
+    """An embedding of every text."""
+    input:
+        samples="results/{run}/systems/{corpus}/{system}/samples.parquet",
+        code=modules_of("macroscope.critics.clusters.embeddings"),
+    output:
+        "results/{run}/critics/clusters/{corpus}/latents/{system}.parquet",
+    log:
+        "logs/{run}/embed_texts/{corpus}/{system}.log",
+    benchmark:
+        "logs/{run}/embed_texts/{corpus}/{system}.tsv"
+    conda:
+        "../../../envs/core.yaml"
+    threads: plan.encoder_threads("clusters")
+    resources:
+        mem_mb=plan.encoder_megabytes("clusters"),
+        runtime=240,
+        gpu=plan.encoder_gpus("clusters"),
+    params:
+        options=plan.critic_options("clusters", "encoder", "pooling", "max_tokens"),
+    shell:
+        """
+        python -m macroscope --log {log:q} critics project --critic clusters --documents {input.samples:q} \
+            --options {params.options:q} --output {output:q}
+        """
+
+
+rule share_clusters:
+    """One clustering of the texts of all systems."""
+    input:
+        latents=plan.latents_of_all("clusters"),
+        code=modules_of("macroscope.critics.clusters.shared"),
+    output:
+        directory("results/{run}/critics/clusters/{corpus}/inference"),
+    log:
+        "logs/{run}/share_clusters/{corpus}.log",
+    conda:
+        "../../../envs/core.yaml"
+    threads: 2
+    resources:
+        mem_mb=8000,
+        runtime=240,
+    params:
+        options=plan.critic_options(
+            "clusters",
+            "normalise",
+            "explained_variance",
+            "clusters",
+            "seeds",
+            "restarts",
+        ),
+        seed=plan.config.seed,
+    shell:
+        """
+        python -m macroscope --log {log:q} critics learn-shared --critic clusters --options {params.options:q} \
+            --seed {params.seed} --output {output:q} {input.latents:q}
+        """
+
+
+rule compare_clusters:
+    """Cluster a system's texts with the control's; divergences, with intervals and p-values."""
+    input:
+        reference="results/{run}/critics/clusters/{corpus}/latents/control.parquet",
+        candidate="results/{run}/critics/clusters/{corpus}/latents/{system}.parquet",
+        inference=plan.shared_inference("clusters"),
+        code=modules_of("macroscope.critics.clusters.comparison"),
+    output:
+        statistics="results/{run}/statistics/clusters/{corpus}/{system}.csv",
+        evidence=directory("results/{run}/critics/clusters/{corpus}/evidence/{system}"),
+    log:
+        "logs/{run}/compare_clusters/{corpus}/{system}.log",
+    benchmark:
+        "logs/{run}/compare_clusters/{corpus}/{system}.tsv"
+    conda:
+        "../../../envs/core.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=240,
+    params:
+        options=plan.critic_options(
+            "clusters",
+            "normalise",
+            "explained_variance",
+            "clusters",
+            "seeds",
+            "restarts",
+            "smoothing",
+            "scale",
+            "weights",
+            "cluster_counts",
+            "neighbours",
+            "most_vectors",
+            "permutations",
+            "convention",
+        ),
+        signature=plan.signature_of("clusters"),
+        resampling=plan.resampling_flags(),
+        inference=lambda wildcards, input: f"--inference {input.inference}"
+        * bool(input.inference),
+    shell:
+        """
+        python -m macroscope --log {log:q} critics compare --critic clusters --corpus {wildcards.corpus:q} \
+            --system {wildcards.system:q} --reference {input.reference:q} --candidate {input.candidate:q} \
+            {params.inference} --options {params.options:q} --signature {params.signature:q} {params.resampling} \
+            --statistics {output.statistics:q} --evidence {output.evidence:q}
+        """
