@@ -104,8 +104,9 @@ def compare_categories(
     found = []
     for name in names:
         value = float(observed[name].mean())
-        spread = float(observed[name].std(ddof=1)) if len(reference) > 1 else UNDEFINED
-        p = p_value_of(1 - value, 1 - null[name], exact) if name == "mauve" else p_value_of(value, null[name], exact)
+        several = len(reference) > 1 and np.isfinite(value)
+        spread = float(observed[name].std(ddof=1)) if several else UNDEFINED
+        p = p_value_of(_size(name, value), _size(name, null[name]), exact)
         interval, corrected = mixtures.invert(name, value, resampling.confidence)
         found += [
             (name, value, *interval, p),
@@ -137,6 +138,8 @@ class Mixtures:
         self, name: str, value: float, confidence: float
     ) -> tuple[tuple[float, float], tuple[float, float, float]]:
         """Interval of an observed value, and (estimate, low, high) of the populations' divergence."""
+        if not (np.isfinite(value) and np.isfinite(self.draws[name]).all()):  # KL without smoothing
+            return (UNDEFINED, UNDEFINED), (UNDEFINED, UNDEFINED, UNDEFINED)
         sign = -1.0 if name == "mauve" else 1.0  # upward = more different
         truth, draws, value = sign * self.truth[name], sign * self.draws[name], sign * value
         tail = (1 - confidence) / 2
@@ -256,6 +259,11 @@ def _gathered(draws: Iterator[tuple[list[Array], list[Array]]], options: Diverge
     """Name -> mean over the categorisations of each draw."""
     parts = [_divergences(first, second, options) for first, second in draws]
     return {name: np.concatenate([part[name].mean(axis=1) for part in parts]) for name in parts[0]}
+
+
+def _size(name: str, values: Any) -> Any:
+    """A divergence, or for MAUVE what it lacks to 1, finite so that equal ones can be told."""
+    return np.minimum(1 - values if name == "mauve" else values, np.finfo(float).max)
 
 
 def _spread(values: Array, confidence: float) -> tuple[float, float, float]:

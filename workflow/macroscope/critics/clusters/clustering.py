@@ -108,8 +108,8 @@ def fit(vectors: Vectors, clusters: int, options: ClustersOptions, seed: int) ->
 def principal_components(vectors: Vectors, share: float) -> tuple[Vectors, Vectors]:
     """Mean, and the fewest principal components that hold a share of the variance (at least one)."""
     solver = "covariance_eigh" if len(vectors) > vectors.shape[1] else "full"
-    pca = PCA(svd_solver=solver).fit(vectors)
-    with np.errstate(invalid="ignore"):  # all vectors are equal: any one component will do
+    with np.errstate(invalid="ignore"):  # all vectors are equal: any component will do
+        pca = PCA(svd_solver=solver).fit(vectors)
         reached = np.cumsum(pca.explained_variance_ / pca.explained_variance_.sum()) >= share - 1e-7
     kept = int(np.argmax(reached)) + 1 if reached.any() else len(reached)
     return pca.mean_.astype(np.float32), pca.components_[:kept].astype(np.float32)

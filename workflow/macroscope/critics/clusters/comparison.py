@@ -202,5 +202,5 @@ def _subset(size: int, most: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _table(rows: list[Row], sizes: tuple[int, int]) -> pd.DataFrame:
-    full = [(*row, *sizes, "too few texts" if np.isnan(row[1]) else "") for row in rows]
+    full = [(*row, *sizes, "too few texts, or infinite without smoothing" if np.isnan(row[1]) else "") for row in rows]
     return pd.DataFrame(full, columns=NAMES)

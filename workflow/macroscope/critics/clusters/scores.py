@@ -66,10 +66,14 @@ def latent_nll_rows(
 ) -> list[Row]:
     """Latent NLL and PPL of the candidate, and the difference to the reference's.
 
-    The intervals are over texts, given the prior. The p-value is of exchanging texts between the sides, with a prior
+    The intervals are over texts, given the prior; without smoothing a text may be impossible, and there are none. The p-value is of exchanging texts between the sides, with a prior
     of its own for each exchange: given one, the reference's texts would not be like others.
     """
     reference, candidate = (side.mean(axis=1) for side in scores.nll)
+    if not (np.isfinite(reference).all() and np.isfinite(candidate).all()):  # a cluster that only one text is in
+        values = (candidate.mean(), np.exp(candidate.mean()), candidate.mean() - reference.mean())
+        names = ("latent_nll", "latent_ppl", "latent_nll_difference")
+        return [(name, float(value), NOTHING, NOTHING, NOTHING) for name, value in zip(names, values, strict=True)]
     rng = np.random.default_rng(resampling.seed)
     draws = [bootstrap_sums(side, resampling.resamples, rng)[:, 0] / len(side) for side in (candidate, reference)]
     nll, difference = float(candidate.mean()), float(candidate.mean() - reference.mean())
@@ -85,8 +89,6 @@ def latent_nll_rows(
 def _p_value(
     labels: tuple[Labels, Labels], clusters: int, observed: float, options: ClustersOptions, rng: np.random.Generator
 ) -> float:
-    if not np.isfinite(observed):
-        return NOTHING
     counts = [[one_hot(side[:, s], clusters) for s in range(side.shape[1])] for side in labels]
     null = [
         np.mean([_difference(a, b, options.smoothing) for a, b in zip(first, second, strict=True)], axis=0)

@@ -1,0 +1,261 @@
+"""The clusters critic on embeddings and texts whose clusters are known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from macroscope.critics import clusters
+from macroscope.critics.clusters.clustering import Clustering, fit, number_of_clusters, prepared, principal_components
+from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
+from macroscope.critics.clusters.embeddings import Embeddings, TextEncoder, pool, read_embeddings
+from macroscope.critics.clusters.evidence import contributing_clusters, texts_table
+from macroscope.critics.clusters.options import ClustersOptions
+from macroscope.critics.clusters.scores import score
+from macroscope.critics.critic import Pair
+from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.statistics.divergences import Frontier, divergences, smoothed
+from macroscope.statistics.latent import Resampling
+
+from ...tiny import write_encoder
+
+RESAMPLING = Resampling(resamples=200, permutations=99)
+OPTIONS = ClustersOptions(clusters=3, seeds=2, permutations=99, normalise=False)
+CENTRES = np.array([[10.0, 0, 0], [0, 10.0, 0], [0, 0, 10.0]])
+
+
+def blobs(counts, seed=0, name="t"):
+    """Embeddings in three well separated clusters, so many in each."""
+    rng = np.random.default_rng(seed)
+    kinds = np.repeat(np.arange(3), counts)
+    vectors = (CENTRES[kinds] + 0.1 * rng.standard_normal((len(kinds), 3))).astype(np.float32)
+    ids = [f"{name}{i}" for i in range(len(kinds))]
+    return Embeddings(ids, [f"text of kind {k}" for k in kinds], vectors, np.zeros(len(kinds), bool))
+
+
+@pytest.fixture(scope="module")
+def encoder_folder(tmp_path_factory):
+    return write_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+# ---- embeddings ------------------------------------------------------------------------------------------------------
+
+
+def test_pooling():
+    layer = torch.arange(12.0).reshape(2, 3, 2)
+    mask = torch.tensor([[1, 1, 1], [1, 1, 0]])
+    np.testing.assert_allclose(pool(layer, mask, "first"), [[0, 1], [6, 7]])
+    np.testing.assert_allclose(pool(layer, mask, "last"), [[4, 5], [8, 9]])
+    np.testing.assert_allclose(pool(layer, mask, "mean"), [[2, 3], [7, 8]])
+
+
+@pytest.mark.parametrize("pooling", ["mean", "last", "first"])
+def test_embedding_does_not_depend_on_the_batch(encoder_folder, pooling):
+    encoder = TextEncoder(str(encoder_folder), pooling, 16)
+    texts = ["he was born", "", "the war " * 40, "career"]
+    together, cut = encoder.embed(texts)
+    np.testing.assert_allclose(together, np.vstack([encoder.embed([text])[0] for text in texts]), atol=1e-5)
+    assert cut.tolist() == [False, False, True, False]
+
+
+def test_causal_language_model_embeds_by_its_last_token(tmp_path):
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import GPT2Config, GPT2Model, PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.WordLevel({"<eos>": 0, "a": 1, "b": 2, "c": 3}, unk_token="<eos>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<eos>", bos_token="<eos>").save_pretrained(tmp_path)
+    torch.manual_seed(0)
+    model = GPT2Model(GPT2Config(vocab_size=4, n_positions=8, n_embd=8, n_layer=1, n_head=2)).eval()
+    model.save_pretrained(tmp_path)
+    vectors, cut = TextEncoder(str(tmp_path), "last", 8).embed(["a b c", "", "a " * 9])
+    with torch.no_grad():
+        own = model(torch.tensor([[1, 2, 3]])).last_hidden_state[0, -1]
+        beginning = model(torch.tensor([[0]])).last_hidden_state[0, -1]
+    np.testing.assert_allclose(vectors[0], own, atol=1e-5)
+    np.testing.assert_allclose(vectors[1], beginning, atol=1e-5)  # an empty text
+    assert cut.tolist() == [False, False, True]
+    with pytest.raises(MacroscopeError, match="reads 8 tokens at most, not 9"):
+        TextEncoder(str(tmp_path), "last", 9)
+
+
+def test_project_writes_what_is_read(tmp_path, encoder_folder):
+    texts = ["he was born\nin the war", "x" * 400]
+    documents = [Document(f"d{i}", "test", None, (Section(None, text),)) for i, text in enumerate(texts)]
+    write_documents(tmp_path / "samples.parquet", documents, Provenance("c"))
+    options = ClustersOptions(encoder=str(encoder_folder), max_tokens=16)
+    clusters.project(tmp_path / "samples.parquet", None, tmp_path / "latents.parquet", options)
+    found = read_embeddings(tmp_path / "latents.parquet")
+    expected, _ = TextEncoder(str(encoder_folder), "mean", 16).embed([text.replace("\n", " ") for text in texts])
+    np.testing.assert_allclose(found.vectors, expected, atol=1e-6)
+    assert found.ids == ["d0", "d1"]
+    assert found.excerpts == ["he was born in the war", "x" * 300]
+
+
+# ---- clusterings -----------------------------------------------------------------------------------------------------
+
+
+def test_principal_components_reach_the_share_and_not_more():
+    rng = np.random.default_rng(0)
+    vectors = (rng.standard_normal((4000, 4)) * [3, 2, 1, 0.1]).astype(np.float32)  # shares 9, 4, 1, .01 of 14.01
+    assert [principal_components(vectors, share)[1].shape[0] for share in (0.5, 0.9, 0.95, 0.9999, 1.0)] == [
+        1, 2, 3, 4, 4,
+    ]  # fmt: skip
+
+
+def test_known_clusters_are_found_and_kept_on_disk(tmp_path):
+    side = blobs((30, 20, 10))
+    found = fit(prepared(side.vectors, OPTIONS), 3, OPTIONS, seed=1)
+    found.save(tmp_path / "inference")
+    again = Clustering.load(tmp_path / "inference")
+    labels = again.assign(side.vectors)
+    assert labels.shape == (60, 2)
+    for seed in range(2):
+        assert sorted(np.bincount(labels[:, seed])) == [10, 20, 30]
+        assert len(set(labels[:30, seed])) == 1
+
+
+def test_number_of_clusters():
+    assert number_of_clusters(None, (5000, 400), 9999) == 40
+    assert number_of_clusters(None, (50000, 40000), 9999) == 500
+    assert number_of_clusters(None, (3, 3), 6) == 2
+    assert number_of_clusters(500, (20, 30), 45) == 45  # fewer texts than clusters
+
+
+# ---- comparison ------------------------------------------------------------------------------------------------------
+
+
+def rows_of(reference, candidate, options=OPTIONS, shared=None):
+    found = compare(reference, candidate, shared, options, RESAMPLING)
+    return found, found.rows.set_index("statistic")
+
+
+def test_divergences_are_those_of_the_known_shares():
+    _, rows = rows_of(blobs((30, 20, 10)), blobs((10, 20, 30), seed=1))
+    p, q = smoothed([30, 20, 10], 1.0), smoothed([10, 20, 30], 1.0)
+    for name, function in divergences(Frontier()).items():
+        assert rows.loc[name, "value"] == pytest.approx(float(function(p, q)), abs=1e-12)
+        assert rows.loc[name, "p_value"] == 0.01  # the least that 99 permutations can give
+        assert rows.loc[f"{name}_seed_sd", "value"] == pytest.approx(0, abs=1e-12)
+    assert rows.loc["clusters", "value"] == 3
+    # Latent NLL of the candidate under the reference's shares.
+    expected = -(10 * np.log(p[0]) + 20 * np.log(p[1]) + 30 * np.log(p[2])) / 60
+    assert rows.loc["latent_nll", "value"] == pytest.approx(expected)
+    assert rows.loc["latent_ppl", "value"] == pytest.approx(np.exp(expected))
+    assert rows.loc["recall", "value"] < 1
+
+
+def test_a_text_of_the_reference_is_scored_without_itself():
+    labels = np.array([[0], [0], [1]], dtype=np.int32)
+    scores = score(labels, labels, 2, 1.0)
+    np.testing.assert_allclose(scores.nll[0][:, 0], -np.log([2 / 4, 2 / 4, 1 / 4]))
+    np.testing.assert_allclose(scores.nll[1][:, 0], -np.log([3 / 5, 3 / 5, 2 / 5]))
+
+
+def test_latent_nll_is_zero_apart_where_nothing_differs_and_infinite_where_impossible():
+    _, rows = rows_of(blobs((30, 20, 10)), blobs((30, 20, 10), seed=1))
+    assert rows.loc["latent_nll_difference", "p_value"] > 0.05
+    _, rows = rows_of(blobs((30, 20, 0)), blobs((20, 20, 10), seed=1), OPTIONS.model_copy(update={"smoothing": 0.0}))
+    assert rows.loc["latent_nll", "value"] == np.inf
+    assert rows.loc["backward_kl", "value"] == np.inf
+
+
+def test_shared_clustering_is_used_as_it_is():
+    three = fit(blobs((30, 30, 30)).vectors, 3, OPTIONS, seed=1)
+    found, rows = rows_of(blobs((30, 20, 0)), blobs((20, 20, 0), seed=1), shared=three)
+    assert rows.loc["clusters", "value"] == 3  # though these two sides have two kinds only
+    assert found.clustering is three
+
+
+def test_published_convention():
+    _, rows = rows_of(
+        blobs((30, 20, 10)), blobs((10, 20, 30), seed=1), OPTIONS.model_copy(update={"convention": "published"})
+    )
+    p, q = smoothed([30, 20, 10], 1.0), smoothed([10, 20, 30], 1.0)
+    # "forward" is the mean over the candidate's texts of the log-ratio of smoothed shares: unsmoothed weights.
+    assert rows.loc["forward_kl", "value"] == pytest.approx(np.array([10, 20, 30]) / 60 @ np.log(q / p))
+    assert rows.loc["exponentiated_kl", "value"] == pytest.approx(np.exp(-0.1 * rows.loc["forward_kl", "value"]))
+    assert np.isnan(rows.loc["forward_kl", "ci_low"])
+
+
+def test_texts_without_embedding_are_left_out_and_counted():
+    side = blobs((30, 20, 10))
+    side.vectors[:6] = np.nan
+    found, rows = rows_of(side, blobs((30, 20, 10), seed=1))
+    assert len(found.sides[0]) == 54
+    assert rows.loc["jensen_shannon", "n_reference"] == 54
+    assert describe(side).set_index("statistic").loc["not_embedded_share", "value"] == pytest.approx(0.1)
+
+
+def test_duplicates_and_empty_texts_are_counted():
+    side = blobs((4, 0, 0))
+    side.vectors[1] = side.vectors[0]
+    side.excerpts[3] = ""
+    shares = describe(side).set_index("statistic")["value"]
+    assert shares["duplicate_share"] == 0.25
+    assert shares["empty_share"] == 0.25
+
+
+def test_equal_embeddings_everywhere():
+    """All texts the same: one cluster, and no difference, instead of a crash."""
+    side = blobs((20, 0, 0))
+    side.vectors[:] = 1.0
+    _, rows = rows_of(side, side)
+    assert rows.loc["clusters", "value"] == 1
+    assert rows.loc["jensen_shannon", "value"] == 0
+
+
+def test_a_side_that_is_too_small():
+    with pytest.raises(MacroscopeError, match="the system has 1 texts with an embedding"):
+        rows_of(blobs((30, 20, 10)), blobs((1, 0, 0)))
+
+
+def test_contributing_clusters_name_the_kinds_that_differ():
+    found, _ = rows_of(blobs((30, 20, 10)), blobs((0, 20, 40), seed=1))
+    table = contributing_clusters(found, OPTIONS)
+    forward = table[table["divergence"] == "forward_kl"].iloc[0]
+    assert forward["reference_example"] == "text of kind 0"
+    assert forward["candidate_example"] == ""
+    assert (forward["reference_texts"], forward["candidate_texts"]) == (30, 0)
+    assert (table["share"] <= 1 + 1e-9).all()
+
+
+def test_texts_table_has_every_text_of_both_sides():
+    found, _ = rows_of(blobs((30, 20, 10), name="r"), blobs((10, 20, 30), 1, name="c"))
+    table = texts_table(found)
+    assert len(table) == 120
+    candidate = table[table["side"] == "candidate"]
+    np.testing.assert_allclose(np.exp(candidate["log_q"].unique().round(12)).sum(), 1.0, atol=1e-6)
+
+
+def test_divergences_by_number_of_clusters():
+    options = OPTIONS.model_copy(update={"cluster_counts": [2, 6, 500]})
+    found, rows = rows_of(blobs((30, 20, 10)), blobs((10, 20, 30), seed=1), options)
+    curve = by_number_of_clusters(found, options, 1)
+    assert set(curve["clusters"]) == {2, 3, 6}  # there are no 500 embeddings
+    at = curve.set_index(["clusters", "divergence"])["value"]
+    assert at[3, "forward_kl"] == pytest.approx(rows.loc["forward_kl", "value"])
+
+
+def test_one_clustering_for_all_systems(tmp_path):
+    """Two systems of different sizes; the shared clustering has all three kinds, whoever has them."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    paths = []
+    for name, counts in (("control", (40, 20, 0)), ("a", (20, 0, 10)), ("b", (300, 300, 300))):
+        side = blobs(counts, len(paths))
+        flat = pa.FixedSizeListArray.from_arrays(pa.array(side.vectors.ravel()), 3)
+        columns = {"id": side.ids, "embedding": flat, "truncated": side.truncated, "excerpt": side.excerpts}
+        paths.append(tmp_path / f"{name}.parquet")
+        pq.write_table(pa.table(columns), paths[-1])
+    clusters.learn_shared(paths, tmp_path / "inference", OPTIONS, 1)
+    values = []
+    for system in ("a", "b"):
+        pair = Pair("c", system, paths[0], tmp_path / f"{system}.parquet", "s", tmp_path / "inference")
+        clusters.compare(pair, tmp_path / f"{system}.csv", tmp_path / system, OPTIONS, RESAMPLING)
+        table = pd.read_csv(tmp_path / f"{system}.csv").set_index("statistic")
+        assert table.loc["clusters", "value"] == 3
+        values.append(table.loc["jensen_shannon", "value"])
+    assert values[0] > values[1]
