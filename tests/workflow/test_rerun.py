@@ -56,6 +56,20 @@ def test_added_system_runs_for_that_system_alone(run):
         run.save()
 
 
+def test_perturbation_runs_on_the_samples_of_the_other_system(run):
+    run.config["systems"]["cut"] = {"kind": "perturbation", "of": "mine", "perturb": ["truncate"]}
+    run.save()
+    try:
+        assert run.pending() == Counter({"perturb_samples": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
+        with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
+            assert run.pending() == Counter(
+                {"import_texts": 1, "perturb_samples": 1, **dict.fromkeys(JUDGED, 2), **REPORT}
+            )
+    finally:
+        del run.config["systems"]["cut"]
+        run.save()
+
+
 @pytest.mark.parametrize(
     ("module", "jobs"),
     [

@@ -15,7 +15,14 @@ from macroscope.corpora.options import AnyCorpus, Options, SimulatedCorpus
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import SPLIT_HALF, options_model
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.systems.options import AnySystem, ControlSystem, LanguageModelSystem, ResampledSystem, SimulatedSystem
+from macroscope.systems.options import (
+    AnySystem,
+    ControlSystem,
+    LanguageModelSystem,
+    PerturbationSystem,
+    ResampledSystem,
+    SimulatedSystem,
+)
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 
@@ -82,6 +89,20 @@ class Config(Options):
         return self
 
     @model_validator(mode="after")
+    def _perturbed_systems_exist(self) -> "Config":
+        valid = {name: s for name, s in self.systems.items() if not isinstance(s, PerturbationSystem)}
+        for name, system in self.systems.items():
+            if not isinstance(system, PerturbationSystem):
+                continue
+            if isinstance(self.systems.get(system.of), PerturbationSystem):
+                raise ValueError(
+                    f"systems.{name}.of: system '{system.of}' is itself a perturbation; name what it perturbs, and put"
+                    " its steps before those of 'perturb'"
+                )
+            _require(system.of, {**valid, CONTROL: None}, f"systems.{name}.of", "system")
+        return self
+
+    @model_validator(mode="after")
     def _kept_names(self) -> "Config":
         other = self.systems.get(CONTROL)
         if other is not None and not isinstance(other, ControlSystem):
@@ -92,10 +113,15 @@ class Config(Options):
             )
         return self
 
+    def applies(self, system: str, corpus: str) -> bool:
+        """Whether a system has samples of a corpus: those of a simulated process are of a simulated corpus alone."""
+        found = self.systems.get(system)
+        if isinstance(found, PerturbationSystem):
+            found = self.systems.get(found.of)
+        return not isinstance(found, SimulatedSystem) or isinstance(self.corpora[corpus], SimulatedCorpus)
+
     def _require_process(self, system: str, corpus: str, place: str) -> None:
-        if isinstance(self.systems.get(system), SimulatedSystem) and not isinstance(
-            self.corpora[corpus], SimulatedCorpus
-        ):
+        if not self.applies(system, corpus):
             raise ValueError(
                 f"{place}: system '{system}' samples the process of a simulated corpus, and '{corpus}' is none;"
                 " leave it out there"

@@ -17,6 +17,7 @@ from macroscope.config import CONTROL, Config, parse_config
 from macroscope.corpora import SOURCES
 from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WikipediaCorpus
 from macroscope.corpora.retrieval import RemoteSource, remote_source
+from macroscope.corpora.stop_words import stop_words_path
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import is_empirical, load
 from macroscope.errors import MacroscopeError
@@ -28,9 +29,11 @@ from macroscope.systems.options import (
     FilesSystem,
     LanguageModelSystem,
     NgramSystem,
+    PerturbationSystem,
     ResampledSystem,
     SimulatedSystem,
 )
+from macroscope.systems.perturbations.options import RemoveStopWords, SwapPronouns
 
 NOTHING = "(?!)"
 """A wildcard constraint that matches nothing: a rule for a kind that the config does not use."""
@@ -80,6 +83,7 @@ class Plan:
     files_systems = property(lambda self: self.systems_of(FilesSystem))
     control_systems = property(lambda self: self.systems_of(ControlSystem))
     simulated_systems = property(lambda self: self.systems_of(SimulatedSystem))
+    perturbation_systems = property(lambda self: self.systems_of(PerturbationSystem))
 
     # ---- files ---------------------------------------------------------------------------------------------------
 
@@ -179,6 +183,19 @@ class Plan:
         """Files of a system of kind 'files'."""
         return list(self.systems[wildcards.system].files)  # type: ignore[union-attr]
 
+    def perturbed_samples(self, wildcards: Any) -> str:
+        """Samples that a system of kind 'perturbation' perturbs."""
+        system = self.systems[wildcards.system]
+        assert isinstance(system, PerturbationSystem)  # the rule's wildcard constraint
+        return f"{self.results}/systems/{wildcards.corpus}/{system.of}/samples.parquet"
+
+    def stop_words(self, wildcards: Any) -> list[str]:
+        """List of stop words of a corpus's language, where there is one and a perturbation of it reads one."""
+        steps = self.systems[wildcards.system].perturb  # type: ignore[union-attr]
+        path = stop_words_path(self.language(wildcards))
+        reads = any(isinstance(step, RemoveStopWords | SwapPronouns) for step in steps)
+        return [str(path)] if reads and path.exists() else []
+
     # ---- options, as JSON: only what a stage uses, so that nothing else re-runs it --------------------------------
 
     def simulation_options(self, wildcards: Any) -> str:
@@ -211,6 +228,10 @@ class Plan:
     def system_options(self, wildcards: Any) -> str:
         """All options of a system."""
         return self.systems[wildcards.system].model_dump_json()
+
+    def language(self, wildcards: Any) -> str:
+        """Language of a corpus."""
+        return self.config.corpora[wildcards.corpus].language
 
     def critic_options(self, critic: str, *names: str) -> str:
         """Those options of a critic that a stage looks at."""
@@ -319,9 +340,8 @@ class Plan:
     # ---- inside --------------------------------------------------------------------------------------------------
 
     def _systems(self, corpus: str, systems: str | list[str]) -> Iterator[str]:
-        simulated = isinstance(self.config.corpora[corpus], SimulatedCorpus)
         for name in self.systems if systems == "all" else systems:
-            if simulated or not isinstance(self.systems[name], SimulatedSystem):
+            if self.config.applies(name, corpus):
                 yield name
 
     def _language_model(self, system: str) -> LanguageModelSystem:

@@ -258,3 +258,32 @@ rule simulate_samples:
             --options {params.options:q} --seed {params.seed} --corpus {wildcards.corpus:q} \
             --system {wildcards.system:q} --output {output:q}
         """
+
+
+rule perturb_samples:
+    """Samples of another system with known defects: what a critic should tell from it."""
+    input:
+        samples=plan.perturbed_samples,
+        stop_words=plan.stop_words,
+        code=modules_of("macroscope.systems.perturbations.system"),
+    output:
+        "results/{run}/systems/{corpus}/{system}/samples.parquet",
+    log:
+        "logs/{run}/perturb_samples/{corpus}/{system}.log",
+    wildcard_constraints:
+        system=plan.perturbation_systems,
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        options=plan.system_options,
+        language=plan.language,
+        seed=plan.config.seed,
+    shell:
+        """
+        python -m macroscope --log {log:q} systems perturb --samples {input.samples:q} \
+            --options {params.options:q} --language {params.language:q} --seed {params.seed} \
+            --corpus {wildcards.corpus:q} --system {wildcards.system:q} --output {output:q}
+        """

@@ -150,6 +150,25 @@ def simulate(
     simulated.simulate(truth, output, parsed, corpus=corpus, system=system, seed=seed)
 
 
+@app.command()
+def perturb(
+    samples: Annotated[Path, typer.Option(help="Samples of the system that is perturbed (Parquet).")],
+    options: OptionsJson,
+    corpus: Corpus,
+    system: System,
+    output: Output,
+    language: Annotated[str, typer.Option(help="Language of the corpus, as ISO 639-1 code.")] = "en",
+    seed: Seed = 1,
+) -> None:
+    """Put known defects into the samples of another system."""
+    from macroscope.cli.options import parse_options
+    from macroscope.systems.options import PerturbationSystem
+    from macroscope.systems.perturbations import system as perturbations
+
+    parsed = parse_options(PerturbationSystem, options)
+    perturbations.perturb_samples(samples, output, parsed, corpus=corpus, system=system, language=language, seed=seed)
+
+
 def _language_model(options: str) -> "LanguageModelSystem":
     from macroscope.cli.options import parse_options
     from macroscope.systems.options import LanguageModelSystem

@@ -12,13 +12,21 @@ from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILIO
 from macroscope.reporting.results import Results, rows_of
 from macroscope.reporting.tables import read_headline, read_statistics
 
-KIND_COLOURS = {"control": GREEN, "language_model": BLUE, "ngram": SKY, "files": VERMILION, "simulated": ORANGE}
+KIND_COLOURS = {
+    "control": GREEN,
+    "language_model": BLUE,
+    "ngram": SKY,
+    "files": VERMILION,
+    "simulated": ORANGE,
+    "perturbation": GREY,
+}
 KIND_NAMES = {
     "control": "real text (control)",
     "language_model": "language model",
     "ngram": "n-gram model",
     "files": "your texts",
     "simulated": "known process",
+    "perturbation": "known defect",
 }
 WIDE_RANGE = 10
 """A figure whose values differ by more than this factor has a logarithmic axis."""

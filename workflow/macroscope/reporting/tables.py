@@ -10,7 +10,8 @@ from macroscope.files import atomic
 from macroscope.reporting.latex import to_latex
 from macroscope.reporting.results import Results, rows_of
 from macroscope.statistics.multiplicity import benjamini_hochberg
-from macroscope.systems.options import Decoding, NgramSystem, SimulatedSystem
+from macroscope.systems.options import Decoding, NgramSystem, PerturbationSystem, SimulatedSystem
+from macroscope.systems.perturbations.options import AnyStep
 
 SMALLEST_P = 0.001
 LEVEL = 0.05
@@ -223,6 +224,9 @@ def _description(results: Results, system: str) -> dict[str, object]:
     if isinstance(options, NgramSystem):
         base = f"{options.order}-gram, " + ("Kneser-Ney" if options.smoothing == "kneser_ney" else "unsmoothed")
         return {"kind": options.kind, "base": base, "setting": _titles(options.titles), "decoding": "ancestral"}
+    if isinstance(options, PerturbationSystem):
+        setting = f"{options.of}: " + ", ".join(_step(step) for step in options.perturb)
+        return {"kind": options.kind, "base": options.of, "setting": setting, "decoding": ""}
     setting = options.order if isinstance(options, SimulatedSystem) else options.kind
     return {"kind": options.kind, "base": "", "setting": setting, "decoding": ""}
 
@@ -235,6 +239,13 @@ def _rule(decoding: Decoding) -> str:
     """Return a decoding rule as a person writes it: "nucleus p=0.9"."""
     options = {name: value for name, value in decoding.model_dump(exclude={"rule"}).items() if value != 1.0}
     return " ".join([decoding.rule.replace("_", " "), *(f"{name}={value:g}" for name, value in options.items())])
+
+
+def _step(step: AnyStep) -> str:
+    """Return a step of a perturbation as a person writes it: "drop sections share=0.2"; defaults go without saying."""
+    options = step.model_dump(exclude={"rule"}, exclude_defaults=True)
+    shown = (f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in options.items())
+    return " ".join([step.rule.replace("_", " "), *shown])
 
 
 def _estimate(indexed: pd.DataFrame, key: tuple[str, ...], name: str) -> dict[str, object]:

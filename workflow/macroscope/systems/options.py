@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from macroscope.corpora.options import Options
+from macroscope.systems.perturbations.options import Step
 
 
 class Ancestral(Options):
@@ -163,7 +164,25 @@ class SimulatedSystem(Options):
     samples: int = Field(400, ge=1, description="Number of documents.")
 
 
+class PerturbationSystem(Options):
+    """Samples of another system with known defects: what a critic does not tell from them, it does not see."""
+
+    kind: Literal["perturbation"]
+    of: str = Field("control", description="Name of the system whose samples are perturbed; not itself a perturbation.")
+    perturb: list[Step] = Field(
+        min_length=1,
+        description="Steps, applied one after the other: names of rules, or rules with their options.",
+    )
+    seed: int | None = Field(None, ge=0, description="Seed of the steps; default: the run's.")
+
+
 AnySystem = Annotated[
-    LanguageModelSystem | ResampledSystem | NgramSystem | FilesSystem | ControlSystem | SimulatedSystem,
+    LanguageModelSystem
+    | ResampledSystem
+    | NgramSystem
+    | FilesSystem
+    | ControlSystem
+    | SimulatedSystem
+    | PerturbationSystem,
     Field(discriminator="kind"),
 ]

@@ -7,7 +7,7 @@ import pytest
 from macroscope.critics.tendencies import growth, latents, vocabulary
 from macroscope.critics.tendencies.latents import documents_per_block, on_common_types, read_collection
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.projection import project, stop_words
+from macroscope.critics.tendencies.projection import project
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 
@@ -131,10 +131,3 @@ def test_poor_collections_have_defined_results(tmp_path, texts):
 def test_missing_and_foreign_latents_are_one_sentence(tmp_path):
     with pytest.raises(MacroscopeError, match="no such file of latents"):
         read_collection(tmp_path / "none.parquet")
-
-
-def test_stop_words_are_those_of_the_language():
-    words = stop_words("en")
-    assert {"the", "wouldn't", "'s"} <= words
-    assert len(words) == 179 + 7
-    assert stop_words("tlh") == frozenset()

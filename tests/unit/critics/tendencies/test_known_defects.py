@@ -6,10 +6,11 @@ import lzma
 import numpy as np
 import pytest
 
+from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.tendencies.comparison import compare, describe, halves
 from macroscope.critics.tendencies.latents import read_collection
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.projection import project, stop_words
+from macroscope.critics.tendencies.projection import project
 from macroscope.critics.tendencies.report import difference_tests
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.statistics.latent import Resampling

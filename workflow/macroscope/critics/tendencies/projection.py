@@ -1,6 +1,5 @@
 """documents -> latents of the tendencies critic: every text in a stream, blocks of documents in worker processes."""
 
-import logging
 import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -12,16 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.tendencies.features import compression_ratio, features
 from macroscope.critics.tendencies.latents import BLOCK_KEY, COUNTS, TEXTS, counts_path, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.tokens import MosesTokens
 from macroscope.documents import Document, in_batches, read_documents, read_provenance
 from macroscope.files import atomic
-from macroscope.paths import RESOURCES
 from macroscope.progress import progress
-
-log = logging.getLogger("macroscope")
 
 _DOCUMENTS_PER_TASK = 256
 Texts = list[tuple[str, int, str]]
@@ -55,16 +52,6 @@ def project(documents: Path, output: Path, options: TendenciesOptions, processes
         for texts, counts in _results(tasks, processes, stack):
             texts_writer.write_table(texts.cast(schema))
             counts_writer.write_table(counts)
-
-
-def stop_words(language: str) -> frozenset[str]:
-    """Stop words of a language; empty where the project has no list of it."""
-    path = RESOURCES / "stop_words" / f"{language}.txt"
-    if not path.exists():
-        log.warning("there is no list of stop words for language '%s': none is counted", language)
-        return frozenset()
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return frozenset(word for line in lines for word in line.partition("#")[0].split())
 
 
 def _tasks(documents: Iterator[Document], unit: str, size: int) -> Iterator[Texts]:
@@ -106,18 +93,13 @@ def _tokenizer(language: str) -> MosesTokens:
     return MosesTokens(language)
 
 
-@cache
-def _stop_words(language: str) -> frozenset[str]:
-    return stop_words(language)
-
-
 def _measured(task: tuple[Texts, str]) -> tuple[pa.Table, pa.Table]:
     """Latents and counts of some texts."""
     texts, language = task
     tokenize = _tokenizer(language)
     batch = tokenize([text for *_, text in texts])
     blocks = np.array([block for _, block, _ in texts], dtype=np.int64)
-    columns = features(batch, _stop_words(language))
+    columns = features(batch, stop_words(language))
     columns["compression_ratio"] = np.array([compression_ratio(text) for *_, text in texts])
     names = {"id": [identifier for identifier, *_ in texts], "block": blocks.astype(np.int32)}
     measured = pa.table({name: pa.array({**names, **columns}[name], TEXTS.field(name).type) for name in TEXTS.names})

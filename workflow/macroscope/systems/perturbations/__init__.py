@@ -1,0 +1,1 @@
+"""Perturbations: known defects put into the samples of another system (pimentel2022 §6.2)."""

@@ -1,0 +1,47 @@
+"""Pieces of a text, and what rearranging them leaves in place.
+
+A *piece* is a word or a sentence with the white space after it (the first one also with the white space before it), so
+that the pieces of a text, joined, are the text. Words are what white space separates, with the punctuation on them.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from macroscope.documents import Document, Section
+
+_WORD = re.compile(r"^\s*\S+\s*|\S+\s*")
+
+
+def split_words(text: str) -> list[str]:
+    """Cut a text into words, each with the white space after it."""
+    return _WORD.findall(text)
+
+
+def rearranged(pieces: Sequence[str], order: Iterable[int]) -> list[str]:
+    """Put pieces in another order; the white space, line breaks among it, stays where it is."""
+    return [with_core(piece, pieces[other].strip()) for piece, other in zip(pieces, order, strict=True)]
+
+
+def with_core(piece: str, core: str) -> str:
+    """Put something else into the white space of a piece."""
+    begin, end = len(piece) - len(piece.lstrip()), len(piece.rstrip())
+    return piece[:begin] + core + piece[end:]
+
+
+def regrouped(pieces: Iterable[str], sizes: Iterable[int]) -> list[str]:
+    """Join pieces to texts of given numbers of pieces."""
+    remaining = iter(pieces)
+    return ["".join(islice(remaining, size)) for size in sizes]
+
+
+def with_texts(document: Document, texts: Iterable[str]) -> Document:
+    """Put other texts into the sections of a document; a section without any text goes, and its title with it."""
+    pairs = zip(document.sections, texts, strict=True)
+    return replace(document, sections=tuple(Section(section.title, text) for section, text in pairs if text.strip()))
+
+
+def number_of(share: float, n: int) -> int:
+    """Number of things that a share of n is: the nearest, but at least one where there is any."""
+    return min(n, max(1, round(share * n)))
