@@ -24,6 +24,7 @@ include: "workflow/rules/systems.smk"
 include: "workflow/rules/critics/coherence.smk"
 include: "workflow/rules/critics/tendencies.smk"
 include: "workflow/rules/critics/clusters.smk"
+include: "workflow/rules/critics/strings.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/reporting.smk"
 

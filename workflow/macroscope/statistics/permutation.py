@@ -47,6 +47,40 @@ def permutation_sums(a: ArrayLike, b: ArrayLike, permutations: int, rng: np.rand
     return first, total - first
 
 
+def sums_within_groups(
+    a: ArrayLike,
+    b: ArrayLike,
+    groups: tuple[ArrayLike, ArrayLike],
+    permutations: int,
+    rng: np.random.Generator,
+) -> tuple[Array, Array]:
+    """Column sums of the two samples after exchanging documents at random between those of the same group only.
+
+    Parameters
+    ----------
+    groups
+        Group of each document of either sample.
+
+    Returns
+    -------
+    two arrays, permutations x columns
+    """
+    a, b = as_rows(a), as_rows(b)
+    of_a, of_b = (np.asarray(some) for some in groups)
+    first, second = np.zeros((permutations, a.shape[1])), np.zeros((permutations, a.shape[1]))
+    for group in np.unique(np.concatenate([of_a, of_b])):
+        some, others = a[of_a == group], b[of_b == group]
+        if not len(some) or not len(others):
+            first, second = first + some.sum(axis=0), second + others.sum(axis=0)
+            continue
+        inside, outside = permutation_sums(some, others, permutations, rng)
+        if len(inside) != permutations:  # few divisions: each as often as chance takes it
+            drawn = rng.integers(0, len(inside), permutations)
+            inside, outside = inside[drawn], outside[drawn]
+        first, second = first + inside, second + outside
+    return first, second
+
+
 def permutation_p_value(
     a: ArrayLike, b: ArrayLike, statistic: Statistic, permutations: int, rng: np.random.Generator
 ) -> float:

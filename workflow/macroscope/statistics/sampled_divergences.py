@@ -13,12 +13,13 @@ that has seen the text it scores makes every divergence larger, and its p-value 
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import trim_mean
 
 from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
 from macroscope.statistics.divergences import Frontier, area_under_frontier
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import is_exact, p_value_of, permutation_sums
+from macroscope.statistics.permutation import p_value_of, sums_within_groups
 
 NAMES = (
     "forward_kl",
@@ -94,7 +95,7 @@ def compare_log_ratios(
     candidate: Array,
     frontier: Frontier,
     resampling: Resampling,
-    folds: tuple[Array, Array] | None = None,
+    folds: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> list[Row]:
     """Every divergence with its interval over texts, and the p-value of exchanging texts between the sides.
 
@@ -172,7 +173,7 @@ def published(reference: Array, candidate: Array, frontier: Frontier) -> list[Ro
 def _exchanged(
     reference: Array,
     candidate: Array,
-    folds: tuple[Array, Array],
+    folds: tuple[ArrayLike, ArrayLike],
     grid: Array,
     permutations: int,
     rng: np.random.Generator,
@@ -181,19 +182,8 @@ def _exchanged(
     # Each text has the terms of either role, since it may come to stand on either side.
     both = [np.hstack([terms(side, grid), terms(-side, grid)]) for side in (reference, candidate)]
     width = both[0].shape[1] // 2
-    first = np.zeros((permutations, width))
-    second = np.zeros((permutations, width))
-    for fold in np.unique(np.concatenate(folds)):
-        a, b = (side[numbers == fold] for side, numbers in zip(both, folds, strict=True))
-        if not len(a) or not len(b):
-            first, second = first + a[:, :width].sum(axis=0), second + b[:, width:].sum(axis=0)
-            continue
-        inside, outside = permutation_sums(a, b, permutations, rng)
-        if is_exact(len(a), len(b), permutations):  # few divisions: each as often as chance takes it
-            drawn = rng.integers(0, len(inside), permutations)
-            inside, outside = inside[drawn], outside[drawn]
-        first, second = first + inside[:, :width], second + outside[:, width:]
-    return first / len(reference), second / len(candidate)
+    first, second = sums_within_groups(both[0], both[1], folds, permutations, rng)
+    return first[:, :width] / len(reference), second[:, width:] / len(candidate)
 
 
 def _holding(value: float, interval: tuple[float, float]) -> tuple[float, float]:

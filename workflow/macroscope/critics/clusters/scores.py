@@ -66,8 +66,9 @@ def latent_nll_rows(
 ) -> list[Row]:
     """Latent NLL and PPL of the candidate, and the difference to the reference's.
 
-    The intervals are over texts, given the prior; without smoothing a text may be impossible, and there are none. The p-value is of exchanging texts between the sides, with a prior
-    of its own for each exchange: given one, the reference's texts would not be like others.
+    The intervals are over texts, given the prior; without smoothing a text may be impossible, and there are none. The
+    p-value is of exchanging texts between the sides, with a prior of its own for each exchange: given one, the
+    reference's texts would not be like others.
     """
     reference, candidate = (side.mean(axis=1) for side in scores.nll)
     if not (np.isfinite(reference).all() and np.isfinite(candidate).all()):  # a cluster that only one text is in

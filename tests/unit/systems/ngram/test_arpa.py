@@ -1,0 +1,137 @@
+"""ARPA files against KenLM's published ones, and scores against the model that they were written from."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from macroscope.errors import MacroscopeError
+from macroscope.systems.ngram.arpa import backoff_model, count_words, read_arpa, words_of, write_arpa
+from macroscope.systems.ngram.counts import MISSING
+from macroscope.systems.ngram.model import estimate
+
+from .test_model import TOY0, random_texts
+
+# lm/common/test_data/toy0.arpa of KenLM, the back-offs of its unigrams.
+TOY0_BACKOFFS = {"a": -0.30103, "b": -0.30103, "<s>": -0.30103}
+
+
+def estimated(texts, order):
+    trie, words = count_words([words_of(text) for text in texts], order)
+    model = estimate(trie, "kneser_ney", unknown=True)
+    return model, backoff_model(model, words), words
+
+
+def entries(path):
+    """n-gram -> (log10 P, back-off)."""
+    found = {}
+    for line in path.read_text().splitlines():
+        parts = line.split("\t")
+        if len(parts) > 1:
+            found[tuple(parts[1].split())] = (float(parts[0]), float(parts[2]) if len(parts) > 2 else 0.0)
+    return found
+
+
+def test_arpa_is_that_of_kenlm(tmp_path):
+    _, model, _ = estimated(["a a b a", "b a a b"], 3)
+    write_arpa(model, tmp_path / "toy0.arpa")
+    found = entries(tmp_path / "toy0.arpa")
+    for ngram, log in TOY0.items():
+        assert found[ngram][0] == pytest.approx(log, abs=1e-6)
+    for word, backoff in TOY0_BACKOFFS.items():
+        assert found[word,][1] == pytest.approx(backoff, abs=1e-6)
+    sizes = [len([ngram for ngram in found if len(ngram) == n]) for n in (1, 2, 3)]
+    assert (
+        (tmp_path / "toy0.arpa")
+        .read_text()
+        .startswith("\\data\\\n" + "".join(f"ngram {n}={size}\n" for n, size in enumerate(sizes, 1)))
+    )
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_scores_are_those_of_the_interpolated_model(order):
+    texts = random_texts(200, 20)
+    model, backoff, words = estimated(texts, order)
+    others = [*random_texts(20, 25, seed=1), "", "w0 never w1"]
+    numbers = {word: i for i, word in enumerate(words)}
+    expected = []
+    for text in others:
+        ids = [numbers.get(word, MISSING) for word in text.split()] + [numbers["</s>"]]
+        history = [MISSING] * (order - 1) + [0] + ids
+        contexts = [history[i + order - 1 - (order - 1) + 1 : i + order] for i in range(len(ids))]
+        rows = np.array(contexts, dtype=np.int64).reshape(len(ids), order - 1)
+        expected.append(np.log(model.probabilities(rows, np.array(ids))).sum())
+    np.testing.assert_allclose(backoff.score([text.split() for text in others]), expected, rtol=1e-10)
+
+
+def test_probabilities_sum_to_one_after_any_context():
+    _, model, words = estimated(random_texts(60, 6), 3)
+    for context in (["w0"], ["w1", "w0"], ["w5", "w5"], ["never"]):
+        end = model.score([context])[0]
+        total = np.exp(end)
+        prefix = model.score([context])[0]
+        for word in [*words[2:], "never"]:
+            longer = model.score([[*context, word]])[0]
+            # P(context word </s>) = P(context) P(word | context) P(</s> | context word)
+            total += np.exp(longer - _log_end(model, [*context, word]))
+        assert total == pytest.approx(np.exp(prefix - _log_end(model, context)))
+
+
+def _log_end(model, text):
+    """log P(</s> | text)."""
+    numbers = [0, *(model.words.get(word, MISSING) for word in text), model.words["</s>"]]
+    return model._token_logs(np.array(numbers))[-1] * np.log(10)
+
+
+def test_written_and_read(tmp_path):
+    texts = random_texts(100, 15)
+    _, model, _ = estimated(texts, 4)
+    write_arpa(model, tmp_path / "a.arpa")
+    again = read_arpa(tmp_path / "a.arpa")
+    some = [text.split() for text in random_texts(30, 20, seed=2)]
+    np.testing.assert_allclose(again.score(some), model.score(some), rtol=1e-7)
+
+
+def test_words_are_those_of_kenlm():
+    assert words_of("a\tb\r\nc  d\0e <s> f </s> g\u00a0h") == ["a", "b", "c", "d", "e", "f", "g\u00a0h"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "not an ARPA file"),
+        ("\\data\\\nngram 1=1\n\n\\1-grams:\nx\ta\n\\end\\\n", "line 5: not 'log10 P"),
+        ("\\data\\\n\\1-grams:\n-1\ta\t0\n\\2-grams:\n-1\tb a\n\\end\\\n", "'b a' without the n-gram"),
+    ],
+)
+def test_malformed_files(tmp_path, content, said):
+    (tmp_path / "x.arpa").write_text(content)
+    with pytest.raises(MacroscopeError, match=said):
+        read_arpa(tmp_path / "x.arpa")
+
+
+@pytest.mark.skipif(shutil.which("lmplz") is None, reason="KenLM's lmplz is not on the PATH")
+def test_estimates_are_those_of_lmplz(tmp_path):
+    texts = random_texts(500, 40)
+    _, model, _ = estimated(texts, 4)
+    command = ["lmplz", "-o", "4", "--discount_fallback", "-S", "100M", "-T", str(tmp_path)]
+    done = subprocess.run(command, input="\n".join(texts).encode(), capture_output=True, check=True)
+    (tmp_path / "kenlm.arpa").write_bytes(done.stdout)
+    write_arpa(model, tmp_path / "own.arpa")
+    theirs, ours = entries(tmp_path / "kenlm.arpa"), entries(tmp_path / "own.arpa")
+    assert set(theirs) == set(ours)
+    for ngram, (log, backoff) in theirs.items():
+        if ngram != ("<s>",):
+            assert ours[ngram] == pytest.approx((log, backoff), abs=1e-5), ngram
+
+
+def test_kenlm_reads_what_is_written(tmp_path):
+    kenlm = pytest.importorskip("kenlm", reason="the kenlm module is not installed")
+    texts = random_texts(300, 30)
+    _, model, _ = estimated(texts, 5)
+    write_arpa(model, tmp_path / "own.arpa")
+    theirs = kenlm.Model(str(tmp_path / "own.arpa"))
+    some = random_texts(50, 35, seed=3)
+    expected = [theirs.score(text) * np.log(10) for text in some]
+    np.testing.assert_allclose(model.score([text.split() for text in some]), expected, rtol=1e-5)

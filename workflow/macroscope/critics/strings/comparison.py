@@ -1,0 +1,161 @@
+"""Every number of the strings critic: a candidate against a reference."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from macroscope.critics.critic import SPLIT_HALF, Pair
+from macroscope.critics.strings.cross_fitting import LogProbabilities, cross_fitted, in_sample
+from macroscope.critics.strings.estimators import estimator
+from macroscope.critics.strings.evidence import write_evidence
+from macroscope.critics.strings.options import StringsOptions
+from macroscope.critics.strings.texts import Texts, read_texts
+from macroscope.errors import MacroscopeError
+from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
+from macroscope.statistics.comparison import write_statistics
+from macroscope.statistics.divergences import Frontier
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation import p_value_of, sums_within_groups
+from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.sampled_divergences import Row, compare_log_ratios, published
+
+NAMES = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
+NOTHING = float("nan")
+LN10 = float(np.log(10))
+TEXTS_PER_FOLD = 2
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides, scored.
+
+    Attributes
+    ----------
+    rows
+        Columns `NAMES`.
+    sides
+        Texts of reference and candidate.
+    scores
+        Their log-probabilities.
+    """
+
+    rows: pd.DataFrame
+    sides: tuple[Texts, Texts]
+    scores: LogProbabilities
+
+
+def compare_files(
+    pair: Pair, statistics: Path, evidence: Path, options: StringsOptions, resampling: Resampling
+) -> None:
+    """Compare the texts of a system with the control's; write tidy statistics and the evidence.
+
+    Of the control, one half is compared with the other, as system `SPLIT_HALF`.
+    """
+    reference = read_texts(pair.reference)
+    if pair.candidate == pair.reference:
+        found = compare(reference.every_other(0), reference.every_other(1), options, resampling)
+        own = describe(reference).assign(system=pair.system)
+        table = pd.concat([own, found.rows.assign(system=SPLIT_HALF)], ignore_index=True)
+    else:
+        candidate = read_texts(pair.candidate)
+        found = compare(reference, candidate, options, resampling)
+        table = pd.concat([describe(candidate), found.rows], ignore_index=True)
+    write_evidence(evidence, found)
+    write_statistics(table, statistics, pair.corpus, pair.system, "strings", resampling, pair.signature)
+
+
+def describe(texts: Texts) -> pd.DataFrame:
+    """Shares of texts without a word, and of texts that equal an earlier one."""
+    n = len(texts)
+    counted = {"empty_share": int((texts.words == 0).sum()), "duplicate_share": n - len(set(texts.texts))}
+    rows = []
+    for name, count in counted.items():
+        low, high = wilson_interval(count, n)
+        rows.append((name, count / n if n else NOTHING, float(low), float(high), NOTHING, 0, n, "" if n else "no text"))
+    return pd.DataFrame(rows, columns=NAMES)
+
+
+def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampling: Resampling) -> Comparison:
+    """Estimate the distributions of both sides, score all texts under both, and compare.
+
+    Returns
+    -------
+    Comparison
+        Rows: the divergences of `statistics.sampled_divergences`, in nats a text; `forward_kl_per_word` and
+        `backward_kl_per_word`, in nats a word; `cross_entropy`, of the reference's texts under the candidate's
+        distribution (eq. 13); `latent_nll` of the candidate's texts under the reference's distribution (nats a text),
+        `latent_ppl` (a word), `latent_ppl_ratio` to the reference's own texts; `fallback_orders`.
+
+    Raises
+    ------
+    MacroscopeError
+        Where a side has too few texts to leave out a fold.
+    """
+    folds = 1 if options.convention == "published" else options.folds
+    for name, side in (("the control", reference), ("the system", candidate)):
+        if len(side) < TEXTS_PER_FOLD * folds:
+            raise MacroscopeError(
+                f"{name} has {len(side)} texts; the strings critic needs {TEXTS_PER_FOLD * folds} for {folds} folds:"
+                " give more texts or set critics.strings.folds"
+            )
+    estimates = estimator(options, [*reference.texts, *candidate.texts])
+    frontier = Frontier(options.scale, options.weights)
+    if options.convention == "published":
+        scores = in_sample(reference, candidate, estimates, resampling.seed)
+        ratios = [(p - q) / LN10 for p, q in zip(scores.log_p, scores.log_q, strict=True)]
+        rows = published(ratios[0], ratios[1], Frontier(options.scale * LN10, options.weights))
+    else:
+        scores = cross_fitted(reference, candidate, estimates, options.folds, resampling.seed)
+        ratios = [p - q for p, q in zip(scores.log_p, scores.log_q, strict=True)]
+        wanted = Resampling(resampling.resamples, options.permutations, resampling.confidence, resampling.seed)
+        rows = compare_log_ratios(ratios[0], ratios[1], frontier, wanted, scores.folds)
+        rows += _per_word(reference, candidate, scores, wanted)
+    rows.append(("fallback_orders", float(scores.fallback_orders), NOTHING, NOTHING, NOTHING))
+    sizes = (len(reference), len(candidate))
+    full = [(*row, *sizes, "not in the published code" if np.isnan(row[1]) else "") for row in rows]
+    return Comparison(pd.DataFrame(full, columns=NAMES), (reference, candidate), scores)
+
+
+def _per_word(reference: Texts, candidate: Texts, scores: LogProbabilities, resampling: Resampling) -> list[Row]:
+    """Numbers in nats a word, and those under one distribution alone; a text's end counts as a word."""
+    rng = np.random.default_rng(resampling.seed)
+    units: list[Array] = [side.words.astype(float) + 1 for side in (reference, candidate)]
+    (p_own, p_other), (q_other, q_own) = scores.log_p, scores.log_q
+    level = resampling.confidence
+
+    def ratio(numerator: Array, denominator: Array) -> tuple[float, float, float]:
+        sums = bootstrap_sums(np.column_stack([numerator, denominator]), resampling.resamples, rng)
+        low, high = percentile_interval(sums[:, 0] / sums[:, 1], level)
+        return float(numerator.sum() / denominator.sum()), low, high
+
+    once = np.ones(len(reference)), np.ones(len(candidate))
+    nll = ratio(-p_other, once[1])
+    ppl = tuple(float(np.exp(value)) for value in ratio(-p_other, units[1]))
+    return [
+        ("forward_kl_per_word", *ratio(p_own - q_other, units[0]), NOTHING),
+        ("backward_kl_per_word", *ratio(q_own - p_other, units[1]), NOTHING),
+        ("cross_entropy", *ratio(-q_other, once[0]), NOTHING),
+        ("latent_nll", *nll, NOTHING),
+        ("latent_ppl", ppl[0], ppl[1], ppl[2], NOTHING),
+        ("latent_ppl_ratio", *_ppl_ratio(-p_own, -p_other, units, scores, resampling)),
+    ]
+
+
+def _ppl_ratio(
+    reference: Array, candidate: Array, units: list[Array], scores: LogProbabilities, resampling: Resampling
+) -> tuple[float, float, float, float]:
+    """Latent PPL of the candidate over that of the reference, each scored by estimates that have not seen it."""
+    rng = np.random.default_rng(resampling.seed)
+    rows = [np.column_stack([nll, size]) for nll, size in zip((reference, candidate), units, strict=True)]
+
+    def log_ratio(first: Array, second: Array) -> Array:
+        return second[..., 0] / second[..., 1] - first[..., 0] / first[..., 1]
+
+    value = float(log_ratio(rows[0].sum(axis=0), rows[1].sum(axis=0)))
+    draws = log_ratio(*(bootstrap_sums(side, resampling.resamples, rng) for side in rows))
+    low, high = percentile_interval(draws, resampling.confidence)
+    assert scores.folds is not None  # only cross-fitted scores come here
+    null = log_ratio(*sums_within_groups(rows[0], rows[1], scores.folds, resampling.permutations, rng))
+    return float(np.exp(value)), float(np.exp(low)), float(np.exp(high)), p_value_of(value, null)

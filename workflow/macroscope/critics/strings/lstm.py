@@ -1,0 +1,130 @@
+"""The LSTM estimator of a distribution over strings (pimentel2022 App. D)."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+from torch.utils.data import Dataset
+
+from macroscope.batches import TOKENS_PER_BATCH, length_batches
+from macroscope.critics.strings.options import LstmOptions
+from macroscope.statistics.bootstrap import Array
+from macroscope.systems.architectures.lstm import LstmConfig, LstmForCausalLM
+from macroscope.systems.tokenizer import boundary_id, train_bpe
+from macroscope.training import Schedule, train
+
+_NOT_PREDICTED = -100
+_EVALUATIONS = 20
+
+
+class LstmEstimator:
+    """LSTMs over one tokenizer.
+
+    Parameters
+    ----------
+    texts
+        Of both sides: they share the tokenizer, so that their probabilities are of the same strings.
+    """
+
+    def __init__(self, options: LstmOptions, texts: Sequence[str]) -> None:
+        self.options = options
+        self.name = f"LSTM, {options.layers} x {options.hidden_size}"
+        self.tokenizer = train_bpe(iter(texts), options.vocabulary)
+
+    def fit(self, texts: Sequence[str], seed: int) -> "LstmDistribution":
+        """Train on most of the texts; the rest chooses among the checkpoints."""
+        options = self.options
+        boundary = boundary_id(self.tokenizer)
+        tokens = [ids[: options.max_tokens + 1] for ids in encode(self.tokenizer, texts)]
+        order = np.random.default_rng(seed).permutation(len(tokens))
+        held_out = max(1, round(options.valid_share * len(tokens)))
+        valid, rest = order[:held_out], order[held_out:] if len(tokens) > 1 else order
+        torch.manual_seed(seed)
+        config = LstmConfig(
+            vocab_size=len(self.tokenizer),
+            embedding_size=options.embedding_size,
+            hidden_size=options.hidden_size,
+            num_hidden_layers=options.layers,
+            dropout=options.dropout,
+        )
+        model = LstmForCausalLM(config)
+        schedule = Schedule(
+            epochs=options.epochs,
+            batch_size=options.batch_size,
+            device_batch_size=options.batch_size,
+            learning_rate=options.learning_rate,
+            evaluations=_EVALUATIONS,
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            train(
+                model,
+                EncodedTexts([tokens[i] for i in rest]),
+                EncodedTexts([tokens[i] for i in valid]),
+                lambda rows: _padded([row["input_ids"] for row in rows], boundary),
+                schedule,
+                seed=seed,
+                checkpoints=Path(folder) / "checkpoints",
+                fingerprint={},
+                group_by_length=True,
+            )
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        network: Any = model
+        return LstmDistribution(network.to(device).eval(), self.tokenizer)
+
+
+class EncodedTexts(Dataset[dict[str, Any]]):
+    """Tokens of each text, the boundary token at both ends."""
+
+    def __init__(self, tokens: Sequence[list[int]]) -> None:
+        self.tokens = tokens
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        return {"input_ids": self.tokens[index]}
+
+
+@dataclass(frozen=True)
+class LstmDistribution:
+    """A trained LSTM."""
+
+    model: Any
+    tokenizer: Any
+
+    @torch.inference_mode()
+    def log_probabilities(self, texts: Sequence[str]) -> Array:
+        """See `estimators.Distribution`; texts of any length are read whole."""
+        tokens = encode(self.tokenizer, texts)
+        boundary = boundary_id(self.tokenizer)
+        found = np.empty(len(tokens))
+        for batch in length_batches(np.array([len(ids) for ids in tokens]), TOKENS_PER_BATCH):
+            inputs = _padded([tokens[i] for i in batch], boundary)
+            logits = self.model(input_ids=inputs["input_ids"].to(self.model.device)).logits[:, :-1].float()
+            labels = inputs["labels"][:, 1:].to(self.model.device)
+            losses = cross_entropy(logits.transpose(1, 2), labels, ignore_index=_NOT_PREDICTED, reduction="none")
+            found[batch] = -losses.sum(dim=1).double().cpu().numpy()
+        return found
+
+
+def encode(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
+    """Tokens of each text, the boundary token at both ends."""
+    boundary = boundary_id(tokenizer)
+    encoded = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"] if texts else []
+    return [[boundary, *ids, boundary] for ids in encoded]
+
+
+def _padded(rows: Sequence[list[int]], boundary: int) -> dict[str, torch.Tensor]:
+    """Inputs, and labels: nothing is predicted where a row has ended, nor its first token."""
+    width = max(map(len, rows))
+    inputs = torch.full((len(rows), width), boundary)
+    labels = torch.full((len(rows), width), _NOT_PREDICTED)
+    for row, ids in enumerate(rows):
+        inputs[row, : len(ids)] = torch.tensor(ids)
+        labels[row, 1 : len(ids)] = torch.tensor(ids[1:])
+    return {"input_ids": inputs, "labels": labels}

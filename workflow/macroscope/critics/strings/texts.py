@@ -1,0 +1,70 @@
+"""Latents of the strings critic: the texts themselves, one line each.
+
+`<system>.parquet`: `id`, `text` (sections joined, line breaks as spaces), `words` (as KenLM takes them).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from macroscope.documents import in_batches, read_documents
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
+from macroscope.systems.ngram.arpa import words_of
+
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("words", pa.int32(), nullable=False),
+    ]
+)
+_DOCUMENTS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts of a collection.
+
+    Attributes
+    ----------
+    ids, texts
+        Of each document.
+    words
+        Number of words of each.
+    """
+
+    ids: list[str]
+    texts: list[str]
+    words: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def every_other(self, first: int) -> "Texts":
+        """Every other text."""
+        return Texts(self.ids[first::2], self.texts[first::2], self.words[first::2])
+
+
+def project(documents: Path, output: Path) -> None:
+    """Write the text of every document, in a stream."""
+    with atomic(output) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
+        for some in in_batches(read_documents(documents), _DOCUMENTS_AT_ONCE):
+            texts = [document.text.replace("\n", " ") for document in some]
+            counts = [len(words_of(text)) for text in texts]
+            columns = [pa.array([document.id for document in some]), pa.array(texts), pa.array(counts, pa.int32())]
+            writer.write_table(pa.table(columns, schema=SCHEMA))
+
+
+def read_texts(path: Path) -> Texts:
+    """Read the latents of a system."""
+    try:
+        table = pq.read_table(path)
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file of texts") from None
+    words = table.column("words").to_numpy().astype(np.int64)
+    return Texts(table.column("id").to_pylist(), table.column("text").to_pylist(), words)
