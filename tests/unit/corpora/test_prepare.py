@@ -1,6 +1,7 @@
 """The filters of Appendix E, one by one, with their counts."""
 
 import csv
+from dataclasses import replace
 
 import pytest
 
@@ -110,6 +111,14 @@ def test_untitled_sections_are_never_rare(tmp_path):
     assert len(kept) == 3
 
 
+def test_labels_pass_every_filter(tmp_path):
+    labelled = [replace(d, label=f"label of {d.id}") for d in DOCUMENTS]
+    for titles in (RareTitles(min_count=2), RareTitles(min_count=2, instead="other")):
+        kept, _, _ = run(tmp_path, labelled, rare_titles=titles, max_documents=9)
+        assert kept
+        assert all(d.label == f"label of {d.id}" for d in kept)
+
+
 def test_splits_depend_on_the_id_alone_and_have_their_shares():
     splits = [split_of(f"document-{n}", 0.1, 0.2) for n in range(20000)]
     assert splits.count("valid") / 20000 == pytest.approx(0.1, abs=0.01)
@@ -120,10 +129,11 @@ def test_splits_depend_on_the_id_alone_and_have_their_shares():
 def test_each_line_becomes_a_document_of_its_own():
     from macroscope.corpora.prepare import each_line
 
-    whole = Document("d", "test", "T", (Section("a", "one\n\n two "), Section("b", "three")))
+    whole = Document("d", "test", "T", (Section("a", "one\n\n two "), Section("b", "three")), label="news")
     lines = list(each_line([whole]))
     assert [(d.id, d.split, d.title, d.sections) for d in lines] == [
         ("d#0", "test", None, (Section(None, "one"),)),
         ("d#1", "test", None, (Section(None, "two"),)),
         ("d#2", "test", None, (Section(None, "three"),)),
     ]
+    assert {d.label for d in lines} == {"news"}

@@ -99,11 +99,13 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
 
 
 def each_line(documents: Iterable[Document]) -> Iterator[Document]:
-    """Make every line of text a document of one section without a title; it stays in its document's split."""
+    """Make every line of text a document of one section without a title; it keeps its document's split and label."""
     for document in documents:
         lines = (line.strip() for section in document.sections for line in section.text.split("\n"))
         for number, line in enumerate(filter(None, lines)):
-            yield Document(f"{document.id}#{number}", document.split, None, (Section(None, line),))
+            yield Document(
+                f"{document.id}#{number}", document.split, None, (Section(None, line),), label=document.label
+            )
 
 
 def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenance:

@@ -2,7 +2,7 @@
 
 JSON Lines (also gzipped), a JSON list, Parquet, CSV, or a folder of .txt and .md files. A record has `sections` (a list
 of strings, or of objects with `text` and perhaps `title`; with strings also `section_names`, as in deng2022's released
-data) or `text`, which is split at its headings or blank lines. `id`, `title` and `split` are optional.
+data) or `text`, which is split at its headings or blank lines. `id`, `title`, `split` and `label` are optional.
 """
 
 import csv
@@ -201,20 +201,20 @@ def _document(record: _Record, counts: _Counts, valid_share: float, test_share: 
     counts.empty_sections.dropped += len(raw) - len(sections)
     if not keep(counts.without_text, bool(sections)):
         return None
-    identifier = _identifier(record)
+    identifier = _string_or_number(record, "id") or record.default_id
     title = _optional_string(record, "title") or own_title
     split = _optional_string(record, "split") or split_of(identifier, valid_share, test_share)
     if split not in SPLITS:
         raise MacroscopeError(f"{record.where}: 'split' is {split!r}; it must be one of {', '.join(SPLITS)}")
-    return Document(identifier, split, title, sections)
+    return Document(identifier, split, title, sections, label=_string_or_number(record, "label"))
 
 
-def _identifier(record: _Record) -> str:
-    value = record.fields.get("id")
+def _string_or_number(record: _Record, name: str) -> str | None:
+    value = record.fields.get(name)
     if value is None or value == "":
-        return record.default_id
+        return None
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise MacroscopeError(f"{record.where}: 'id' is a {type(value).__name__}; give a string or a number")
+        raise MacroscopeError(f"{record.where}: '{name}' is a {type(value).__name__}; give a string or a whole number")
     return str(value)
 
 
