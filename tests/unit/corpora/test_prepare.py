@@ -1,6 +1,7 @@
 """The filters of Appendix E, one by one, with their counts."""
 
 import csv
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -69,6 +70,53 @@ def test_random_subset_is_exact_and_independent_of_order_and_split(tmp_path):
         assert abs(sum(d.split == split for d in kept) / 400 - share) < 4 * (share * (1 - share) / 400) ** 0.5
     everything, _, _ = run(tmp_path, many, max_documents=5000)
     assert len(everything) == 1000
+
+
+def test_random_subset_of_each_split(tmp_path):
+    many = [
+        document(f"id-{n}", ["Introduction", "Methods", "Results"], split_of(f"id-{n}", 0.2, 0.3)) for n in range(600)
+    ]
+    kept, rows, _ = run(tmp_path, many, max_per_split={"train": 50, "test": 20})
+    again, _, _ = run(tmp_path, many[::-1], max_per_split={"train": 50, "test": 20})
+    everything = Counter(d.split for d in many)
+    assert Counter(d.split for d in kept) == {"train": 50, "test": 20, "valid": everything["valid"]}
+    assert {d.id for d in kept} == {d.id for d in again}
+    assert rows["document not in the random subset"] == (len(kept), 600 - len(kept))
+
+
+def test_one_kind_of_subset():
+    with pytest.raises(ValueError, match="give one of them"):
+        Filters(max_documents=3, max_per_split={"train": 2})
+
+
+def test_rare_labels_are_counted_in_training_documents_that_passed_the_earlier_filters(tmp_path):
+    def labelled(label, split, n, text=LONG):
+        titles = ["Introduction", "Methods", "Results"]
+        return [
+            replace(document(f"{label}-{split}-{i}-{len(text)}", titles, split, text), label=label) for i in range(n)
+        ]
+
+    many = [
+        *labelled("often", "train", 3),
+        *labelled("often", "test", 1),
+        *labelled("seldom", "train", 2),
+        *labelled("seldom", "train", 5, "two words"),  # too short
+        *labelled("seldom", "test", 9),
+        *labelled(None, "train", 1),
+    ]
+    kept, rows, _ = run(tmp_path, many, min_per_label=3)
+    assert Counter(d.label for d in kept) == {"often": 4, None: 1}
+    assert rows["a label that is rare: of fewer than 3 training documents"] == (5, 11)
+    _, rows, _ = run(tmp_path, many, min_per_label=3, max_documents=2, rare_titles=RareTitles())
+    assert rows["document not in the random subset"] == (2, 3)
+    with pytest.raises(MacroscopeError, match=r"a label that is rare.*loosen filters\.min_per_label"):
+        run(tmp_path, labelled("seldom", "train", 2), min_per_label=3)
+
+
+def test_no_upper_limit_of_length(tmp_path):
+    kept, rows, _ = run(tmp_path, max_section_tokens=None)
+    assert "long" in {d.id for d in kept}
+    assert not any(name.startswith("a section longer") for name in rows)
 
 
 def test_rare_titles_may_be_replaced(tmp_path):

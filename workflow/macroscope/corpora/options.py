@@ -2,7 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Split = Literal["train", "valid", "test"]
 
 
 class Options(BaseModel):
@@ -36,8 +38,15 @@ class Filters(Options):
     min_section_tokens: int = Field(
         30, ge=0, description="Shortest section, in tokens; a shorter one drops its document."
     )
-    max_section_tokens: int = Field(
-        2000, ge=1, description="Longest section, in tokens; a longer one drops its document (500: WIKI-SHORT)."
+    max_section_tokens: int | None = Field(
+        2000,
+        ge=1,
+        description="Longest section, in tokens; a longer one drops its document (500: WIKI-SHORT; none: any length).",
+    )
+    min_per_label: int = Field(
+        0,
+        ge=0,
+        description="Fewest training documents of a label; documents of a rarer one are dropped, those without stay.",
     )
     rare_titles: RareTitles = Field(
         RareTitles(min_share=0.01),
@@ -46,11 +55,22 @@ class Filters(Options):
     max_documents: int | None = Field(
         None, ge=1, description="Most documents, all splits together: a random subset by id hash; default: all."
     )
+    max_per_split: dict[Split, Annotated[int, Field(ge=1)]] = Field(
+        {},
+        description="Most documents of a split, such as {train: 10000, test: 5000}: random subsets by id hash, in place"
+        " of max_documents.",
+    )
     length_tokenizer: str = Field(
         "gpt2-pieces",
         description="What counts section tokens: 'gpt2-pieces' (the pre-tokeniser of GPT-2, needs no download, counts"
         " no more than GPT-2 does) or a Hugging Face tokenizer by name or folder (paper: gpt2).",
     )
+
+    @model_validator(mode="after")
+    def _one_kind_of_subset(self) -> "Filters":
+        if self.max_documents is not None and self.max_per_split:
+            raise ValueError("max_documents and max_per_split are both given; give one of them")
+        return self
 
 
 class Corpus(Options):
