@@ -15,10 +15,12 @@ from typing import Any
 
 from macroscope.config import CONTROL, Config, parse_config
 from macroscope.corpora import SOURCES
-from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WikipediaCorpus
+from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WebTextCorpus, WikipediaCorpus
 from macroscope.corpora.retrieval import RemoteSource, remote_source
+from macroscope.corpora.splits import named_split
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import is_empirical, load
+from macroscope.documents import SPLITS
 from macroscope.errors import MacroscopeError
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.modules import modules_of
@@ -170,7 +172,7 @@ class Plan:
     def extraction_options(self, wildcards: Any) -> str:
         """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""
         corpus = self.config.corpora[wildcards.corpus]
-        return _json(corpus, set(type(corpus).model_fields) - {"unit", "filters", "documents", "clutter"})
+        return _json(corpus, set(type(corpus).model_fields) - {"unit", "filters", "documents", "clutter", "splits"})
 
     def preparation_options(self, wildcards: Any) -> str:
         """Options of the filters."""
@@ -319,8 +321,8 @@ class Plan:
             return {"simulated": f"{self.results}/corpora/{name}/raw/pages-articles.xml.bz2"}
         if isinstance(corpus, FilesCorpus) or corpus.files:
             return _named_parts(corpus.files)
-        source = self._source(name)
-        return _named_parts([f"data/{source.name}/{source.version}/{file.name}" for file in source.files])
+        splits = corpus.splits if isinstance(corpus, WebTextCorpus) else SPLITS
+        return _named_parts(_data_files(self._source(name), splits, f"corpora.{name}"))
 
     def _source(self, name: str) -> RemoteSource:
         corpus = self.config.corpora[name]
@@ -328,12 +330,29 @@ class Plan:
         if remote is None:
             key = "dump" if isinstance(corpus, WikipediaCorpus) else "dataset"
             raise MacroscopeError(f"corpora.{name}: give '{key}', a source of resources/sources.yaml, or 'files'")
-        return remote_source(remote)
+        found = remote_source(remote)
+        if found.source != corpus.source:
+            raise MacroscopeError(
+                f"corpora.{name}: {remote!r} of resources/sources.yaml is read by 'source: {found.source}', not by"
+                f" {corpus.source!r}; give that source, or another data set"
+            )
+        return found
 
 
 def load_plan(raw: Mapping[str, Any]) -> Plan:
     """Check a config and plan its jobs."""
     return Plan(parse_config(raw))
+
+
+def _data_files(source: RemoteSource, splits: Iterable[str], place: str) -> list[str]:
+    """Where the files of a source are kept; of those with a split in their names, only the ones of these splits."""
+    wanted = {None, *splits}
+    files = [file.name for file in source.files if named_split(file.name) in wanted]
+    if not files:
+        raise MacroscopeError(
+            f"{place}.splits: {source.name!r} has no file for {', '.join(splits)}; give another split"
+        )
+    return [f"data/{source.name}/{source.version}/{file}" for file in files]
 
 
 def _named_parts(files: Iterable[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from macroscope.cli.options import parse_options
 from macroscope.errors import MacroscopeError, nearest
 
 if TYPE_CHECKING:
-    from macroscope.corpora.options import CohanCorpus, FilesCorpus, SimulatedCorpus, WikipediaCorpus
+    from macroscope.corpora.options import Corpus
 
 app = typer.Typer(help="Raw files -> documents.", no_args_is_help=True)
 
@@ -76,14 +76,15 @@ def prepare(
     run(corpus, _corpus_options(options), part_files, Outputs(documents, filters, summary, section_types))
 
 
-def _corpus_options(text: str) -> "SimulatedCorpus | WikipediaCorpus | CohanCorpus | FilesCorpus":
+def _corpus_options(text: str) -> "Corpus":
     """Validate against the options of the source that the JSON names, so that errors are about that source only."""
-    from macroscope.corpora.options import CohanCorpus, FilesCorpus, SimulatedCorpus, WikipediaCorpus
+    from macroscope.corpora.options import CohanCorpus, FilesCorpus, SimulatedCorpus, WebTextCorpus, WikipediaCorpus
 
     models: dict[str, Any] = {
         "simulated": SimulatedCorpus,
         "wikipedia": WikipediaCorpus,
         "cohan": CohanCorpus,
+        "webtext": WebTextCorpus,
         "files": FilesCorpus,
     }
     try:

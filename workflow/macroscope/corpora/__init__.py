@@ -15,6 +15,7 @@ SOURCES = {
     "simulated": "macroscope.corpora.wikipedia:read_dump",
     "wikipedia": "macroscope.corpora.wikipedia:read_dump",
     "cohan": "macroscope.corpora.cohan:read_articles",
+    "webtext": "macroscope.corpora.webtext:read_webtext",
     "files": "macroscope.corpora.user_files:read_files",
 }
 

@@ -73,6 +73,18 @@ class Filters(Options):
         return self
 
 
+class TextFilters(Filters):
+    """Filters of corpora whose texts have no titled sections: the same, but none drops anything by default."""
+
+    drop_sections: list[str] = Field([], description="Normalised titles of sections that are removed.")
+    min_sections: int = Field(1, ge=1, description="Fewest sections of a document.")
+    min_section_tokens: int = Field(0, ge=0, description="Shortest text, in tokens; a shorter one is dropped.")
+    max_section_tokens: int | None = Field(
+        None, ge=1, description="Longest text, in tokens; a longer one is dropped; default: any length."
+    )
+    rare_titles: RareTitles = Field(RareTitles(), description="Without titles, nothing is rare.")
+
+
 class Corpus(Options):
     """What all corpora have in common."""
 
@@ -117,6 +129,24 @@ class CohanCorpus(Corpus):
     abstract: bool = Field(False, description="Put the abstract first, as a section of type 'abstract'.")
 
 
+class WebTextCorpus(Corpus):
+    """Texts without sections, in the layout of openai/gpt-2-output-dataset: WebText itself, or other texts."""
+
+    source: Literal["webtext"]
+    dataset: str | None = Field(None, description="Name of a data set in resources/sources.yaml: webtext.")
+    splits: list[Split] = Field(
+        ["train", "valid", "test"],
+        min_length=1,
+        description="Which of the data set's files are taken, by the split in their names (train: 250,000 texts).",
+    )
+    files: list[str] = Field([], description="Local JSON Lines files (also gz) instead, each one part.")
+    official_splits: bool = Field(
+        True,
+        description="Keep the split in a file's name, as in webtext.test.jsonl; without one, or if not, by id hash.",
+    )
+    filters: TextFilters = Field(TextFilters(), description="Which documents are kept.")
+
+
 class FilesCorpus(Corpus):
     """The user's own documents: JSON Lines, Parquet, CSV, or a folder of text files."""
 
@@ -124,4 +154,6 @@ class FilesCorpus(Corpus):
     files: list[str] = Field(min_length=1, description="Files or folders, each one part.")
 
 
-AnyCorpus = Annotated[SimulatedCorpus | WikipediaCorpus | CohanCorpus | FilesCorpus, Field(discriminator="source")]
+AnyCorpus = Annotated[
+    SimulatedCorpus | WikipediaCorpus | CohanCorpus | WebTextCorpus | FilesCorpus, Field(discriminator="source")
+]

@@ -62,7 +62,7 @@ class RemoteSource:
     Attributes
     ----------
     source
-        Which source reads its files: "wikipedia" or "cohan".
+        Which source of the corpora room reads its files.
     gone
         Why it can no longer be had upstream, and what stands in for it; None where it can.
     """

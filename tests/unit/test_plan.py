@@ -1,0 +1,61 @@
+"""The plan: which files a config asks for."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from macroscope.config import parse_config
+from macroscope.errors import MacroscopeError
+from macroscope.plan import Plan
+
+
+def plan_of(corpus, **systems):
+    return Plan(parse_config({"corpora": {"c": corpus}, "systems": systems, "comparisons": [{"corpus": "c"}]}))
+
+
+def names(**wildcards):
+    return SimpleNamespace(**wildcards)
+
+
+def test_the_files_of_a_data_set_by_their_splits():
+    plan = plan_of({"source": "webtext", "dataset": "webtext"})
+    assert list(plan._raw_parts("c").values()) == [
+        f"data/webtext/v1/webtext.{split}.jsonl" for split in ("train", "valid", "test")
+    ]
+    plan = plan_of({"source": "webtext", "dataset": "webtext", "splits": ["test", "valid"]})
+    assert plan._raw_parts("c") == {
+        "000-webtext-valid-jsonl": "data/webtext/v1/webtext.valid.jsonl",
+        "001-webtext-test-jsonl": "data/webtext/v1/webtext.test.jsonl",
+    }
+    assert plan.raw_part(names(corpus="c", part="001-webtext-test-jsonl")) == "data/webtext/v1/webtext.test.jsonl"
+    assert plan.parts(names(corpus="c"))[0] == "results/default/corpora/c/extracted/000-webtext-valid-jsonl.parquet"
+
+
+def test_other_splits_extract_no_file_anew():
+    options = [
+        plan_of({"source": "webtext", "dataset": "webtext", "splits": splits}).extraction_options(names(corpus="c"))
+        for splits in (["test"], ["train", "test"])
+    ]
+    assert options[0] == options[1]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "message"),
+    [
+        ({"source": "webtext"}, r"corpora\.c: give 'dataset'"),
+        ({"source": "webtext", "dataset": "webtex"}, "'webtex' is no source .*did you mean 'webtext'"),
+        ({"source": "webtext", "dataset": "pubmed"}, r"corpora\.c: 'pubmed' .* is read by 'source: cohan'"),
+        (
+            {"source": "webtext", "dataset": "gpt2-xl-output", "splits": ["train"]},
+            r"corpora\.c\.splits: 'gpt2-xl-output' has no file for train",
+        ),
+    ],
+)
+def test_data_sets_that_do_not_fit(corpus, message):
+    with pytest.raises(MacroscopeError, match=message):
+        plan_of(corpus)._raw_parts("c")
+
+
+def test_local_files_stand_for_the_data_set():
+    plan = plan_of({"source": "webtext", "files": ["mine.jsonl"]})
+    assert plan._raw_parts("c") == {"000-mine-jsonl": "mine.jsonl"}
