@@ -59,3 +59,27 @@ def test_data_sets_that_do_not_fit(corpus, message):
 def test_local_files_stand_for_the_data_set():
     plan = plan_of({"source": "webtext", "files": ["mine.jsonl"]})
     assert plan._raw_parts("c") == {"000-mine-jsonl": "mine.jsonl"}
+
+
+def test_the_files_of_a_published_model():
+    corpus = {"source": "webtext", "files": ["x.jsonl"]}
+    xl = {"kind": "files", "dataset": "gpt2-xl-output"}
+    plan = plan_of(corpus, xl=xl, both=xl | {"splits": ["test", "valid"]}, mine={"kind": "files", "files": ["a", "b"]})
+    assert plan.user_files(names(system="xl")) == ["data/gpt2-xl-output/v1/xl-1542M.test.jsonl"]
+    assert plan.user_files(names(system="both")) == [
+        "data/gpt2-xl-output/v1/xl-1542M.valid.jsonl",
+        "data/gpt2-xl-output/v1/xl-1542M.test.jsonl",
+    ]
+    assert plan.user_files(names(system="mine")) == ["a", "b"]
+
+
+@pytest.mark.parametrize("system", [{}, {"files": ["a"], "dataset": "gpt2-xl-output"}])
+def test_a_system_has_files_or_a_data_set(system):
+    with pytest.raises(MacroscopeError, match=r"systems\.mine: give either 'files' or 'dataset'"):
+        plan_of({"source": "webtext", "files": ["x"]}, mine={"kind": "files"} | system)
+
+
+def test_real_documents_are_no_system():
+    plan = plan_of({"source": "webtext", "files": ["x"]}, mine={"kind": "files", "dataset": "pubmed"})
+    with pytest.raises(MacroscopeError, match=r"systems\.mine\.dataset: 'pubmed' .* holds real documents"):
+        plan.user_files(names(system="mine"))

@@ -160,8 +160,18 @@ class Plan:
         return -(-system.samples // system.samples_per_shard)
 
     def user_files(self, wildcards: Any) -> list[str]:
-        """Files of a system of kind 'files'."""
-        return list(self.systems[wildcards.system].files)  # type: ignore[union-attr]
+        """Files of a system of kind 'files': the user's, or those of its data set."""
+        system, place = self.systems[wildcards.system], f"systems.{wildcards.system}"
+        assert isinstance(system, FilesSystem)  # the rule's constraint
+        if system.dataset is None:
+            return list(system.files)
+        source = remote_source(system.dataset)
+        if source.source != "webtext":
+            raise MacroscopeError(
+                f"{place}.dataset: {system.dataset!r} of resources/sources.yaml holds real documents, not a system's"
+                " texts; give one such as gpt2-xl-output, or use it as a corpus"
+            )
+        return _data_files(source, system.splits, place)
 
     # ---- options, as JSON: only what a stage uses, so that nothing else re-runs it --------------------------------
 

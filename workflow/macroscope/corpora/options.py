@@ -147,11 +147,19 @@ class WebTextCorpus(Corpus):
     filters: TextFilters = Field(TextFilters(), description="Which documents are kept.")
 
 
+ONE_SECTION = Field(
+    False,
+    description="A plain text is one section without a title, as in the source webtext; otherwise it is cut at its"
+    " headings or blank lines.",
+)
+
+
 class FilesCorpus(Corpus):
     """The user's own documents: JSON Lines, Parquet, CSV, or a folder of text files."""
 
     source: Literal["files"]
     files: list[str] = Field(min_length=1, description="Files or folders, each one part.")
+    one_section: bool = ONE_SECTION
 
 
 AnyCorpus = Annotated[

@@ -158,6 +158,12 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
     raise MacroscopeError(f"{file} cannot be retrieved: {'; '.join(failures)}; {advice}")
 
 
+def origin_of(path: Path) -> dict[str, Any]:
+    """What `retrieve` noted beside a file: where it came from, its size and sha256; empty for a file of the user's."""
+    note = path.with_name(path.name + ".json")
+    return read_json(note) if note.is_file() else {}
+
+
 @dataclass(frozen=True)
 class _Download:
     """A finished download: its size in bytes, its checksum, when it changed upstream."""
