@@ -1,5 +1,6 @@
 """The plan: which files a config asks for."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -83,3 +84,22 @@ def test_real_documents_are_no_system():
     plan = plan_of({"source": "webtext", "files": ["x"]}, mine={"kind": "files", "dataset": "pubmed"})
     with pytest.raises(MacroscopeError, match=r"systems\.mine\.dataset: 'pubmed' .* holds real documents"):
         plan.user_files(names(system="mine"))
+
+
+def test_simulated_corpora_by_their_kind():
+    config = {
+        "corpora": {"w": {"source": "simulated"}, "t": {"source": "simulated", "kind": "webtext"}},
+        "systems": {"process": {"kind": "simulated"}},
+        "comparisons": [{"corpus": "w"}, {"corpus": "t"}],
+    }
+    plan = Plan(parse_config(config))
+    assert (plan.simulated_corpora("wiki"), plan.simulated_corpora("webtext")) == ("w", "t")
+    assert plan.raw_part(names(corpus="w", part="simulated")).endswith("w/raw/pages-articles.xml.bz2")
+    assert plan.raw_part(names(corpus="t", part="simulated")).endswith("t/raw/webtext.jsonl")
+    modules = [{Path(m).stem for m in plan.extraction_modules(names(corpus=corpus))} for corpus in ("w", "t")]
+    assert "wikitext" in modules[0]
+    assert "wikitext" not in modules[1]
+    assert "webtext" in modules[1]
+    assert plan.simulated_kind(names(corpus="t")) == "webtext"
+    # Theory is about section types, and only the documents of kind wiki carry theirs.
+    assert {corpus for _, corpus, _ in plan.calibrations()} == {"w"}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.config import CONTROL, Config, parse_config
-from macroscope.corpora import SOURCES
+from macroscope.corpora import SIMULATED, reader
 from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WebTextCorpus, WikipediaCorpus
 from macroscope.corpora.retrieval import RemoteSource, remote_source
 from macroscope.corpora.splits import named_split
@@ -72,9 +72,9 @@ class Plan:
         """Wildcard constraint: names of the systems of a kind."""
         return _alternatives(name for name, system in self.systems.items() if isinstance(system, kind))
 
-    def simulated_corpora(self) -> str:
-        """Wildcard constraint: names of the simulated corpora."""
-        return _alternatives(n for n, corpus in self.config.corpora.items() if isinstance(corpus, SimulatedCorpus))
+    def simulated_corpora(self, kind: str) -> str:
+        """Wildcard constraint: names of the simulated corpora of a kind."""
+        return _alternatives(name for name in self.config.corpora if self._simulated_kind(name) == kind)
 
     language_models = property(lambda self: self.systems_of(LanguageModelSystem))
     sampled_systems = property(lambda self: self.systems_of(LanguageModelSystem | ResampledSystem))
@@ -105,7 +105,7 @@ class Plan:
             (c, corpus, system): f"{self.results}/critics/{c}/{corpus}/theory/{system}.json"
             for c, corpus, system in self.comparisons
             if not is_empirical(c)
-            and isinstance(self.config.corpora[corpus], SimulatedCorpus)
+            and self._simulated_kind(corpus) == "wiki"  # others do not tell their section types
             and isinstance(self.systems[system], SimulatedSystem | ControlSystem)
         }
 
@@ -127,6 +127,12 @@ class Plan:
         """Order of a simulated system; that of the control is the process's."""
         system = self.systems[wildcards.system]
         return system.order if isinstance(system, SimulatedSystem) else "process"
+
+    def simulated_kind(self, wildcards: Any) -> str:
+        """Kind of the simulated corpus that a simulated system samples."""
+        kind = self._simulated_kind(wildcards.corpus)
+        assert kind is not None  # the config requires it
+        return kind
 
     def documents(self) -> list[str]:
         """Documents of every corpus that is judged against."""
@@ -177,7 +183,8 @@ class Plan:
 
     def simulation_options(self, wildcards: Any) -> str:
         """Options that shape a simulated corpus's raw file."""
-        return _json(self.config.corpora[wildcards.corpus], {"source", "kind", "documents", "clutter"})
+        used = {"source", "kind", "documents", "clutter", "valid_share", "test_share"}
+        return _json(self.config.corpora[wildcards.corpus], used)
 
     def extraction_options(self, wildcards: Any) -> str:
         """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""
@@ -275,7 +282,7 @@ class Plan:
 
     def extraction_modules(self, wildcards: Any) -> list[str]:
         """Modules that extract the documents of a corpus."""
-        return list(modules_of(SOURCES[self.config.corpora[wildcards.corpus].source].split(":")[0]))
+        return list(modules_of(reader(self.config.corpora[wildcards.corpus])[0]))
 
     def reporting_modules(self, stage: str) -> list[str]:
         """Modules of a stage of reporting, with what the critics contribute."""
@@ -324,11 +331,15 @@ class Plan:
             raise TypeError(f"system {system} is of kind {self.systems[system].kind}, not a language model")
         return found
 
+    def _simulated_kind(self, corpus: str) -> str | None:
+        found = self.config.corpora[corpus]
+        return found.kind if isinstance(found, SimulatedCorpus) else None
+
     def _raw_parts(self, name: str) -> dict[str, str]:
         """Part name -> raw file."""
         corpus = self.config.corpora[name]
         if isinstance(corpus, SimulatedCorpus):
-            return {"simulated": f"{self.results}/corpora/{name}/raw/pages-articles.xml.bz2"}
+            return {"simulated": f"{self.results}/corpora/{name}/raw/{SIMULATED[corpus.kind].raw}"}
         if isinstance(corpus, FilesCorpus) or corpus.files:
             return _named_parts(corpus.files)
         splits = corpus.splits if isinstance(corpus, WebTextCorpus) else SPLITS

@@ -250,11 +250,12 @@ rule simulate_samples:
         mem_mb=2000,
         runtime=60,
     params:
+        kind=plan.simulated_kind,
         options=plan.system_options,
         seed=plan.config.seed,
     shell:
         """
-        python -m macroscope --log {log:q} systems simulate --truth {input.process:q} \
+        python -m macroscope --log {log:q} systems simulate --truth {input.process:q} --kind {params.kind} \
             --options {params.options:q} --seed {params.seed} --corpus {wildcards.corpus:q} \
             --system {wildcards.system:q} --output {output:q}
         """

@@ -26,10 +26,13 @@ def simulate(
     truth: Annotated[Path, typer.Option(help="Folder to write what is true about it to.")],
 ) -> None:
     """Write the raw file of a simulated corpus, and the truth about it."""
-    from macroscope.corpora.options import SimulatedCorpus
-    from macroscope.corpora.simulated.wiki import write_corpus
+    from importlib import import_module
 
-    write_corpus(parse_options(SimulatedCorpus, options), seed, raw, truth)
+    from macroscope.corpora import SIMULATED
+    from macroscope.corpora.options import SimulatedCorpus
+
+    parsed = parse_options(SimulatedCorpus, options)
+    import_module(SIMULATED[parsed.kind].module).write_corpus(parsed, seed, raw, truth)
 
 
 @app.command()

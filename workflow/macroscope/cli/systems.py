@@ -141,6 +141,7 @@ def control(documents: Documents, options: OptionsJson, corpus: Corpus, output: 
 @app.command()
 def simulate(
     truth: Annotated[Path, typer.Option(help="truth/process.json of a simulated corpus.")],
+    kind: Annotated[str, typer.Option(help="Kind of that corpus: wiki or webtext.")],
     options: OptionsJson,
     corpus: Corpus,
     system: System,
@@ -153,7 +154,7 @@ def simulate(
     from macroscope.systems.options import SimulatedSystem
 
     parsed = parse_options(SimulatedSystem, options)
-    simulated.simulate(truth, output, parsed, corpus=corpus, system=system, seed=seed)
+    simulated.simulate(truth, output, parsed, kind=kind, corpus=corpus, system=system, seed=seed)
 
 
 def _language_model(options: str) -> "LanguageModelSystem":

@@ -35,4 +35,4 @@ def extract(corpus: str, options: Any, path: Path, output: Path, workers: int) -
     """
     origin = {"name": options.source} | origin_of(path)
     provenance = Provenance(corpus, origin, options.model_dump(mode="json", exclude={"filters"}))
-    return write_documents(output, source(options.source)(options, path, provenance, workers), provenance)
+    return write_documents(output, source(options)(options, path, provenance, workers), provenance)

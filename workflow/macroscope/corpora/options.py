@@ -1,6 +1,6 @@
 """Options of the corpora room: what the config may say about a corpus."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -85,6 +85,11 @@ class TextFilters(Filters):
     rare_titles: RareTitles = Field(RareTitles(), description="Without titles, nothing is rare.")
 
 
+def with_text_defaults(filters: Any) -> Any:
+    """Add the defaults of `TextFilters` to filters as a config gives them; anything else stays as it is."""
+    return TextFilters().model_dump() | (filters or {}) if isinstance(filters, dict | None) else filters
+
+
 class Corpus(Options):
     """What all corpora have in common."""
 
@@ -101,14 +106,26 @@ class SimulatedCorpus(Corpus):
     """Raw files in an upstream format, made from a process that is known exactly."""
 
     source: Literal["simulated"]
-    kind: Literal["wiki"] = Field("wiki", description="Upstream format: wiki = a MediaWiki XML dump in bz2.")
+    kind: Literal["wiki", "webtext"] = Field(
+        "wiki",
+        description="Upstream format: wiki = a MediaWiki XML dump in bz2; webtext = JSON Lines of whole texts without"
+        " titles, whose filters drop nothing by default.",
+    )
     documents: int = Field(1200, ge=1, description="Number of articles that the process makes, before any filter.")
     clutter: float = Field(
         0.25,
         ge=0,
-        description="Pages that must be dropped (redirects, disambiguation, years, stubs ...), per article.",
+        description="Pages that must be dropped (redirects, disambiguation, years, stubs ...; of kind webtext: texts"
+        " without words), per article.",
     )
     page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fitting_filters(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("kind") == "webtext":
+            return given | {"filters": with_text_defaults(given.get("filters"))}
+        return given
 
 
 class WikipediaCorpus(Corpus):

@@ -11,7 +11,7 @@ from typing import Any
 
 from macroscope.corpora.counting import keep
 from macroscope.corpora.lines import numbered_records
-from macroscope.corpora.options import WebTextCorpus
+from macroscope.corpora.options import SimulatedCorpus, WebTextCorpus
 from macroscope.corpora.splits import named_split, split_of
 from macroscope.corpora.texts import tidy
 from macroscope.documents import Count, Document, Provenance, Section
@@ -19,7 +19,9 @@ from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
 
 
-def read_webtext(options: WebTextCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
+def read_webtext(
+    options: WebTextCorpus | SimulatedCorpus, path: Path, provenance: Provenance, workers: int = 1
+) -> Iterator[Document]:
     """Stream the texts of a JSON Lines file (also gzipped) as documents of one section without a title.
 
     Parameters
@@ -38,7 +40,8 @@ def read_webtext(options: WebTextCorpus, path: Path, provenance: Provenance, wor
         Where a line is malformed, with file and line.
     """
     provenance.source.update(file=path.name)
-    official = named_split(path.name) if options.official_splits else None
+    by_hash = isinstance(options, WebTextCorpus) and not options.official_splits
+    official = None if by_hash else named_split(path.name)
     for document in read_texts([path], provenance):
         split = official or split_of(document.id, options.valid_share, options.test_share)
         yield replace(document, split=split)
