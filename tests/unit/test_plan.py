@@ -103,3 +103,14 @@ def test_simulated_corpora_by_their_kind():
     assert plan.simulated_kind(names(corpus="t")) == "webtext"
     # Theory is about section types, and only the documents of kind wiki carry theirs.
     assert {corpus for _, corpus, _ in plan.calibrations()} == {"w"}
+
+
+def test_labelled_data_sets():
+    plan = plan_of({"source": "labelled", "dataset": "newsgroups20"})
+    assert list(plan._raw_parts("c").values()) == ["data/newsgroups20/bydate/20news-bydate.tar.gz"]
+    modules = {Path(module).name for module in plan.extraction_modules(names(corpus="c"))}
+    assert {"source.py", "newsgroups20.py", "yelp_polarity.py", "splits.py"} <= modules
+    with pytest.raises(MacroscopeError, match=r"corpora\.c: give 'format' with 'files'"):
+        plan_of({"source": "labelled", "files": ["x"]})
+    with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):
+        plan_of({"source": "labelled", "dataset": "yelp"})

@@ -81,13 +81,21 @@ def prepare(
 
 def _corpus_options(text: str) -> "Corpus":
     """Validate against the options of the source that the JSON names, so that errors are about that source only."""
-    from macroscope.corpora.options import CohanCorpus, FilesCorpus, SimulatedCorpus, WebTextCorpus, WikipediaCorpus
+    from macroscope.corpora.options import (
+        CohanCorpus,
+        FilesCorpus,
+        LabelledCorpus,
+        SimulatedCorpus,
+        WebTextCorpus,
+        WikipediaCorpus,
+    )
 
     models: dict[str, Any] = {
         "simulated": SimulatedCorpus,
         "wikipedia": WikipediaCorpus,
         "cohan": CohanCorpus,
         "webtext": WebTextCorpus,
+        "labelled": LabelledCorpus,
         "files": FilesCorpus,
     }
     try:

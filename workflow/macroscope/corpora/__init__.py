@@ -17,6 +17,7 @@ SOURCES = {
     "wikipedia": "macroscope.corpora.wikipedia:read_dump",
     "cohan": "macroscope.corpora.cohan:read_articles",
     "webtext": "macroscope.corpora.webtext:read_webtext",
+    "labelled": "macroscope.corpora.labelled.source:read_labelled",
     "files": "macroscope.corpora.user_files:read_files",
 }
 

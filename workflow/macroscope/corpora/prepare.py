@@ -101,8 +101,8 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
                 subset.add(document)
         kept = _without_rare_titles(chosen(), TitleCensus.of(chosen()), options.filters.rare_titles, provenance)
         _write(outputs, _summed_up(kept, summary), provenance)
-    for split in ("valid", "test"):
-        if not summary.documents(split):
+    for split, share in (("valid", options.valid_share), ("test", options.test_share)):
+        if share and not summary.documents(split):
             log.warning("corpus '%s': no document is in the split '%s'; give it more documents", corpus, split)
     write_filters(outputs.filters, provenance.counts)
     summary.write(outputs.summary)

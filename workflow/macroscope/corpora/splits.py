@@ -18,7 +18,7 @@ def split_of(identifier: str, valid_share: float, test_share: float) -> str:
     identifier
         The document's id.
     valid_share, test_share
-        Expected shares of the two held-out splits, in (0, 1). A larger `test_share` only moves documents into the
+        Expected shares of the two held-out splits, in [0, 1). A larger `test_share` only moves documents into the
         test split, from the training split or from the validation split's upper end.
 
     Returns
