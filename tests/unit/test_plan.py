@@ -23,7 +23,10 @@ def test_the_files_of_a_data_set_by_their_splits():
     assert list(plan._raw_parts("c").values()) == [
         f"data/webtext/v1/webtext.{split}.jsonl" for split in ("train", "valid", "test")
     ]
-    plan = plan_of({"source": "webtext", "dataset": "webtext", "splits": ["test", "valid"]})
+    some = {"source": "webtext", "dataset": "webtext", "splits": ["test", "valid"]}
+    with pytest.raises(MacroscopeError, match=r"corpora\.c: without 'train' among 'splits'"):
+        plan_of(some)
+    plan = plan_of(some | {"official_splits": False})
     assert plan._raw_parts("c") == {
         "000-webtext-valid-jsonl": "data/webtext/v1/webtext.valid.jsonl",
         "001-webtext-test-jsonl": "data/webtext/v1/webtext.test.jsonl",
@@ -35,7 +38,7 @@ def test_the_files_of_a_data_set_by_their_splits():
 def test_other_splits_extract_no_file_anew():
     options = [
         plan_of({"source": "webtext", "dataset": "webtext", "splits": splits}).extraction_options(names(corpus="c"))
-        for splits in (["test"], ["train", "test"])
+        for splits in (["train"], ["train", "test"])
     ]
     assert options[0] == options[1]
 

@@ -122,6 +122,18 @@ def test_retrieved_from_a_mirror_and_prepared_with_the_default_filters(tmp_path)
         assert {row["filter"] for row in csv.DictReader(stream) if row["dropped"] != "0"} == {"text without words"}
 
 
+def test_only_test_texts_need_a_split_by_hash(tmp_path):
+    (tmp_path / "webtext.test.jsonl").write_text(lines(*({"id": n, "text": "Words."} for n in range(50))))
+    outputs = Outputs(*(tmp_path / name for name in ("documents.parquet", "filters.csv", "summary.csv", "types.csv")))
+    extract("web", OPTIONS, tmp_path / "webtext.test.jsonl", tmp_path / "part.parquet", 1)
+    with pytest.raises(MacroscopeError, match=r"no training document is in its raw files.*'official_splits: false'"):
+        prepare("web", OPTIONS, [tmp_path / "part.parquet"], outputs)
+    by_hash = OPTIONS.model_copy(update={"official_splits": False})
+    extract("web", by_hash, tmp_path / "webtext.test.jsonl", tmp_path / "part.parquet", 1)
+    prepare("web", by_hash, [tmp_path / "part.parquet"], outputs)
+    assert {d.split for d in read_documents(outputs.documents)} >= {"train", "test"}
+
+
 def test_real_texts(real_text):
     for split, texts in (("valid", 4724), ("test", 4723)):
         provenance = Provenance("test")

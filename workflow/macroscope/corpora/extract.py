@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.corpora import source
-from macroscope.corpora.retrieval import origin_of
+from macroscope.corpora.origin import origin_of
 from macroscope.documents import Document, Provenance, write_documents
 
 # Streams the documents of a raw file: (options of the corpus, file, provenance to count in, worker processes).

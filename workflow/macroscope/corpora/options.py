@@ -163,6 +163,14 @@ class WebTextCorpus(Corpus):
     )
     filters: TextFilters = Field(TextFilters(), description="Which documents are kept.")
 
+    @model_validator(mode="after")
+    def _something_to_train_on(self) -> "WebTextCorpus":
+        if self.dataset is not None and self.official_splits and "train" not in self.splits:
+            raise ValueError(
+                "without 'train' among 'splits' nothing is left to train on; give 'official_splits: false'"
+            )
+        return self
+
 
 LabelledLayout = Literal["yelp_polarity", "news_category", "newsgroups20"]
 

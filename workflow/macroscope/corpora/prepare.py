@@ -203,7 +203,10 @@ def empty_corpus(provenance: Provenance, what: str) -> MacroscopeError:
     counts = [count for count in provenance.counts if count.unit != "sections"]
     worst = max(counts, key=lambda count: count.dropped, default=None)
     if worst is None or not worst.dropped:
-        return MacroscopeError(f"corpus '{provenance.corpus}': no {what} is in its raw files; give it more documents")
+        advice = "give it more documents"
+        if provenance.options.get("official_splits"):
+            advice += ", or 'official_splits: false'"
+        return MacroscopeError(f"corpus '{provenance.corpus}': no {what} is in its raw files; {advice}")
     last = next((count for count in reversed(counts) if count.dropped), worst)
     took = f"the filter '{worst.filter}' dropped {worst.dropped:,} of {worst.dropped + worst.kept:,} {worst.unit}"
     if last is not worst:

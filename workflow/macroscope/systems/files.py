@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from macroscope.corpora.retrieval import origin_of
+from macroscope.corpora.origin import origin_of
 from macroscope.corpora.user_files import read_user_documents
 from macroscope.corpora.webtext import read_texts
 from macroscope.documents import Document, Provenance, write_documents
