@@ -10,14 +10,13 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from macroscope.config import CONTROL, Config, parse_config
 from macroscope.corpora import SIMULATED, reader
 from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WebTextCorpus, WikipediaCorpus
+from macroscope.corpora.parts import data_files, named_parts
 from macroscope.corpora.retrieval import RemoteSource, remote_source
-from macroscope.corpora.splits import named_split
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import is_empirical, load
 from macroscope.documents import SPLITS
@@ -177,7 +176,7 @@ class Plan:
                 f"{place}.dataset: {system.dataset!r} of resources/sources.yaml holds real documents, not a system's"
                 " texts; give one such as gpt2-xl-output, or use it as a corpus"
             )
-        return _data_files(source, system.splits, place)
+        return data_files(source, system.splits, place)
 
     # ---- options, as JSON: only what a stage uses, so that nothing else re-runs it --------------------------------
 
@@ -341,9 +340,9 @@ class Plan:
         if isinstance(corpus, SimulatedCorpus):
             return {"simulated": f"{self.results}/corpora/{name}/raw/{SIMULATED[corpus.kind].raw}"}
         if isinstance(corpus, FilesCorpus) or corpus.files:
-            return _named_parts(corpus.files)
+            return named_parts(corpus.files)
         splits = corpus.splits if isinstance(corpus, WebTextCorpus) else SPLITS
-        return _named_parts(_data_files(self._source(name), splits, f"corpora.{name}"))
+        return named_parts(data_files(self._source(name), splits, f"corpora.{name}"))
 
     def _source(self, name: str) -> RemoteSource:
         corpus = self.config.corpora[name]
@@ -363,25 +362,6 @@ class Plan:
 def load_plan(raw: Mapping[str, Any]) -> Plan:
     """Check a config and plan its jobs."""
     return Plan(parse_config(raw))
-
-
-def _data_files(source: RemoteSource, splits: Iterable[str], place: str) -> list[str]:
-    """Where the files of a source are kept; of those with a split in their names, only the ones of these splits."""
-    wanted = {None, *splits}
-    files = [file.name for file in source.files if named_split(file.name) in wanted]
-    if not files:
-        raise MacroscopeError(
-            f"{place}.splits: {source.name!r} has no file for {', '.join(splits)}; give another split"
-        )
-    return [f"data/{source.name}/{source.version}/{file}" for file in files]
-
-
-def _named_parts(files: Iterable[str]) -> dict[str, str]:
-    """Number the parts: file names may repeat, and may hold what a wildcard must not."""
-    return {
-        f"{number:03d}-{re.sub(r'[^A-Za-z0-9]+', '-', Path(file).name).strip('-')}": file
-        for number, file in enumerate(files)
-    }
 
 
 def _json(options: Any, names: set[str]) -> str:
