@@ -60,6 +60,12 @@ def changed(**keys):
         (changed(seed="one"), "seed: "),
         (changed(corpora={"wiki": {"source": "simulated", "test_share": 2}}), "corpora.wiki.test_share: "),
         (
+            changed(
+                corpora={"wiki": {"source": "simulated", "filters": {"max_documents": 3, "max_per_split": {"test": 1}}}}
+            ),
+            "corpora.wiki.filters: max_documents and max_per_split are both given",
+        ),
+        (
             changed(comparisons=[{"corpus": "wik"}]),
             "comparisons.0.corpus: there is no corpus 'wik'; did you mean 'wiki'?",
         ),

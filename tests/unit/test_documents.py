@@ -26,6 +26,7 @@ documents = st.builds(
     split=st.sampled_from(["train", "valid", "test"]),
     title=st.none() | st.text(max_size=5),
     sections=sections.map(tuple),
+    label=st.none() | st.text(max_size=5),
 )
 
 
@@ -43,6 +44,13 @@ def test_round_trip(tmp_path, many):
 def test_sentences_round_trip(tmp_path):
     write_documents(tmp_path / "d.parquet", [DOCUMENT], Provenance("c"))
     assert list(read_documents(tmp_path / "d.parquet")) == [DOCUMENT]
+
+
+def test_collections_written_without_labels_can_be_read(tmp_path):
+    write_documents(tmp_path / "new.parquet", [DOCUMENT], Provenance("c"))
+    old = pq.read_table(tmp_path / "new.parquet").drop_columns(["label"])
+    pq.write_table(old, tmp_path / "old.parquet")
+    assert list(read_documents(tmp_path / "old.parquet")) == [DOCUMENT]
 
 
 @pytest.mark.parametrize(

@@ -164,9 +164,9 @@ def _require(name: str, valid: Mapping[str, object], place: str, what: str) -> N
 
 
 def _sentence(error: Any) -> str:
-    if error["type"] == "value_error":
-        return str(error["ctx"]["error"])
     place, model = _locate(error["loc"])
+    if error["type"] == "value_error":
+        return f"{place}: {error['ctx']['error']}" if place else str(error["ctx"]["error"])
     if error["type"] == "extra_forbidden":
         return f"{place}: there is no such key{nearest(str(error['loc'][-1]), model.model_fields if model else ())}"
     if error["type"] == "missing":

@@ -30,6 +30,7 @@ SCHEMA = pa.schema(
         pa.field("title", pa.string()),
         pa.field("sections", pa.list_(pa.struct([("title", pa.string()), ("text", pa.string())])), nullable=False),
         pa.field("sentences", pa.list_(pa.string())),
+        pa.field("label", pa.string()),
     ]
 )
 
@@ -58,6 +59,8 @@ class Document:
         At least one.
     sentences
         Sentences of a narrative, or None.
+    label
+        What the document is known to be (its topic, author, sentiment ...), or None.
     """
 
     id: str
@@ -65,6 +68,7 @@ class Document:
     title: str | None
     sections: tuple[Section, ...]
     sentences: tuple[str, ...] | None = None
+    label: str | None = None
 
     @property
     def text(self) -> str:
@@ -214,6 +218,7 @@ def _to_table(documents: Sequence[Document]) -> pa.Table:
             "title": document.title,
             "sections": [{"title": section.title, "text": section.text} for section in document.sections],
             "sentences": None if document.sentences is None else list(document.sentences),
+            "label": document.label,
         }
         for document in documents
     ]
@@ -223,6 +228,5 @@ def _to_table(documents: Sequence[Document]) -> pa.Table:
 def _from_row(row: dict[str, Any]) -> Document:
     sections = tuple(Section(section["title"], section["text"]) for section in row["sections"])
     sentences = row.get("sentences")
-    return Document(
-        row["id"], row["split"], row.get("title"), sections, None if sentences is None else tuple(sentences)
-    )
+    sentences = None if sentences is None else tuple(sentences)
+    return Document(row["id"], row["split"], row.get("title"), sections, sentences, row.get("label"))

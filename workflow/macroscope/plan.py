@@ -6,21 +6,21 @@ take `wildcards` are input and parameter functions of rules.
 
 import hashlib
 import json
-import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from macroscope.config import CONTROL, Config, parse_config
-from macroscope.corpora import SOURCES
-from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WikipediaCorpus
+from macroscope.config import Config, parse_config
+from macroscope.corpora import SIMULATED, reader
+from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WebTextCorpus, WikipediaCorpus
+from macroscope.corpora.parts import data_files, named_parts
 from macroscope.corpora.retrieval import RemoteSource, remote_source
 from macroscope.corpora.stop_words import stop_words_path
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import is_empirical, load
+from macroscope.documents import SPLITS
 from macroscope.errors import MacroscopeError
+from macroscope.judged import Judged, alternatives
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
@@ -28,62 +28,18 @@ from macroscope.systems.options import (
     ControlSystem,
     FilesSystem,
     LanguageModelSystem,
-    NgramSystem,
     PerturbationSystem,
-    ResampledSystem,
     SimulatedSystem,
 )
 from macroscope.systems.perturbations.options import RemoveStopWords, SwapPronouns
 
-NOTHING = "(?!)"
-"""A wildcard constraint that matches nothing: a rule for a kind that the config does not use."""
 
-
-class Plan:
+class Plan(Judged):
     """The jobs of a config, as names and paths relative to the working directory."""
 
     def __init__(self, config: Config) -> None:
-        self.config = config
-        self.systems = {CONTROL: ControlSystem(kind="control"), **config.systems}
+        super().__init__(config)
         self.results = f"results/{config.run}"
-
-    # ---- what is judged ------------------------------------------------------------------------------------------
-
-    @cached_property
-    def comparisons(self) -> list[tuple[str, str, str]]:
-        """Every (critic, corpus, system) that is asked for, the control always among them; no doubles."""
-        found: dict[tuple[str, str, str], None] = {}
-        for comparison in self.config.comparisons:
-            for critic in comparison.critics:
-                for system in (CONTROL, *self._systems(comparison.corpus, comparison.systems)):
-                    found[critic, comparison.corpus, system] = None
-        return list(found)
-
-    def corpora(self) -> list[str]:
-        """Corpora that are judged against, in the order of the config."""
-        used = {corpus for _, corpus, _ in self.comparisons}
-        return [name for name in self.config.corpora if name in used]
-
-    def pairs(self, kind: type | None = None) -> list[tuple[str, str]]:
-        """Every (corpus, system) that is judged; only systems of a kind where one is given."""
-        found = dict.fromkeys((corpus, system) for _, corpus, system in self.comparisons)
-        return [pair for pair in found if kind is None or isinstance(self.systems[pair[1]], kind)]
-
-    def systems_of(self, kind: Any) -> str:
-        """Wildcard constraint: names of the systems of a kind."""
-        return _alternatives(name for name, system in self.systems.items() if isinstance(system, kind))
-
-    def simulated_corpora(self) -> str:
-        """Wildcard constraint: names of the simulated corpora."""
-        return _alternatives(n for n, corpus in self.config.corpora.items() if isinstance(corpus, SimulatedCorpus))
-
-    language_models = property(lambda self: self.systems_of(LanguageModelSystem))
-    sampled_systems = property(lambda self: self.systems_of(LanguageModelSystem | ResampledSystem))
-    ngram_systems = property(lambda self: self.systems_of(NgramSystem))
-    files_systems = property(lambda self: self.systems_of(FilesSystem))
-    control_systems = property(lambda self: self.systems_of(ControlSystem))
-    simulated_systems = property(lambda self: self.systems_of(SimulatedSystem))
-    perturbation_systems = property(lambda self: self.systems_of(PerturbationSystem))
 
     # ---- files ---------------------------------------------------------------------------------------------------
 
@@ -107,28 +63,20 @@ class Plan:
             (c, corpus, system): f"{self.results}/critics/{c}/{corpus}/theory/{system}.json"
             for c, corpus, system in self.comparisons
             if not is_empirical(c)
-            and isinstance(self.config.corpora[corpus], SimulatedCorpus)
+            and self.kind_of_process(corpus) == "wiki"  # others do not tell their section types
             and isinstance(self.systems[system], SimulatedSystem | ControlSystem)
         }
-
-    def trained(self, system: str) -> str:
-        """Name of the system whose training makes the model of a system that samples one."""
-        found = self.systems[system]
-        return found.of if isinstance(found, ResampledSystem) else system
-
-    def sampled(self, system: str) -> LanguageModelSystem | None:
-        """What a system that samples a language model asks for; None for one that does not."""
-        found = self.systems[system]
-        if isinstance(found, ResampledSystem):
-            model = self.systems[found.of]
-            assert isinstance(model, LanguageModelSystem)  # the config requires it
-            return found.applied_to(model)
-        return found if isinstance(found, LanguageModelSystem) else None
 
     def simulated_order(self, wildcards: Any) -> str:
         """Order of a simulated system; that of the control is the process's."""
         system = self.systems[wildcards.system]
         return system.order if isinstance(system, SimulatedSystem) else "process"
+
+    def simulated_kind(self, wildcards: Any) -> str:
+        """Kind of the simulated corpus that a simulated system samples."""
+        kind = self.kind_of_process(wildcards.corpus)
+        assert kind is not None  # the config requires it
+        return kind
 
     def documents(self) -> list[str]:
         """Documents of every corpus that is judged against."""
@@ -180,8 +128,18 @@ class Plan:
         return -(-system.samples // system.samples_per_shard)
 
     def user_files(self, wildcards: Any) -> list[str]:
-        """Files of a system of kind 'files'."""
-        return list(self.systems[wildcards.system].files)  # type: ignore[union-attr]
+        """Files of a system of kind 'files': the user's, or those of its data set."""
+        system, place = self.systems[wildcards.system], f"systems.{wildcards.system}"
+        assert isinstance(system, FilesSystem)  # the rule's constraint
+        if system.dataset is None:
+            return list(system.files)
+        source = remote_source(system.dataset)
+        if source.source != "webtext":
+            raise MacroscopeError(
+                f"{place}.dataset: {system.dataset!r} of resources/sources.yaml holds real documents, not a system's"
+                " texts; give one such as gpt2-xl-output, or use it as a corpus"
+            )
+        return data_files(source, system.splits, place)
 
     def perturbed_samples(self, wildcards: Any) -> str:
         """Samples that a system of kind 'perturbation' perturbs."""
@@ -200,12 +158,13 @@ class Plan:
 
     def simulation_options(self, wildcards: Any) -> str:
         """Options that shape a simulated corpus's raw file."""
-        return _json(self.config.corpora[wildcards.corpus], {"source", "kind", "documents", "clutter"})
+        used = {"source", "kind", "documents", "clutter", "valid_share", "test_share"}
+        return _json(self.config.corpora[wildcards.corpus], used)
 
     def extraction_options(self, wildcards: Any) -> str:
         """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""
         corpus = self.config.corpora[wildcards.corpus]
-        return _json(corpus, set(type(corpus).model_fields) - {"unit", "filters", "documents", "clutter"})
+        return _json(corpus, set(type(corpus).model_fields) - {"unit", "filters", "documents", "clutter", "splits"})
 
     def preparation_options(self, wildcards: Any) -> str:
         """Options of the filters."""
@@ -248,7 +207,7 @@ class Plan:
 
     def scoring_critics(self) -> str:
         """Wildcard constraint: critics with a prior."""
-        return _alternatives(name for name in CRITICS if not is_empirical(name))
+        return alternatives(name for name in CRITICS if not is_empirical(name))
 
     def perplexity_signature(self, wildcards: Any) -> str:
         """What a perplexity depends on."""
@@ -302,7 +261,7 @@ class Plan:
 
     def extraction_modules(self, wildcards: Any) -> list[str]:
         """Modules that extract the documents of a corpus."""
-        return list(modules_of(SOURCES[self.config.corpora[wildcards.corpus].source].split(":")[0]))
+        return list(modules_of(reader(self.config.corpora[wildcards.corpus])[0]))
 
     def reporting_modules(self, stage: str) -> list[str]:
         """Modules of a stage of reporting, with what the critics contribute."""
@@ -339,11 +298,6 @@ class Plan:
 
     # ---- inside --------------------------------------------------------------------------------------------------
 
-    def _systems(self, corpus: str, systems: str | list[str]) -> Iterator[str]:
-        for name in self.systems if systems == "all" else systems:
-            if self.config.applies(name, corpus):
-                yield name
-
     def _language_model(self, system: str) -> LanguageModelSystem:
         found = self.sampled(system)
         if found is None:
@@ -354,11 +308,11 @@ class Plan:
         """Part name -> raw file."""
         corpus = self.config.corpora[name]
         if isinstance(corpus, SimulatedCorpus):
-            return {"simulated": f"{self.results}/corpora/{name}/raw/pages-articles.xml.bz2"}
+            return {"simulated": f"{self.results}/corpora/{name}/raw/{SIMULATED[corpus.kind].raw}"}
         if isinstance(corpus, FilesCorpus) or corpus.files:
-            return _named_parts(corpus.files)
-        source = self._source(name)
-        return _named_parts([f"data/{source.name}/{source.version}/{file.name}" for file in source.files])
+            return named_parts(corpus.files)
+        splits = corpus.splits if isinstance(corpus, WebTextCorpus) else SPLITS
+        return named_parts(data_files(self._source(name), splits, f"corpora.{name}"))
 
     def _source(self, name: str) -> RemoteSource:
         corpus = self.config.corpora[name]
@@ -366,7 +320,13 @@ class Plan:
         if remote is None:
             key = "dump" if isinstance(corpus, WikipediaCorpus) else "dataset"
             raise MacroscopeError(f"corpora.{name}: give '{key}', a source of resources/sources.yaml, or 'files'")
-        return remote_source(remote)
+        found = remote_source(remote)
+        if found.source != corpus.source:
+            raise MacroscopeError(
+                f"corpora.{name}: {remote!r} of resources/sources.yaml is read by 'source: {found.source}', not by"
+                f" {corpus.source!r}; give that source, or another data set"
+            )
+        return found
 
 
 def load_plan(raw: Mapping[str, Any]) -> Plan:
@@ -374,17 +334,5 @@ def load_plan(raw: Mapping[str, Any]) -> Plan:
     return Plan(parse_config(raw))
 
 
-def _named_parts(files: Iterable[str]) -> dict[str, str]:
-    """Number the parts: file names may repeat, and may hold what a wildcard must not."""
-    return {
-        f"{number:03d}-{re.sub(r'[^A-Za-z0-9]+', '-', Path(file).name).strip('-')}": file
-        for number, file in enumerate(files)
-    }
-
-
 def _json(options: Any, names: set[str]) -> str:
     return json.dumps(options.model_dump(mode="json", include=names), sort_keys=True, ensure_ascii=False)
-
-
-def _alternatives(names: Iterable[str]) -> str:
-    return "|".join(re.escape(name) for name in names) or NOTHING

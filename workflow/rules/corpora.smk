@@ -9,8 +9,8 @@ localrules:
     retrieve,
 
 
-rule simulate_corpus:
-    """Write raw files in an upstream format from a process that is known exactly, and the truth beside them."""
+rule simulate_wiki:
+    """Write a MediaWiki dump from a process that is known exactly, and the truth beside it."""
     input:
         code=modules_of("macroscope.corpora.simulated.wiki"),
         wording=str(RESOURCES / "simulated_wording.yaml"),
@@ -20,9 +20,9 @@ rule simulate_corpus:
         documents="results/{run}/corpora/{corpus}/truth/documents.parquet",
         pages="results/{run}/corpora/{corpus}/truth/pages.csv",
     log:
-        "logs/{run}/simulate_corpus/{corpus}.log",
+        "logs/{run}/simulate_wiki/{corpus}.log",
     wildcard_constraints:
-        corpus=plan.simulated_corpora(),
+        corpus=plan.simulated_corpora("wiki"),
     conda:
         "../../envs/core.yaml"
     resources:
@@ -37,6 +37,21 @@ rule simulate_corpus:
         python -m macroscope --log {log:q} corpora simulate --options {params.options:q} --seed {params.seed} \
             --raw {output.raw:q} --truth {params.truth:q}
         """
+
+
+use rule simulate_wiki as simulate_webtext with:
+    input:
+        code=modules_of("macroscope.corpora.simulated.webtext"),
+        wording=str(RESOURCES / "simulated_wording.yaml"),
+    output:
+        raw="results/{run}/corpora/{corpus}/raw/webtext.jsonl",
+        process="results/{run}/corpora/{corpus}/truth/process.json",
+        documents="results/{run}/corpora/{corpus}/truth/documents.parquet",
+        articles="results/{run}/corpora/{corpus}/truth/articles.parquet",
+    log:
+        "logs/{run}/simulate_webtext/{corpus}.log",
+    wildcard_constraints:
+        corpus=plan.simulated_corpora("webtext"),
 
 
 rule retrieve:

@@ -184,7 +184,7 @@ rule sample_ngrams:
 
 
 rule import_texts:
-    """Texts of the user's own model."""
+    """Texts of the user's own model, or of a published one."""
     input:
         files=plan.user_files,
         code=modules_of("macroscope.systems.files"),
@@ -204,7 +204,7 @@ rule import_texts:
     shell:
         """
         python -m macroscope --log {log:q} systems import --options {params.options:q} \
-            --corpus {wildcards.corpus:q} --system {wildcards.system:q} --output {output:q}
+            --corpus {wildcards.corpus:q} --system {wildcards.system:q} --output {output:q} {input.files:q}
         """
 
 
@@ -250,11 +250,12 @@ rule simulate_samples:
         mem_mb=2000,
         runtime=60,
     params:
+        kind=plan.simulated_kind,
         options=plan.system_options,
         seed=plan.config.seed,
     shell:
         """
-        python -m macroscope --log {log:q} systems simulate --truth {input.process:q} \
+        python -m macroscope --log {log:q} systems simulate --truth {input.process:q} --kind {params.kind} \
             --options {params.options:q} --seed {params.seed} --corpus {wildcards.corpus:q} \
             --system {wildcards.system:q} --output {output:q}
         """

@@ -1,6 +1,8 @@
 """The filters of Appendix E, one by one, with their counts."""
 
 import csv
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -70,6 +72,53 @@ def test_random_subset_is_exact_and_independent_of_order_and_split(tmp_path):
     assert len(everything) == 1000
 
 
+def test_random_subset_of_each_split(tmp_path):
+    many = [
+        document(f"id-{n}", ["Introduction", "Methods", "Results"], split_of(f"id-{n}", 0.2, 0.3)) for n in range(600)
+    ]
+    kept, rows, _ = run(tmp_path, many, max_per_split={"train": 50, "test": 20})
+    again, _, _ = run(tmp_path, many[::-1], max_per_split={"train": 50, "test": 20})
+    everything = Counter(d.split for d in many)
+    assert Counter(d.split for d in kept) == {"train": 50, "test": 20, "valid": everything["valid"]}
+    assert {d.id for d in kept} == {d.id for d in again}
+    assert rows["document not in the random subset"] == (len(kept), 600 - len(kept))
+
+
+def test_one_kind_of_subset():
+    with pytest.raises(ValueError, match="give one of them"):
+        Filters(max_documents=3, max_per_split={"train": 2})
+
+
+def test_rare_labels_are_counted_in_training_documents_that_passed_the_earlier_filters(tmp_path):
+    def labelled(label, split, n, text=LONG):
+        titles = ["Introduction", "Methods", "Results"]
+        return [
+            replace(document(f"{label}-{split}-{i}-{len(text)}", titles, split, text), label=label) for i in range(n)
+        ]
+
+    many = [
+        *labelled("often", "train", 3),
+        *labelled("often", "test", 1),
+        *labelled("seldom", "train", 2),
+        *labelled("seldom", "train", 5, "two words"),  # too short
+        *labelled("seldom", "test", 9),
+        *labelled(None, "train", 1),
+    ]
+    kept, rows, _ = run(tmp_path, many, min_per_label=3)
+    assert Counter(d.label for d in kept) == {"often": 4, None: 1}
+    assert rows["a label that is rare: of fewer than 3 training documents"] == (5, 11)
+    _, rows, _ = run(tmp_path, many, min_per_label=3, max_documents=2, rare_titles=RareTitles())
+    assert rows["document not in the random subset"] == (2, 3)
+    with pytest.raises(MacroscopeError, match=r"a label that is rare.*loosen filters\.min_per_label"):
+        run(tmp_path, labelled("seldom", "train", 2), min_per_label=3)
+
+
+def test_no_upper_limit_of_length(tmp_path):
+    kept, rows, _ = run(tmp_path, max_section_tokens=None)
+    assert "long" in {d.id for d in kept}
+    assert not any(name.startswith("a section longer") for name in rows)
+
+
 def test_rare_titles_may_be_replaced(tmp_path):
     kept, rows, _ = run(tmp_path, rare_titles=RareTitles(min_count=2, instead="other"))
     by_id = {d.id: [s.title for s in d.sections] for d in kept}
@@ -110,6 +159,14 @@ def test_untitled_sections_are_never_rare(tmp_path):
     assert len(kept) == 3
 
 
+def test_labels_pass_every_filter(tmp_path):
+    labelled = [replace(d, label=f"label of {d.id}") for d in DOCUMENTS]
+    for titles in (RareTitles(min_count=2), RareTitles(min_count=2, instead="other")):
+        kept, _, _ = run(tmp_path, labelled, rare_titles=titles, max_documents=9)
+        assert kept
+        assert all(d.label == f"label of {d.id}" for d in kept)
+
+
 def test_splits_depend_on_the_id_alone_and_have_their_shares():
     splits = [split_of(f"document-{n}", 0.1, 0.2) for n in range(20000)]
     assert splits.count("valid") / 20000 == pytest.approx(0.1, abs=0.01)
@@ -120,10 +177,11 @@ def test_splits_depend_on_the_id_alone_and_have_their_shares():
 def test_each_line_becomes_a_document_of_its_own():
     from macroscope.corpora.prepare import each_line
 
-    whole = Document("d", "test", "T", (Section("a", "one\n\n two "), Section("b", "three")))
+    whole = Document("d", "test", "T", (Section("a", "one\n\n two "), Section("b", "three")), label="news")
     lines = list(each_line([whole]))
     assert [(d.id, d.split, d.title, d.sections) for d in lines] == [
         ("d#0", "test", None, (Section(None, "one"),)),
         ("d#1", "test", None, (Section(None, "two"),)),
         ("d#2", "test", None, (Section(None, "three"),)),
     ]
+    assert {d.label for d in lines} == {"news"}

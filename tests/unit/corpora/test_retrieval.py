@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from macroscope.corpora import retrieval
+from macroscope.corpora import SOURCES, retrieval
 from macroscope.corpora.retrieval import RemoteFile, RemoteSource, retrieve
 from macroscope.errors import MacroscopeError
 
@@ -161,8 +161,9 @@ def test_gone_upstream_names_the_substitute(tmp_path):
 
 def test_shipped_registry_is_complete(monkeypatch):
     monkeypatch.undo()
-    for name in ("simplewiki", "enwiki", "enwiki-20211201", "pubmed", "arxiv"):
-        source = retrieval.remote_source(name)
+    for name, source in retrieval._registry().items():
+        assert source == retrieval.remote_source(name)
+        assert source.source in SOURCES
         assert source.licence
         assert source.citation
         assert all(url.startswith("https://") for file in source.files for url in file.urls)

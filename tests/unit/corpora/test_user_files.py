@@ -73,6 +73,17 @@ def test_folder_of_texts(tmp_path):
     assert documents[0].title == "The title"
 
 
+def test_labels(tmp_path):
+    labels = ["good", 0, None, ""]
+    records = [{"text": "One.", "label": label} for label in labels]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, [*records, {"text": "One."}])))
+    assert [d.label for d in read(tmp_path / "mine.jsonl")] == ["good", "0", None, None, None]
+    (tmp_path / "mine.csv").write_text("text,label\nOne.,good\nTwo.,\n")
+    assert [d.label for d in read(tmp_path / "mine.csv")] == ["good", None]
+    pq.write_table(pa.table({"text": ["One.", "Two."], "label": [1, None]}), tmp_path / "mine.parquet")
+    assert [d.label for d in read(tmp_path / "mine.parquet")] == ["1", None]
+
+
 def test_line_17_is_named(tmp_path):
     lines = [json.dumps({"text": f"Document {n}."}) for n in range(1, 21)]
     lines[16] = '{"text": "cut'
@@ -90,6 +101,8 @@ def test_line_17_is_named(tmp_path):
         ({"sections": ["a"], "section_names": []}, "'section_names' must be a list of 1 names"),
         ({"sections": [{"title": "a"}]}, "section 1 is neither"),
         ({"text": "a", "split": "dev"}, "'split' is 'dev'"),
+        ({"text": "a", "label": True}, "line 1: 'label' is a bool"),
+        ({"text": "a", "label": 0.5}, "line 1: 'label' is a float"),
         ([1], "line 1 is a JSON list"),
     ],
 )

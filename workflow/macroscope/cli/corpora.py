@@ -10,7 +10,7 @@ from macroscope.cli.options import parse_options
 from macroscope.errors import MacroscopeError, nearest
 
 if TYPE_CHECKING:
-    from macroscope.corpora.options import CohanCorpus, FilesCorpus, SimulatedCorpus, WikipediaCorpus
+    from macroscope.corpora.options import Corpus
 
 app = typer.Typer(help="Raw files -> documents.", no_args_is_help=True)
 
@@ -26,10 +26,13 @@ def simulate(
     truth: Annotated[Path, typer.Option(help="Folder to write what is true about it to.")],
 ) -> None:
     """Write the raw file of a simulated corpus, and the truth about it."""
-    from macroscope.corpora.options import SimulatedCorpus
-    from macroscope.corpora.simulated.wiki import write_corpus
+    from importlib import import_module
 
-    write_corpus(parse_options(SimulatedCorpus, options), seed, raw, truth)
+    from macroscope.corpora import SIMULATED
+    from macroscope.corpora.options import SimulatedCorpus
+
+    parsed = parse_options(SimulatedCorpus, options)
+    import_module(SIMULATED[parsed.kind].module).write_corpus(parsed, seed, raw, truth)
 
 
 @app.command()
@@ -76,14 +79,23 @@ def prepare(
     run(corpus, _corpus_options(options), part_files, Outputs(documents, filters, summary, section_types))
 
 
-def _corpus_options(text: str) -> "SimulatedCorpus | WikipediaCorpus | CohanCorpus | FilesCorpus":
+def _corpus_options(text: str) -> "Corpus":
     """Validate against the options of the source that the JSON names, so that errors are about that source only."""
-    from macroscope.corpora.options import CohanCorpus, FilesCorpus, SimulatedCorpus, WikipediaCorpus
+    from macroscope.corpora.options import (
+        CohanCorpus,
+        FilesCorpus,
+        LabelledCorpus,
+        SimulatedCorpus,
+        WebTextCorpus,
+        WikipediaCorpus,
+    )
 
     models: dict[str, Any] = {
         "simulated": SimulatedCorpus,
         "wikipedia": WikipediaCorpus,
         "cohan": CohanCorpus,
+        "webtext": WebTextCorpus,
+        "labelled": LabelledCorpus,
         "files": FilesCorpus,
     }
     try:

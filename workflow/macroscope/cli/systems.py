@@ -113,13 +113,19 @@ def ngram(
 
 
 @app.command("import")
-def import_texts(options: OptionsJson, corpus: Corpus, system: System, output: Output) -> None:
-    """Read texts of the user's own model."""
+def import_texts(
+    paths: Annotated[list[Path], typer.Argument(metavar="FILES...", help="Files or folders of texts, in order.")],
+    options: OptionsJson,
+    corpus: Corpus,
+    system: System,
+    output: Output,
+) -> None:
+    """Read texts of the user's own model, or of a published one."""
     from macroscope.cli.options import parse_options
     from macroscope.systems import files
     from macroscope.systems.options import FilesSystem
 
-    files.import_texts(output, parse_options(FilesSystem, options), corpus=corpus, system=system)
+    files.import_texts(paths, output, parse_options(FilesSystem, options), corpus=corpus, system=system)
 
 
 @app.command()
@@ -135,6 +141,7 @@ def control(documents: Documents, options: OptionsJson, corpus: Corpus, output: 
 @app.command()
 def simulate(
     truth: Annotated[Path, typer.Option(help="truth/process.json of a simulated corpus.")],
+    kind: Annotated[str, typer.Option(help="Kind of that corpus: wiki or webtext.")],
     options: OptionsJson,
     corpus: Corpus,
     system: System,
@@ -147,7 +154,7 @@ def simulate(
     from macroscope.systems.options import SimulatedSystem
 
     parsed = parse_options(SimulatedSystem, options)
-    simulated.simulate(truth, output, parsed, corpus=corpus, system=system, seed=seed)
+    simulated.simulate(truth, output, parsed, kind=kind, corpus=corpus, system=system, seed=seed)
 
 
 @app.command()

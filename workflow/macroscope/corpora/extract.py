@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.corpora import source
+from macroscope.corpora.origin import origin_of
 from macroscope.documents import Document, Provenance, write_documents
-from macroscope.files import read_json
 
 # Streams the documents of a raw file: (options of the corpus, file, provenance to count in, worker processes).
 Source = Callable[[Any, Path, Provenance, int], Iterator[Document]]
@@ -33,7 +33,6 @@ def extract(corpus: str, options: Any, path: Path, output: Path, workers: int) -
     int
         Number of documents; may be 0, as one of several parts.
     """
-    note = path.with_name(path.name + ".json")
-    origin = {"name": options.source} | (read_json(note) if note.is_file() else {})
+    origin = {"name": options.source} | origin_of(path)
     provenance = Provenance(corpus, origin, options.model_dump(mode="json", exclude={"filters"}))
-    return write_documents(output, source(options.source)(options, path, provenance, workers), provenance)
+    return write_documents(output, source(options)(options, path, provenance, workers), provenance)

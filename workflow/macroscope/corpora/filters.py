@@ -3,15 +3,16 @@
 import hashlib
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from macroscope.corpora.counting import keep
-from macroscope.corpora.options import Filters, RareTitles
+from macroscope.corpora.options import Filters, RareTitles, Split
 from macroscope.corpora.titles import normalise_title
 from macroscope.corpora.tokens import CountTokens
-from macroscope.documents import Count, Document, Section
+from macroscope.documents import SPLITS, Count, Document, Section
 
 _DOCUMENTS_PER_BATCH = 256
 
@@ -55,6 +56,8 @@ class DocumentFilters:
         self._long = Count(f"a section longer than {options.max_section_tokens} tokens", 0, 0)
         self._duplicates = Count("document id that occurred before", 0, 0)
         self.counts = [self._dropped_sections, self._few, self._short, self._long, self._duplicates]
+        if options.max_section_tokens is None:
+            self.counts.remove(self._long)
 
     def apply(self, documents: Iterable[Document]) -> Iterator[Measured]:
         """Stream the documents that pass, with the tokens of each section."""
@@ -82,9 +85,10 @@ class DocumentFilters:
                 yield document, list(islice(lengths, len(document.sections)))
 
     def _of_moderate_length(self, documents: Iterable[Measured]) -> Iterator[Measured]:
+        longest = self._options.max_section_tokens
         for document, lengths in documents:
             long_enough = keep(self._short, min(lengths) >= self._options.min_section_tokens)
-            if long_enough and keep(self._long, max(lengths) <= self._options.max_section_tokens):
+            if long_enough and keep(self._long, longest is None or max(lengths) <= longest):
                 yield document, lengths
 
     def _unique(self, documents: Iterable[Measured]) -> Iterator[Measured]:
@@ -95,13 +99,13 @@ class DocumentFilters:
                 yield document, lengths
 
 
-class Subset:
-    """At most a number of documents, drawn by a hash of the id: whatever their order, and again the same ones.
+class FrequentLabels:
+    """The documents of labels that enough training documents have, and those without a label.
 
     Parameters
     ----------
-    size
-        Most documents, or None for all.
+    fewest
+        Fewest training documents of a label; 0 lets all pass.
 
     Attributes
     ----------
@@ -109,24 +113,70 @@ class Subset:
         Kept and dropped documents.
     """
 
-    def __init__(self, size: int | None) -> None:
-        self._size, self._lowest = size, list[int]()
-        self.count = Count("document not in the random subset", 0, 0)
+    def __init__(self, fewest: int) -> None:
+        self._fewest, self._documents_of = fewest, Counter[str]()
+        self.count = Count(f"a label that is rare: of fewer than {fewest} training documents", 0, 0)
 
     def add(self, document: Document) -> None:
         """See a document; all must be seen before any is chosen."""
-        if self._size is None:
+        if document.split == "train" and document.label is not None:
+            self._documents_of[document.label] += 1
+
+    def choose(self, documents: Iterable[Measured]) -> Iterator[Measured]:
+        """Stream the documents whose label is frequent."""
+        self.count.kept = self.count.dropped = 0
+        for document, lengths in documents:
+            label = document.label
+            if keep(self.count, label is None or self._documents_of[label] >= self._fewest):
+                yield document, lengths
+
+
+class Subset:
+    """At most a number of documents, drawn by a hash of the id: whatever their order, and again the same ones.
+
+    Parameters
+    ----------
+    size
+        Most documents, or None for all.
+    of_split
+        Most documents of each of these splits, in place of `size`; all documents of other splits are kept.
+
+    Attributes
+    ----------
+    count
+        Kept and dropped documents.
+    """
+
+    def __init__(self, size: int | None, of_split: Mapping[Split, int] | None = None) -> None:
+        sizes: Mapping[Any, int | None] = of_split or dict.fromkeys(SPLITS, size)
+        self._sizes = {split: size for split, size in sizes.items() if size is not None}
+        # One row of lowest ranks for each split that has a size, or the same one for all of them.
+        shared = list[int]()
+        self._lowest = {split: list[int]() if of_split else shared for split in self._sizes}
+        self.count = Count("document not in the random subset", 0, 0)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether no size is given."""
+        return not self._sizes
+
+    def add(self, document: Document) -> None:
+        """See a document; all must be seen before any is chosen."""
+        size = self._sizes.get(document.split)
+        if size is None:
             return
-        if len(self._lowest) < self._size:
-            heapq.heappush(self._lowest, -_rank(document))
+        lowest = self._lowest[document.split]
+        if len(lowest) < size:
+            heapq.heappush(lowest, -_rank(document))
         else:
-            heapq.heappushpop(self._lowest, -_rank(document))
+            heapq.heappushpop(lowest, -_rank(document))
 
     def choose(self, documents: Iterable[Measured]) -> Iterator[Measured]:
         """Stream the documents of the subset."""
         self.count.kept = self.count.dropped = 0
         for document, lengths in documents:
-            if keep(self.count, self._size is None or _rank(document) <= -self._lowest[0]):
+            lowest = self._lowest.get(document.split)
+            if keep(self.count, lowest is None or _rank(document) <= -lowest[0]):
                 yield document, lengths
 
 

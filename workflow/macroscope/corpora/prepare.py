@@ -10,6 +10,7 @@ from pathlib import Path
 
 from macroscope.corpora.filters import (
     DocumentFilters,
+    FrequentLabels,
     Measured,
     Subset,
     TitleCensus,
@@ -42,15 +43,16 @@ class Outputs:
 def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Outputs) -> None:
     """Turn the extracted parts of a corpus into its documents.
 
-    In this order: with `unit: line`, each line becomes a document; section titles are brought to their standard
-    form; sections of boilerplate are removed; documents are dropped that have fewer than `min_sections` sections, a
-    section shorter than `min_section_tokens`, one longer than `max_section_tokens`, or the id of an earlier one
-    (the first is kept); a random subset of `max_documents` is taken, where that is given; last, documents with a
-    rare section title go. The paper leaves open whether titles are counted before the other filters, and whether in
-    documents or in occurrences: here a title counts once in each *training* document that passed all *earlier*
-    filters, and is rare below max(min_count, min_share x number of those documents); it is counted once, not again
-    after documents have left. Sections without a title are never rare. With `rare_titles.instead`, the document
-    stays and its rare titles give way to that section type.
+    In this order: with `unit: line`, each line becomes a document; section titles are brought to their standard form;
+    sections of boilerplate are removed; documents are dropped that have fewer than `min_sections` sections, a section
+    shorter than `min_section_tokens`, one longer than `max_section_tokens`, or the id of an earlier one (the first is
+    kept); then those whose label fewer than `min_per_label` training documents have; a random subset is taken, of
+    `max_documents` or of `max_per_split`, where one is given; last, documents with a rare section title go. The paper
+    leaves open whether titles are counted before the other filters, and whether in documents or in occurrences: here
+    a title counts once in each *training* document that passed all *earlier* filters, and is rare below
+    max(min_count, min_share x number of those documents); it is counted once, not again after documents have left.
+    Sections without a title are never rare. With `rare_titles.instead`, the document stays and its rare titles give
+    way to that section type.
 
     The documents' splits are those that the parts have: by id hash, or the source's official ones.
 
@@ -72,7 +74,9 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     provenance = _provenance(corpus, options, parts)
     filters = DocumentFilters(options.filters, options.language, token_counter(options.filters.length_tokenizer))
     provenance.counts += filters.counts
-    subset, lengths, summary = Subset(options.filters.max_documents), array("i"), Summary()
+    labels = FrequentLabels(options.filters.min_per_label)
+    subset = Subset(options.filters.max_documents, options.filters.max_per_split)
+    lengths, summary = array("i"), Summary()
     outputs.documents.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".prepare.", dir=outputs.documents.parent) as folder:
         passed = Path(folder) / "passed.parquet"
@@ -81,17 +85,24 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
             extracted = each_line(extracted)
         shown = progress(extracted, f"filter {corpus}", unit="documents")
         measured = filters.apply(with_standard_titles(shown, options.language))
-        write_documents(passed, _taking_notes(measured, subset, lengths), provenance)
+        write_documents(passed, _taking_notes(measured, labels, lengths), provenance)
+
+        def with_frequent_labels() -> Iterator[Measured]:
+            return labels.choose(_pairs(read_documents(passed), lengths))
 
         def chosen() -> Iterator[Measured]:
-            return subset.choose(_pairs(read_documents(passed), lengths))
+            return subset.choose(with_frequent_labels())
 
-        if options.filters.max_documents is not None:
+        if options.filters.min_per_label:
+            provenance.counts.append(labels.count)
+        if not subset.is_everything:
             provenance.counts.append(subset.count)
+            for document, _ in with_frequent_labels():
+                subset.add(document)
         kept = _without_rare_titles(chosen(), TitleCensus.of(chosen()), options.filters.rare_titles, provenance)
         _write(outputs, _summed_up(kept, summary), provenance)
-    for split in ("valid", "test"):
-        if not summary.documents(split):
+    for split, share in (("valid", options.valid_share), ("test", options.test_share)):
+        if share and not summary.documents(split):
             log.warning("corpus '%s': no document is in the split '%s'; give it more documents", corpus, split)
     write_filters(outputs.filters, provenance.counts)
     summary.write(outputs.summary)
@@ -99,11 +110,13 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
 
 
 def each_line(documents: Iterable[Document]) -> Iterator[Document]:
-    """Make every line of text a document of one section without a title; it stays in its document's split."""
+    """Make every line of text a document of one section without a title; it keeps its document's split and label."""
     for document in documents:
         lines = (line.strip() for section in document.sections for line in section.text.split("\n"))
         for number, line in enumerate(filter(None, lines)):
-            yield Document(f"{document.id}#{number}", document.split, None, (Section(None, line),))
+            yield Document(
+                f"{document.id}#{number}", document.split, None, (Section(None, line),), label=document.label
+            )
 
 
 def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenance:
@@ -120,9 +133,9 @@ def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenan
     return Provenance(corpus, {"parts": sources}, options.model_dump(mode="json"), list(counts.values()))
 
 
-def _taking_notes(documents: Iterable[Measured], subset: Subset, lengths: "array[int]") -> Iterator[Document]:
+def _taking_notes(documents: Iterable[Measured], labels: FrequentLabels, lengths: "array[int]") -> Iterator[Document]:
     for document, section_lengths in documents:
-        subset.add(document)
+        labels.add(document)
         lengths.extend(section_lengths)
         yield document
 
@@ -173,6 +186,7 @@ _OPTIONS = {
     "fewer than": "min_sections",
     "a section shorter": "min_section_tokens",
     "a section longer": "max_section_tokens",
+    "a label that is rare": "min_per_label",
     RARE_TITLE: "rare_titles",
     "section of boilerplate": "drop_sections",
 }
@@ -189,7 +203,10 @@ def empty_corpus(provenance: Provenance, what: str) -> MacroscopeError:
     counts = [count for count in provenance.counts if count.unit != "sections"]
     worst = max(counts, key=lambda count: count.dropped, default=None)
     if worst is None or not worst.dropped:
-        return MacroscopeError(f"corpus '{provenance.corpus}': no {what} is in its raw files; give it more documents")
+        advice = "give it more documents"
+        if provenance.options.get("official_splits"):
+            advice += ", or 'official_splits: false'"
+        return MacroscopeError(f"corpus '{provenance.corpus}': no {what} is in its raw files; {advice}")
     last = next((count for count in reversed(counts) if count.dropped), worst)
     took = f"the filter '{worst.filter}' dropped {worst.dropped:,} of {worst.dropped + worst.kept:,} {worst.unit}"
     if last is not worst:

@@ -19,6 +19,7 @@ import requests
 import yaml
 from tenacity import Retrying, before_sleep_log, retry_if_exception_type, stop_after_attempt, wait_exponential
 
+from macroscope.corpora.origin import note_of
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json, write_json
 from macroscope.paths import RESOURCES
@@ -62,7 +63,7 @@ class RemoteSource:
     Attributes
     ----------
     source
-        Which source reads its files: "wikipedia" or "cohan".
+        Which source of the corpora room reads its files.
     gone
         Why it can no longer be had upstream, and what stands in for it; None where it can.
     """
@@ -152,7 +153,7 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
         os.replace(_part(destination), destination)
         _note(destination).unlink(missing_ok=True)
         known = {"url": place, "size": download.size, "sha256": download.sha256, "changed": download.changed}
-        write_json(destination.with_name(destination.name + ".json"), origin | known)
+        write_json(note_of(destination), origin | known)
         return
     advice = "check the mirror" if mirror is not None else "set 'mirror:' in the config to an address that has it"
     raise MacroscopeError(f"{file} cannot be retrieved: {'; '.join(failures)}; {advice}")

@@ -1,8 +1,13 @@
-"""Which split a document belongs to: decided by its id alone, so that it depends neither on order nor on others."""
+"""Which split a document belongs to: decided by its id alone, so that it depends neither on order nor on others.
+
+Sources with official splits keep those.
+"""
 
 import hashlib
+import re
 
 _RANGE = 2.0**64
+_IN_NAME = re.compile(r"\.(train|valid|test)\.")
 
 
 def split_of(identifier: str, valid_share: float, test_share: float) -> str:
@@ -13,7 +18,7 @@ def split_of(identifier: str, valid_share: float, test_share: float) -> str:
     identifier
         The document's id.
     valid_share, test_share
-        Expected shares of the two held-out splits, in (0, 1). A larger `test_share` only moves documents into the
+        Expected shares of the two held-out splits, in [0, 1). A larger `test_share` only moves documents into the
         test split, from the training split or from the validation split's upper end.
 
     Returns
@@ -30,3 +35,9 @@ def split_of(identifier: str, valid_share: float, test_share: float) -> str:
     if position < test_share:
         return "test"
     return "valid" if position < test_share + valid_share else "train"
+
+
+def named_split(name: str) -> str | None:
+    """Split in the name of a file, as in webtext.test.jsonl; None where there is none."""
+    found = _IN_NAME.search(name)
+    return found.group(1) if found else None

@@ -2,7 +2,7 @@
 
 JSON Lines (also gzipped), a JSON list, Parquet, CSV, or a folder of .txt and .md files. A record has `sections` (a list
 of strings, or of objects with `text` and perhaps `title`; with strings also `section_names`, as in deng2022's released
-data) or `text`, which is split at its headings or blank lines. `id`, `title` and `split` are optional.
+data) or `text`, which is split at its headings or blank lines. `id`, `title`, `split` and `label` are optional.
 """
 
 import csv
@@ -49,11 +49,11 @@ class _Counts:
 def read_files(options: FilesCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
     """Stream the documents of one file or folder, as the source `files`; see `read_user_documents`."""
     provenance.source.update(file=path.name)
-    return read_user_documents([path], provenance, options.valid_share, options.test_share)
+    return read_user_documents([path], provenance, options.valid_share, options.test_share, options.one_section)
 
 
 def read_user_documents(
-    paths: Sequence[Path], provenance: Provenance, valid_share: float, test_share: float
+    paths: Sequence[Path], provenance: Provenance, valid_share: float, test_share: float, one_section: bool = False
 ) -> Iterator[Document]:
     """Stream documents from files or folders, in the order given, folders by name.
 
@@ -66,6 +66,8 @@ def read_user_documents(
         document keeps its id).
     valid_share, test_share
         For documents without a `split` of their own; see `macroscope.corpora.splits.split_of`.
+    one_section
+        A plain `text` is one section without a title; otherwise it is cut at its headings or blank lines.
 
     Raises
     ------
@@ -76,7 +78,7 @@ def read_user_documents(
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
     seen: set[str] = set()
     for record in _records(paths):
-        document = _document(record, counts, valid_share, test_share)
+        document = _document(record, counts, valid_share, test_share, one_section)
         if document is not None and keep(counts.duplicates, document.id not in seen):
             seen.add(document.id)
             yield document
@@ -194,27 +196,29 @@ def _from_csv(row: dict[str, str], where: str) -> dict[str, Any]:
     return fields
 
 
-def _document(record: _Record, counts: _Counts, valid_share: float, test_share: float) -> Document | None:
-    own_title, raw = _sections(record)
+def _document(
+    record: _Record, counts: _Counts, valid_share: float, test_share: float, one_section: bool
+) -> Document | None:
+    own_title, raw = _sections(record, one_section)
     sections = tuple(section for section in raw if section.text)
     counts.empty_sections.kept += len(sections)
     counts.empty_sections.dropped += len(raw) - len(sections)
     if not keep(counts.without_text, bool(sections)):
         return None
-    identifier = _identifier(record)
+    identifier = _string_or_number(record, "id") or record.default_id
     title = _optional_string(record, "title") or own_title
     split = _optional_string(record, "split") or split_of(identifier, valid_share, test_share)
     if split not in SPLITS:
         raise MacroscopeError(f"{record.where}: 'split' is {split!r}; it must be one of {', '.join(SPLITS)}")
-    return Document(identifier, split, title, sections)
+    return Document(identifier, split, title, sections, label=_string_or_number(record, "label"))
 
 
-def _identifier(record: _Record) -> str:
-    value = record.fields.get("id")
+def _string_or_number(record: _Record, name: str) -> str | None:
+    value = record.fields.get(name)
     if value is None or value == "":
-        return record.default_id
+        return None
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise MacroscopeError(f"{record.where}: 'id' is a {type(value).__name__}; give a string or a number")
+        raise MacroscopeError(f"{record.where}: '{name}' is a {type(value).__name__}; give a string or a whole number")
     return str(value)
 
 
@@ -225,7 +229,7 @@ def _optional_string(record: _Record, name: str) -> str | None:
     return value or None
 
 
-def _sections(record: _Record) -> tuple[str | None, list[Section]]:
+def _sections(record: _Record, one_section: bool) -> tuple[str | None, list[Section]]:
     sections, text = record.fields.get("sections"), record.fields.get("text")
     if sections is not None:
         return None, _given_sections(record, sections)
@@ -233,7 +237,7 @@ def _sections(record: _Record) -> tuple[str | None, list[Section]]:
         raise MacroscopeError(f"{record.where} has neither 'sections' nor 'text'; give one of them")
     if not isinstance(text, str):
         raise MacroscopeError(f"{record.where}: 'text' is a {type(text).__name__}; give a string")
-    return split_sections(text)
+    return (None, [Section(None, tidy(text))]) if one_section else split_sections(text)
 
 
 def _given_sections(record: _Record, sections: Any) -> list[Section]:

@@ -1,21 +1,35 @@
-"""Texts of the user's own model."""
+"""Texts of the user's own model, or of a published one."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from macroscope.corpora.origin import origin_of
 from macroscope.corpora.user_files import read_user_documents
-from macroscope.documents import Provenance, write_documents
+from macroscope.corpora.webtext import read_texts
+from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.options import FilesSystem
 
 
-def import_texts(output: Path, options: FilesSystem, *, corpus: str, system: str) -> None:
-    """Read the user's files as samples; texts without any section are dropped and counted."""
-    provenance = Provenance(corpus, {"system": system, "files": list(options.files)}, options.model_dump(mode="json"))
-    paths = [Path(file) for file in options.files]
-    documents = (
-        replace(document, split="test")
-        for document in read_user_documents(paths, provenance, valid_share=0.0, test_share=1.0)
-    )
-    if not write_documents(output, documents, provenance):
-        raise MacroscopeError(f"system {system}: {', '.join(options.files)} hold no text that can be judged")
+def import_texts(paths: Sequence[Path], output: Path, options: FilesSystem, *, corpus: str, system: str) -> None:
+    """Read files as samples; texts without any section are dropped and counted.
+
+    Parameters
+    ----------
+    paths
+        The user's files, or those of the data set that the options name; what `retrieve` noted beside them goes into
+        the metadata.
+    """
+    source = {"system": system, "files": [str(path) for path in paths]}
+    origins = [origin for path in paths if (origin := origin_of(path))]
+    provenance = Provenance(corpus, source | ({"parts": origins} if origins else {}), options.model_dump(mode="json"))
+    if not write_documents(output, _samples(paths, options, provenance), provenance):
+        raise MacroscopeError(f"system {system}: {', '.join(source['files'])} hold no text that can be judged")
+
+
+def _samples(paths: Sequence[Path], options: FilesSystem, provenance: Provenance) -> Iterator[Document]:
+    if options.dataset is not None:
+        return read_texts(paths, provenance)
+    documents = read_user_documents(paths, provenance, valid_share=0.0, test_share=1.0, one_section=options.one_section)
+    return (replace(document, split="test") for document in documents)

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from macroscope.corpora.options import Options
+from macroscope.corpora.options import ONE_SECTION, Options, Split
 from macroscope.systems.perturbations.options import Step
 
 
@@ -139,10 +139,25 @@ class NgramSystem(Options):
 
 
 class FilesSystem(Options):
-    """Texts of the user's own model: JSON Lines, Parquet, CSV, or a folder of text files."""
+    """Texts of the user's own model (JSON Lines, Parquet, CSV, or a folder of text files), or of a published one."""
 
     kind: Literal["files"]
-    files: list[str] = Field(min_length=1, description="Files or folders.")
+    files: list[str] = Field([], description="Files or folders.")
+    one_section: bool = ONE_SECTION
+    dataset: str | None = Field(
+        None,
+        description="Name of a data set in resources/sources.yaml instead of files, such as gpt2-xl-output; each text"
+        " is one section.",
+    )
+    splits: list[Split] = Field(
+        ["test"], min_length=1, description="Which of the data set's files are taken, by the split in their names."
+    )
+
+    @model_validator(mode="after")
+    def _files_or_dataset(self) -> "FilesSystem":
+        if bool(self.files) == (self.dataset is not None):
+            raise ValueError("give either 'files' or 'dataset', a data set of resources/sources.yaml")
+        return self
 
 
 class ControlSystem(Options):

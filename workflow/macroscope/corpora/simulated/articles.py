@@ -1,9 +1,11 @@
 """Documents of the simulated encyclopaedia: section types from the process, texts from the wording, both by seed."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from macroscope.corpora.simulated.genres import genre_of
 from macroscope.corpora.simulated.process import SectionProcess
 from macroscope.corpora.simulated.wording import draw_article, draw_sentences
 from macroscope.documents import Document, Section
@@ -48,3 +50,14 @@ def draw_section_types(process: SectionProcess, order: str, rng: np.random.Gener
     if order != "process":
         raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
     return types
+
+
+def as_text(article: Document) -> Document:
+    """Return an article in the form of a text: one section without a title, a line for each section it had."""
+    text = "\n".join(section.text for section in article.sections)
+    return replace(article, title=None, sections=(Section(None, text),), label=genre(article))
+
+
+def genre(article: Document) -> str:
+    """Genre of an article, by its section types."""
+    return genre_of(section.title or "" for section in article.sections)

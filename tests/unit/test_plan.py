@@ -1,0 +1,119 @@
+"""The plan: which files a config asks for."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from macroscope.config import parse_config
+from macroscope.errors import MacroscopeError
+from macroscope.plan import Plan
+
+
+def plan_of(corpus, **systems):
+    return Plan(parse_config({"corpora": {"c": corpus}, "systems": systems, "comparisons": [{"corpus": "c"}]}))
+
+
+def names(**wildcards):
+    return SimpleNamespace(**wildcards)
+
+
+def test_the_files_of_a_data_set_by_their_splits():
+    plan = plan_of({"source": "webtext", "dataset": "webtext"})
+    assert list(plan._raw_parts("c").values()) == [
+        f"data/webtext/v1/webtext.{split}.jsonl" for split in ("train", "valid", "test")
+    ]
+    some = {"source": "webtext", "dataset": "webtext", "splits": ["test", "valid"]}
+    with pytest.raises(MacroscopeError, match=r"corpora\.c: without 'train' among 'splits'"):
+        plan_of(some)
+    plan = plan_of(some | {"official_splits": False})
+    assert plan._raw_parts("c") == {
+        "000-webtext-valid-jsonl": "data/webtext/v1/webtext.valid.jsonl",
+        "001-webtext-test-jsonl": "data/webtext/v1/webtext.test.jsonl",
+    }
+    assert plan.raw_part(names(corpus="c", part="001-webtext-test-jsonl")) == "data/webtext/v1/webtext.test.jsonl"
+    assert plan.parts(names(corpus="c"))[0] == "results/default/corpora/c/extracted/000-webtext-valid-jsonl.parquet"
+
+
+def test_other_splits_extract_no_file_anew():
+    options = [
+        plan_of({"source": "webtext", "dataset": "webtext", "splits": splits}).extraction_options(names(corpus="c"))
+        for splits in (["train"], ["train", "test"])
+    ]
+    assert options[0] == options[1]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "message"),
+    [
+        ({"source": "webtext"}, r"corpora\.c: give 'dataset'"),
+        ({"source": "webtext", "dataset": "webtex"}, "'webtex' is no source .*did you mean 'webtext'"),
+        ({"source": "webtext", "dataset": "pubmed"}, r"corpora\.c: 'pubmed' .* is read by 'source: cohan'"),
+        (
+            {"source": "webtext", "dataset": "gpt2-xl-output", "splits": ["train"]},
+            r"corpora\.c\.splits: 'gpt2-xl-output' has no file for train",
+        ),
+    ],
+)
+def test_data_sets_that_do_not_fit(corpus, message):
+    with pytest.raises(MacroscopeError, match=message):
+        plan_of(corpus)._raw_parts("c")
+
+
+def test_local_files_stand_for_the_data_set():
+    plan = plan_of({"source": "webtext", "files": ["mine.jsonl"]})
+    assert plan._raw_parts("c") == {"000-mine-jsonl": "mine.jsonl"}
+
+
+def test_the_files_of_a_published_model():
+    corpus = {"source": "webtext", "files": ["x.jsonl"]}
+    xl = {"kind": "files", "dataset": "gpt2-xl-output"}
+    plan = plan_of(corpus, xl=xl, both=xl | {"splits": ["test", "valid"]}, mine={"kind": "files", "files": ["a", "b"]})
+    assert plan.user_files(names(system="xl")) == ["data/gpt2-xl-output/v1/xl-1542M.test.jsonl"]
+    assert plan.user_files(names(system="both")) == [
+        "data/gpt2-xl-output/v1/xl-1542M.valid.jsonl",
+        "data/gpt2-xl-output/v1/xl-1542M.test.jsonl",
+    ]
+    assert plan.user_files(names(system="mine")) == ["a", "b"]
+
+
+@pytest.mark.parametrize("system", [{}, {"files": ["a"], "dataset": "gpt2-xl-output"}])
+def test_a_system_has_files_or_a_data_set(system):
+    with pytest.raises(MacroscopeError, match=r"systems\.mine: give either 'files' or 'dataset'"):
+        plan_of({"source": "webtext", "files": ["x"]}, mine={"kind": "files"} | system)
+
+
+def test_real_documents_are_no_system():
+    plan = plan_of({"source": "webtext", "files": ["x"]}, mine={"kind": "files", "dataset": "pubmed"})
+    with pytest.raises(MacroscopeError, match=r"systems\.mine\.dataset: 'pubmed' .* holds real documents"):
+        plan.user_files(names(system="mine"))
+
+
+def test_simulated_corpora_by_their_kind():
+    config = {
+        "corpora": {"w": {"source": "simulated"}, "t": {"source": "simulated", "kind": "webtext"}},
+        "systems": {"process": {"kind": "simulated"}},
+        "comparisons": [{"corpus": "w"}, {"corpus": "t"}],
+    }
+    plan = Plan(parse_config(config))
+    assert (plan.simulated_corpora("wiki"), plan.simulated_corpora("webtext")) == ("w", "t")
+    assert plan.raw_part(names(corpus="w", part="simulated")).endswith("w/raw/pages-articles.xml.bz2")
+    assert plan.raw_part(names(corpus="t", part="simulated")).endswith("t/raw/webtext.jsonl")
+    modules = [{Path(m).stem for m in plan.extraction_modules(names(corpus=corpus))} for corpus in ("w", "t")]
+    assert "wikitext" in modules[0]
+    assert "wikitext" not in modules[1]
+    assert "webtext" in modules[1]
+    assert plan.simulated_kind(names(corpus="t")) == "webtext"
+    # Theory is about section types, and only the documents of kind wiki carry theirs.
+    assert {corpus for _, corpus, _ in plan.calibrations()} == {"w"}
+
+
+def test_labelled_data_sets():
+    plan = plan_of({"source": "labelled", "dataset": "newsgroups20"})
+    assert list(plan._raw_parts("c").values()) == ["data/newsgroups20/bydate/20news-bydate.tar.gz"]
+    modules = {Path(module).name for module in plan.extraction_modules(names(corpus="c"))}
+    assert {"source.py", "newsgroups20.py", "yelp_polarity.py", "splits.py"} <= modules
+    with pytest.raises(MacroscopeError, match=r"corpora\.c: give 'format' with 'files'"):
+        plan_of({"source": "labelled", "files": ["x"]})
+    with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):
+        plan_of({"source": "labelled", "dataset": "yelp"})
