@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, StringConstraints, ValidationError, creat
 
 from macroscope.corpora.options import AnyCorpus, Options, SimulatedCorpus
 from macroscope.critics import CRITICS
+from macroscope.critics.clusters.options import Probing
 from macroscope.critics.critic import SPLIT_HALF, options_model
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.systems.options import (
@@ -67,6 +68,7 @@ class Config(Options):
     systems: dict[Name, AnySystem] = Field({}, description="What produces the texts that are judged.")
     critics: Critics = Field(Critics(), description="Options of the critics.")
     comparisons: list[Comparison] = Field(min_length=1, description="Which systems are judged where, by what.")
+    probing: list[Probing] = Field([], description="What the clusters of which corpora know.")
 
     @model_validator(mode="after")
     def _names_exist(self) -> "Config":
@@ -78,6 +80,12 @@ class Config(Options):
             for system in [] if comparison.systems == "all" else comparison.systems:
                 _require(system, {**self.systems, CONTROL: None}, f"{place}.systems", "system")
                 self._require_process(system, comparison.corpus, place)
+        for number, probing in enumerate(self.probing):
+            _require(probing.corpus, self.corpora, f"probing.{number}.corpus", "corpus")
+            if probing.reference is not None:
+                _require(probing.reference, self.corpora, f"probing.{number}.reference", "corpus")
+        if len({probing.corpus for probing in self.probing}) < len(self.probing):
+            raise ValueError("probing: a corpus stands there twice; put all its encoders into one entry")
         return self
 
     @model_validator(mode="after")

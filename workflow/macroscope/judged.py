@@ -7,6 +7,7 @@ from typing import Any
 
 from macroscope.config import CONTROL, Config
 from macroscope.corpora.options import SimulatedCorpus
+from macroscope.critics.clusters.options import Probing
 from macroscope.systems.options import (
     ControlSystem,
     FilesSystem,
@@ -27,6 +28,7 @@ class Judged:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.systems = {CONTROL: ControlSystem(kind="control"), **config.systems}
+        self.results = f"results/{config.run}"
 
     @cached_property
     def comparisons(self) -> list[tuple[str, str, str]]:
@@ -39,8 +41,9 @@ class Judged:
         return list(found)
 
     def corpora(self) -> list[str]:
-        """Corpora that are judged against, in the order of the config."""
+        """Corpora that are judged against or probed, in the order of the config."""
         used = {corpus for _, corpus, _ in self.comparisons}
+        used |= {name for probing in self.config.probing for name in (probing.corpus, probing.reference) if name}
         return [name for name in self.config.corpora if name in used]
 
     def pairs(self, kind: type | None = None) -> list[tuple[str, str]]:
@@ -63,6 +66,10 @@ class Judged:
     control_systems = property(lambda self: self.systems_of(ControlSystem))
     simulated_systems = property(lambda self: self.systems_of(SimulatedSystem))
     perturbation_systems = property(lambda self: self.systems_of(PerturbationSystem))
+
+    def probing(self, corpus: str) -> Probing:
+        """What is asked about the clusters of a corpus."""
+        return next(probing for probing in self.config.probing if probing.corpus == corpus)
 
     def trained(self, system: str) -> str:
         """Name of the system whose training makes the model of a system that samples one."""

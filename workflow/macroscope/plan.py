@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from macroscope.config import Config, parse_config
+from macroscope.config import parse_config
 from macroscope.corpora import SIMULATED, reader
 from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WebTextCorpus, WikipediaCorpus
 from macroscope.corpora.parts import data_files, named_parts
@@ -20,10 +20,11 @@ from macroscope.critics import CRITICS
 from macroscope.critics.critic import is_empirical, load
 from macroscope.documents import SPLITS
 from macroscope.errors import MacroscopeError
-from macroscope.judged import Judged, alternatives
+from macroscope.judged import alternatives
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
+from macroscope.probing_jobs import ProbingJobs
 from macroscope.systems.options import (
     ControlSystem,
     FilesSystem,
@@ -34,12 +35,8 @@ from macroscope.systems.options import (
 from macroscope.systems.perturbations.options import RemoveStopWords, SwapPronouns
 
 
-class Plan(Judged):
+class Plan(ProbingJobs):
     """The jobs of a config, as names and paths relative to the working directory."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__(config)
-        self.results = f"results/{config.run}"
 
     # ---- files ---------------------------------------------------------------------------------------------------
 

@@ -37,6 +37,8 @@ wildcard_constraints:
     critic=r"[a-z_]+",
     part=r"[A-Za-z0-9-]+",
     shard=r"\d+",
+    encoder=r"[A-Za-z0-9_-]+",
+    side="own|reference",
     split="valid|test",
 
 

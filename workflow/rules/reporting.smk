@@ -10,6 +10,7 @@ rule make_tables:
     input:
         statistics=plan.statistics(),
         theory=list(plan.calibrations().values()),
+        probing=plan.probed(),
         evidence=plan.evidence(),
         documents=plan.documents(),
         samples=plan.samples(),

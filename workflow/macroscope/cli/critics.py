@@ -143,3 +143,33 @@ def learn_shared(
     """Learn from the latents of all systems what their comparisons share, for critics that share anything."""
     module, parsed = _load(critic, options)
     module.learn_shared(latents, output, parsed, seed)
+
+
+@app.command()
+def embed_corpus(documents: Documents, output: Output, options: OptionsJson = "{}") -> None:
+    """Embed the documents of a corpus that is probed, with their labels."""
+    from macroscope.cli.options import parse_options
+    from macroscope.critics.clusters import probing
+    from macroscope.critics.clusters.options import EmbeddingOptions
+
+    probing.embed_corpus(documents, output, parse_options(EmbeddingOptions, options))
+
+
+@app.command()
+def probe(
+    embeddings: Annotated[Path, typer.Option(help="Embeddings of the corpus that is probed (Parquet).")],
+    probing: Annotated[str, typer.Option(help="What is probed, as JSON.")],
+    output: Output,
+    reference: Annotated[
+        Path | None, typer.Option(help="Embeddings of a corpus that clusters are learnt on as well.")
+    ] = None,
+    options: OptionsJson = "{}",
+    seed: Seed = 1,
+) -> None:
+    """Predict labels, stop words and symbols of texts from their clusters."""
+    from macroscope.cli.options import parse_options
+    from macroscope.critics.clusters.options import ClustersOptions, Probing
+    from macroscope.critics.clusters.probing import probe_corpus
+
+    asked = parse_options(Probing, probing)
+    probe_corpus(embeddings, reference, output, asked, parse_options(ClustersOptions, options), seed)

@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from macroscope.critics.clusters.probing_figure import probing_figure
 from macroscope.critics.critic import is_empirical, load
 from macroscope.files import atomic
 from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, save, style
@@ -50,6 +51,9 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
             save(figure, folder / f"latent_ppl_{critic}_{corpus}")
             if rows["word_ppl"].notna().any():
                 save(perplexity_figure(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
+        if (tables / "probing.csv").exists():
+            for corpus, rows in pd.read_csv(tables / "probing.csv").groupby("corpus", sort=False):
+                save(probing_figure(rows, str(corpus)), folder / f"probing_{corpus}")
         for corpus, system in results.language_models():
             log = results.training_log(corpus, system)
             save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")

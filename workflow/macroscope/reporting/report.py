@@ -165,7 +165,21 @@ def _chapters(
                 if (path := figures / f"{name}_{critic}_{corpus}.svg").exists()
             ]
         chapters[key].append(_shown(item, corpus, captions))
-    return [(f"{critic} on {corpus}", blocks) for (critic, corpus), blocks in chapters.items()]
+    found = [(f"{critic} on {corpus}", blocks) for (critic, corpus), blocks in chapters.items()]
+    return found + [
+        (
+            f"probing on {asked.corpus}",
+            [
+                Shown(
+                    f"probing-{asked.corpus}",
+                    "What the clusters know",
+                    captions.html("probing"),
+                    figure=inline_svg(figures / f"probing_{asked.corpus}.svg"),
+                )
+            ],
+        )
+        for asked in results.plan.config.probing
+    ]
 
 
 def _shown(item: ReportItem, corpus: str, captions: Captions) -> Shown:

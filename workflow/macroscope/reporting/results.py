@@ -63,6 +63,20 @@ class Results:
         for (critic, corpus, system), path in self.plan.calibrations().items():
             yield critic, corpus, system, read_json(Path(path))
 
+    def probing(self) -> pd.DataFrame:
+        """What clusters know, of all probed corpora and encoders."""
+        frames = [
+            pd.read_csv(self.folder / "critics" / "clusters" / asked.corpus / "probing" / f"{encoder}.csv").assign(
+                corpus=asked.corpus, encoder=encoder
+            )
+            for asked in self.plan.config.probing
+            for encoder in asked.encoders
+        ]
+        if not frames:
+            return pd.DataFrame()
+        table = pd.concat(frames, ignore_index=True)
+        return table[["corpus", "encoder", *(column for column in table if column not in ("corpus", "encoder"))]]
+
     def model_size(self, corpus: str, system: str) -> dict[str, int]:
         """Parameters, size of the vocabulary, and context window in tokens of a language model."""
         return read_json(self.folder / "systems" / corpus / system / "model" / "size.json")

@@ -28,6 +28,8 @@ def write_tables(config: Path, output: Path) -> None:
         Estimated against known latent PPL, where a corpus is simulated.
     models.csv
         Size and perplexity of every language model that was trained (meister2021 Table 1).
+    probing.csv
+        What clusters know of the texts of probed corpora (pimentel2022 Figures 3, 5, 7).
     corpora.csv
         Size and section structure of every corpus and split (Table 11).
     dropped.csv
@@ -49,6 +51,9 @@ def write_tables(config: Path, output: Path) -> None:
         models = models_table(results, headline)
         if len(models):
             models.to_csv(folder / "models.csv", index=False)
+        probing = results.probing()
+        if len(probing):
+            probing.to_csv(folder / "probing.csv", index=False)
         results.corpus_table("summary").to_csv(folder / "corpora.csv", index=False)
         dropped_table(results).to_csv(folder / "dropped.csv", index=False)
         for critic, corpus, item in results.items(statistics):

@@ -1,9 +1,10 @@
 """The clusters critic: documents -> embeddings -> clusters -> divergences from the control.
 
 Inputs: samples of the systems.
-Outputs: results/{run}/critics/clusters/{corpus}/{latents,inference,evidence}/,
+Outputs: results/{run}/critics/clusters/{corpus}/{latents,inference,evidence,probing}/,
 results/{run}/statistics/clusters/{corpus}/.
-Steps: project (embed), with `clustering: shared` cluster all systems together, compare.
+Steps: project (embed), with `clustering: shared` cluster all systems together, compare; for probing, embed whole corpora
+and predict what is known of their texts.
 """
 
 
@@ -112,4 +113,68 @@ rule compare_clusters:
             --system {wildcards.system:q} --reference {input.reference:q} --candidate {input.candidate:q} \
             {params.inference} --options {params.options:q} --signature {params.signature:q} {params.resampling} \
             --statistics {output.statistics:q} --evidence {output.evidence:q}
+        """
+
+
+rule embed_corpus:
+    """An embedding of every document of a corpus, with its label and its shares of stop words and symbols."""
+    input:
+        documents=plan.embedded_documents,
+        code=modules_of("macroscope.critics.clusters.probing"),
+    output:
+        "results/{run}/critics/clusters/{corpus}/probing/{encoder}.{side}.parquet",
+    log:
+        "logs/{run}/embed_corpus/{corpus}/{encoder}-{side}.log",
+    benchmark:
+        "logs/{run}/embed_corpus/{corpus}/{encoder}-{side}.tsv"
+    conda:
+        "../../../envs/core.yaml"
+    threads: plan.probe_threads
+    resources:
+        mem_mb=plan.probe_megabytes,
+        runtime=480,
+        gpu=plan.probe_gpus,
+    params:
+        options=plan.embedding_options,
+    shell:
+        """
+        python -m macroscope --log {log:q} critics embed-corpus --documents {input.documents:q} \
+            --options {params.options:q} --output {output:q}
+        """
+
+
+rule probe_clusters:
+    """What the clusters of a corpus know of its labels, stop words and symbols."""
+    input:
+        unpack(plan.embedded_corpora),
+        code=modules_of("macroscope.critics.clusters.probing"),
+    output:
+        "results/{run}/critics/clusters/{corpus}/probing/{encoder}.csv",
+    log:
+        "logs/{run}/probe_clusters/{corpus}/{encoder}.log",
+    benchmark:
+        "logs/{run}/probe_clusters/{corpus}/{encoder}.tsv"
+    conda:
+        "../../../envs/core.yaml"
+    threads: 2
+    resources:
+        mem_mb=8000,
+        runtime=480,
+    params:
+        probing=plan.probing_options,
+        options=plan.critic_options(
+            "clusters",
+            "normalise",
+            "explained_variance",
+            "seeds",
+            "restarts",
+        ),
+        seed=plan.config.seed,
+        reference=lambda wildcards, input: (
+            f"--reference {input.reference}" if "reference" in input.keys() else ""
+        ),
+    shell:
+        """
+        python -m macroscope --log {log:q} critics probe --embeddings {input.embeddings:q} {params.reference} \
+            --probing {params.probing:q} --options {params.options:q} --seed {params.seed} --output {output:q}
         """

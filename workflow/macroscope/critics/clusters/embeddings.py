@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from transformers import AutoModel, AutoTokenizer
 
 from macroscope.batches import TOKENS_PER_BATCH, length_batches
-from macroscope.critics.clusters.options import ClustersOptions
+from macroscope.critics.clusters.options import EmbeddingOptions
 from macroscope.documents import in_batches, read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
@@ -121,6 +121,11 @@ class TextEncoder:
         return next(token for token in known if token is not None)
 
 
+def text_encoder(options: EmbeddingOptions) -> TextEncoder:
+    """Load what the options ask for."""
+    return TextEncoder(options.encoder, options.pooling, options.max_tokens)
+
+
 def pool(layer: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
     """Reduce the last layer (texts x tokens x width), padded on the right, to one vector a text."""
     if pooling == "first":
@@ -131,9 +136,9 @@ def pool(layer: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
     return (layer * weights).sum(dim=1) / weights.sum(dim=1)
 
 
-def project(documents: Path, output: Path, options: ClustersOptions) -> None:
+def project(documents: Path, output: Path, options: EmbeddingOptions) -> None:
     """Embed every text of a collection, in a stream."""
-    encoder = TextEncoder(options.encoder, options.pooling, options.max_tokens)
+    encoder = text_encoder(options)
     width = encoder.model.config.hidden_size
     schema = pa.schema(
         [

@@ -1,14 +1,14 @@
 """Options of the clusters critic (pimentel2022 §4, §5, App. C)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from macroscope.corpora.options import Options
 
 
-class ClustersOptions(Options):
-    """Clusters of text embeddings, and the divergences between their distributions."""
+class EmbeddingOptions(Options):
+    """How a text is embedded."""
 
     encoder: str = Field(
         "minilm",
@@ -22,6 +22,11 @@ class ClustersOptions(Options):
         " GPT-2) or of the first (paper, for BERT: CLS).",
     )
     max_tokens: int = Field(512, ge=2, description="Texts are cut at this length; the share cut is reported.")
+
+
+class ClustersOptions(EmbeddingOptions):
+    """Clusters of text embeddings, and the divergences between their distributions."""
+
     normalise: bool = Field(True, description="Divide each embedding by its length (published code: yes).")
     explained_variance: float = Field(
         0.9, gt=0, le=1, description="Principal components are kept up to this share of the variance (paper: 0.9)."
@@ -58,6 +63,27 @@ class ClustersOptions(Options):
         "definition",
         description="published: the divergences of the published code (directions swapped, means over texts of"
         " log-ratios of smoothed shares, trimmed for the frontier), without intervals.",
+    )
+
+
+class Probing(Options):
+    """What the clusters of a corpus know of its texts (pimentel2022 §6.1): labels, stop words, symbols."""
+
+    corpus: str = Field(description="Corpus whose train and test splits are probed; with labels or without.")
+    reference: str | None = Field(
+        None,
+        description="Another corpus on whose test split clusters are learnt as well, as they are for a comparison"
+        " (paper: WebText); null: clusters are learnt on the train split of the probed corpus only.",
+    )
+    encoders: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")], EmbeddingOptions] = Field(
+        {"minilm": EmbeddingOptions(encoder="minilm")},
+        min_length=1,
+        description="Ways to embed a text, by names of your own.",
+    )
+    clusters: list[Annotated[int, Field(ge=2)]] = Field(
+        [10, 25, 50, 100, 250, 500],
+        min_length=1,
+        description="Numbers of clusters; those of the labels, and twice as many, are added (published code).",
     )
 
 

@@ -15,6 +15,7 @@ from macroscope.systems.ngram.arpa import BackoffModel, backoff_model, count_wor
 from macroscope.systems.ngram.model import estimate
 
 LMPLZ = "lmplz"
+_FEWEST_MEGABYTES, _MOST_MEGABYTES, _BYTES_PER_BYTE = 100, 2000, 50
 
 
 class Distribution(Protocol):
@@ -71,9 +72,20 @@ class NgramEstimator:
         return NgramDistribution(backoff_model(model, words), model.fallback_orders)
 
     def _through_kenlm(self, texts: Sequence[str]) -> NgramDistribution:
-        lines = "\n".join(" ".join(words_of(text)) for text in texts) + "\n"
+        lines = "".join(" ".join(words_of(text)) + "\n" for text in texts)
+        # Its default, most of the machine's memory, takes seconds to get; what does not fit is sorted on disk.
+        megabytes = min(_MOST_MEGABYTES, max(_FEWEST_MEGABYTES, _BYTES_PER_BYTE * len(lines) >> 20))
         with tempfile.TemporaryDirectory() as folder:
-            command = [str(self.lmplz), "-o", str(self.order), "--discount_fallback", "-T", folder]
+            command = [
+                str(self.lmplz),
+                "-o",
+                str(self.order),
+                "--discount_fallback",
+                "-T",
+                folder,
+                "-S",
+                f"{megabytes}M",
+            ]
             done = subprocess.run(command, input=lines.encode(), capture_output=True, check=False)
             if done.returncode:
                 said = done.stderr.decode(errors="replace").strip().splitlines()

@@ -1,0 +1,110 @@
+"""Probing on clusters that know exactly what they are made to know."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from macroscope.critics.clusters.options import ClustersOptions, EmbeddingOptions, Probing
+from macroscope.critics.clusters.probing import Probed, embed_corpus, majority, predictions, probe_corpus, r_squared
+from macroscope.critics.clusters.probing_figure import probing_figure
+from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.errors import MacroscopeError
+
+from ...tiny import write_encoder
+
+OPTIONS = ClustersOptions(seeds=2, normalise=False)
+
+
+def test_majority_and_its_fallback():
+    labels = np.array([0, 0, 1, 1, 1])
+    of_train = np.array([0, 0, 0, 1, 1])
+    assert majority(labels, of_train, np.array([0, 1, 2])).tolist() == [0, 1, 1]  # nobody has trained cluster 2
+
+
+def test_r_squared():
+    target, of_train = np.array([1.0, 1.0, 3.0, 3.0]), np.array([0, 0, 1, 1])
+    assert r_squared(target, of_train, np.array([1.0, 3.0]), np.array([0, 1])) == 1
+    # All in one cluster: the mean of the training texts, which is that of the test texts.
+    assert r_squared(target, np.zeros(4, int), np.array([1.0, 3.0]), np.zeros(2, int)) == 0
+    # A cluster without training texts: the mean of all of them.
+    assert r_squared(target, of_train, np.array([1.0, 3.0]), np.array([0, 2])) == pytest.approx(0.5)
+
+
+def probed(labels, shares, clusters):
+    vectors = np.eye(3, dtype=np.float32)[clusters]
+    return Probed(
+        vectors, np.array(labels), {"stop_word_share": np.array(shares), "symbol_share": np.zeros(len(labels))}
+    )
+
+
+def test_accuracy_over_seeds():
+    train = probed(["a", "a", "b"], [0.1, 0.1, 0.5], [0, 0, 1])
+    test = probed(["a", "b", "b"], [0.1, 0.5, 0.5], [0, 1, 1])
+    of_train, of_test = np.array([[0, 0], [0, 1], [1, 1]]), np.array([[0, 0], [1, 0], [1, 1]])
+    rows = {row[0]: row for row in predictions(train, test, of_train, of_test)}
+    # First seed: all right. Second: the first cluster is "a", and so, of one each, is the second.
+    assert rows["label"][2] == pytest.approx((1 + 1 / 3) / 2)
+    assert rows["label"][6] == pytest.approx(1 / 3)  # "a" is most common in training
+    assert rows["label"][7] == 3
+    assert rows["stop_word_share"][1] == "r_squared"
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory):
+    """A corpus of two kinds of text, whose labels are their kinds, and one without labels."""
+    folder = tmp_path_factory.mktemp("probing")
+    encoder = write_encoder(folder / "encoder")
+    options = EmbeddingOptions(encoder=str(encoder), max_tokens=16)
+    kinds = {"war": "the war of the army and the town", "river": "river . , lake ; village"}
+    documents = [
+        Document(f"{kind}{split}{i}", split, None, (Section(None, f"{text} " * (1 + i % 2) + text[: 4 * (i % 3)]),), label=kind)
+        for split, count in (("train", 30), ("test", 20))
+        for kind, text in kinds.items()
+        for i in range(count)
+    ]
+    write_documents(folder / "labelled.parquet", documents, Provenance("labelled"))
+    unlabelled = [Document(d.id, d.split, None, d.sections) for d in documents]
+    write_documents(folder / "unlabelled.parquet", unlabelled, Provenance("unlabelled"))
+    for name in ("labelled", "unlabelled"):
+        embed_corpus(folder / f"{name}.parquet", folder / f"{name}.own.parquet", options)
+    return folder
+
+
+def test_clusters_know_what_their_embeddings_tell_apart(embedded):
+    probing = Probing(corpus="labelled", reference="unlabelled", clusters=[3, 900])
+    own, reference = embedded / "labelled.own.parquet", embedded / "unlabelled.own.parquet"
+    probe_corpus(own, reference, embedded / "probing.csv", probing, OPTIONS, seed=1)
+    table = pd.read_csv(embedded / "probing.csv")
+    assert set(table["clusters"]) == {2, 3, 4}  # those of the labels and twice as many; 900 are too many
+    assert set(table["learned_on"]) == {"own", "reference"}
+    accuracy = table[table["probe"] == "label"]
+    assert (accuracy["value"] == 1).all()
+    assert (accuracy["baseline"] == 0.5).all()
+    assert (accuracy["n"] == 40).all()
+    shares = table[table["probe"] != "label"].set_index(["probe", "clusters", "learned_on"])["value"]
+    assert shares["stop_word_share", 2, "own"] > 0.9
+    figure = probing_figure(table.assign(corpus="labelled", encoder="tiny"), "labelled")
+    assert next(axes.get_ylabel() for axes in figure.axes) == "accuracy of the label"
+
+
+def test_a_corpus_without_labels_is_probed_for_shares_only(embedded):
+    probe_corpus(
+        embedded / "unlabelled.own.parquet",
+        None,
+        embedded / "shares.csv",
+        Probing(corpus="unlabelled", clusters=[2]),
+        OPTIONS,
+        seed=1,
+    )
+    assert set(pd.read_csv(embedded / "shares.csv")["probe"]) == {"stop_word_share", "symbol_share"}
+
+
+def test_a_corpus_without_test_split(embedded, tmp_path):
+    documents = [Document(f"d{i}", "train", None, (Section(None, "the war"),)) for i in range(3)]
+    write_documents(tmp_path / "train.parquet", documents, Provenance("c"))
+    options = EmbeddingOptions(encoder=str(embedded / "encoder"), max_tokens=16)
+    embed_corpus(tmp_path / "train.parquet", tmp_path / "train.own.parquet", options)
+    with pytest.raises(MacroscopeError, match="no text of split 'test' has an embedding"):
+        probe_corpus(
+            tmp_path / "train.own.parquet", None, tmp_path / "x.csv", Probing(corpus="c", clusters=[2]), OPTIONS, 1
+        )

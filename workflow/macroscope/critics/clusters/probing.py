@@ -1,0 +1,180 @@
+"""What clusters know of a text (pimentel2022 §6.1, Figures 3, 5 and 7).
+
+Each cluster gets the label that most training texts in it have, and the mean of their shares of stop words and symbols;
+a test text is predicted by its cluster. There is no classifier: nothing is found but what the clusters tell apart.
+"""
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from macroscope.corpora.stop_words import stop_words
+from macroscope.critics.clusters.clustering import Labels, fit, prepared
+from macroscope.critics.clusters.embeddings import Vectors, text_encoder
+from macroscope.critics.clusters.options import ClustersOptions, EmbeddingOptions, Probing
+from macroscope.critics.tendencies.features import features
+from macroscope.critics.tendencies.tokens import MosesTokens
+from macroscope.documents import in_batches, read_documents, read_provenance
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
+from macroscope.progress import progress
+from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.proportions import wilson_interval
+
+log = logging.getLogger("macroscope")
+
+SHARES = {"stop_word_share": "stop_words", "symbol_share": "symbols"}
+"""Share of a text's tokens -> what is counted of it."""
+COLUMNS = ["learned_on", "clusters", "probe", "measure", "value", "ci_low", "ci_high", "seed_sd", "baseline", "n"]
+_DOCUMENTS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class Probed:
+    """Texts of one split.
+
+    Attributes
+    ----------
+    vectors
+        Texts x dimensions.
+    labels
+        Of each text; empty strings where it has none.
+    shares
+        Name of `SHARES` -> share of each text; NaN for a text without tokens.
+    """
+
+    vectors: Vectors
+    labels: NDArray[np.str_]
+    shares: dict[str, Array]
+
+
+def embed_corpus(documents: Path, output: Path, options: EmbeddingOptions) -> None:
+    """Embed all documents of a corpus, with their labels and shares, in a stream.
+
+    Writes a row a document: split, label, the shares of `SHARES`, embedding.
+    """
+    encoder = text_encoder(options)
+    language = read_provenance(documents).options.get("language", "en")
+    tokenize, words = MosesTokens(language), stop_words(language)
+    width = encoder.model.config.hidden_size
+    fields = [("split", pa.string()), ("label", pa.string()), *((name, pa.float64()) for name in SHARES)]
+    schema = pa.schema([*fields, ("embedding", pa.list_(pa.float32(), width))])
+    with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for some in in_batches(read_documents(documents), _DOCUMENTS_AT_ONCE):
+            texts = [document.text.replace("\n", " ") for document in some]
+            counts = {name: column.astype(float) for name, column in features(tokenize(texts), words).items()}
+            vectors, _ = encoder.embed(texts)
+            columns = {"split": [d.split for d in some], "label": [d.label for d in some]}
+            with np.errstate(invalid="ignore"):  # a text without tokens has no shares
+                columns |= {name: counts[of] / counts["tokens"] for name, of in SHARES.items()}
+            columns["embedding"] = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), width)
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def probe_corpus(
+    corpus: Path, reference: Path | None, output: Path, probing: Probing, options: ClustersOptions, seed: int
+) -> None:
+    """Predict labels and shares of test texts from their clusters; write a row a prediction as CSV.
+
+    Parameters
+    ----------
+    corpus, reference
+        What `embed_corpus` wrote, of the probed corpus and of one whose test split clusters are learnt on as well.
+    options
+        How embeddings are clustered.
+
+    Writes
+    ------
+    learned_on (own, reference); clusters; probe (label, stop_word_share, symbol_share); measure (accuracy, r_squared);
+    value, the mean over the seeds; ci_low, ci_high: Wilson's interval of an accuracy; seed_sd; baseline: of the most
+    common label, 0 for R^2; n: test texts.
+    """
+    train, test = (read_probed(corpus, split) for split in ("train", "test"))
+    learned_on = {"own": train.vectors}
+    if reference is not None:
+        learned_on["reference"] = read_probed(reference, "test").vectors
+    labels = len(set(train.labels) - {""})
+    numbers = sorted({*probing.clusters, *((labels, 2 * labels) if labels > 1 else ())})
+    rows = []
+    for name, vectors in learned_on.items():
+        different = len(np.unique(vectors, axis=0))
+        for clusters in progress([k for k in numbers if k <= different], f"cluster {name}", unit="clusterings"):
+            clustering = fit(prepared(vectors, options), clusters, options, seed)
+            assigned = [clustering.assign(prepared(side.vectors, options)) for side in (train, test)]
+            rows += [(name, clusters, *row) for row in predictions(train, test, assigned[0], assigned[1])]
+        if left_out := [k for k in numbers if k > different]:
+            log.warning("%s: %d different embeddings are too few for %s clusters", name, different, left_out)
+    with atomic(output) as temporary:
+        pd.DataFrame(rows, columns=COLUMNS).to_csv(temporary, index=False)
+
+
+def predictions(train: Probed, test: Probed, of_train: Labels, of_test: Labels) -> list[tuple[object, ...]]:
+    """Rows of `COLUMNS` from `probe` on, for one number of clusters; clusters are texts x seeds."""
+    nothing = float("nan")
+    rows: list[tuple[object, ...]] = []
+    known = [side.labels != "" for side in (train, test)]
+    if known[0].any() and known[1].any():
+        names = sorted(set(train.labels[known[0]]))
+        codes = np.searchsorted(names, train.labels[known[0]])
+        truth = test.labels[known[1]]
+        right = [
+            np.array(names)[majority(codes, a, b)] == truth
+            for a, b in zip(of_train[known[0]].T, of_test[known[1]].T, strict=True)
+        ]
+        accuracies = np.mean(right, axis=1)
+        low, high = wilson_interval(accuracies.mean() * len(truth), len(truth))
+        baseline = float((truth == names[np.bincount(codes).argmax()]).mean())
+        rows.append(("label", "accuracy", accuracies.mean(), low, high, _sd(accuracies), baseline, len(truth)))
+    for name in SHARES:
+        some = [np.isfinite(side.shares[name]) for side in (train, test)]
+        if not (some[0].any() and some[1].any()):
+            continue
+        target, goal = train.shares[name][some[0]], test.shares[name][some[1]]
+        found = np.array(
+            [r_squared(target, a, goal, b) for a, b in zip(of_train[some[0]].T, of_test[some[1]].T, strict=True)]
+        )
+        rows.append((name, "r_squared", found.mean(), nothing, nothing, _sd(found), 0.0, len(goal)))
+    return rows
+
+
+def majority(labels: NDArray[np.int64], of_train: Labels, of_test: Labels) -> NDArray[np.int64]:
+    """Most common label of each test text's cluster among training texts; of all of them where it has none (fn. 12)."""
+    counts = np.zeros((max(of_train.max(), of_test.max()) + 1, labels.max() + 1))
+    np.add.at(counts, (of_train, labels), 1)
+    best = np.where(counts.any(axis=1), counts.argmax(axis=1), counts.sum(axis=0).argmax())
+    return best[of_test]
+
+
+def r_squared(target: Array, of_train: Labels, goal: Array, of_test: Labels) -> float:
+    """R^2 on test texts of the mean of their cluster's training texts; of all training texts where it has none."""
+    size = max(of_train.max(), of_test.max()) + 1
+    counts = np.bincount(of_train, minlength=size)
+    sums = np.bincount(of_train, target, minlength=size)
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), target.mean())
+    spread = ((goal - goal.mean()) ** 2).sum()
+    return float(1 - ((goal - means[of_test]) ** 2).sum() / spread) if spread > 0 else float("nan")
+
+
+def read_probed(path: Path, split: str) -> Probed:
+    """Read a split of what `embed_corpus` wrote; texts without embedding are left out."""
+    table = pq.read_table(path, filters=[("split", "=", split)])
+    column = table.column("embedding").combine_chunks()
+    vectors = column.flatten().to_numpy().reshape(len(table), column.type.list_size)
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.any():
+        raise MacroscopeError(
+            f"{path}: no text of split '{split}' has an embedding; probing needs train and test texts"
+        )
+    labels = np.array([label or "" for label in table.column("label").to_pylist()])[finite]
+    shares = {name: table.column(name).to_numpy(zero_copy_only=False)[finite] for name in SHARES}
+    return Probed(vectors[finite], labels, shares)
+
+
+def _sd(values: Array) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else float("nan")

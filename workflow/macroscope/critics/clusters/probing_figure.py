@@ -1,0 +1,61 @@
+"""Figure of what clusters know: accuracy and R^2 by number of clusters (pimentel2022 Figures 3, 5 and 7)."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from macroscope.critics.clusters.figures import COLOURS
+from macroscope.plotting import GREY, style
+
+PROBES = {
+    "label": "accuracy of the label",
+    "stop_word_share": "R² of the share of stop words",
+    "symbol_share": "R² of the share of symbols",
+}
+LEARNED_ON = {"own": ("-", "o", "its own train split"), "reference": ("--", "s", "the reference")}
+
+
+def probing_figure(table: pd.DataFrame, corpus: str) -> Figure:
+    """A panel a probe; a line an encoder and a corpus that clusters are learnt on, with the spread over the seeds.
+
+    Parameters
+    ----------
+    table
+        Rows of `probing.COLUMNS` with the column `encoder`.
+    """
+    probes = [name for name in PROBES if name in set(table["probe"])]
+    encoders = list(table["encoder"].unique())
+    with style():
+        figure, grid = plt.subplots(1, len(probes), figsize=(0.6 + 3.4 * len(probes), 3.6), squeeze=False)
+        for axes, probe in zip(grid[0], probes, strict=True):
+            some = table[table["probe"] == probe]
+            for number, encoder in enumerate(encoders):
+                for learned_on, (line, marker, what) in LEARNED_ON.items():
+                    rows = some[(some["encoder"] == encoder) & (some["learned_on"] == learned_on)]
+                    if rows.empty:
+                        continue
+                    # Wilson's interval where there is one, else the spread over the seeds.
+                    low, high = rows["ci_low"].fillna(rows["value"] - rows["seed_sd"]), rows["ci_high"]
+                    high = high.fillna(rows["value"] + rows["seed_sd"])
+                    error = [
+                        (rows["value"] - low).fillna(0).clip(lower=0),
+                        (high - rows["value"]).fillna(0).clip(lower=0),
+                    ]
+                    axes.errorbar(
+                        rows["clusters"],
+                        rows["value"],
+                        yerr=error,
+                        color=COLOURS[number % len(COLOURS)],
+                        ls=line,
+                        marker=marker,
+                        ms=4,
+                        capsize=2,
+                        label=f"{encoder}, clusters of {what}",
+                    )
+            if probe == "label":
+                axes.axhline(some["baseline"].iloc[0], color=GREY, ls=":", label="most common label")
+            axes.set(xscale="log", xlabel="number of clusters", ylabel=PROBES[probe])
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper left", ncols=2, fontsize=8)
+        figure.suptitle(f"What clusters know of {corpus}", x=0.01, ha="left", fontsize=11)
+    return figure
