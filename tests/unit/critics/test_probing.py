@@ -57,7 +57,13 @@ def embedded(tmp_path_factory):
     options = EmbeddingOptions(encoder=str(encoder), max_tokens=16)
     kinds = {"war": "the war of the army and the town", "river": "river . , lake ; village"}
     documents = [
-        Document(f"{kind}{split}{i}", split, None, (Section(None, f"{text} " * (1 + i % 2) + text[: 4 * (i % 3)]),), label=kind)
+        Document(
+            f"{kind}{split}{i}",
+            split,
+            None,
+            (Section(None, f"{text} " * (1 + i % 2) + text[: 4 * (i % 3)]),),
+            label=kind,
+        )
         for split, count in (("train", 30), ("test", 20))
         for kind, text in kinds.items()
         for i in range(count)

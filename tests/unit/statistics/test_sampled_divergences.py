@@ -65,6 +65,30 @@ def test_p_values_of_estimates_that_have_not_seen_the_texts():
     assert max(row[4] for row in rows) < 0.05
 
 
+def test_calibration_makes_noisy_log_ratios_log_odds():
+    """Log-ratios of normal sides, known, but ten times too sure and shifted: what is found is the known Jensen-Shannon."""
+    rng = np.random.default_rng(5)
+    reference, candidate = rng.normal(0.5, 1, 4000), rng.normal(-0.5, 1, 4000)  # log p / q of x is x
+    folds = np.arange(4000) % 2, np.arange(4000) % 2
+    scaled = s.calibrate(10 * reference + 3, 10 * candidate + 3, folds)
+    np.testing.assert_allclose(scaled[0], reference, atol=0.3)
+    exact = np.log(2) - np.mean([np.logaddexp(0, -rng.normal(0.5, 1, 200000)).mean()])
+    rows = {
+        row[0]: row for row in s.compare_log_ratios(10 * reference + 3, 10 * candidate + 3, FRONTIER, RESAMPLING, folds)
+    }
+    assert rows["jensen_shannon"][1] == pytest.approx(exact, abs=0.01)
+    assert rows["jensen_shannon"][2] < exact < rows["jensen_shannon"][3]
+
+
+def test_noise_is_no_divergence():
+    rng = np.random.default_rng(6)
+    reference, candidate = rng.normal(0, 15, 400), rng.normal(0, 15, 400)
+    folds = np.arange(400) % 5, np.arange(400) % 5
+    rows = {row[0]: row for row in s.compare_log_ratios(reference, candidate, FRONTIER, RESAMPLING, folds)}
+    assert abs(rows["jensen_shannon"][1]) < 0.01
+    assert rows["jensen_shannon"][4] > 0.05
+
+
 def test_published_swaps_and_trims():
     rng = np.random.default_rng(3)
     reference, candidate = rng.normal(1, 1, 50), rng.normal(-1, 1, 60)

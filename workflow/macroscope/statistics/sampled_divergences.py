@@ -13,7 +13,9 @@ that has seen the text it scores makes every divergence larger, and its p-value 
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
 from scipy.stats import trim_mean
 
 from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
@@ -32,11 +34,14 @@ NAMES = (
 )
 TRIM = 0.05
 """Share that the published code leaves out at either end before it takes the mean of a frontier's KL."""
+PENALTY = 1e-6
+"""Of the calibration's squared slope, where two sides can be told apart without error."""
+Folds = NDArray[np.int64]
 Row = tuple[str, float, float, float, float]
 """(statistic, value, low, high, p)"""
 
 
-def terms(log_ratios: Array, grid: Array) -> Array:
+def terms(log_ratios: Array, grid: Array, calibrated: Array | None = None) -> Array:
     """Terms of each text for the side that it is from.
 
     Parameters
@@ -45,6 +50,8 @@ def terms(log_ratios: Array, grid: Array) -> Array:
         Of its own side to the other: l for texts of the reference, -l for texts of the candidate.
     grid
         Weights of the own side in the mixtures.
+    calibrated
+        Log-ratios for the divergences that look at mixtures; default: the same.
 
     Returns
     -------
@@ -52,10 +59,11 @@ def terms(log_ratios: Array, grid: Array) -> Array:
         The log-ratio; the term of the Jensen-Shannon divergence; of the frontier integral; of KL(own || mixture).
     """
     own = np.asarray(log_ratios, dtype=float)[:, None]
+    for_mixtures = own if calibrated is None else np.asarray(calibrated, dtype=float)[:, None]
     # log(w p + (1 - w) q) - log p, without overflow whatever the log-ratio
-    mixture = np.logaddexp(np.log(grid), np.log1p(-grid) - own)
-    half = np.logaddexp(np.log(0.5), np.log(0.5) - own)
-    return np.hstack([own, -half, integral_term(own), -mixture])
+    mixture = np.logaddexp(np.log(grid), np.log1p(-grid) - for_mixtures)
+    half = np.logaddexp(np.log(0.5), np.log(0.5) - for_mixtures)
+    return np.hstack([own, -half, integral_term(for_mixtures), -mixture])
 
 
 def integral_term(log_ratios: Array) -> Array:
@@ -95,9 +103,14 @@ def compare_log_ratios(
     candidate: Array,
     frontier: Frontier,
     resampling: Resampling,
-    folds: tuple[ArrayLike, ArrayLike] | None = None,
+    folds: tuple[Folds, Folds] | None = None,
 ) -> list[Row]:
     """Every divergence with its interval over texts, and the p-value of exchanging texts between the sides.
+
+    The log-ratios of two estimates are noisy, and a divergence that looks at mixtures takes noise for certainty: it
+    would fall far below 0. So for those (Jensen-Shannon, the frontier) the log-ratios of a fold are first scaled and
+    shifted as a logistic regression on the other folds says; what comes out is a lower bound (for Jensen-Shannon log 2
+    minus the cross-entropy of that classifier). KL are of the log-ratios as they are, eq. 10-13.
 
     Parameters
     ----------
@@ -105,7 +118,8 @@ def compare_log_ratios(
         log p(x) - log q(x) of the texts of either side, in nats.
     folds
         Fold of each text of either side, where p and q were estimated without the fold that they score: texts are
-        exchanged within folds, given the estimates. None: the estimates have seen the texts, so there is no p-value.
+        exchanged within folds, given the estimates. None: p and q are known, or have seen the texts: there is no
+        calibration and no p-value.
 
     Returns
     -------
@@ -117,14 +131,22 @@ def compare_log_ratios(
     if not (len(reference) and len(candidate)):
         return [(name, nothing, nothing, nothing, nothing) for name in NAMES]
     rng = np.random.default_rng(resampling.seed)
-    sides = [terms(own, frontier.grid) for own in (reference, -candidate)]
+    scaled = (reference, candidate) if folds is None else calibrate(reference, candidate, folds)
+    pairs = ((reference, scaled[0]), (-candidate, -scaled[1]))
+    sides = [terms(own, frontier.grid, mixed) for own, mixed in pairs]
     value = from_means(sides[0].mean(axis=0), sides[1].mean(axis=0), frontier.scale)
     resampled = [bootstrap_sums(side, resampling.resamples, rng) / len(side) for side in sides]
     draws = from_means(resampled[0], resampled[1], frontier.scale)
     p_values = dict.fromkeys(NAMES, nothing)
     if folds is not None:
-        exchanged = _exchanged(reference, candidate, folds, frontier.grid, resampling.permutations, rng)
-        null = from_means(exchanged[0], exchanged[1], frontier.scale)
+        # Each text has the terms of either role, since it may come to stand on either side.
+        both = [
+            np.hstack([terms(own, frontier.grid, mixed), terms(-own, frontier.grid, -mixed)])
+            for own, mixed in ((reference, scaled[0]), (candidate, scaled[1]))
+        ]
+        width = both[0].shape[1] // 2
+        first, second = sums_within_groups(both[0], both[1], folds, resampling.permutations, rng)
+        null = from_means(first[:, :width] / len(reference), second[:, width:] / len(candidate), frontier.scale)
         for name in NAMES:
             # A KL between estimates need not be 0 where the sides agree: what is tested is how far from that it is.
             centre = null[name].mean()
@@ -138,6 +160,43 @@ def compare_log_ratios(
         )
         for name in NAMES
     ]
+
+
+def calibrate(reference: Array, candidate: Array, folds: tuple[Folds, Folds]) -> tuple[Array, Array]:
+    """Log-ratios scaled and shifted so that they are log-odds of the two sides, both equally likely beforehand.
+
+    The scale (not below 0) and the shift of a fold come from the other folds, by logistic regression with a slight
+    penalty on the scale. Where that finds nothing, all log-ratios are 0.
+    """
+    sides = (reference, candidate)
+    found = [np.zeros(len(side)) for side in sides]
+    for fold in np.unique(np.concatenate(folds)):
+        inside = [numbers == fold for numbers in folds]
+        others = [side[~own] for side, own in zip(sides, inside, strict=True)]
+        if not all(map(len, others)):
+            continue
+        slope, shift = _log_odds(*others)
+        for side, own, result in zip(sides, inside, found, strict=True):
+            result[own] = slope * side[own] + shift
+    return found[0], found[1]
+
+
+def _log_odds(reference: Array, candidate: Array) -> tuple[float, float]:
+    """Slope >= 0 and shift of the logistic regression of the side on the log-ratio, both sides of the same weight."""
+    x = np.concatenate([reference, candidate])
+    unit = float(np.abs(x).mean()) or 1.0
+    signs = np.repeat([1.0, -1.0], [len(reference), len(candidate)])
+    weights = 0.5 / np.repeat([len(reference), len(candidate)], [len(reference), len(candidate)])
+
+    def loss(parameters: Array) -> tuple[float, Array]:
+        logits = signs * (parameters[0] * x / unit + parameters[1])
+        gradient = -weights * signs * expit(-logits)
+        penalty = PENALTY * parameters[0]
+        value = float(weights @ np.logaddexp(0, -logits)) + 0.5 * penalty * parameters[0]
+        return value, np.array([gradient @ x / unit + penalty, gradient.sum()])
+
+    best = minimize(loss, np.zeros(2), jac=True, method="L-BFGS-B", bounds=[(0, None), (None, None)]).x
+    return (float(best[0] / unit), float(best[1])) if best[0] > 0 else (0.0, 0.0)
 
 
 def published(reference: Array, candidate: Array, frontier: Frontier) -> list[Row]:
@@ -168,22 +227,6 @@ def published(reference: Array, candidate: Array, frontier: Frontier) -> list[Ro
     }
     nothing = float("nan")
     return [(name, values[name], nothing, nothing, nothing) for name in NAMES]
-
-
-def _exchanged(
-    reference: Array,
-    candidate: Array,
-    folds: tuple[ArrayLike, ArrayLike],
-    grid: Array,
-    permutations: int,
-    rng: np.random.Generator,
-) -> tuple[Array, Array]:
-    """Means of `terms` over both sides after exchanging texts within folds: permutations x terms each."""
-    # Each text has the terms of either role, since it may come to stand on either side.
-    both = [np.hstack([terms(side, grid), terms(-side, grid)]) for side in (reference, candidate)]
-    width = both[0].shape[1] // 2
-    first, second = sums_within_groups(both[0], both[1], folds, permutations, rng)
-    return first[:, :width] / len(reference), second[:, width:] / len(candidate)
 
 
 def _holding(value: float, interval: tuple[float, float]) -> tuple[float, float]:
