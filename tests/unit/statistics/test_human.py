@@ -7,7 +7,7 @@ from scipy import stats
 
 from macroscope.errors import MacroscopeError
 from macroscope.judgements import Judgements
-from macroscope.statistics.human import COLUMNS, correlate_statistics
+from macroscope.statistics.human import COLUMNS, correlate_file, correlate_statistics
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
 
@@ -127,3 +127,95 @@ def test_critics_are_told_apart():
     table = correlated(both).reset_index().set_index("critic")
     assert table.at["clusters", "spearman"] == -1
     assert table.at["strings", "spearman"] == 1
+
+
+SCORED = "system,score\n" + "".join(f"{system},{score}\n" for system, score in SCORES.items())
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_of_statistics_outside_a_run(tmp_path, caplog):
+    statistics = tidy(kl=[1, 2, 3, 5, 4]).assign(corpus="web")
+    extra = pd.DataFrame({"critic": "clusters", "statistic": "kl", "system": ["new", "control"], "value": 7.0})
+    path = tmp_path / "statistics.csv"
+    pd.concat([statistics, extra.assign(corpus="web")]).to_csv(path, index=False)
+    with caplog.at_level("INFO"):
+        table = correlate_file(path, str(write(tmp_path / "mine.csv", SCORED)), RESAMPLING)
+    assert "without a human score, not counted: new" in caplog.text
+    assert list(table["corpus"]) == ["web"]
+    assert table["spearman"].iloc[0] == pytest.approx(-0.9)
+    assert table["systems"].iloc[0] == 5
+
+
+def test_the_least_that_statistics_need(tmp_path):
+    path = write(tmp_path / "s.csv", "system,statistic,value\na,kl,1\nb,kl,2\nc,kl,\nd,kl,inf\n")
+    table = correlate_file(path, str(write(tmp_path / "mine.csv", SCORED)), RESAMPLING)
+    assert table["reason"].iloc[0] == "no value for c"
+    mapping = {"a": "a", "b": "b", "d": "d"}
+    table = correlate_file(path, str(tmp_path / "mine.csv"), RESAMPLING, mapping=mapping)
+    assert table["spearman"].iloc[0] == -1
+    assert table["critic"].iloc[0] == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("system,value\na,1\n", "no column 'statistic'"),
+        ("system,statistic,value\na,kl,1\nb,kl,much\n", "line 3: the value 'much' is not a number"),
+        ("system,statistic,value\n", "no statistics"),
+        ("", "not a CSV file"),
+        ("system,statistic,value\na,kl,1\nb,kl,1\n", "2 of the systems here are in the table"),
+        ("corpus,system,statistic,value\nx,a,kl,1\ny,a,kl,1\n", "several corpora (x, y); choose one with --corpus"),
+    ],
+)
+def test_wrong_statistics_are_one_sentence(tmp_path, text, message):
+    table = str(write(tmp_path / "mine.csv", SCORED))
+    with pytest.raises(MacroscopeError) as error:
+        correlate_file(write(tmp_path / "s.csv", text), table, RESAMPLING)
+    assert message in str(error.value)
+    assert "s.csv" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_wrong_names_outside_a_run(tmp_path):
+    table = str(write(tmp_path / "mine.csv", SCORED))
+    path = tmp_path / "s.csv"
+    tidy(kl=[1, 2, 3, 5, 4]).assign(corpus="web").to_csv(path, index=False)
+    with pytest.raises(MacroscopeError, match="there is no system 'aa'"):
+        correlate_file(path, table, RESAMPLING, mapping={"aa": "a"})
+    with pytest.raises(MacroscopeError, match="there is no corpus 'wep'; did you mean 'web'"):
+        correlate_file(path, table, RESAMPLING, corpus="wep")
+    with pytest.raises(MacroscopeError, match="no such file of statistics"):
+        correlate_file(tmp_path / "none.csv", table, RESAMPLING)
+
+
+def test_the_command_writes_the_same_table(tmp_path, monkeypatch, capsys):
+    import sys
+
+    from macroscope import cli
+
+    path, output = tmp_path / "s.csv", tmp_path / "out.csv"
+    tidy(kl=[1, 2, 3, 5, 4]).assign(corpus="web").to_csv(path, index=False)
+    mine = write(tmp_path / "mine.csv", SCORED)
+    arguments = ["statistics", "correlate", "--statistics", path, "--judgements", mine, "--output", output]
+
+    def run(*more):
+        monkeypatch.setattr(sys, "argv", ["macroscope", *map(str, arguments), *more])
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        return done.value.code, capsys.readouterr()
+
+    assert run("--seed", "3", "--permutations", "999")[0] == 0
+    expected = correlate_file(path, str(mine), RESAMPLING)
+    written = pd.read_csv(output)
+    assert tuple(written.columns) == COLUMNS
+    for column in ("spearman", "pearson", "spearman_low", "spearman_p_value", "systems", "statistic"):
+        assert list(written[column]) == list(expected[column])
+    code, said = run("--system", "a=a", "--system", "b=b", "--system", "c=e")
+    assert code == 0
+    assert "kl" in said.out
+    assert "'a' is not NAME=NAME" in run("--system", "a")[1].err
+    assert "'a' is given twice" in run("--system", "a=a", "--system", "a=b")[1].err

@@ -1,18 +1,22 @@
 """Tidy statistics of systems against what people said of them: a row a question and statistic."""
 
+import logging
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope import __version__
-from macroscope.errors import MacroscopeError
-from macroscope.judgements import Judgements, seed_groups
+from macroscope.errors import MacroscopeError, nearest
+from macroscope.judgements import Judgements, check_mapping, read_judgements, same_names, seed_groups
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.correlation import COEFFICIENTS, EXACT_SYSTEMS, Correlations, correlate
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
+
+log = logging.getLogger("macroscope")
 
 CONTROL = "control"
 _OF_COEFFICIENT = ("", "_abs", "_low", "_high", "_seed_sd", "_p_value", "_p_adjusted")
@@ -25,6 +29,74 @@ COLUMNS = (
 of the mean over the groups; `reason` says why a coefficient is NaN."""
 _NAMED = 3
 """So many systems without a value are named."""
+
+
+def correlate_file(
+    statistics: Path,
+    table: str,
+    resampling: Resampling,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    real_text: str | None = None,
+    corpus: str | None = None,
+) -> pd.DataFrame:
+    """Correlate a file of tidy statistics with a table of human judgements: `correlate_statistics` outside a run.
+
+    Parameters
+    ----------
+    statistics
+        CSV with the columns system, statistic, value; critic and corpus where there are several.
+    table
+        Name of a built-in table, or path of a CSV.
+    mapping
+        System -> name in the table; default: the systems that have the same name in both.
+    corpus
+        Which one, where the file has several.
+    """
+    judgements, rows = read_judgements(table), _of_corpus(read_statistics(statistics), corpus, statistics)
+    systems = [system for system in dict.fromkeys(rows["system"]) if system != CONTROL]
+    for system in mapping or {}:
+        if system not in systems:
+            raise MacroscopeError(f"{statistics}: there is no system '{system}'{nearest(system, systems)}")
+    if mapping is None:
+        mapping = same_names(judgements, systems, real_text)
+    check_mapping(mapping, real_text, judgements, str(statistics))
+    others = [system for system in systems if system not in mapping]
+    if others:
+        log.info("without a human score, not counted: %s", ", ".join(others))
+    return correlate_statistics(
+        rows, judgements, mapping, resampling, corpus=rows["corpus"].iloc[0], real_text=real_text
+    )
+
+
+def read_statistics(path: Path) -> pd.DataFrame:
+    """Read tidy statistics of any origin: corpus, critic, system, statistic, value, whatever else it has left out."""
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (FileNotFoundError, IsADirectoryError):
+        raise MacroscopeError(f"{path}: no such file of statistics") from None
+    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError):
+        raise MacroscopeError(f"{path}: not a CSV file; statistics have the columns system, statistic, value") from None
+    for column in ("system", "statistic", "value"):
+        if column not in table:
+            raise MacroscopeError(f"{path}: no column '{column}'; statistics have the columns system, statistic, value")
+    if table.empty:
+        raise MacroscopeError(f"{path}: no statistics")
+    values = pd.to_numeric(table["value"].replace("", "nan"), errors="coerce")
+    wrong = table.index[values.isna() & ~table["value"].str.lower().isin(["", "nan"])]
+    if len(wrong):
+        raise MacroscopeError(f"{path}, line {wrong[0] + 2}: the value {table.at[wrong[0], 'value']!r} is not a number")
+    known = {name: table.get(name, "") for name in ("corpus", "critic")}
+    return table[["system", "statistic"]].assign(**known, value=values)
+
+
+def _of_corpus(statistics: pd.DataFrame, corpus: str | None, path: Path) -> pd.DataFrame:
+    corpora = list(dict.fromkeys(statistics["corpus"]))
+    if corpus is None and len(corpora) > 1:
+        raise MacroscopeError(f"{path}: several corpora ({', '.join(corpora)}); choose one with --corpus")
+    if corpus is not None and corpus not in corpora:
+        raise MacroscopeError(f"{path}: there is no corpus '{corpus}'{nearest(corpus, corpora)}")
+    return statistics if corpus is None else statistics[statistics["corpus"] == corpus]
 
 
 def correlate_statistics(
