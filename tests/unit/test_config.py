@@ -166,7 +166,7 @@ def test_human_judgements_of_the_same_names(tmp_path):
         ([{"systems": MAPPED, "real_text": "humn"}], "has no system 'humn'; did you mean 'human'?"),
         ([{"systems": {"control": "human"}}], "'control' is real text; name its row of the table by 'real_text'"),
         ([{}], "0 of the systems here are in the table 'mauve', and a correlation needs 3; map more of them"),
-        ([{"systems": MAPPED}, {"systems": MAPPED}], "corpus and table are those of human_judgements.0"),
+        ([{"systems": MAPPED}, {"systems": MAPPED}], "the corpus and the table's name are those of human_judgements.0"),
         ([{"system": MAPPED}], "human_judgements.0.system: there is no such key; did you mean 'systems'?"),
     ],
 )

@@ -22,6 +22,7 @@ from macroscope.judgements import (
     read_judgements,
     same_names,
     seed_groups,
+    short_name,
     table_files,
 )
 from macroscope.systems.options import (
@@ -151,10 +152,11 @@ class Config(Options):
         for number, entry in enumerate(self.human_judgements):
             place = f"human_judgements.{number}"
             _require(entry.corpus, self.corpora, f"{place}.corpus", "corpus")
-            earlier = seen.setdefault((entry.corpus, entry.table), number)
+            earlier = seen.setdefault((entry.corpus, short_name(entry.table)), number)
             if earlier != number:
                 raise ValueError(
-                    f"{place}: corpus and table are those of human_judgements.{earlier}; put them together"
+                    f"{place}: the corpus and the table's name are those of human_judgements.{earlier}; put them"
+                    " together, or rename the file"
                 )
             judged = self.judged_systems(entry.corpus)
             for system in entry.systems or {}:

@@ -7,6 +7,7 @@ it before anything runs.
 
 import csv
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -56,6 +57,11 @@ class Judgements:
 def table_files(table: str) -> list[str]:
     """Files that a table is read from."""
     return [str(SCORES), str(REGISTRY)] if table in BUILT_IN else [table]
+
+
+def short_name(table: str) -> str:
+    """Name of a table in names of files: its own, or that of its file without suffix."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", table if table in BUILT_IN else Path(table).stem).strip("-")
 
 
 def is_there(table: str) -> bool:
@@ -111,7 +117,7 @@ def check_mapping(mapping: Mapping[str, str], real_text: str | None, judgements:
     if different < FEWEST_SYSTEMS:
         raise MacroscopeError(
             f"{place}: {different} of the systems here are in the table '{judgements.name}', and a correlation needs"
-            f" {FEWEST_SYSTEMS}; map more of them by 'systems' (the table has {', '.join(known)})"
+            f" {FEWEST_SYSTEMS}; map more of them to its names (it has {', '.join(known)})"
         )
 
 
