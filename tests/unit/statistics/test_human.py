@@ -1,5 +1,7 @@
 """Tidy statistics against human scores: the schema, what is left out and why, seeds, real text, the adjustment."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -219,3 +221,30 @@ def test_the_command_writes_the_same_table(tmp_path, monkeypatch, capsys):
     assert "kl" in said.out
     assert "'a' is not NAME=NAME" in run("--system", "a")[1].err
     assert "'a' is given twice" in run("--system", "a=a", "--system", "a=b")[1].err
+
+
+def test_ratings_and_metrics_of_real_stories(tmp_path, real_text):
+    """HANNA (Chhun et al. 2022): eleven systems, six questions, some 250 metrics, against scipy."""
+    table = pd.read_csv(real_text("hanna/hanna_metric_scores_llm.csv.gz")).set_index("Model")
+    means = table.map(lambda cell: np.mean(json.loads(cell))).rename(index={"Human": "control"})
+    questions = list(means.columns[:6])
+    scores = means[questions].rename(index={"control": "people"}).rename_axis("system")
+    scores.melt(ignore_index=False, var_name="question", value_name="score").to_csv(tmp_path / "scores.csv")
+    statistics = means.drop(columns=questions).rename_axis("system")
+    statistics.melt(ignore_index=False, var_name="statistic").to_csv(tmp_path / "statistics.csv")
+    files = (tmp_path / "statistics.csv", str(tmp_path / "scores.csv"), Resampling(permutations=2000))
+    found = correlate_file(*files, real_text="people").set_index(["question", "statistic"])
+    assert len(found) == 6 * statistics.shape[1]
+    assert set(found["systems"]) == {11}
+    for question in questions:
+        for statistic in statistics.columns[::25]:
+            row, x, y = found.loc[(question, statistic)], statistics[statistic], means[question]
+            theory = stats.spearmanr(x, y)
+            assert row["spearman"] == pytest.approx(theory.statistic)
+            assert row["pearson"] == pytest.approx(stats.pearsonr(x, y).statistic)
+            assert row["spearman_p_value"] == pytest.approx(theory.pvalue, abs=0.05)
+    alone = correlate_file(*files).set_index(["question", "statistic"])
+    assert set(alone["systems"]) == {10}
+    # Likeness to the story by a person is perfect for that story itself: with real text, such a metric looks better.
+    bert = ("Coherence", "BERTScore F1 Ξε")
+    assert found.at[bert, "spearman"] > alone.at[bert, "spearman"]
