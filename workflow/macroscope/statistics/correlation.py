@@ -3,7 +3,7 @@
 The unit is the system, and there are few: eight in the paper. So p-values are exact (all orders of the systems) up to
 `EXACT_SYSTEMS` of them, and intervals are analytic: those of 95 % that a bootstrap over eight systems gives hold the
 Pearson coefficient of normal data in 88 to 91 % of the cases, over four systems in 73 to 94 %. Those here do so in
-95 %, and hold the Spearman coefficient in 94 to 97 %, with fewer than eight systems in up to 100 %.
+95 %, and hold the Spearman coefficient in 94 to 96 %, with fewer than eight systems in up to 100 %.
 
 A system may have several values, one a seed: groups of seeds hold one value of each system. The coefficient is then the
 mean over the groups, its permutations exchange the same systems in all groups at once, and its interval is that of one
