@@ -11,7 +11,9 @@ from macroscope.paths import REPOSITORY
 
 PACKAGE = REPOSITORY / "workflow" / "macroscope"
 ROOMS = ["corpora", "systems", "critics", "statistics", "reporting"]
-SHARED = {"batches", "errors", "files", "progress", "documents", "models", "paths", "training", "plotting"}
+SHARED = {
+    *("batches", "errors", "files", "progress", "documents", "judgements", "models", "paths", "training", "plotting")
+}
 
 
 def imports(path: Path) -> set[str]:

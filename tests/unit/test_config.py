@@ -125,3 +125,75 @@ def test_a_resampled_system_needs_a_language_model():
     }
     with pytest.raises(MacroscopeError, match=r"systems\.nucleus\.of: there is no system of kind language_model 'lmm'"):
         parse_config(config)
+
+
+def with_judgements(*entries, **keys):
+    return changed(human_judgements=[{"corpus": "wiki", "table": "mauve", **entry} for entry in entries], **keys)
+
+
+MAPPED = {"lm-titles": "gpt2-xl-nucleus", "lm-no-titles": "gpt2-xl-ancestral", "trigram": "gpt2-small-nucleus"}
+
+
+def test_human_judgements_map_systems_to_names():
+    config = parse_config(with_judgements({"systems": MAPPED}))
+    assert config.matched_systems(0) == MAPPED
+    assert parse_config(DEFAULT).human_judgements == []
+    assert [file.rsplit("/", 1)[-1] for file in config.judgement_files()] == [
+        "human_judgements.csv",
+        "human_judgements.yaml",
+    ]
+
+
+def test_human_judgements_of_the_same_names(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("system,score\n" + "".join(f"{name},{k}\n" for k, name in enumerate([*MAPPED, "control", "else"])))
+    config = parse_config(with_judgements({"table": str(path)}))
+    assert config.matched_systems(0) == {name: name for name in MAPPED}
+    assert config.judgement_files() == [str(path)]
+    # Whether it is there is the workflow's to say.
+    absent = parse_config(with_judgements({"table": str(tmp_path / "none.csv")}))
+    with pytest.raises(MacroscopeError, match=r"none\.csv: no such file of human judgements"):
+        absent.matched_systems(0)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ([{"corpus": "wki"}], "human_judgements.0.corpus: there is no corpus 'wki'; did you mean 'wiki'?"),
+        (
+            [{"systems": {"lm-title": "gpt2-xl-nucleus"}}],
+            "human_judgements.0.systems: there is no system 'lm-title'; did you mean 'lm-titles'?",
+        ),
+        (
+            [{"systems": MAPPED | {"lm-titles": "gpt2-xl-nucleous"}}],
+            "human_judgements.0.systems, lm-titles: the table 'mauve' has no system 'gpt2-xl-nucleous'; did you mean"
+            " 'gpt2-xl-nucleus'?",
+        ),
+        ([{"systems": MAPPED, "real_text": "humn"}], "has no system 'humn'; did you mean 'human'?"),
+        ([{"systems": {"control": "human"}}], "'control' is real text; name its row of the table by 'real_text'"),
+        ([{}], "0 of the systems here are in the table 'mauve', and a correlation needs 3; map more of them"),
+        ([{"systems": MAPPED}, {"systems": MAPPED}], "the corpus and the table's name are those of human_judgements.0"),
+        ([{"system": MAPPED}], "human_judgements.0.system: there is no such key; did you mean 'systems'?"),
+    ],
+)
+def test_wrong_human_judgements_are_one_sentence(entries, message):
+    with pytest.raises(MacroscopeError) as error:
+        parse_config(with_judgements(*entries))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_human_judgements_of_a_system_that_nothing_judges():
+    comparisons = [{"corpus": "wiki", "systems": ["lm-titles", "trigram"]}]
+    with pytest.raises(MacroscopeError, match="no comparison judges 'lm-no-titles' against 'wiki'"):
+        parse_config(with_judgements({"systems": MAPPED}, comparisons=comparisons))
+
+
+def test_seeds_of_human_judgements_are_as_many_for_each_name():
+    systems = MAPPED | {"lm-titles-nucleus": "gpt2-xl-nucleus", "lm-titles-beam": "gpt2-large-nucleus"}
+    assert parse_config(with_judgements({"systems": systems})).matched_systems(0) == systems
+    uneven = systems | {name: "gpt2-small-nucleus" for name in ("kneser-ney", "process")}
+    with pytest.raises(
+        MacroscopeError, match="2 systems are mapped to 'gpt2-xl-nucleus' and 3 to 'gpt2-small-nucleus'"
+    ):
+        parse_config(with_judgements({"systems": uneven}))

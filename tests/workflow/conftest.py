@@ -24,6 +24,8 @@ class Run:
     ----------
     checkout, work
         Folders.
+    reference, candidate, people
+        Files: real texts, texts to judge, human judgements.
     config
         The config as a dict; `save` writes it.
     """
@@ -40,6 +42,7 @@ class Run:
                 shutil.copy2(source, self.checkout / name)
         self.reference = write_jsonl(self.work / "real.jsonl", simulated_documents("process", 160, 1))
         self.candidate = write_jsonl(self.work / "mine.jsonl", simulated_documents("shuffled", 40, 2), titles=False)
+        self.people = self.work / "people.csv"
         critic = CRITIC_OPTIONS["coherence"] | {"encoder": str(write_encoder(self.work / "encoder"))}
         self.config = {
             "run": "test",
@@ -105,6 +108,9 @@ class Run:
 def run(tmp_path_factory):
     """A run that has finished."""
     run = Run(tmp_path_factory.mktemp("run"))
+    run.people.write_text("system,score\nlm,2.5\nmine,1.5\nlm-nucleus,3\n")
+    run.config["human_judgements"] = [{"corpus": "real", "table": str(run.people)}]
+    run.save()
     done = run.snakemake()
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
     return run

@@ -38,6 +38,11 @@ def test_changed_candidate_runs_what_depends_on_it(run):
         assert run.pending() == Counter({"import_texts": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
 
 
+def test_changed_human_judgements_run_the_report_alone(run):
+    with edited(run.people, lambda text: text.replace("2.5", "3.5")):
+        assert run.pending() == Counter(REPORT)
+
+
 def test_changed_reference_runs_all_but_the_candidates_import(run):
     with edited(run.reference, lambda text: text.replace("important", "unimportant", 1)):
         jobs = run.pending()
@@ -92,6 +97,7 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         ("critics/tendencies/figures.py", REPORT),
         ("statistics/multiplicity.py", {"explain_sections": 4, "compare_tendencies": 4, **REPORT}),
         ("reporting/latex.py", REPORT),
+        ("reporting/human_figure.py", {"draw_figures": 1, "write_report": 1}),
     ],
 )
 def test_edited_module_runs_its_stage_and_what_follows(run, module, jobs):

@@ -28,6 +28,18 @@ def test_tables_tell_the_shuffled_candidate_from_real_text(run):
     assert statistics["signature"].notna().all()
 
 
+def test_statistics_stand_beside_human_judgements(run):
+    table = pd.read_csv(results(run) / "tables" / "human_correlations.csv")
+    statistics = pd.read_csv(results(run) / "tables" / "statistics.csv")
+    assert len(table) == len(statistics[["critic", "statistic"]].drop_duplicates())
+    found = table[table["critic"] == "coherence"].set_index("statistic").loc["latent_ppl"]
+    assert found["systems"] == 3
+    assert found["spearman_p_value"] >= 2 / 6
+    assert (table["spearman"].notna() | table["reason"].notna()).all()
+    assert (results(run) / "figures" / "human_real_people.svg").exists()
+    assert "human judgement: people.csv on real" in (results(run) / "report.html").read_text()
+
+
 def test_everything_dropped_is_in_a_table(run):
     dropped = pd.read_csv(results(run) / "tables" / "dropped.csv")
     assert set(dropped["corpus"]) == {"real"}

@@ -16,6 +16,16 @@ from macroscope.critics import CRITICS
 from macroscope.critics.clusters.options import Probing
 from macroscope.critics.critic import SPLIT_HALF, options_model
 from macroscope.errors import MacroscopeError, nearest
+from macroscope.judgements import (
+    BUILT_IN,
+    check_mapping,
+    is_there,
+    read_judgements,
+    same_names,
+    seed_groups,
+    short_name,
+    table_files,
+)
 from macroscope.systems.options import (
     AnySystem,
     ControlSystem,
@@ -46,6 +56,26 @@ class Comparison(Options):
     critics: list[str] = Field(["coherence"], min_length=1, description="Names of critics.")
 
 
+class HumanJudgements(Options):
+    """Scores that people gave to systems: every statistic is correlated with them (pimentel2022 §5.2)."""
+
+    corpus: str = Field(description="Name of the corpus that the systems are judged against.")
+    table: str = Field(
+        description=f"A built-in table ({', '.join(BUILT_IN)}) or the path of a CSV of your own, with the columns"
+        " system, score and, where there are several, question."
+    )
+    systems: dict[str, str] | None = Field(
+        None,
+        description="Name of a system here to its name in the table. Several systems with the same name there are its"
+        " seeds, the k-th of each name in group k. Default: systems that have the same name here and there.",
+    )
+    real_text: str | None = Field(
+        None,
+        description="Name in the table of text by people: the control then counts as one more system wherever it has a"
+        " value (mauve, deng2022: human). Default: real text is left out, as in the paper.",
+    )
+
+
 Critics = create_model(
     "Critics",
     __base__=Options,
@@ -69,6 +99,9 @@ class Config(Options):
     critics: Critics = Field(Critics(), description="Options of the critics.")
     comparisons: list[Comparison] = Field(min_length=1, description="Which systems are judged where, by what.")
     probing: list[Probing] = Field([], description="What the clusters of which corpora know.")
+    human_judgements: list[HumanJudgements] = Field(
+        [], description="Human judgements to correlate every statistic with."
+    )
 
     @model_validator(mode="after")
     def _names_exist(self) -> "Config":
@@ -120,6 +153,65 @@ class Config(Options):
                 f"systems.{SPLIT_HALF}: the name is kept for the control's halves; call the system otherwise"
             )
         return self
+
+    @model_validator(mode="after")
+    def _judgements_match(self) -> "Config":
+        seen: dict[tuple[str, str], int] = {}
+        for number, entry in enumerate(self.human_judgements):
+            place = f"human_judgements.{number}"
+            _require(entry.corpus, self.corpora, f"{place}.corpus", "corpus")
+            earlier = seen.setdefault((entry.corpus, short_name(entry.table)), number)
+            if earlier != number:
+                raise ValueError(
+                    f"{place}: the corpus and the table's name are those of human_judgements.{earlier}; put them"
+                    " together, or rename the file"
+                )
+            judged = self.judged_systems(entry.corpus)
+            for system in entry.systems or {}:
+                if system == CONTROL:
+                    raise ValueError(
+                        f"{place}.systems: '{CONTROL}' is real text; name its row of the table by 'real_text'"
+                    )
+                _require(system, self.systems, f"{place}.systems", "system")
+                if system not in judged:
+                    raise ValueError(f"{place}.systems: no comparison judges '{system}' against '{entry.corpus}'")
+            try:
+                # A file that is not there yet is a missing input of the workflow, which says so.
+                seed_groups(self.matched_systems(number) if is_there(entry.table) else entry.systems or {}, place)
+            except MacroscopeError as error:
+                raise ValueError(str(error)) from None
+        return self
+
+    def judged_systems(self, corpus: str) -> list[str]:
+        """Systems that some critic judges against a corpus, real text aside."""
+        found = dict.fromkeys(
+            system
+            for comparison in self.comparisons
+            if comparison.corpus == corpus
+            for system in (self.systems if comparison.systems == "all" else comparison.systems)
+            if system != CONTROL and self.applies(system, corpus)
+        )
+        return list(found)
+
+    def judgement_files(self) -> list[str]:
+        """Files of the tables of human judgements."""
+        return sorted({file for entry in self.human_judgements for file in table_files(entry.table)})
+
+    def matched_systems(self, number: int) -> dict[str, str]:
+        """System -> name in the table, of an entry of the human judgements.
+
+        Raises
+        ------
+        MacroscopeError
+            Where the table cannot be read, or has not these names, or too few of them.
+        """
+        entry, place = self.human_judgements[number], f"human_judgements.{number}"
+        judgements = read_judgements(entry.table)
+        mapping = entry.systems
+        if mapping is None:
+            mapping = same_names(judgements, self.judged_systems(entry.corpus), entry.real_text)
+        check_mapping(mapping, entry.real_text, judgements, f"{place}.systems")
+        return mapping
 
     def applies(self, system: str, corpus: str) -> bool:
         """Whether a system has samples of a corpus: those of a simulated process are of a simulated corpus alone."""

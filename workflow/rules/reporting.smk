@@ -1,6 +1,6 @@
 """Numbers -> tables, figures, report.
 
-Inputs: all statistics and critics' evidence of the run, counts of corpora and samples.
+Inputs: all statistics and critics' evidence of the run, counts of corpora and samples, tables of human judgements.
 Outputs: results/{run}/tables/, results/{run}/figures/, results/{run}/report.html.
 """
 
@@ -14,6 +14,7 @@ rule make_tables:
         evidence=plan.evidence(),
         documents=plan.documents(),
         samples=plan.samples(),
+        judgements=plan.config.judgement_files(),
         code=plan.reporting_modules("tables"),
     output:
         directory("results/{run}/tables"),

@@ -66,7 +66,7 @@ def test_p_values_of_estimates_that_have_not_seen_the_texts():
 
 
 def test_calibration_makes_noisy_log_ratios_log_odds():
-    """Log-ratios of normal sides, known, but ten times too sure and shifted: what is found is the known Jensen-Shannon."""
+    """Known log-ratios, ten times too sure and shifted: the known Jensen-Shannon divergence is found all the same."""
     rng = np.random.default_rng(5)
     reference, candidate = rng.normal(0.5, 1, 4000), rng.normal(-0.5, 1, 4000)  # log p / q of x is x
     folds = np.arange(4000) % 2, np.arange(4000) % 2

@@ -73,6 +73,54 @@ def run_tests(
 
 
 @app.command()
+def correlate(
+    statistics: Annotated[
+        Path, typer.Option(help="Tidy statistics: results/<run>/tables/statistics.csv, or your own.")
+    ],
+    judgements: Annotated[str, typer.Option(help="Human scores: a CSV of your own, or 'mauve' or 'deng2022'.")],
+    system: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=NAME in the table; repeatable. Default: systems with the same name in both."),
+    ] = None,
+    real_text: Annotated[
+        str | None, typer.Option(help="Name in the table of text by people, for the control to count as well.")
+    ] = None,
+    corpus: Annotated[str | None, typer.Option(help="Corpus, where the statistics are of several.")] = None,
+    output: Annotated[Path | None, typer.Option(help="CSV to write as well.")] = None,
+    permutations: Permutations = 10000,
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
+) -> None:
+    """Correlation of every statistic with human judgements of the same systems, all adjusted."""
+    from macroscope.errors import MacroscopeError
+    from macroscope.files import atomic
+    from macroscope.statistics.human import correlate_file
+    from macroscope.statistics.latent import Resampling
+
+    mapping: dict[str, str] = {}
+    for pair in system or []:
+        here, equals, there = pair.partition("=")
+        if not (here and equals and there):
+            raise MacroscopeError(f"--system: {pair!r} is not NAME=NAME")
+        if here in mapping:
+            raise MacroscopeError(f"--system: '{here}' is given twice")
+        mapping[here] = there
+    table = correlate_file(
+        statistics,
+        judgements,
+        Resampling(permutations=permutations, confidence=confidence, seed=seed),
+        mapping=mapping or None,
+        real_text=real_text,
+        corpus=corpus,
+    )
+    if output is not None:
+        with atomic(output) as temporary:
+            table.to_csv(temporary, index=False)
+    shown = table.drop(columns=["corpus", "table", "seed", "signature", "spearman_abs", "pearson_abs"])
+    typer.echo(shown.dropna(axis=1, how="all").to_string(index=False, float_format="{:.3g}".format, na_rep="–"))
+
+
+@app.command()
 def perplexity(
     documents: Annotated[Path, typer.Option(help="NLL, tokens and words of each document (Parquet).")],
     output: Output,

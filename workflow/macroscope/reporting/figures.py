@@ -10,6 +10,8 @@ from macroscope.critics.clusters.probing_figure import probing_figure
 from macroscope.critics.critic import is_empirical, load
 from macroscope.files import atomic
 from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, save, style
+from macroscope.reporting.human import correlations_of, judged_by_people, only, quality_measures, read_correlations
+from macroscope.reporting.human_figure import human_figure
 from macroscope.reporting.results import Results, rows_of
 from macroscope.reporting.tables import read_headline, read_statistics
 
@@ -57,6 +59,19 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
         for corpus, system in results.language_models():
             log = results.training_log(corpus, system)
             save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
+        _draw_correlations(results, statistics, read_correlations(tables), folder)
+
+
+def _draw_correlations(results: Results, statistics: pd.DataFrame, correlations: pd.DataFrame, folder: Path) -> None:
+    """Draw the correlations with each table of human judgements, where there is any to draw."""
+    for judged in judged_by_people(results):
+        rows = correlations_of(correlations, judged)
+        drawn = only(rows, quality_measures(statistics))
+        if drawn.empty:
+            continue
+        number = len(rows[["critic", "statistic"]].drop_duplicates())
+        confidence = 100 * results.plan.config.statistics.confidence
+        save(human_figure(drawn, number, judged.title, confidence), folder / judged.stem)
 
 
 def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFrame, confidence: float) -> Figure:

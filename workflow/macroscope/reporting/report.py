@@ -14,6 +14,16 @@ from macroscope.critics import CRITICS
 from macroscope.critics.critic import ReportItem, is_empirical
 from macroscope.files import atomic
 from macroscope.paths import CAPTIONS
+from macroscope.reporting.human import (
+    correlations_of,
+    display_correlations,
+    display_scores,
+    display_undefined,
+    judged_by_people,
+    only,
+    quality_measures,
+    read_correlations,
+)
 from macroscope.reporting.results import Results
 from macroscope.reporting.tables import display_calibration, display_headline, read_headline, read_statistics
 
@@ -61,7 +71,9 @@ def write_report(config: Path, tables: Path, figures: Path, output: Path) -> Non
     """
     results = Results(config)
     captions = Captions(results)
-    chapters = _chapters(results, read_statistics(tables), figures, captions)
+    statistics = read_statistics(tables)
+    chapters = _chapters(results, statistics, figures, captions)
+    chapters += _human_chapters(results, statistics, tables, figures, captions)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         run=results.plan.config.run,
@@ -92,10 +104,10 @@ class Captions:
         }
         self.environment = Environment(undefined=StrictUndefined)
 
-    def html(self, name: str) -> str:
-        """Caption `name` as HTML."""
+    def html(self, name: str, **values: object) -> str:
+        """Caption `name` as HTML, with further values of the block that it stands at."""
         source = (CAPTIONS / f"{name}.rst").read_text(encoding="utf-8")
-        text = self.environment.from_string(source).render(self.values)
+        text = self.environment.from_string(source).render(self.values | values)
         settings = {"halt_level": 2, "report_level": 2, "raw_enabled": False, "file_insertion_enabled": False}
         return publish_parts(text, writer="html5", settings_overrides=settings)["body"]
 
@@ -180,6 +192,34 @@ def _chapters(
         )
         for asked in results.plan.config.probing
     ]
+
+
+def _human_chapters(
+    results: Results, statistics: pd.DataFrame, tables: Path, figures: Path, captions: Captions
+) -> list[tuple[str, list[Shown]]]:
+    """Return (title, blocks) of every table of human judgements: figure, numbers, who was scored, what is undefined."""
+    correlations, measures = read_correlations(tables), quality_measures(statistics)
+    chapters = []
+    for judged in judged_by_people(results):
+        rows, stem = correlations_of(correlations, judged), judged.stem
+        shown, undefined = display_correlations(only(rows, measures)), display_undefined(rows)
+        about = {"judgements": judged.judgements, "seeds": rows["seeds"].max(), "real_text": judged.options.real_text}
+        blocks = []
+        if len(shown):
+            figure = inline_svg(figures / f"{stem}.svg")
+            caption = captions.html("human_figure", **about)
+            blocks.append(Shown(f"{stem}-figure", "Which statistics agree with people", caption, figure=figure))
+            caption = captions.html("human_correlations", **about)
+            blocks.append(Shown(stem, "Correlations, in numbers", caption, html_table(shown)))
+        caption = captions.html("human_scores", **about)
+        blocks.append(Shown(f"{stem}-scores", "Who was scored", caption, html_table(display_scores(judged))))
+        if len(undefined):
+            caption = captions.html("human_undefined", **about)
+            blocks.append(
+                Shown(f"{stem}-undefined", "What has no correlation, and why", caption, html_table(undefined))
+            )
+        chapters.append((f"human judgement: {judged.title}", blocks))
+    return chapters
 
 
 def _shown(item: ReportItem, corpus: str, captions: Captions) -> Shown:

@@ -7,6 +7,15 @@ import pandas as pd
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import is_empirical, load
 from macroscope.files import atomic
+from macroscope.reporting.human import (
+    FILE,
+    correlations_of,
+    correlations_table,
+    display_correlations,
+    judged_by_people,
+    only,
+    quality_measures,
+)
 from macroscope.reporting.latex import to_latex
 from macroscope.reporting.results import Results, rows_of
 from macroscope.statistics.multiplicity import benjamini_hochberg
@@ -36,6 +45,8 @@ def write_tables(config: Path, output: Path) -> None:
         What every filter of every corpus and system kept and dropped.
     <critic>_<corpus>_<item>.csv, .tex
         What the critics contribute, such as the most common transition errors (Table 12).
+    human_correlations.csv, human_<corpus>_<table>.tex
+        Every statistic against human judgements (pimentel2022 Figure 2), where the config has any.
     """
     results = Results(config)
     statistics = with_adjusted_p_values(results.statistics())
@@ -61,6 +72,20 @@ def write_tables(config: Path, output: Path) -> None:
                 stem = f"{critic}_{corpus}_{item.name.removeprefix(f'{critic}_')}"
                 item.table.to_csv(folder / f"{stem}.csv", index=False)
                 (folder / f"{stem}.tex").write_text(to_latex(item.table), encoding="utf-8")
+        _write_correlations(results, statistics, folder)
+
+
+def _write_correlations(results: Results, statistics: pd.DataFrame, folder: Path) -> None:
+    """Write the correlations with human judgements, where the config has any."""
+    correlations = correlations_table(results, statistics)
+    if correlations.empty:
+        return
+    correlations.to_csv(folder / FILE, index=False)
+    measures = quality_measures(statistics)
+    for judged in judged_by_people(results):
+        shown = display_correlations(only(correlations_of(correlations, judged), measures))
+        if len(shown):
+            (folder / f"{judged.stem}.tex").write_text(to_latex(shown), encoding="utf-8")
 
 
 def read_headline(tables: Path) -> pd.DataFrame:

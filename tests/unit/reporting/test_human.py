@@ -1,0 +1,223 @@
+"""Human judgements in tables, figures and report: what stands where, and nothing where none is configured."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from macroscope.files import write_json
+from macroscope.judgements import read_judgements
+from macroscope.plotting import save
+from macroscope.reporting.figures import _draw_correlations
+from macroscope.reporting.human import (
+    correlations_of,
+    correlations_table,
+    display_correlations,
+    display_scores,
+    display_undefined,
+    judged_by_people,
+    only,
+    quality_measures,
+    read_correlations,
+)
+from macroscope.reporting.human_figure import MOST_ROWS, human_figure
+from macroscope.reporting.report import Captions, _human_chapters
+from macroscope.reporting.results import Results
+from macroscope.reporting.tables import _write_correlations
+from macroscope.statistics.human import COLUMNS, correlate_statistics
+from macroscope.statistics.latent import COLUMNS as TIDY
+from macroscope.statistics.latent import Resampling
+
+NAMES = [name for name in read_judgements("mauve").systems if name != "human"]
+SCORES = read_judgements("mauve").scores
+
+
+def run_of(tmp_path, entries, systems=NAMES):
+    """Results of a config whose systems are files."""
+    config = {
+        "statistics": {"permutations": 500},
+        "corpora": {"web": {"source": "files", "files": ["x.jsonl"]}},
+        "systems": {name: {"kind": "files", "files": ["y.jsonl"]} for name in systems},
+        "comparisons": [{"corpus": "web", "critics": ["coherence", "clusters"]}],
+        "human_judgements": entries,
+    }
+    write_json(tmp_path / "config.json", config)
+    return Results(tmp_path / "config.json")
+
+
+def statistics_of(systems=NAMES, seed=0):
+    """Tidy statistics: one that follows the people, one random, one signed difference, one of a single system."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for system in systems:
+        score = SCORES["sensible"].get(system, 0.0)
+        for critic, statistic, value, p in (
+            ("coherence", "latent_ppl", 100 - score, 0.01),
+            ("coherence", "latent_ppl_ratio", 50 - score / 2, 0.01),
+            ("clusters", "forward_kl", rng.uniform(), 0.2),
+            ("clusters", "mauve", rng.uniform(), 0.2),
+            ("clusters", "latent_nll_difference", rng.normal(), 0.3),
+            ("clusters", "clusters", 8.0, np.nan),
+        ):
+            rows.append({"critic": critic, "statistic": statistic, "system": system, "value": value, "p_value": p})
+    rows.append({"critic": "coherence", "statistic": "latent_ppl", "system": "control", "value": 30.0})
+    rows.append({"critic": "perplexity", "statistic": "word_ppl", "system": systems[0], "value": 30.0})
+    return pd.DataFrame(rows, columns=list(TIDY)).assign(corpus="web")
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Results with their tables and figures."""
+    results, statistics = run_of(tmp_path, [{"corpus": "web", "table": "mauve"}]), statistics_of()
+    for name in ("tables", "figures"):
+        (tmp_path / name).mkdir()
+    _write_correlations(results, statistics, tmp_path / "tables")
+    _draw_correlations(results, statistics, read_correlations(tmp_path / "tables"), tmp_path / "figures")
+    return results, statistics, tmp_path
+
+
+def test_nothing_where_no_table_is_configured(tmp_path):
+    results, statistics = run_of(tmp_path, []), statistics_of()
+    assert list(correlations_table(results, statistics).columns) == list(COLUMNS)
+    _write_correlations(results, statistics, tmp_path)
+    _draw_correlations(results, statistics, read_correlations(tmp_path), tmp_path)
+    assert _human_chapters(results, statistics, tmp_path, tmp_path, Captions(results)) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
+
+
+def test_tables_and_figures(made):
+    _, _, folder = made
+    assert {path.name for path in (folder / "tables").iterdir()} == {"human_correlations.csv", "human_web_mauve.tex"}
+    assert {path.name for path in (folder / "figures").iterdir()} == {"human_web_mauve.svg", "human_web_mauve.pdf"}
+    table = read_correlations(folder / "tables")
+    assert tuple(table.columns) == COLUMNS
+    assert len(table) == 3 * 7  # every statistic of every question has a row
+    row = table[(table["question"] == "sensible") & (table["statistic"] == "latent_ppl")].iloc[0]
+    assert row["spearman"] == -1
+    assert row["spearman_p_value"] == pytest.approx(2 / 40320)
+    assert row["systems"] == 8
+    assert (table["reason"] != "").sum() == 3 * 2  # the number of clusters, and word PPL
+    tex = (folder / "tables" / "human_web_mauve.tex").read_text()
+    assert "latent\\_ppl" in tex
+
+
+def test_same_bytes_again(made):
+    results, statistics, folder = made
+    for name in ("more", "figures2"):
+        (folder / name).mkdir()
+    _write_correlations(results, statistics, folder / "more")
+    _draw_correlations(results, statistics, read_correlations(folder / "more"), folder / "figures2")
+    for path in (*(folder / "tables").iterdir(), *(folder / "figures").iterdir()):
+        other = "more" if path.parent.name == "tables" else "figures2"
+        assert path.read_bytes() == (folder / other / path.name).read_bytes()
+
+
+def test_chapter_of_the_report(made):
+    results, statistics, folder = made
+    [(title, blocks)] = _human_chapters(results, statistics, folder / "tables", folder / "figures", Captions(results))
+    assert title == "human judgement: mauve on web"
+    assert [block.title for block in blocks] == [
+        "Which statistics agree with people",
+        "Correlations, in numbers",
+        "Who was scored",
+        "What has no correlation, and why",
+    ]
+    figure, numbers, scored, undefined = blocks
+    assert figure.figure.startswith("<svg")
+    assert "0.74" in figure.caption
+    assert "seeds" not in figure.caption
+    assert "-1.00 [-1.00, -0.90] *" in numbers.table
+    assert "Pillutla" in scored.caption
+    assert "Text by people does not count" in scored.caption
+    assert "no value for" in undefined.table
+    assert len({block.anchor for block in blocks}) == 4
+    assert not any(re.search(r"\{\{|\{%|system-message", block.caption) for block in blocks)
+
+
+def test_chapter_where_nothing_can_be_correlated(tmp_path):
+    results, statistics = run_of(tmp_path, [{"corpus": "web", "table": "mauve"}]), statistics_of()
+    statistics = statistics[statistics["system"] != NAMES[0]]
+    _write_correlations(results, statistics, tmp_path)
+    _draw_correlations(results, statistics, read_correlations(tmp_path), tmp_path)
+    [(_, blocks)] = _human_chapters(results, statistics, tmp_path, tmp_path, Captions(results))
+    assert [block.title for block in blocks] == ["Who was scored", "What has no correlation, and why"]
+    assert not list(tmp_path.glob("human_web*"))
+
+
+def test_quality_measures_are_distances_and_perplexities():
+    assert quality_measures(statistics_of()) == {
+        ("coherence", "latent_ppl"),
+        ("clusters", "forward_kl"),
+        ("clusters", "mauve"),
+        ("perplexity", "word_ppl"),
+    }
+
+
+def test_seeds_and_real_text_through_the_config(tmp_path):
+    seeds = {f"{name}-{seed}": name for name in NAMES for seed in (1, 2)}
+    entry = {"corpus": "web", "table": "mauve", "systems": seeds, "real_text": "human"}
+    results = run_of(tmp_path, [entry], systems=[*seeds, "unscored"])
+    statistics = statistics_of([*seeds, "unscored"])
+    table = correlations_table(results, statistics)
+    assert set(table["seeds"]) == {2}
+    rows = table[table["question"] == "sensible"].set_index("statistic")
+    assert rows.at["latent_ppl", "systems"] == 9
+    assert rows.at["forward_kl", "systems"] == 8
+    assert rows.at["forward_kl", "spearman_seed_sd"] > 0
+    [judged] = judged_by_people(results)
+    scores = display_scores(judged).set_index("in the table")["here"]
+    assert scores["human"] == "control"
+    assert scores["gpt2-xl-nucleus"] == "gpt2-xl-nucleus-1, gpt2-xl-nucleus-2"
+    assert scores["–"] == "unscored"
+    shown = display_correlations(only(table, quality_measures(statistics))).set_index("statistic")
+    assert ", sd 0." in shown.at["forward_kl", "sensible: Spearman"]
+    caption = Captions(results).html("human_figure", judgements=judged.judgements, seeds=2, real_text="human")
+    assert "2 groups of seeds" in caption
+
+
+def test_a_users_table_and_a_built_in_one_side_by_side(tmp_path):
+    mine = tmp_path / "asked in may.csv"
+    mine.write_text("question,system,score\n" + "".join(f"1,{name},{k}\n" for k, name in enumerate(NAMES[:4])))
+    entries = [{"corpus": "web", "table": "mauve"}, {"corpus": "web", "table": str(mine)}]
+    results = run_of(tmp_path, entries)
+    table = correlations_table(results, statistics_of())
+    assert table.groupby("table")["systems"].first().to_dict() == {"mauve": 8, str(mine): 4}
+    builtin, own = judged_by_people(results)
+    assert (own.stem, own.title) == ("human_web_asked-in-may", "asked in may.csv on web")
+    assert set(correlations_of(table, own)["question"]) == {"1"}
+    table[table["reason"] == ""].to_csv(tmp_path / "human_correlations.csv", index=False)
+    again = read_correlations(tmp_path)
+    assert set(again["reason"]) == {""}
+    assert set(correlations_of(again, own)["question"]) == {"1"}
+    assert own.others == NAMES[4:]
+    undefined = display_undefined(correlations_of(table, builtin))
+    assert set(undefined["critic"]) == {"clusters", "perplexity"}
+
+
+def test_figure_says_what_it_does_not_draw(tmp_path):
+    rng = np.random.default_rng(1)
+    rows = [
+        {"critic": "clusters", "statistic": f"s{k}", "system": name, "value": rng.normal()}
+        for k in range(MOST_ROWS + 5)
+        for name in NAMES
+    ]
+    table = correlate_statistics(
+        pd.DataFrame(rows), read_judgements("mauve"), {name: name for name in NAMES}, Resampling()
+    )
+    figure = human_figure(table, 60, "mauve on web", 95)
+    assert f"{MOST_ROWS} of 60 statistics" in figure.get_suptitle()
+    assert [axes.get_title(loc="left") for axes in figure.axes] == list(SCORES)
+    for axes in figure.axes:
+        assert "8 systems: chance below 0.74" in axes.get_xlabel()
+        assert axes.get_xlim() == (0, 1.03)
+    assert len(figure.axes[0].get_yticklabels()) == MOST_ROWS + 1
+    save(figure, tmp_path / "f")
+    assert (tmp_path / "f.svg").exists()
+
+
+def test_effective_config_holds_the_judgements(tmp_path):
+    results = run_of(tmp_path, [{"corpus": "web", "table": "mauve"}])
+    config = json.loads(results.plan.effective_json())
+    assert config["human_judgements"] == [{"corpus": "web", "table": "mauve", "systems": None, "real_text": None}]

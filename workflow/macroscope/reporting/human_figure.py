@@ -1,0 +1,119 @@
+"""How well statistics agree with people: the size of the rank correlation, statistic by statistic (pimentel2022)."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from macroscope.plotting import BLUE, GREY, VERMILION, style
+from macroscope.statistics.correlation import critical_spearman
+
+SIGNIFICANT = 0.05
+MOST_ROWS = 40
+PANELS_ABREAST = 3
+BAND = "#EDEDED"
+SIGNS = ((-1, BLUE, "o", "smaller value, better score"), (1, VERMILION, "^", "larger value, better score"))
+
+
+def human_figure(rows: pd.DataFrame, statistics: int, title: str, confidence: float) -> Figure:
+    """|Spearman| of every statistic with its interval, grouped by critic, a panel a question (Figures 2 and 6).
+
+    Parameters
+    ----------
+    rows
+        Correlations that are to be drawn, as `statistics.human` gives them; of more than `MOST_ROWS` statistics those
+        with the smallest correlations are left out, and the figure says so.
+    statistics
+        How many there are in the table, drawn or not.
+    confidence
+        Level of the intervals in percent.
+    """
+    questions = list(dict.fromkeys(rows["question"]))
+    order = _order(rows)
+    heights, labels = _heights(order)
+    columns = min(len(questions), PANELS_ABREAST)
+    down = -(-len(questions) // columns)
+    with style():
+        size = (3.0 + 2.5 * columns, 1.4 + down * (1.0 + 0.24 * len(labels)))
+        figure, grid = plt.subplots(down, columns, figsize=size, sharey=True, squeeze=False)
+        for axes, question in zip(grid.flat, questions, strict=False):
+            some = rows[rows["question"] == question]
+            _panel(axes, some, heights)
+            chance = _chance(sorted(set(some["systems"])))
+            axes.set_xlabel(f"|Spearman|, {confidence:g} % interval\n{chance}", fontsize=9)
+            axes.set_title(question)
+        for axes in grid.flat[len(questions) :]:
+            axes.remove()
+        for axes in grid[:, 0]:
+            axes.set_yticks(range(len(labels)), labels)
+            for y, tick in enumerate(axes.get_yticklabels()):
+                tick.set_fontweight("normal" if y in heights.values() else "bold")
+        grid[0, 0].set_ylim(len(labels) - 0.4, -0.6)
+        drawn = f"{len(order)} of {statistics} statistics, all in tables/human_correlations.csv"
+        figure.suptitle(f"{title}\n{drawn}", x=0.01, ha="left", fontsize=11)
+        seeds = bool(rows["spearman_seed_sd"].notna().any())
+        figure.legend(handles=_legend(seeds), loc="outside lower center", ncols=min(columns, 2), fontsize=9)
+    return figure
+
+
+def _order(rows: pd.DataFrame) -> list[tuple[str, str]]:
+    """(critic, statistic) of what is drawn: critics as in the table, the largest mean |correlation| first."""
+    means = rows.groupby(["critic", "statistic"], sort=False)["spearman_abs"].mean()
+    kept = means.sort_values(ascending=False, kind="stable").head(MOST_ROWS)
+    return [pair for critic in dict.fromkeys(rows["critic"]) for pair in kept.index if pair[0] == critic]
+
+
+def _heights(order: list[tuple[str, str]]) -> tuple[dict[tuple[str, str], int], list[str]]:
+    """Height of every statistic, and the labels of all rows, a critic's name above its statistics."""
+    heights: dict[tuple[str, str], int] = {}
+    labels: list[str] = []
+    for critic, statistic in order:
+        if critic not in {known for known, _ in heights}:
+            labels.append(critic)
+        heights[critic, statistic] = len(labels)
+        labels.append(statistic)
+    return heights, labels
+
+
+def _panel(axes: Axes, rows: pd.DataFrame, heights: dict[tuple[str, str], int]) -> None:
+    critical = critical_spearman(int(rows["systems"].min()), SIGNIFICANT)
+    axes.axvspan(0, 1.03 if np.isnan(critical) else critical, color=BAND, lw=0, zorder=0)
+    for row in rows.to_dict("records"):
+        y = heights.get((row["critic"], row["statistic"]))
+        if y is None:
+            continue
+        _, colour, marker, _ = SIGNS[row["spearman"] > 0]
+        value = row["spearman_abs"]
+        ends = np.sort(np.sign(row["spearman"] or 1) * np.array([row["spearman_low"], row["spearman_high"]]))
+        if np.isfinite(ends).all():
+            axes.plot(np.maximum(ends, 0), [y, y], color=colour, lw=1.1, solid_capstyle="butt")
+        if np.isfinite(row["spearman_seed_sd"]):
+            spread = np.clip(value + row["spearman_seed_sd"] * np.array([-1, 1]), 0, 1)
+            axes.plot(spread, [y, y], color=colour, lw=5, alpha=0.35, solid_capstyle="butt")
+        filled = row["spearman_p_adjusted"] < SIGNIFICANT
+        axes.plot(value, y, marker=marker, ms=5.5, mec=colour, mfc=colour if filled else "white", ls="")
+    axes.set_xlim(0, 1.03)
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(axis="y", length=0)
+
+
+def _chance(systems: list[int]) -> str:
+    """Where the band ends: for the fewest systems where their number differs."""
+    critical = critical_spearman(int(systems[0]), SIGNIFICANT)
+    named = " or ".join(f"{n:.0f}" for n in systems)
+    return f"{named} systems: " + ("too few" if np.isnan(critical) else f"chance below {critical:.2f}")
+
+
+def _legend(seeds: bool) -> list[Line2D | Patch]:
+    handles: list[Line2D | Patch] = [
+        Line2D([], [], color=colour, marker=marker, ms=5.5, mfc="white", lw=1.1, label=label)
+        for _, colour, marker, label in SIGNS
+    ]
+    handles.append(Line2D([], [], color="black", marker="o", ms=5.5, ls="", label="filled: adjusted p < 0.05"))
+    handles.append(Patch(color=BAND, label="chance alone stays in here in 95 % of cases"))
+    if seeds:
+        handles.append(Line2D([], [], color=GREY, lw=5, alpha=0.5, label="± standard deviation over seeds"))
+    return handles
