@@ -38,6 +38,8 @@ def test_text_is_compared_as_categories(tables):
     table = compare_columns(*tables, ["kind"], FEW).set_index("statistic")
     assert table.at["tvd_half_l1", "value"] == pytest.approx(0.5)
     assert table.at["tvd_half_l1", "p_value"] == 0.001
+    assert table.at["jensen_shannon", "p_value"] == 0.001
+    assert table.at["mauve", "value"] < 1
 
 
 def test_missing_values_do_not_count_and_nothing_to_compare_is_told(tables):

@@ -115,7 +115,7 @@ def divergence_figure(statistics: pd.DataFrame, systems: list[str]) -> Figure:
         grid.flat[-1].remove()
         for axes in grid[:, 0]:
             axes.set_yticks(range(len(shown)), [NAMES.get(system, system) for system in shown])
-            axes.invert_yaxis()
+        grid[0, 0].set_ylim(len(shown) - 0.4, -0.6)  # shared by all panels: the first system at the top
         handles, labels = grid[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="lower right", bbox_to_anchor=(0.99, 0.12), fontsize=9)
         if left_out:
@@ -149,5 +149,4 @@ def _panel(axes: Axes, statistics: pd.DataFrame, systems: list[str], name: str) 
             text = "as usually reported (biased upward)"
             axes.plot(plain["value"], y, marker="o", ms=6, mfc="none", mec=VERMILION, ls="", label=label(text))
     axes.set_xlabel(DIVERGENCES[name])
-    axes.set_ylim(-0.6, len(systems) - 0.4)
     axes.grid(axis="y", visible=False)

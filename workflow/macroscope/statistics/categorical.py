@@ -14,7 +14,7 @@ every divergence comes as
     <name>_bias       the value minus that
     <name>_at_half    the mean over random halves of both sides, with the range of 95 % of them (or the level asked for)
     <name>_floor      the same for two disjoint halves of the reference: what no difference looks like at that size
-    <name>_seed_sd    standard deviation over the categorisations
+    <name>_seed_sd    standard deviation over the categorisations, where there are several
 
 The populations' divergence is found by test inversion along the mixtures of the two samples: documents of either side
 are drawn from that side with probability u, and else from both together. u = 0 is no difference, u = 1 the one between
@@ -91,7 +91,8 @@ def compare_categories(
     """
     names = list(divergences(options.frontier))
     if not (_total(reference) and _total(candidate)):
-        return [row for name in names for row in _rows(name, UNDEFINED)]
+        ends = ("", "_corrected", "_bias", "_at_half", "_floor", *(["_seed_sd"] if len(reference) > 1 else []))
+        return [(f"{name}{end}", UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED) for name in names for end in ends]
     rng = np.random.default_rng(resampling.seed)
     n, m = reference[0].shape[0], candidate[0].shape[0]
     observed = _divergences(_sums(reference, np.ones((1, n))), _sums(candidate, np.ones((1, m))), options)
@@ -104,7 +105,7 @@ def compare_categories(
     found = []
     for name in names:
         value = float(observed[name].mean())
-        several = len(reference) > 1 and np.isfinite(value)
+        several = len(reference) > 1 and bool(np.isfinite(value))
         spread = float(observed[name].std(ddof=1)) if several else UNDEFINED
         p = p_value_of(_size(name, value), _size(name, null[name]), exact)
         interval, corrected = mixtures.invert(name, value, resampling.confidence)
@@ -114,7 +115,7 @@ def compare_categories(
             (f"{name}_bias", value - corrected[0], UNDEFINED, UNDEFINED, UNDEFINED),
             (f"{name}_at_half", *_spread(halves[name], resampling.confidence), UNDEFINED),
             (f"{name}_floor", *_spread(floor[name], resampling.confidence), UNDEFINED),
-            (f"{name}_seed_sd", spread, UNDEFINED, UNDEFINED, UNDEFINED),
+            *([(f"{name}_seed_sd", spread, UNDEFINED, UNDEFINED, UNDEFINED)] if len(reference) > 1 else []),
         ]
     return found
 
@@ -268,11 +269,6 @@ def _size(name: str, values: Any) -> Any:
 
 def _spread(values: Array, confidence: float) -> tuple[float, float, float]:
     return float(values.mean()), *percentile_interval(values, confidence)
-
-
-def _rows(name: str, value: float) -> list[Row]:
-    ends = ("", "_corrected", "_bias", "_at_half", "_floor", "_seed_sd")
-    return [(f"{name}{end}", value, value, value, value) for end in ends]
 
 
 def _total(side: Categories) -> float:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.statistics.bootstrap import Array, bca_interval, bootstrap_sums
+from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
 from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
 from macroscope.statistics.latent import Resampling
@@ -43,7 +43,8 @@ def compare_columns(
     data frame
         A row a column and statistic. Numbers: mean (of the candidate), mean_difference (candidate - reference, with
         BCa interval and permutation p-value), ks, hedges_g, cliffs_delta, minimum_detectable_difference (at 5 % and a
-        power of 80 %). Text: tvd_sup, tvd_half_l1. `p_adjusted` is Benjamini-Hochberg over the table; `reason` says
+        power of 80 %). Text: tvd_sup, tvd_half_l1, and the divergences of
+        `statistics.categorical`. `p_adjusted` is Benjamini-Hochberg over the table; `reason` says
         why a value is NaN. Values that are NaN in a table do not count in its n.
     """
     names = list(columns) if columns else _numbers(reference, candidate)
@@ -130,12 +131,14 @@ def _compare_categories(
     reference: pd.Series, candidate: pd.Series, resampling: Resampling
 ) -> list[tuple[str, float, float, float, float]]:
     codes, categories = pd.factorize(pd.concat([candidate, reference]))
-    units = sparse.csr_matrix(
-        (np.ones(len(codes)), (np.arange(len(codes)), codes)), shape=(len(codes), len(categories))
-    )
+    ours, theirs = (one_hot(some, len(categories)) for some in (codes[: len(candidate)], codes[len(candidate) :]))
     rng = np.random.default_rng(resampling.seed)
-    found = total_variation_test(units[: len(candidate)], units[len(candidate) :], resampling.permutations, rng)
-    return [(name, value, NOTHING, NOTHING, p) for name, (value, p) in found.items()]
+    found = total_variation_test(ours, theirs, resampling.permutations, rng)
+    options = DivergenceOptions(permutations=resampling.permutations)
+    return [
+        *((name, value, NOTHING, NOTHING, p) for name, (value, p) in found.items()),
+        *compare_categories([theirs], [ours], options, resampling),
+    ]
 
 
 def _reason(value: float, sizes: tuple[int, int]) -> str:

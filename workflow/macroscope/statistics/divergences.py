@@ -53,7 +53,8 @@ def smoothed(counts: ArrayLike, alpha: float) -> Array:
 
 def forward_kl(p: ArrayLike, q: ArrayLike) -> Array:
     """KL(p || q) >= 0 (eq. 5): what q does not cover of p weighs most."""
-    return rel_entr(smoothed(p, 0), smoothed(q, 0)).sum(axis=-1)
+    # Rounding may leave that of identical distributions a hair below 0.
+    return np.maximum(rel_entr(smoothed(p, 0), smoothed(q, 0)).sum(axis=-1), 0.0)
 
 
 def backward_kl(p: ArrayLike, q: ArrayLike) -> Array:
@@ -71,7 +72,7 @@ def jensen_shannon(p: ArrayLike, q: ArrayLike) -> Array:
     """Mean of KL(p || r) and KL(q || r) with r halfway (eq. 8), in [0, log 2]."""
     p, q = smoothed(p, 0), smoothed(q, 0)
     middle = (p + q) / 2
-    return 0.5 * (rel_entr(p, middle).sum(axis=-1) + rel_entr(q, middle).sum(axis=-1))
+    return 0.5 * np.maximum(rel_entr(p, middle).sum(axis=-1) + rel_entr(q, middle).sum(axis=-1), 0.0)
 
 
 def frontier_divergences(p: ArrayLike, q: ArrayLike, grid: Array) -> tuple[Array, Array]:
@@ -90,7 +91,6 @@ def frontier_divergences(p: ArrayLike, q: ArrayLike, grid: Array) -> tuple[Array
         for side, some in enumerate((a, b)):
             own = rel_entr(some, 1.0).sum(axis=-1, keepdims=True)  # sum p log p
             found[side, start : start + at_once] = own - np.einsum("rwc,rc->rw", logs, some)
-    # Rounding may leave a KL of identical distributions a hair below 0.
     return tuple(np.maximum(side, 0.0).reshape(*shape, len(grid)) for side in found)  # type: ignore[return-value]
 
 
@@ -128,7 +128,7 @@ def frontier_integral(p: ArrayLike, q: ArrayLike) -> Array:
     In closed form sum (p + q) / 2 - p q (log p - log q) / (p - q), a term being (p + q) / 2 where one side is 0, and 0
     where they are equal.
     """
-    return _frontier_terms(smoothed(p, 0), smoothed(q, 0)).sum(axis=-1)
+    return np.maximum(_frontier_terms(smoothed(p, 0), smoothed(q, 0)).sum(axis=-1), 0.0)
 
 
 def _frontier_terms(p: Array, q: Array) -> Array:

@@ -11,6 +11,7 @@ from macroscope.plotting import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, V
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, BLACK, GREY, YELLOW)
 LINES = ("-", "--", ":")
+HALVES = "real text, half against half\n(half as many texts, so larger)"
 MOST_LINES = len(COLOURS) * len(LINES)
 
 
@@ -26,7 +27,7 @@ def read_curves(folder: Path, systems: list[str]) -> pd.DataFrame:
     """Divergences by number of clusters of all systems; of the control, those between its halves."""
     tables = [
         pd.read_csv(folder / "evidence" / system / "by_clusters.csv").assign(
-            system="real text, half against half" if system == CONTROL else system
+            system=HALVES if system == CONTROL else system
         )
         for system in systems[: MOST_LINES + 1]
     ]
@@ -54,6 +55,8 @@ def curve_figure(curves: pd.DataFrame) -> Figure:
                     label=system,
                 )
             axes.set(xscale="log", ylabel=DIVERGENCES[name])
+            if (curves.loc[curves["divergence"] == name, "value"] > 0).all():
+                axes.set_yscale("log")  # a system that is far off must not hide the differences among the others
         grid.flat[-1].remove()
         grid[0, 2].tick_params(labelbottom=True)
         figure.supxlabel("number of clusters", fontsize=10)
