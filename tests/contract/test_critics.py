@@ -8,8 +8,13 @@ from macroscope.critics import CRITICS
 from macroscope.critics.critic import SCORES, Evidence, is_empirical, load, options_model
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.files import read_json, write_json
+from macroscope.reporting.tables import with_adjusted_p_values
+from macroscope.statistics.comparison import compare_files
+from macroscope.statistics.latent import Resampling
 
 from ..tiny import CRITIC_OPTIONS, simulated_documents, write_encoder
+
+RESAMPLING = Resampling(resamples=200, permutations=199)
 
 
 class Workbench:
@@ -39,6 +44,17 @@ class Workbench:
         self.critic.project(samples, self.folder / "inference", latents, self.options)
         self.critic.score(latents, self.folder / "prior", scores, self.options)
         return scores
+
+    def statistics(self):
+        tables = []
+        for system in ("control", "process", "shuffled"):
+            paths = [self.folder / f"scores/{name}.parquet" for name in ("control", system)]
+            output = self.folder / f"statistics/{system}.csv"
+            compare_files(
+                *paths, output, corpus="wiki", system=system, critic=self.name, signature="", resampling=RESAMPLING
+            )
+            tables.append(pd.read_csv(output, keep_default_na=False, na_values=[""]))
+        return with_adjusted_p_values(pd.concat(tables, ignore_index=True))
 
     def scores(self, system):
         return pd.read_parquet(self.folder / f"scores/{system}.parquet")
@@ -78,6 +94,16 @@ def test_real_structure_scores_like_the_control_and_destroyed_structure_worse(be
     assert p["shuffled"]["ci_low"] > p["process"]["ci_high"]
 
 
+def test_divergences_between_categories_tell_shuffled_sections_from_real_ones(bench):
+    if "categories" not in bench.scores("control"):
+        pytest.skip(f"the latents of {bench.name} are no categories")
+    rows = bench.statistics().set_index(["system", "statistic"])
+    assert rows.at[("shuffled", "jensen_shannon"), "p_value"] == 0.005  # the least of 199 permutations
+    assert rows.at[("process", "jensen_shannon"), "p_value"] > 0.05
+    assert rows.at[("shuffled", "jensen_shannon_corrected"), "ci_low"] > 0
+    assert ("control", "jensen_shannon") not in rows.index
+
+
 def test_every_option_is_in_the_signature(bench):
     plain = bench.critic.signature(bench.options)
     for name in type(bench.options).model_fields:
@@ -96,7 +122,7 @@ def test_evidence_and_report_items(bench):
         )
         bench.critic.explain(evidence, bench.folder / f"evidence/{system}", bench.options)
     for _ in range(2):  # one corpus after another
-        items = bench.critic.report_items(bench.folder, ["control", "shuffled"], pd.DataFrame(), bench.folder)
+        items = bench.critic.report_items(bench.folder, ["control", "shuffled"], bench.statistics(), bench.folder)
     assert len({item.name for item in items}) == len(items)
     for item in items:
         assert (item.table is None) + (item.figure is None) + (item.documents is None) == 2

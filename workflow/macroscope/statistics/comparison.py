@@ -2,12 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from macroscope import __version__
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
+from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.latent import COLUMNS, Resampling, compare, pooled
+
+CATEGORIES = "categories"
 
 
 def compare_files(
@@ -26,14 +31,37 @@ def compare_files(
     Parameters
     ----------
     reference, candidate
-        Scores (Parquet). The same path twice: the reference's own row, without p-values.
+        Scores (Parquet). The same path twice: the reference's own row, without p-values. Where both have a column
+        `categories` (a list of names for each document, such as its section transitions or the n-grams of its chain),
+        the divergences of `statistics.categorical` between the two sides are computed as well.
     signature
         Of the critic's options.
     """
     control = _read_scores(reference)
     scores = control if candidate == reference else _read_scores(candidate)
     table = compare(control, scores, resampling)
+    if scores is not control and CATEGORIES in control and CATEGORIES in scores:
+        table = pd.concat([table, category_table(control, scores, resampling)], ignore_index=True)
     write_statistics(table, output, corpus, system, critic, resampling, signature)
+
+
+def category_table(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
+    """Divergences between the categories of two collections, any number of them a document; columns as of `compare`."""
+    documents = pd.concat([reference[CATEGORIES], candidate[CATEGORIES]], ignore_index=True)
+    codes, names = pd.factorize(documents.explode().to_numpy())
+    rows = np.repeat(np.arange(len(documents)), documents.map(len).clip(lower=1))
+    known = codes >= 0  # a document without any category explodes to one missing value
+    shape = (len(documents), len(names))
+    units = sparse.csr_matrix((np.ones(known.sum()), (rows[known], codes[known])), shape=shape)
+    options = DivergenceOptions(permutations=min(resampling.permutations, DivergenceOptions.permutations))
+    found = compare_categories([units[: len(reference)]], [units[len(reference) :]], options, resampling)
+    table = pd.DataFrame(found, columns=["statistic", "value", "ci_low", "ci_high", "p_value"])
+    return table.assign(
+        n_reference=len(reference),
+        n_candidate=len(candidate),
+        seed=resampling.seed,
+        reason=np.where(table["value"].isna(), "no document with a category on a side", ""),
+    )
 
 
 def perplexity_table(
@@ -89,5 +117,6 @@ def write_statistics(
     fixed = {"corpus": corpus, "critic": critic, "seed": resampling.seed, "signature": whole}
     default = {"system": system, "reason": ""}
     table = table.assign(**fixed, **{name: value for name, value in default.items() if name not in table})
+    table["reason"] = table["reason"].fillna("")
     with atomic(output) as temporary:
         table[list(COLUMNS)].to_csv(temporary, index=False)

@@ -58,7 +58,7 @@ def calibrate(process: Path, prior: Path, order: str, output: Path, seed: int) -
 
 
 def report_items(folder: Path, systems: list[str], statistics: "pd.DataFrame", figures: Path) -> list[ReportItem]:
-    """List what the report shows, all of it from `folder`; see `report.items`."""
+    """List what the report shows; see `report.items`."""
     from macroscope.critics.coherence.report import items
 
-    return items(folder, systems)
+    return items(folder, systems, statistics)

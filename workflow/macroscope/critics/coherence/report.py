@@ -5,12 +5,13 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.critics.critic import ReportItem
+from macroscope.critics.divergence_report import divergence_table
 from macroscope.files import read_json
 
 COMMON_ERRORS = 5
 
 
-def items(folder: Path, systems: list[str]) -> list[ReportItem]:
+def items(folder: Path, systems: list[str], statistics: pd.DataFrame) -> list[ReportItem]:
     """List tables, figures and documents.
 
     Parameters
@@ -19,6 +20,8 @@ def items(folder: Path, systems: list[str]) -> list[ReportItem]:
         critics/coherence/<corpus> of the run.
     systems
         Systems that were judged, in the order of the report.
+    statistics
+        Their numbers, with p_adjusted.
     """
     validation = read_json(folder / "inference" / "validation.json")
     evidence = {system: folder / "evidence" / system for system in systems}
@@ -39,6 +42,10 @@ def items(folder: Path, systems: list[str]) -> list[ReportItem]:
         ReportItem("projection", "What was projected", "projection", table=_projection(folder, systems)),
         ReportItem("transition_errors", "Most common transition errors", "transition_errors", table=_errors(evidence)),
     ]
+    divergences = divergence_table(statistics)
+    if len(divergences):
+        name = "transition_divergences"
+        found.append(ReportItem(name, "Divergences between the section transitions", name, table=divergences))
     for system, path in evidence.items():
         if system != "control":
             title = f"Section transitions of {system} against real text"

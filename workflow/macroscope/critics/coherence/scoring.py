@@ -1,5 +1,7 @@
 """Prior and scores: how likely the latents of each document are (deng2022 §2, §4, App. A)."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +58,8 @@ def score(latents: Path, prior: Path, output: Path, options: CoherenceOptions) -
     count_<name>, of_<name>
         Transition errors (MAP transitions below the threshold) of the M + 1 transitions, and of these errors those
         that repeat a section type.
+    categories
+        The M + 1 MAP transitions by name, from the beginning to the end: what the divergences are between.
     """
     chain = SectionPrior.load(prior)
     types = read_info(latents).types
@@ -89,8 +93,19 @@ def _score_batch(batch: Batch, prior: SectionPrior, error_threshold: float) -> p
             "of_transition_errors": batch.lengths + 1,
             "count_repetition_share_of_errors": repetitions,
             "of_repetition_share_of_errors": errors,
+            "categories": _transitions(batch, prior.types),
         }
     )
+
+
+def _transitions(batch: Batch, types: Sequence[str]) -> list[list[str]]:
+    """Name the transitions of each document, from its beginning to its end."""
+    found, start = [], 0
+    for length in batch.lengths.tolist():
+        names = ["<begin>", *(types[state] for state in batch.states[start : start + length]), "<end>"]
+        found.append([f"{before} → {after}" for before, after in pairwise(names)])
+        start += length
+    return found
 
 
 def _gold_nll(batch: Batch, prior: SectionPrior) -> np.ndarray:
