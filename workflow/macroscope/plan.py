@@ -222,7 +222,18 @@ class Plan:
     def sampling_options(self, wildcards: Any) -> str:
         """Options of a language model that its sampling looks at."""
         system = self._language_model(wildcards.system)
-        used = {"kind", "base", "titles", "context", "decoding", "samples", "batch_size", "max_tokens", "stride"}
+        used = {
+            "kind",
+            "base",
+            "titles",
+            "context",
+            "decoding",
+            "samples",
+            "batch_size",
+            "max_tokens",
+            "stride",
+            "seed",
+        }
         return _json(system, used)
 
     def system_options(self, wildcards: Any) -> str:

@@ -7,6 +7,11 @@ from pydantic import Field
 from macroscope.corpora.options import Options
 from macroscope.systems.perturbations.options import Step
 
+Seed = Annotated[
+    int,
+    Field(ge=0, description="Added to the run's seed where this system draws: another one gives other samples."),
+]
+
 
 class Ancestral(Options):
     """Draw each token from the model's own distribution: no truncation, no temperature (top_k = 0)."""
@@ -102,6 +107,7 @@ class LanguageModelSystem(Options):
         description="Beyond the context window: tokens sampled between two re-encodings of it (1 = the paper's);"
         " default: half the window.",
     )
+    seed: Seed = 0
 
 
 class ResampledSystem(Options):
@@ -115,10 +121,11 @@ class ResampledSystem(Options):
     batch_size: int | None = Field(None, ge=1, description="Sequences at the same time; default: as the other.")
     max_tokens: int | None = Field(None, ge=1, description="Longest sample, in tokens; default: as the other.")
     stride: int | None = Field(None, ge=1, description="As for language_model; default: as the other.")
+    seed: Seed = 0
 
     def applied_to(self, model: LanguageModelSystem) -> LanguageModelSystem:
         """Return what the two together ask for."""
-        names = ("decoding", "samples", "samples_per_shard", "batch_size", "max_tokens", "stride")
+        names = ("decoding", "samples", "samples_per_shard", "batch_size", "max_tokens", "stride", "seed")
         changes = {name: value for name in names if (value := getattr(self, name)) is not None}
         return model.model_copy(update=changes)
 
@@ -136,6 +143,7 @@ class NgramSystem(Options):
     titles: bool = Field(description="Section titles stand before the sections in the training text (W/ Title).")
     samples: int = Field(1000, ge=1, description="Number of valid samples to draw.")
     max_tokens: int = Field(20000, ge=1, description="Longest sample, in words; a longer one is cut and counted.")
+    seed: Seed = 0
 
 
 class FilesSystem(Options):
@@ -162,6 +170,7 @@ class SimulatedSystem(Options):
         " types drawn without regard to their predecessors, numbers of sections as in the corpus.",
     )
     samples: int = Field(400, ge=1, description="Number of documents.")
+    seed: Seed = 0
 
 
 class PerturbationSystem(Options):
@@ -173,7 +182,7 @@ class PerturbationSystem(Options):
         min_length=1,
         description="Steps, applied one after the other: names of rules, or rules with their options.",
     )
-    seed: int | None = Field(None, ge=0, description="Seed of the steps; default: the run's.")
+    seed: Seed = 0
 
 
 AnySystem = Annotated[

@@ -62,11 +62,17 @@ def sample_shard(
     A sample's number and the seed decide what it says, so the number of shards does not. Finished samples are kept in
     `<output>.part.jsonl` until the shard is whole, and a killed run goes on from there.
 
+    Parameters
+    ----------
+    seed
+        Seed of the run; the system's own is added.
+
     Raises
     ------
     MacroscopeError
         Where the model hardly ever produces the format.
     """
+    seed += options.seed
     network, tokenizer = load_model(model)
     indices = range(shard, options.samples, shards)
     part = Part(output.with_name(output.name + ".part.jsonl"), _fingerprint(model, options, seed, shard, shards))

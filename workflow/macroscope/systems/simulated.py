@@ -16,7 +16,10 @@ def simulate(process: Path, output: Path, options: SimulatedSystem, *, corpus: s
     ----------
     process
         truth/process.json of the corpus.
+    seed
+        Seed of the run; the system's own is added.
     """
+    seed += options.seed
     # A seed of its own: no system draws the documents of the corpus, or those of another system.
     own_seed = seed + (crc32(system.encode()) << 32)
     documents = simulate_documents(SectionProcess.load(process), options.order, options.samples, own_seed)
