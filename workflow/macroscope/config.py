@@ -15,6 +15,7 @@ from macroscope.corpora.options import AnyCorpus, Options, SimulatedCorpus
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import SPLIT_HALF, options_model
 from macroscope.errors import MacroscopeError, nearest
+from macroscope.models import has_weights
 from macroscope.systems.options import (
     AnySystem,
     ControlSystem,
@@ -86,6 +87,16 @@ class Config(Options):
         for name, system in self.systems.items():
             if isinstance(system, ResampledSystem):
                 _require(system.of, models, f"systems.{name}.of", "system of kind language_model")
+        return self
+
+    @model_validator(mode="after")
+    def _untrained_models_have_weights(self) -> "Config":
+        for name, system in self.systems.items():
+            if isinstance(system, LanguageModelSystem) and system.training is None and not has_weights(system.base):
+                raise ValueError(
+                    f"systems.{name}.training: '{system.base}' is trained from scratch and has no published weights;"
+                    " name a base that has, or give it a training"
+                )
         return self
 
     @model_validator(mode="after")

@@ -78,6 +78,8 @@ class Plan:
         return _alternatives(n for n, corpus in self.config.corpora.items() if isinstance(corpus, SimulatedCorpus))
 
     language_models = property(lambda self: self.systems_of(LanguageModelSystem))
+    trained_models = property(lambda self: _alternatives(filter(self.is_trained, self.systems)))
+    base_models = property(lambda self: _alternatives(filter(self.is_published, self.systems)))
     sampled_systems = property(lambda self: self.systems_of(LanguageModelSystem | ResampledSystem))
     ngram_systems = property(lambda self: self.systems_of(NgramSystem))
     files_systems = property(lambda self: self.systems_of(FilesSystem))
@@ -111,8 +113,18 @@ class Plan:
             and isinstance(self.systems[system], SimulatedSystem | ControlSystem)
         }
 
+    def is_trained(self, system: str) -> bool:
+        """Whether a system is a language model that is trained."""
+        found = self.systems[system]
+        return isinstance(found, LanguageModelSystem) and found.training is not None
+
+    def is_published(self, system: str) -> bool:
+        """Whether a system is a language model that is taken as it was published."""
+        found = self.systems[system]
+        return isinstance(found, LanguageModelSystem) and found.training is None
+
     def trained(self, system: str) -> str:
-        """Name of the system whose training makes the model of a system that samples one."""
+        """Name of the system that makes the model of a system that samples one."""
         found = self.systems[system]
         return found.of if isinstance(found, ResampledSystem) else system
 
@@ -265,7 +277,8 @@ class Plan:
         """What a perplexity depends on."""
         system = self._language_model(wildcards.system)
         context = system.context or "model"
-        return f"base:{system.base}|titles:{system.titles}|context:{context}|windows:joined_stream|split:test"
+        training = "|training:none" if system.training is None else ""
+        return f"base:{system.base}|titles:{system.titles}|context:{context}|windows:joined_stream|split:test{training}"
 
     def resampling_flags(self, permutations: bool = True) -> str:
         """Bootstrap and permutation, as flags."""

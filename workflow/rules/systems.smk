@@ -2,7 +2,7 @@
 
 Inputs: results/{run}/corpora/{corpus}/documents.parquet.
 Outputs: results/{run}/systems/{corpus}/{system}/samples.parquet, for language models also model/ and perplexity/.
-Steps of a language model: tokenizer, fine-tuning, perplexity, sampling in shards, gathering.
+Steps of a language model: tokenizer and fine-tuning, or the base as it is; perplexity, sampling in shards, gathering.
 """
 
 
@@ -16,7 +16,7 @@ rule train_tokenizer:
     log:
         "logs/{run}/train_tokenizer/{corpus}/{system}.log",
     wildcard_constraints:
-        system=plan.language_models,
+        system=plan.trained_models,
     conda:
         "../../envs/core.yaml"
     resources:
@@ -45,7 +45,7 @@ rule finetune:
     benchmark:
         "logs/{run}/finetune/{corpus}/{system}.tsv"
     wildcard_constraints:
-        system=plan.language_models,
+        system=plan.trained_models,
     # The longest way through the graph begins here.
     priority: 10
     conda:
@@ -65,6 +65,29 @@ rule finetune:
             --tokenizer {input.tokenizer:q} --options {params.options:q} --seed {params.seed} \
             --checkpoints {params.checkpoints:q} --output {output:q} --threads {threads} \
             --processes {resources.gpu}
+        """
+
+
+rule copy_base:
+    """The base model with its tokenizer as it was published: a language model with `training: null`."""
+    input:
+        code=modules_of("macroscope.systems.language_model"),
+    output:
+        directory("results/{run}/systems/{corpus}/{system}/model"),
+    log:
+        "logs/{run}/copy_base/{corpus}/{system}.log",
+    wildcard_constraints:
+        system=plan.base_models,
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=plan.megabytes,
+        runtime=240,
+    params:
+        options=plan.training_options,
+    shell:
+        """
+        python -m macroscope --log {log:q} systems copy-base --options {params.options:q} --output {output:q}
         """
 
 

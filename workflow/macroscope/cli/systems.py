@@ -17,7 +17,7 @@ Corpus = Annotated[str, typer.Option(help="Name of the corpus.")]
 System = Annotated[str, typer.Option(help="Name of the system.")]
 Seed = Annotated[int, typer.Option(help="Seed.")]
 Threads = Annotated[int, typer.Option(min=1, help="Threads of the arithmetic.")]
-Model = Annotated[Path, typer.Option(help="Folder of the trained model.")]
+Model = Annotated[Path, typer.Option(help="Folder of the model.")]
 Titles = Annotated[bool, typer.Option("--titles/--no-titles", help="W/ Title or W/O Title.")]
 
 
@@ -51,6 +51,14 @@ def finetune(
     language_model.launch(processes)
     _use_threads(threads)
     language_model.finetune(documents, tokenizer, output, _language_model(options), seed=seed, checkpoints=checkpoints)
+
+
+@app.command()
+def copy_base(output: Output, options: OptionsJson) -> None:
+    """Take a base model as it was published, without any training."""
+    from macroscope.systems import language_model
+
+    language_model.copy_base(output, _language_model(options))
 
 
 @app.command()

@@ -50,7 +50,7 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
             save(figure, folder / f"latent_ppl_{critic}_{corpus}")
             if rows["word_ppl"].notna().any():
                 save(perplexity_figure(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
-        for corpus, system in results.language_models():
+        for corpus, system in results.trained_models():
             log = results.training_log(corpus, system)
             save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
 

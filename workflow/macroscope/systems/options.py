@@ -87,7 +87,7 @@ class Training(Options):
 
 
 class LanguageModelSystem(Options):
-    """A causal language model, fine-tuned on the corpus or trained from scratch, that samples whole documents."""
+    """A causal language model, fine-tuned, trained from scratch or as published, that samples whole documents."""
 
     kind: Literal["language_model"]
     base: str = Field(
@@ -95,7 +95,9 @@ class LanguageModelSystem(Options):
     )
     titles: bool = Field(description="Section titles stand before the sections in the training text (W/ Title).")
     context: int | None = Field(None, ge=8, description="Context window in tokens; default: the model's own.")
-    training: Training = Field(Training(), description="Training.")
+    training: Training | None = Field(
+        Training(), description="Training; null: none, the base with its own weights and tokenizer as it was published."
+    )
     decoding: Decoding = Field(Ancestral(rule="ancestral"), description="How the next token is chosen.")
     samples: int = Field(1000, ge=1, description="Number of valid samples to draw.")
     samples_per_shard: int = Field(1000, ge=1, description="Samples of one sampling job.")

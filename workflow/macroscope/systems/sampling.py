@@ -190,8 +190,8 @@ def _require_samples(done: dict[int, Sample], system: str, options: LanguageMode
 
 def _hopeless(sampler: Sampler, what: str) -> str:
     return (
-        f"{what} of the language model is a document of its format; train it longer (training.epochs), or raise"
-        f" max_tokens above {sampler.max_tokens}"
+        f"{what} of the language model is a document of its format; train it longer (training.epochs), raise max_tokens"
+        f" above {sampler.max_tokens}, or set titles: false where it was not trained on titles"
     )
 
 
