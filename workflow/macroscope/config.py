@@ -100,6 +100,17 @@ class Config(Options):
         return self
 
     @model_validator(mode="after")
+    def _prompts_are_untitled(self) -> "Config":
+        for name in self.systems:
+            asked = self.sampled(name)
+            if asked is not None and asked.prompt_words and asked.titles:
+                raise ValueError(
+                    f"systems.{name}.prompt_words: prompts are for untitled texts; set titles: false for the language"
+                    " model, or leave prompt_words out"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _perturbed_systems_exist(self) -> "Config":
         valid = {name: s for name, s in self.systems.items() if not isinstance(s, PerturbationSystem)}
         for name, system in self.systems.items():
@@ -130,6 +141,15 @@ class Config(Options):
         if isinstance(found, PerturbationSystem):
             found = self.systems.get(found.of)
         return not isinstance(found, SimulatedSystem) or isinstance(self.corpora[corpus], SimulatedCorpus)
+
+    def sampled(self, system: str) -> LanguageModelSystem | None:
+        """What a system that samples a language model asks for; None for one that does not."""
+        found = self.systems.get(system)
+        if isinstance(found, ResampledSystem):
+            model = self.systems[found.of]
+            assert isinstance(model, LanguageModelSystem)  # `_models_exist` requires it
+            return found.applied_to(model)
+        return found if isinstance(found, LanguageModelSystem) else None
 
     def _require_process(self, system: str, corpus: str, place: str) -> None:
         if not self.applies(system, corpus):

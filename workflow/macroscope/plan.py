@@ -130,12 +130,7 @@ class Plan:
 
     def sampled(self, system: str) -> LanguageModelSystem | None:
         """What a system that samples a language model asks for; None for one that does not."""
-        found = self.systems[system]
-        if isinstance(found, ResampledSystem):
-            model = self.systems[found.of]
-            assert isinstance(model, LanguageModelSystem)  # the config requires it
-            return found.applied_to(model)
-        return found if isinstance(found, LanguageModelSystem) else None
+        return self.config.sampled(system)
 
     def simulated_order(self, wildcards: Any) -> str:
         """Order of a simulated system; that of the control is the process's."""
@@ -186,6 +181,11 @@ class Plan:
         folder = f"{self.results}/systems/{wildcards.corpus}/{wildcards.system}/shards"
         return [f"{folder}/{shard}.parquet" for shard in range(self.shard_count(wildcards))]
 
+    def prompts(self, wildcards: Any) -> list[str]:
+        """Documents that the samples of a system begin as: the control's, where the system has prompts."""
+        prompted = self._language_model(wildcards.system).prompt_words
+        return [f"{self.results}/systems/{wildcards.corpus}/{CONTROL}/samples.parquet"] if prompted else []
+
     def shard_count(self, wildcards: Any) -> int:
         """Number of sampling shards of a language model."""
         system = self._language_model(wildcards.system)
@@ -234,18 +234,7 @@ class Plan:
     def sampling_options(self, wildcards: Any) -> str:
         """Options of a language model that its sampling looks at."""
         system = self._language_model(wildcards.system)
-        used = {
-            "kind",
-            "base",
-            "titles",
-            "context",
-            "decoding",
-            "samples",
-            "batch_size",
-            "max_tokens",
-            "stride",
-            "seed",
-        }
+        used = set(LanguageModelSystem.model_fields) - {"training", "samples_per_shard"}
         return _json(system, used)
 
     def system_options(self, wildcards: Any) -> str:
@@ -293,6 +282,10 @@ class Plan:
     def titles_flag(self, wildcards: Any) -> str:
         """W/ Title or W/O Title, as a flag."""
         return "--titles" if self._language_model(wildcards.system).titles else "--no-titles"
+
+    def prompts_flag(self, wildcards: Any) -> str:
+        """`--prompts ...` for a system that has them."""
+        return " ".join(f"--prompts {shlex.quote(path)}" for path in self.prompts(wildcards))
 
     def gpus(self, wildcards: Any) -> int:
         """GPUs that a language model asks for."""

@@ -126,6 +126,7 @@ rule sample:
     """One shard of samples; every sample has a seed of its own, so the number of shards does not change them."""
     input:
         model=plan.model,
+        prompts=plan.prompts,
         code=modules_of("macroscope.systems.sampling"),
     output:
         "results/{run}/systems/{corpus}/{system}/shards/{shard}.parquet",
@@ -144,13 +145,14 @@ rule sample:
         gpu=plan.gpus,
     params:
         options=plan.sampling_options,
+        prompts=plan.prompts_flag,
         shards=plan.shard_count,
         seed=plan.config.seed,
     shell:
         """
         python -m macroscope --log {log:q} systems sample --model {input.model:q} --options {params.options:q} \
             --seed {params.seed} --shard {wildcards.shard} --shards {params.shards} \
-            --system {wildcards.system:q} --output {output:q} --threads {threads}
+            --system {wildcards.system:q} --output {output:q} --threads {threads} {params.prompts}
         """
 
 

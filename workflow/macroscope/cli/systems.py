@@ -18,6 +18,7 @@ System = Annotated[str, typer.Option(help="Name of the system.")]
 Seed = Annotated[int, typer.Option(help="Seed.")]
 Threads = Annotated[int, typer.Option(min=1, help="Threads of the arithmetic.")]
 Model = Annotated[Path, typer.Option(help="Folder of the model.")]
+Prompts = Annotated[Path | None, typer.Option(help="Documents that samples begin as, for a system with prompts.")]
 Titles = Annotated[bool, typer.Option("--titles/--no-titles", help="W/ Title or W/O Title.")]
 
 
@@ -87,13 +88,15 @@ def sample(
     seed: Seed = 1,
     shard: Annotated[int, typer.Option(min=0, help="Number of this shard.")] = 0,
     shards: Annotated[int, typer.Option(min=1, help="Number of shards.")] = 1,
+    prompts: Prompts = None,
     threads: Threads = 1,
 ) -> None:
     """Draw one shard of samples."""
     from macroscope.systems import sampling
 
     _use_threads(threads)
-    sampling.sample_shard(model, output, _language_model(options), system=system, seed=seed, shard=shard, shards=shards)
+    parsed, part = _language_model(options), {"shard": shard, "shards": shards}
+    sampling.sample_shard(model, output, parsed, system=system, seed=seed, prompts=prompts, **part)
 
 
 @app.command()

@@ -109,6 +109,11 @@ class LanguageModelSystem(Options):
         description="Beyond the context window: tokens sampled between two re-encodings of it (1 = the paper's);"
         " default: half the window.",
     )
+    prompt_words: int | None = Field(
+        None,
+        ge=1,
+        description="Words of a held-out document that a sample begins with, and that are part of it; default: none.",
+    )
     seed: Seed = 0
 
 
@@ -123,13 +128,15 @@ class ResampledSystem(Options):
     batch_size: int | None = Field(None, ge=1, description="Sequences at the same time; default: as the other.")
     max_tokens: int | None = Field(None, ge=1, description="Longest sample, in tokens; default: as the other.")
     stride: int | None = Field(None, ge=1, description="As for language_model; default: as the other.")
+    prompt_words: int | None = Field(None, ge=0, description="As for language_model, 0: none; default: as the other.")
     seed: Seed = 0
 
     def applied_to(self, model: LanguageModelSystem) -> LanguageModelSystem:
         """Return what the two together ask for."""
         names = ("decoding", "samples", "samples_per_shard", "batch_size", "max_tokens", "stride", "seed")
         changes = {name: value for name in names if (value := getattr(self, name)) is not None}
-        return model.model_copy(update=changes)
+        prompted = model.prompt_words if self.prompt_words is None else self.prompt_words or None
+        return model.model_copy(update={**changes, "prompt_words": prompted})
 
 
 class NgramSystem(Options):

@@ -22,15 +22,16 @@ from macroscope.systems.options import Decoding
 
 @dataclass(frozen=True)
 class Request:
-    """The `attempt`-th draw for the sample of number `index`."""
+    """The `attempt`-th draw for the sample of number `index`, which begins with the tokens of its prompt."""
 
     index: int
     attempt: int = 0
+    prompt: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A finished draw: its tokens without the boundary, and whether it was cut at the longest length."""
+    """A finished draw: its tokens (prompt included, boundary not), and whether it was cut at the longest length."""
 
     request: Request
     tokens: NDArray[np.int32]
@@ -55,7 +56,7 @@ class Sampler(ABC):
     batch_size
         Rows that are sampled at the same time. It is part of the arithmetic: another one may round differently.
     max_tokens
-        A document that has not ended by then is cut.
+        A document that has not ended by then is cut; prompts count, and are shorter.
     decoding
         The rule.
     seed, stream
