@@ -25,6 +25,7 @@ from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
 from macroscope.systems.options import (
+    Ancestral,
     ControlSystem,
     FilesSystem,
     LanguageModelSystem,
@@ -81,6 +82,7 @@ class Plan:
     trained_models = property(lambda self: _alternatives(filter(self.is_trained, self.systems)))
     base_models = property(lambda self: _alternatives(filter(self.is_published, self.systems)))
     sampled_systems = property(lambda self: self.systems_of(LanguageModelSystem | ResampledSystem))
+    ancestral_systems = property(lambda self: _alternatives(filter(self.is_ancestral, self.systems)))
     ngram_systems = property(lambda self: self.systems_of(NgramSystem))
     files_systems = property(lambda self: self.systems_of(FilesSystem))
     control_systems = property(lambda self: self.systems_of(ControlSystem))
@@ -122,6 +124,26 @@ class Plan:
         """Whether a system is a language model that is taken as it was published."""
         found = self.systems[system]
         return isinstance(found, LanguageModelSystem) and found.training is None
+
+    def is_ancestral(self, system: str) -> bool:
+        """Whether a system draws from the own distribution of a language model."""
+        asked = self.sampled(system)
+        return asked is not None and isinstance(asked.decoding, Ancestral)
+
+    def log_probabilities(self, corpus: str, system: str) -> str:
+        """Table of the log-probabilities that a language model gives to its own samples; made where it is asked for.
+
+        Raises
+        ------
+        MacroscopeError
+            Where the samples do not come from the model's own distribution.
+        """
+        if not self.is_ancestral(system):
+            raise MacroscopeError(
+                f"systems.{system}: the log-probabilities of its samples are not known; take a system of kind"
+                " language_model or resampled with decoding: {rule: ancestral}"
+            )
+        return f"{self.results}/systems/{corpus}/{system}/log_probabilities.parquet"
 
     def trained(self, system: str) -> str:
         """Name of the system that makes the model of a system that samples one."""

@@ -1,7 +1,8 @@
 """Documents -> samples.
 
 Inputs: results/{run}/corpora/{corpus}/documents.parquet.
-Outputs: results/{run}/systems/{corpus}/{system}/samples.parquet, for language models also model/ and perplexity/.
+Outputs: results/{run}/systems/{corpus}/{system}/samples.parquet, for language models also model/ and perplexity/, and
+where it is asked for log_probabilities.parquet.
 Steps of a language model: tokenizer and fine-tuning, or the base as it is; perplexity, sampling in shards, gathering.
 """
 
@@ -176,6 +177,39 @@ rule gather_samples:
         """
         python -m macroscope --log {log:q} systems gather --corpus {wildcards.corpus:q} --output {output:q} \
             {input.shards:q}
+        """
+
+
+rule measure_log_probabilities:
+    """Log-probability of every sample under the model that it was drawn from; only where something asks for it."""
+    input:
+        samples="results/{run}/systems/{corpus}/{system}/samples.parquet",
+        model=plan.model,
+        prompts=plan.prompts,
+        code=modules_of("macroscope.systems.log_probabilities"),
+    output:
+        "results/{run}/systems/{corpus}/{system}/log_probabilities.parquet",
+    log:
+        "logs/{run}/measure_log_probabilities/{corpus}/{system}.log",
+    benchmark:
+        "logs/{run}/measure_log_probabilities/{corpus}/{system}.tsv"
+    wildcard_constraints:
+        system=plan.ancestral_systems,
+    conda:
+        "../../envs/core.yaml"
+    threads: plan.threads
+    resources:
+        mem_mb=plan.megabytes,
+        runtime=480,
+        gpu=plan.gpus,
+    params:
+        options=plan.sampling_options,
+        prompts=plan.prompts_flag,
+    shell:
+        """
+        python -m macroscope --log {log:q} systems measure-log-probabilities --samples {input.samples:q} \
+            --model {input.model:q} --options {params.options:q} --output {output:q} --threads {threads} \
+            {params.prompts}
         """
 
 

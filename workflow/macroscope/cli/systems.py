@@ -100,6 +100,22 @@ def sample(
 
 
 @app.command()
+def measure_log_probabilities(
+    samples: Annotated[Path, typer.Option(help="Samples of the system (Parquet).")],
+    model: Model,
+    output: Output,
+    options: OptionsJson,
+    prompts: Prompts = None,
+    threads: Threads = 1,
+) -> None:
+    """Measure the log-probability of every sample under the model that it was drawn from."""
+    from macroscope.systems import log_probabilities
+
+    _use_threads(threads)
+    log_probabilities.measure_log_probabilities(samples, model, output, _language_model(options), prompts=prompts)
+
+
+@app.command()
 def gather(
     shards: Annotated[list[Path], typer.Argument(help="Shards of samples (Parquet).")],
     corpus: Corpus,

@@ -38,6 +38,15 @@ class Draw:
     cut: bool
 
 
+@dataclass(frozen=True)
+class Window:
+    """Tokens `start` to `stop` (not included) of a document, of which those from `first` on are drawn in view of it."""
+
+    start: int
+    first: int
+    stop: int
+
+
 class Sampler(ABC):
     """Samples documents from a causal language model.
 
@@ -109,3 +118,15 @@ class Sampler(ABC):
     def kept(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return what a row whose window is full still sees of its tokens, the last of which comes next."""
         return tokens[-(self.context - self.stride) : -1]
+
+    def windows(self, length: int) -> Iterator[Window]:
+        """Yield what is seen of a document of `length` tokens, the boundary before them included.
+
+        Every token but the first is drawn in exactly one window, from what stands before it there.
+        """
+        if not self.has_window:
+            yield Window(0, 1, length)
+            return
+        yield Window(0, 1, min(self.context, length))
+        for start in range(self.stride, length - self.context + self.stride, self.stride):
+            yield Window(start, start - self.stride + self.context, min(start + self.context, length))

@@ -194,6 +194,11 @@ def _document(sample: Sample, system: str) -> Document:
     return Document(f"{system}-{sample.index:07d}", "test", None, sections)
 
 
+def sample_number(name: str) -> int:
+    """Number of a sample, from its id."""
+    return int(name.rpartition("-")[2])
+
+
 def _require_samples(done: dict[int, Sample], system: str, options: LanguageModelSystem) -> None:
     given_up = sum(not sample.sections for sample in done.values())
     if given_up > len(done) / 2:
