@@ -5,7 +5,6 @@ take `wildcards` are input and parameter functions of rules.
 """
 
 import hashlib
-import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,26 +20,22 @@ from macroscope.corpora.stop_words import stop_words_path
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import is_empirical, load
 from macroscope.errors import MacroscopeError
+from macroscope.model_plan import ModelPlan, alternatives, as_json
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
 from macroscope.systems.options import (
-    Ancestral,
     ControlSystem,
     FilesSystem,
     LanguageModelSystem,
     NgramSystem,
     PerturbationSystem,
-    ResampledSystem,
     SimulatedSystem,
 )
 from macroscope.systems.perturbations.options import RemoveStopWords, SwapPronouns
 
-NOTHING = "(?!)"
-"""A wildcard constraint that matches nothing: a rule for a kind that the config does not use."""
 
-
-class Plan:
+class Plan(ModelPlan):
     """The jobs of a config, as names and paths relative to the working directory."""
 
     def __init__(self, config: Config) -> None:
@@ -70,19 +65,10 @@ class Plan:
         found = dict.fromkeys((corpus, system) for _, corpus, system in self.comparisons)
         return [pair for pair in found if kind is None or isinstance(self.systems[pair[1]], kind)]
 
-    def systems_of(self, kind: Any) -> str:
-        """Wildcard constraint: names of the systems of a kind."""
-        return _alternatives(name for name, system in self.systems.items() if isinstance(system, kind))
-
     def simulated_corpora(self) -> str:
         """Wildcard constraint: names of the simulated corpora."""
-        return _alternatives(n for n, corpus in self.config.corpora.items() if isinstance(corpus, SimulatedCorpus))
+        return alternatives(n for n, corpus in self.config.corpora.items() if isinstance(corpus, SimulatedCorpus))
 
-    language_models = property(lambda self: self.systems_of(LanguageModelSystem))
-    trained_models = property(lambda self: _alternatives(filter(self.is_trained, self.systems)))
-    base_models = property(lambda self: _alternatives(filter(self.is_published, self.systems)))
-    sampled_systems = property(lambda self: self.systems_of(LanguageModelSystem | ResampledSystem))
-    ancestral_systems = property(lambda self: _alternatives(filter(self.is_ancestral, self.systems)))
     ngram_systems = property(lambda self: self.systems_of(NgramSystem))
     files_systems = property(lambda self: self.systems_of(FilesSystem))
     control_systems = property(lambda self: self.systems_of(ControlSystem))
@@ -114,45 +100,6 @@ class Plan:
             and isinstance(self.config.corpora[corpus], SimulatedCorpus)
             and isinstance(self.systems[system], SimulatedSystem | ControlSystem)
         }
-
-    def is_trained(self, system: str) -> bool:
-        """Whether a system is a language model that is trained."""
-        found = self.systems[system]
-        return isinstance(found, LanguageModelSystem) and found.training is not None
-
-    def is_published(self, system: str) -> bool:
-        """Whether a system is a language model that is taken as it was published."""
-        found = self.systems[system]
-        return isinstance(found, LanguageModelSystem) and found.training is None
-
-    def is_ancestral(self, system: str) -> bool:
-        """Whether a system draws from the own distribution of a language model."""
-        asked = self.sampled(system)
-        return asked is not None and isinstance(asked.decoding, Ancestral)
-
-    def log_probabilities(self, corpus: str, system: str) -> str:
-        """Table of the log-probabilities that a language model gives to its own samples; made where it is asked for.
-
-        Raises
-        ------
-        MacroscopeError
-            Where the samples do not come from the model's own distribution.
-        """
-        if not self.is_ancestral(system):
-            raise MacroscopeError(
-                f"systems.{system}: the log-probabilities of its samples are not known; take a system of kind"
-                " language_model or resampled with decoding: {rule: ancestral}"
-            )
-        return f"{self.results}/systems/{corpus}/{system}/log_probabilities.parquet"
-
-    def trained(self, system: str) -> str:
-        """Name of the system that makes the model of a system that samples one."""
-        found = self.systems[system]
-        return found.of if isinstance(found, ResampledSystem) else system
-
-    def sampled(self, system: str) -> LanguageModelSystem | None:
-        """What a system that samples a language model asks for; None for one that does not."""
-        return self.config.sampled(system)
 
     def simulated_order(self, wildcards: Any) -> str:
         """Order of a simulated system; that of the control is the process's."""
@@ -194,25 +141,6 @@ class Plan:
         """Raw file of a part of a corpus."""
         return self._raw_parts(wildcards.corpus)[wildcards.part]
 
-    def model(self, wildcards: Any) -> str:
-        """Folder of the model that a system samples."""
-        return f"{self.results}/systems/{wildcards.corpus}/{self.trained(wildcards.system)}/model"
-
-    def shards(self, wildcards: Any) -> list[str]:
-        """Sampling shards of a language model."""
-        folder = f"{self.results}/systems/{wildcards.corpus}/{wildcards.system}/shards"
-        return [f"{folder}/{shard}.parquet" for shard in range(self.shard_count(wildcards))]
-
-    def prompts(self, wildcards: Any) -> list[str]:
-        """Documents that the samples of a system begin as: the control's, where the system has prompts."""
-        prompted = self._language_model(wildcards.system).prompt_words
-        return [f"{self.results}/systems/{wildcards.corpus}/{CONTROL}/samples.parquet"] if prompted else []
-
-    def shard_count(self, wildcards: Any) -> int:
-        """Number of sampling shards of a language model."""
-        system = self._language_model(wildcards.system)
-        return -(-system.samples // system.samples_per_shard)
-
     def user_files(self, wildcards: Any) -> list[str]:
         """Files of a system of kind 'files'."""
         return list(self.systems[wildcards.system].files)  # type: ignore[union-attr]
@@ -234,30 +162,16 @@ class Plan:
 
     def simulation_options(self, wildcards: Any) -> str:
         """Options that shape a simulated corpus's raw file."""
-        return _json(self.config.corpora[wildcards.corpus], {"source", "kind", "documents", "clutter"})
+        return as_json(self.config.corpora[wildcards.corpus], {"source", "kind", "documents", "clutter"})
 
     def extraction_options(self, wildcards: Any) -> str:
         """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""
         corpus = self.config.corpora[wildcards.corpus]
-        return _json(corpus, set(type(corpus).model_fields) - {"unit", "filters", "documents", "clutter"})
+        return as_json(corpus, set(type(corpus).model_fields) - {"unit", "filters", "documents", "clutter"})
 
     def preparation_options(self, wildcards: Any) -> str:
         """Options of the filters."""
         return self.config.corpora[wildcards.corpus].model_dump_json()
-
-    def training_options(self, wildcards: Any) -> str:
-        """Options of a language model that its training looks at."""
-        return _json(self._language_model(wildcards.system), {"kind", "base", "titles", "context", "training"})
-
-    def perplexity_options(self, wildcards: Any) -> str:
-        """Options of a language model that its perplexity depends on, its training aside."""
-        return _json(self._language_model(wildcards.system), {"kind", "base", "titles", "context"})
-
-    def sampling_options(self, wildcards: Any) -> str:
-        """Options of a language model that its sampling looks at."""
-        system = self._language_model(wildcards.system)
-        used = set(LanguageModelSystem.model_fields) - {"training", "samples_per_shard"}
-        return _json(system, used)
 
     def system_options(self, wildcards: Any) -> str:
         """All options of a system."""
@@ -269,7 +183,7 @@ class Plan:
 
     def critic_options(self, critic: str, *names: str) -> str:
         """Those options of a critic that a stage looks at."""
-        return _json(getattr(self.config.critics, critic), set(names))
+        return as_json(getattr(self.config.critics, critic), set(names))
 
     def critic_signature(self, wildcards: Any) -> str:
         """`signature_of` the critic of a job."""
@@ -282,44 +196,13 @@ class Plan:
 
     def scoring_critics(self) -> str:
         """Wildcard constraint: critics with a prior."""
-        return _alternatives(name for name in CRITICS if not is_empirical(name))
-
-    def perplexity_signature(self, wildcards: Any) -> str:
-        """What a perplexity depends on."""
-        system = self._language_model(wildcards.system)
-        context = system.context or "model"
-        training = "|training:none" if system.training is None else ""
-        return f"base:{system.base}|titles:{system.titles}|context:{context}|windows:joined_stream|split:test{training}"
+        return alternatives(name for name in CRITICS if not is_empirical(name))
 
     def resampling_flags(self, permutations: bool = True) -> str:
         """Bootstrap and permutation, as flags."""
         options = self.config.statistics
         flags = f"--resamples {options.resamples} --confidence {options.confidence} --seed {self.config.seed}"
         return f"{flags} --permutations {options.permutations}" if permutations else flags
-
-    def base(self, wildcards: Any) -> str:
-        """Base model of a language model."""
-        return self._language_model(wildcards.system).base
-
-    def titles_flag(self, wildcards: Any) -> str:
-        """W/ Title or W/O Title, as a flag."""
-        return "--titles" if self._language_model(wildcards.system).titles else "--no-titles"
-
-    def prompts_flag(self, wildcards: Any) -> str:
-        """`--prompts ...` for a system that has them."""
-        return " ".join(f"--prompts {shlex.quote(path)}" for path in self.prompts(wildcards))
-
-    def gpus(self, wildcards: Any) -> int:
-        """GPUs that a language model asks for."""
-        return gpus_of(self.base(wildcards))
-
-    def threads(self, wildcards: Any) -> int:
-        """Cores of a job with a language model."""
-        return threads_of(self.base(wildcards))
-
-    def megabytes(self, wildcards: Any) -> int:
-        """Memory of a job with a language model."""
-        return megabytes_of(self.base(wildcards))
 
     def encoder_megabytes(self, critic: str) -> int:
         """Memory of a job with a critic's encoder."""
@@ -383,12 +266,6 @@ class Plan:
             if self.config.applies(name, corpus):
                 yield name
 
-    def _language_model(self, system: str) -> LanguageModelSystem:
-        found = self.sampled(system)
-        if found is None:
-            raise TypeError(f"system {system} is of kind {self.systems[system].kind}, not a language model")
-        return found
-
     def _raw_parts(self, name: str) -> dict[str, str]:
         """Part name -> raw file."""
         corpus = self.config.corpora[name]
@@ -419,11 +296,3 @@ def _named_parts(files: Iterable[str]) -> dict[str, str]:
         f"{number:03d}-{re.sub(r'[^A-Za-z0-9]+', '-', Path(file).name).strip('-')}": file
         for number, file in enumerate(files)
     }
-
-
-def _json(options: Any, names: set[str]) -> str:
-    return json.dumps(options.model_dump(mode="json", include=names), sort_keys=True, ensure_ascii=False)
-
-
-def _alternatives(names: Iterable[str]) -> str:
-    return "|".join(re.escape(name) for name in names) or NOTHING
