@@ -1,6 +1,7 @@
 """The config: every shipped one is valid, a wrong one is one sentence that names the place."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -44,7 +45,31 @@ def test_every_key_is_described():
 
 
 def changed(**keys):
-    return {**json.loads(json.dumps(DEFAULT)), **keys}
+    """The default config, judging all systems, with other values of some keys."""
+    plain = {"comparisons": [{"corpus": "wiki"}], "probing": []}
+    return {**json.loads(json.dumps(DEFAULT)), **plain, **keys}
+
+
+def test_probing_needs_its_corpora():
+    with pytest.raises(MacroscopeError, match=r"probing\.0\.reference: there is no corpus 'wbe'; did you mean 'web'"):
+        parse_config(changed(probing=[{"corpus": "web", "reference": "wbe"}]))
+    with pytest.raises(MacroscopeError, match="probing: a corpus stands there twice"):
+        parse_config(changed(probing=[{"corpus": "web"}, {"corpus": "web"}]))
+
+
+def test_plan_of_probing():
+    encoders = {"small": {"encoder": "minilm"}, "large": {"encoder": "gpt2-xl"}}
+    plan = Plan(parse_config(changed(probing=[{"corpus": "web", "reference": "wiki", "encoders": encoders}])))
+    folder = "results/default/critics/clusters/web/probing"
+    assert plan.probed() == [f"{folder}/small.csv", f"{folder}/large.csv"]
+    assert plan.corpora() == ["wiki", "web"]
+    job = SimpleNamespace(corpus="web", encoder="large", side="reference")
+    assert plan.embedded_corpora(job) == {
+        "embeddings": f"{folder}/large.own.parquet",
+        "reference": f"{folder}/large.reference.parquet",
+    }
+    assert plan.embedded_documents(job) == "results/default/corpora/wiki/documents.parquet"
+    assert plan.probe_gpus(job) == 1
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from macroscope.judgements import (
     short_name,
     table_files,
 )
+from macroscope.models import has_weights
 from macroscope.systems.options import (
     AnySystem,
     ControlSystem,
@@ -130,6 +131,27 @@ class Config(Options):
         return self
 
     @model_validator(mode="after")
+    def _untrained_models_have_weights(self) -> "Config":
+        for name, system in self.systems.items():
+            if isinstance(system, LanguageModelSystem) and system.training is None and not has_weights(system.base):
+                raise ValueError(
+                    f"systems.{name}.training: '{system.base}' is trained from scratch and has no published weights;"
+                    " name a base that has, or give it a training"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _prompts_are_untitled(self) -> "Config":
+        for name in self.systems:
+            asked = self.sampled(name)
+            if asked is not None and asked.prompt_words and asked.titles:
+                raise ValueError(
+                    f"systems.{name}.prompt_words: prompts are for untitled texts; set titles: false for the language"
+                    " model, or leave prompt_words out"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _perturbed_systems_exist(self) -> "Config":
         valid = {name: s for name, s in self.systems.items() if not isinstance(s, PerturbationSystem)}
         for name, system in self.systems.items():
@@ -219,6 +241,15 @@ class Config(Options):
         if isinstance(found, PerturbationSystem):
             found = self.systems.get(found.of)
         return not isinstance(found, SimulatedSystem) or isinstance(self.corpora[corpus], SimulatedCorpus)
+
+    def sampled(self, system: str) -> LanguageModelSystem | None:
+        """What a system that samples a language model asks for; None for one that does not."""
+        found = self.systems.get(system)
+        if isinstance(found, ResampledSystem):
+            model = self.systems[found.of]
+            assert isinstance(model, LanguageModelSystem)  # `_models_exist` requires it
+            return found.applied_to(model)
+        return found if isinstance(found, LanguageModelSystem) else None
 
     def _require_process(self, system: str, corpus: str, place: str) -> None:
         if not self.applies(system, corpus):

@@ -11,10 +11,8 @@ from macroscope.critics.clusters.options import Probing
 from macroscope.systems.options import (
     ControlSystem,
     FilesSystem,
-    LanguageModelSystem,
     NgramSystem,
     PerturbationSystem,
-    ResampledSystem,
     SimulatedSystem,
 )
 
@@ -59,8 +57,6 @@ class Judged:
         """Wildcard constraint: names of the simulated corpora of a kind."""
         return alternatives(name for name in self.config.corpora if self.kind_of_process(name) == kind)
 
-    language_models = property(lambda self: self.systems_of(LanguageModelSystem))
-    sampled_systems = property(lambda self: self.systems_of(LanguageModelSystem | ResampledSystem))
     ngram_systems = property(lambda self: self.systems_of(NgramSystem))
     files_systems = property(lambda self: self.systems_of(FilesSystem))
     control_systems = property(lambda self: self.systems_of(ControlSystem))
@@ -70,20 +66,6 @@ class Judged:
     def probing(self, corpus: str) -> Probing:
         """What is asked about the clusters of a corpus."""
         return next(probing for probing in self.config.probing if probing.corpus == corpus)
-
-    def trained(self, system: str) -> str:
-        """Name of the system whose training makes the model of a system that samples one."""
-        found = self.systems[system]
-        return found.of if isinstance(found, ResampledSystem) else system
-
-    def sampled(self, system: str) -> LanguageModelSystem | None:
-        """What a system that samples a language model asks for; None for one that does not."""
-        found = self.systems[system]
-        if isinstance(found, ResampledSystem):
-            model = self.systems[found.of]
-            assert isinstance(model, LanguageModelSystem)  # the config requires it
-            return found.applied_to(model)
-        return found if isinstance(found, LanguageModelSystem) else None
 
     def systems_on(self, corpus: str, systems: str | list[str]) -> Iterator[str]:
         """Those of some systems, or of all, that a corpus can be judged with."""

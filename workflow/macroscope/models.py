@@ -58,6 +58,11 @@ def resolve(name: str) -> ModelSource:
     return ModelSource(name, entry["hub"], entry.get("revision"))
 
 
+def has_weights(name: str) -> bool:
+    """Whether a model has weights of its own; one with a configuration has random ones until it is trained."""
+    return "configuration" not in _registry().get(name, {})
+
+
 def gpus_of(name: str) -> int:
     """GPUs that a job with this model asks for; one from scratch asks for none unless the registry says so."""
     entry = _registry().get(name, {})

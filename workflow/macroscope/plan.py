@@ -5,7 +5,6 @@ take `wildcards` are input and parameter functions of rules.
 """
 
 import hashlib
-import json
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,10 +20,11 @@ from macroscope.critics.critic import is_empirical, load
 from macroscope.documents import SPLITS
 from macroscope.errors import MacroscopeError
 from macroscope.judged import alternatives
+from macroscope.model_plan import as_json
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
-from macroscope.probing_jobs import ProbingJobs
+from macroscope.probing_plan import ProbingPlan
 from macroscope.systems.options import (
     ControlSystem,
     FilesSystem,
@@ -35,7 +35,7 @@ from macroscope.systems.options import (
 from macroscope.systems.perturbations.options import RemoveStopWords, SwapPronouns
 
 
-class Plan(ProbingJobs):
+class Plan(ProbingPlan):
     """The jobs of a config, as names and paths relative to the working directory."""
 
     # ---- files ---------------------------------------------------------------------------------------------------
@@ -110,20 +110,6 @@ class Plan(ProbingJobs):
         """Raw file of a part of a corpus."""
         return self._raw_parts(wildcards.corpus)[wildcards.part]
 
-    def model(self, wildcards: Any) -> str:
-        """Folder of the model that a system samples."""
-        return f"{self.results}/systems/{wildcards.corpus}/{self.trained(wildcards.system)}/model"
-
-    def shards(self, wildcards: Any) -> list[str]:
-        """Sampling shards of a language model."""
-        folder = f"{self.results}/systems/{wildcards.corpus}/{wildcards.system}/shards"
-        return [f"{folder}/{shard}.parquet" for shard in range(self.shard_count(wildcards))]
-
-    def shard_count(self, wildcards: Any) -> int:
-        """Number of sampling shards of a language model."""
-        system = self._language_model(wildcards.system)
-        return -(-system.samples // system.samples_per_shard)
-
     def user_files(self, wildcards: Any) -> list[str]:
         """Files of a system of kind 'files': the user's, or those of its data set."""
         system, place = self.systems[wildcards.system], f"systems.{wildcards.system}"
@@ -156,30 +142,16 @@ class Plan(ProbingJobs):
     def simulation_options(self, wildcards: Any) -> str:
         """Options that shape a simulated corpus's raw file."""
         used = {"source", "kind", "documents", "clutter", "valid_share", "test_share"}
-        return _json(self.config.corpora[wildcards.corpus], used)
+        return as_json(self.config.corpora[wildcards.corpus], used)
 
     def extraction_options(self, wildcards: Any) -> str:
         """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""
         corpus = self.config.corpora[wildcards.corpus]
-        return _json(corpus, set(type(corpus).model_fields) - {"unit", "filters", "documents", "clutter", "splits"})
+        return as_json(corpus, set(type(corpus).model_fields) - {"unit", "filters", "documents", "clutter", "splits"})
 
     def preparation_options(self, wildcards: Any) -> str:
         """Options of the filters."""
         return self.config.corpora[wildcards.corpus].model_dump_json()
-
-    def training_options(self, wildcards: Any) -> str:
-        """Options of a language model that its training looks at."""
-        return _json(self._language_model(wildcards.system), {"kind", "base", "titles", "context", "training"})
-
-    def perplexity_options(self, wildcards: Any) -> str:
-        """Options of a language model that its perplexity depends on, its training aside."""
-        return _json(self._language_model(wildcards.system), {"kind", "base", "titles", "context"})
-
-    def sampling_options(self, wildcards: Any) -> str:
-        """Options of a language model that its sampling looks at."""
-        system = self._language_model(wildcards.system)
-        used = {"kind", "base", "titles", "context", "decoding", "samples", "batch_size", "max_tokens", "stride"}
-        return _json(system, used)
 
     def system_options(self, wildcards: Any) -> str:
         """All options of a system."""
@@ -191,7 +163,7 @@ class Plan(ProbingJobs):
 
     def critic_options(self, critic: str, *names: str) -> str:
         """Those options of a critic that a stage looks at."""
-        return _json(getattr(self.config.critics, critic), set(names))
+        return as_json(getattr(self.config.critics, critic), set(names))
 
     def critic_signature(self, wildcards: Any) -> str:
         """`signature_of` the critic of a job."""
@@ -206,37 +178,11 @@ class Plan(ProbingJobs):
         """Wildcard constraint: critics with a prior."""
         return alternatives(name for name in CRITICS if not is_empirical(name))
 
-    def perplexity_signature(self, wildcards: Any) -> str:
-        """What a perplexity depends on."""
-        system = self._language_model(wildcards.system)
-        context = system.context or "model"
-        return f"base:{system.base}|titles:{system.titles}|context:{context}|windows:joined_stream|split:test"
-
     def resampling_flags(self, permutations: bool = True) -> str:
         """Bootstrap and permutation, as flags."""
         options = self.config.statistics
         flags = f"--resamples {options.resamples} --confidence {options.confidence} --seed {self.config.seed}"
         return f"{flags} --permutations {options.permutations}" if permutations else flags
-
-    def base(self, wildcards: Any) -> str:
-        """Base model of a language model."""
-        return self._language_model(wildcards.system).base
-
-    def titles_flag(self, wildcards: Any) -> str:
-        """W/ Title or W/O Title, as a flag."""
-        return "--titles" if self._language_model(wildcards.system).titles else "--no-titles"
-
-    def gpus(self, wildcards: Any) -> int:
-        """GPUs that a language model asks for."""
-        return gpus_of(self.base(wildcards))
-
-    def threads(self, wildcards: Any) -> int:
-        """Cores of a job with a language model."""
-        return threads_of(self.base(wildcards))
-
-    def megabytes(self, wildcards: Any) -> int:
-        """Memory of a job with a language model."""
-        return megabytes_of(self.base(wildcards))
 
     def encoder_megabytes(self, critic: str) -> int:
         """Memory of a job with a critic's encoder."""
@@ -295,12 +241,6 @@ class Plan(ProbingJobs):
 
     # ---- inside --------------------------------------------------------------------------------------------------
 
-    def _language_model(self, system: str) -> LanguageModelSystem:
-        found = self.sampled(system)
-        if found is None:
-            raise TypeError(f"system {system} is of kind {self.systems[system].kind}, not a language model")
-        return found
-
     def _raw_parts(self, name: str) -> dict[str, str]:
         """Part name -> raw file."""
         corpus = self.config.corpora[name]
@@ -329,7 +269,3 @@ class Plan(ProbingJobs):
 def load_plan(raw: Mapping[str, Any]) -> Plan:
     """Check a config and plan its jobs."""
     return Plan(parse_config(raw))
-
-
-def _json(options: Any, names: set[str]) -> str:
-    return json.dumps(options.model_dump(mode="json", include=names), sort_keys=True, ensure_ascii=False)

@@ -1,8 +1,9 @@
 """Documents -> samples.
 
 Inputs: results/{run}/corpora/{corpus}/documents.parquet.
-Outputs: results/{run}/systems/{corpus}/{system}/samples.parquet, for language models also model/ and perplexity/.
-Steps of a language model: tokenizer, fine-tuning, perplexity, sampling in shards, gathering.
+Outputs: results/{run}/systems/{corpus}/{system}/samples.parquet, for language models also model/ and perplexity/, and
+where it is asked for log_probabilities.parquet.
+Steps of a language model: tokenizer and fine-tuning, or the base as it is; perplexity, sampling in shards, gathering.
 """
 
 
@@ -16,7 +17,7 @@ rule train_tokenizer:
     log:
         "logs/{run}/train_tokenizer/{corpus}/{system}.log",
     wildcard_constraints:
-        system=plan.language_models,
+        system=plan.trained_models,
     conda:
         "../../envs/core.yaml"
     resources:
@@ -45,7 +46,7 @@ rule finetune:
     benchmark:
         "logs/{run}/finetune/{corpus}/{system}.tsv"
     wildcard_constraints:
-        system=plan.language_models,
+        system=plan.trained_models,
     # The longest way through the graph begins here.
     priority: 10
     conda:
@@ -65,6 +66,29 @@ rule finetune:
             --tokenizer {input.tokenizer:q} --options {params.options:q} --seed {params.seed} \
             --checkpoints {params.checkpoints:q} --output {output:q} --threads {threads} \
             --processes {resources.gpu}
+        """
+
+
+rule copy_base:
+    """The base model with its tokenizer as it was published: a language model with `training: null`."""
+    input:
+        code=modules_of("macroscope.systems.language_model"),
+    output:
+        directory("results/{run}/systems/{corpus}/{system}/model"),
+    log:
+        "logs/{run}/copy_base/{corpus}/{system}.log",
+    wildcard_constraints:
+        system=plan.base_models,
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=plan.megabytes,
+        runtime=240,
+    params:
+        options=plan.training_options,
+    shell:
+        """
+        python -m macroscope --log {log:q} systems copy-base --options {params.options:q} --output {output:q}
         """
 
 
@@ -103,6 +127,7 @@ rule sample:
     """One shard of samples; every sample has a seed of its own, so the number of shards does not change them."""
     input:
         model=plan.model,
+        prompts=plan.prompts,
         code=modules_of("macroscope.systems.sampling"),
     output:
         "results/{run}/systems/{corpus}/{system}/shards/{shard}.parquet",
@@ -121,13 +146,14 @@ rule sample:
         gpu=plan.gpus,
     params:
         options=plan.sampling_options,
+        prompts=plan.prompts_flag,
         shards=plan.shard_count,
         seed=plan.config.seed,
     shell:
         """
         python -m macroscope --log {log:q} systems sample --model {input.model:q} --options {params.options:q} \
             --seed {params.seed} --shard {wildcards.shard} --shards {params.shards} \
-            --system {wildcards.system:q} --output {output:q} --threads {threads}
+            --system {wildcards.system:q} --output {output:q} --threads {threads} {params.prompts}
         """
 
 
@@ -151,6 +177,39 @@ rule gather_samples:
         """
         python -m macroscope --log {log:q} systems gather --corpus {wildcards.corpus:q} --output {output:q} \
             {input.shards:q}
+        """
+
+
+rule measure_log_probabilities:
+    """Log-probability of every sample under the model that it was drawn from; only where something asks for it."""
+    input:
+        samples="results/{run}/systems/{corpus}/{system}/samples.parquet",
+        model=plan.model,
+        prompts=plan.prompts,
+        code=modules_of("macroscope.systems.log_probabilities"),
+    output:
+        "results/{run}/systems/{corpus}/{system}/log_probabilities.parquet",
+    log:
+        "logs/{run}/measure_log_probabilities/{corpus}/{system}.log",
+    benchmark:
+        "logs/{run}/measure_log_probabilities/{corpus}/{system}.tsv"
+    wildcard_constraints:
+        system=plan.ancestral_systems,
+    conda:
+        "../../envs/core.yaml"
+    threads: plan.threads
+    resources:
+        mem_mb=plan.megabytes,
+        runtime=480,
+        gpu=plan.gpus,
+    params:
+        options=plan.sampling_options,
+        prompts=plan.prompts_flag,
+    shell:
+        """
+        python -m macroscope --log {log:q} systems measure-log-probabilities --samples {input.samples:q} \
+            --model {input.model:q} --options {params.options:q} --output {output:q} --threads {threads} \
+            {params.prompts}
         """
 
 

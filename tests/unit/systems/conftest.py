@@ -59,3 +59,16 @@ def model(request):
 @pytest.fixture
 def gpt2():
     return tiny_model("gpt2")
+
+
+@pytest.fixture(scope="session")
+def letters():
+    """A byte-level tokenizer of `VOCABULARY` tokens: a few letters, line break, colon and space."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    tokens = ["<|endoftext|>", "Ċ", "a", "b", "c", "d", ":", "Ġ", "e", "f", "g"]
+    tokenizer = Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(tokens)}, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<|endoftext|>", eos_token="<|endoftext|>")

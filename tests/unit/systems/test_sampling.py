@@ -13,18 +13,11 @@ from .conftest import tiny_model
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
+def model(tmp_path_factory, letters):
     """A random model over the letters of a tiny byte-level vocabulary."""
-    from tokenizers import Tokenizer, decoders, models
-    from transformers import PreTrainedTokenizerFast
-
     folder = tmp_path_factory.mktemp("model")
-    vocabulary = {"<|endoftext|>": 0, "Ċ": 1, "a": 2, "b": 3, "c": 4, "d": 5, ":": 6, "Ġ": 7, "e": 8, "f": 9, "g": 10}
-    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
-    tokenizer.decoder = decoders.ByteLevel()
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<|endoftext|>", eos_token="<|endoftext|>")
     tiny_model("gpt2", scale=1.0).save_pretrained(folder)
-    fast.save_pretrained(folder)
+    letters.save_pretrained(folder)
     return folder
 
 

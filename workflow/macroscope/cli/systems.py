@@ -17,7 +17,8 @@ Corpus = Annotated[str, typer.Option(help="Name of the corpus.")]
 System = Annotated[str, typer.Option(help="Name of the system.")]
 Seed = Annotated[int, typer.Option(help="Seed.")]
 Threads = Annotated[int, typer.Option(min=1, help="Threads of the arithmetic.")]
-Model = Annotated[Path, typer.Option(help="Folder of the trained model.")]
+Model = Annotated[Path, typer.Option(help="Folder of the model.")]
+Prompts = Annotated[Path | None, typer.Option(help="Documents that samples begin as, for a system with prompts.")]
 Titles = Annotated[bool, typer.Option("--titles/--no-titles", help="W/ Title or W/O Title.")]
 
 
@@ -54,6 +55,14 @@ def finetune(
 
 
 @app.command()
+def copy_base(output: Output, options: OptionsJson) -> None:
+    """Take a base model as it was published, without any training."""
+    from macroscope.systems import language_model
+
+    language_model.copy_base(output, _language_model(options))
+
+
+@app.command()
 def measure_perplexity(
     documents: Documents,
     model: Model,
@@ -79,13 +88,31 @@ def sample(
     seed: Seed = 1,
     shard: Annotated[int, typer.Option(min=0, help="Number of this shard.")] = 0,
     shards: Annotated[int, typer.Option(min=1, help="Number of shards.")] = 1,
+    prompts: Prompts = None,
     threads: Threads = 1,
 ) -> None:
     """Draw one shard of samples."""
     from macroscope.systems import sampling
 
     _use_threads(threads)
-    sampling.sample_shard(model, output, _language_model(options), system=system, seed=seed, shard=shard, shards=shards)
+    parsed, part = _language_model(options), {"shard": shard, "shards": shards}
+    sampling.sample_shard(model, output, parsed, system=system, seed=seed, prompts=prompts, **part)
+
+
+@app.command()
+def measure_log_probabilities(
+    samples: Annotated[Path, typer.Option(help="Samples of the system (Parquet).")],
+    model: Model,
+    output: Output,
+    options: OptionsJson,
+    prompts: Prompts = None,
+    threads: Threads = 1,
+) -> None:
+    """Measure the log-probability of every sample under the model that it was drawn from."""
+    from macroscope.systems import log_probabilities
+
+    _use_threads(threads)
+    log_probabilities.measure_log_probabilities(samples, model, output, _language_model(options), prompts=prompts)
 
 
 @app.command()

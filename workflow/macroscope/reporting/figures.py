@@ -56,7 +56,7 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
         if (tables / "probing.csv").exists():
             for corpus, rows in pd.read_csv(tables / "probing.csv").groupby("corpus", sort=False):
                 save(probing_figure(rows, str(corpus)), folder / f"probing_{corpus}")
-        for corpus, system in results.language_models():
+        for corpus, system in results.trained_models():
             log = results.training_log(corpus, system)
             save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
         _draw_correlations(results, statistics, read_correlations(tables), folder)

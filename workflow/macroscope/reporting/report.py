@@ -247,7 +247,7 @@ def _training(results: Results, tables: Path, figures: Path, captions: Captions)
                 captions.html("training"),
                 figure=inline_svg(figures / f"training_{corpus}_{system}.svg"),
             )
-            for corpus, system in results.language_models()
+            for corpus, system in results.trained_models()
         ),
     ]
 

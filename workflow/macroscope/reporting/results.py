@@ -44,6 +44,10 @@ class Results:
         """Every (corpus, language model)."""
         return self.plan.pairs(LanguageModelSystem)
 
+    def trained_models(self) -> list[tuple[str, str]]:
+        """Every (corpus, language model) that was trained, not taken as published."""
+        return [pair for pair in self.language_models() if self.plan.is_trained(pair[1])]
+
     def corpus_table(self, name: str) -> pd.DataFrame:
         """A table (filters, summary) of all corpora, one below the other, with a column `corpus`."""
         frames = [

@@ -151,7 +151,7 @@ def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
 
 
 def models_table(results: Results, headline: pd.DataFrame) -> pd.DataFrame:
-    """Return corpus, system, base, parameters, vocabulary, context, token_ppl and word_ppl of every trained model."""
+    """Return corpus, system, base, parameters, vocabulary, context, token_ppl and word_ppl of every language model."""
     sizes = [{"corpus": c, "system": s, **results.model_size(c, s)} for c, s in results.language_models()]
     if not sizes:
         return pd.DataFrame()

@@ -52,13 +52,14 @@ class BeamSampler(Sampler):
             logs = decoder.step(last, cached).double().log_softmax(-1)
             cached += 1
             uniforms = np.zeros((len(cached), k))
-            for start, beam in busy:
+            drawing = [(start, beam) for start, beam in busy if not beam.follow_prompt()]
+            for start, beam in drawing:
                 uniforms[start : start + len(beam.live)] = beam.generator.random((len(beam.live), k))
             tokens = invert(logs.exp(), torch.from_numpy(uniforms).to(logs.device))
             found = logs.gather(-1, tokens).cpu().numpy()
             drawn = tokens.cpu().numpy()
             parents = np.arange(len(cached))
-            for start, beam in busy:
+            for start, beam in drawing:
                 some = slice(start, start + len(beam.live))
                 moves = beam.extend(drawn[some], found[some])
                 parents[start : start + len(moves)] = start + moves
@@ -95,6 +96,14 @@ class _Beam:
         self.live = [_Sequence(sampler.boundary)]
         self.ended: list[_Sequence] = []
         self.length = 0
+
+    def follow_prompt(self) -> bool:
+        """Take the next token of the prompt, if there is one; the sequences of a beam share it, so it is not scored."""
+        if self.length >= len(self.request.prompt):
+            return False
+        self.live = [_Sequence(self.request.prompt[self.length], self.live[0])]
+        self.length += 1
+        return True
 
     def extend(self, tokens: Integers, logs: Reals) -> Integers:
         """Extend every live sequence; keep the k most probable ones.

@@ -1,4 +1,4 @@
-"""Language models: fine-tuned from a pretrained one, or trained from scratch (deng2022 App. E)."""
+"""Language models: fine-tuned from a pretrained one, trained from scratch (deng2022 App. E), or as published."""
 
 import logging
 import os
@@ -15,9 +15,9 @@ import macroscope.systems.architectures  # noqa: F401 - makes them known to tran
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.models import ModelSource, load_error, resolve
-from macroscope.systems.options import LanguageModelSystem
+from macroscope.systems.options import LanguageModelSystem, Training
 from macroscope.systems.stream import TokenStream, Windows, fingerprint
-from macroscope.systems.tokenizer import boundary_id, load_tokenizer
+from macroscope.systems.tokenizer import boundary_id, load_tokenizer, published_tokenizer
 from macroscope.training import Schedule, discard, train
 
 log = logging.getLogger("macroscope")
@@ -41,6 +41,8 @@ def finetune(
     checkpoints
         Folder that survives a kill; the next run goes on from its last checkpoint.
     """
+    if options.training is None:
+        raise MacroscopeError("training: null is for a model that is not trained; take it with systems copy-base")
     words = load_tokenizer(tokenizer)
     boundary = boundary_id(words)
     model = load_base(resolve(options.base), words, seed)
@@ -54,11 +56,11 @@ def finetune(
     train_set, valid_set = (
         Windows(stream, order, context, boundary) for stream, order in zip(streams, _orders(streams, seed), strict=True)
     )
-    parameters = sum(parameter.numel() for parameter in model.parameters())
+    size = _size(model, words, context)
     log.info(
         "%s: %.2f M parameters, context %d; training on %d documents, %s tokens, %d windows",
         options.base,
-        parameters / 1e6,
+        size["parameters"] / 1e6,
         context,
         len(streams[0].bounds) - 1,
         f"{len(streams[0].tokens):,}",
@@ -69,7 +71,7 @@ def finetune(
         train_set,
         valid_set,
         default_data_collator,
-        _schedule(options),
+        _schedule(options.training),
         seed=seed,
         checkpoints=checkpoints,
         fingerprint={
@@ -82,12 +84,35 @@ def finetune(
     if not _is_main_process():
         return
     with atomic(output) as folder:
-        model.save_pretrained(folder)
-        words.save_pretrained(folder)
+        _save(folder, model, words, size)
         history.to_csv(folder / "training_log.csv", index=False)
-        write_json(folder / SIZE, {"parameters": parameters, "vocabulary": len(words), "context": context})
     discard(checkpoints)
     discard(work)
+
+
+def copy_base(output: Path, options: LanguageModelSystem) -> None:
+    """Take a base model as it was published, without any training.
+
+    Writes into the folder `output` what `finetune` writes, but for training_log.csv, which it has none to write.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the base has no weights, or no token that ends a text.
+    """
+    source = resolve(options.base)
+    if source.location is None:
+        raise MacroscopeError(
+            f"model {source.name!r}: it is trained from scratch and has no published weights; name a base that has, or"
+            " give it a training"
+        )
+    words = published_tokenizer(source)
+    boundary_id(words)
+    model = load_base(source, words, 0)
+    size = _size(model, words, context_window(model.config, options.context))
+    log.info("%s as published: %.2f M parameters, context %d", options.base, size["parameters"] / 1e6, size["context"])
+    with atomic(output) as folder:
+        _save(folder, model, words, size)
 
 
 def load_base(source: ModelSource, tokenizer: Any, seed: int) -> Any:
@@ -113,12 +138,12 @@ def load_base(source: ModelSource, tokenizer: Any, seed: int) -> Any:
 
 
 def load_model(folder: Path) -> tuple[Any, Any]:
-    """Load a trained model (in eval mode, on a GPU where there is one) and its tokenizer."""
+    """Load the model of a system (in eval mode, on a GPU where there is one) and its tokenizer."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         model: Any = AutoModelForCausalLM.from_pretrained(folder)
     except (OSError, ValueError) as error:
-        raise MacroscopeError(f"{folder}: not a trained language model ({str(error).splitlines()[0]})") from None
+        raise MacroscopeError(f"{folder}: not a language model ({str(error).splitlines()[0]})") from None
     return model.to(device).eval(), load_tokenizer(folder)
 
 
@@ -145,8 +170,18 @@ def launch(processes: int) -> None:
     os.execv(sys.executable, [sys.executable, *command, *sys.argv[1:]])
 
 
-def _schedule(options: LanguageModelSystem) -> Schedule:
-    training = options.training
+def _size(model: Any, tokenizer: Any, context: int) -> dict[str, int]:
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    return {"parameters": parameters, "vocabulary": len(tokenizer), "context": context}
+
+
+def _save(folder: Path, model: Any, tokenizer: Any, size: dict[str, int]) -> None:
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    write_json(folder / SIZE, size)
+
+
+def _schedule(training: Training) -> Schedule:
     return Schedule(
         epochs=training.epochs,
         batch_size=training.batch_size,

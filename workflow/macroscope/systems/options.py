@@ -7,6 +7,11 @@ from pydantic import Field, model_validator
 from macroscope.corpora.options import ONE_SECTION, Options, Split
 from macroscope.systems.perturbations.options import Step
 
+Seed = Annotated[
+    int,
+    Field(ge=0, description="Added to the run's seed where this system draws: another one gives other samples."),
+]
+
 
 class Ancestral(Options):
     """Draw each token from the model's own distribution: no truncation, no temperature (top_k = 0)."""
@@ -82,7 +87,7 @@ class Training(Options):
 
 
 class LanguageModelSystem(Options):
-    """A causal language model, fine-tuned on the corpus or trained from scratch, that samples whole documents."""
+    """A causal language model, fine-tuned, trained from scratch or as published, that samples whole documents."""
 
     kind: Literal["language_model"]
     base: str = Field(
@@ -90,7 +95,9 @@ class LanguageModelSystem(Options):
     )
     titles: bool = Field(description="Section titles stand before the sections in the training text (W/ Title).")
     context: int | None = Field(None, ge=8, description="Context window in tokens; default: the model's own.")
-    training: Training = Field(Training(), description="Training.")
+    training: Training | None = Field(
+        Training(), description="Training; null: none, the base with its own weights and tokenizer as it was published."
+    )
     decoding: Decoding = Field(Ancestral(rule="ancestral"), description="How the next token is chosen.")
     samples: int = Field(1000, ge=1, description="Number of valid samples to draw.")
     samples_per_shard: int = Field(1000, ge=1, description="Samples of one sampling job.")
@@ -102,6 +109,12 @@ class LanguageModelSystem(Options):
         description="Beyond the context window: tokens sampled between two re-encodings of it (1 = the paper's);"
         " default: half the window.",
     )
+    prompt_words: int | None = Field(
+        None,
+        ge=1,
+        description="Words of a held-out document that a sample begins with, and that are part of it; default: none.",
+    )
+    seed: Seed = 0
 
 
 class ResampledSystem(Options):
@@ -115,12 +128,15 @@ class ResampledSystem(Options):
     batch_size: int | None = Field(None, ge=1, description="Sequences at the same time; default: as the other.")
     max_tokens: int | None = Field(None, ge=1, description="Longest sample, in tokens; default: as the other.")
     stride: int | None = Field(None, ge=1, description="As for language_model; default: as the other.")
+    prompt_words: int | None = Field(None, ge=0, description="As for language_model, 0: none; default: as the other.")
+    seed: Seed = 0
 
     def applied_to(self, model: LanguageModelSystem) -> LanguageModelSystem:
         """Return what the two together ask for."""
-        names = ("decoding", "samples", "samples_per_shard", "batch_size", "max_tokens", "stride")
+        names = ("decoding", "samples", "samples_per_shard", "batch_size", "max_tokens", "stride", "seed")
         changes = {name: value for name in names if (value := getattr(self, name)) is not None}
-        return model.model_copy(update=changes)
+        prompted = model.prompt_words if self.prompt_words is None else self.prompt_words or None
+        return model.model_copy(update={**changes, "prompt_words": prompted})
 
 
 class NgramSystem(Options):
@@ -136,6 +152,7 @@ class NgramSystem(Options):
     titles: bool = Field(description="Section titles stand before the sections in the training text (W/ Title).")
     samples: int = Field(1000, ge=1, description="Number of valid samples to draw.")
     max_tokens: int = Field(20000, ge=1, description="Longest sample, in words; a longer one is cut and counted.")
+    seed: Seed = 0
 
 
 class FilesSystem(Options):
@@ -177,6 +194,7 @@ class SimulatedSystem(Options):
         " types drawn without regard to their predecessors, numbers of sections as in the corpus.",
     )
     samples: int = Field(400, ge=1, description="Number of documents.")
+    seed: Seed = 0
 
 
 class PerturbationSystem(Options):
@@ -188,7 +206,7 @@ class PerturbationSystem(Options):
         min_length=1,
         description="Steps, applied one after the other: names of rules, or rules with their options.",
     )
-    seed: int | None = Field(None, ge=0, description="Seed of the steps; default: the run's.")
+    seed: Seed = 0
 
 
 AnySystem = Annotated[

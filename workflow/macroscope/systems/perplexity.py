@@ -52,7 +52,6 @@ def measure_perplexity(
         table.to_parquet(temporary, index=False)
 
 
-@torch.inference_mode()
 def token_nll(model: Any, stream: NDArray[np.int64], context: int) -> NDArray[np.float64]:
     """-log P of each token of a stream but the first, in nats.
 
@@ -76,10 +75,26 @@ def token_nll(model: Any, stream: NDArray[np.int64], context: int) -> NDArray[np
         for row, start in enumerate(batch):
             tokens = stream[start : start + context]
             windows[row, : len(tokens)] = tokens
-        inputs = torch.from_numpy(windows).to(model.device)
-        logs = model(input_ids=inputs, use_cache=False).logits[:, :-1].float().log_softmax(-1)
-        found = -logs.gather(-1, inputs[:, 1:, None])[..., 0].double().cpu().numpy()
+        found = window_nll(model, windows)
         for row, start in enumerate(batch):
             stop = min(start + step, len(nll))
             nll[start:stop] = found[row, : stop - start]
     return nll
+
+
+@torch.inference_mode()
+def window_nll(model: Any, windows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """-log P of each token of each window but the first, from those before it in the window; nats.
+
+    Parameters
+    ----------
+    windows
+        rows x n tokens.
+
+    Returns
+    -------
+    array, rows x n - 1.
+    """
+    inputs = torch.from_numpy(windows).to(model.device)
+    logs = model(input_ids=inputs, use_cache=False).logits[:, :-1].float().log_softmax(-1)
+    return -logs.gather(-1, inputs[:, 1:, None])[..., 0].double().cpu().numpy()

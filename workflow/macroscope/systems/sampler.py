@@ -22,19 +22,29 @@ from macroscope.systems.options import Decoding
 
 @dataclass(frozen=True)
 class Request:
-    """The `attempt`-th draw for the sample of number `index`."""
+    """The `attempt`-th draw for the sample of number `index`, which begins with the tokens of its prompt."""
 
     index: int
     attempt: int = 0
+    prompt: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A finished draw: its tokens without the boundary, and whether it was cut at the longest length."""
+    """A finished draw: its tokens (prompt included, boundary not), and whether it was cut at the longest length."""
 
     request: Request
     tokens: NDArray[np.int32]
     cut: bool
+
+
+@dataclass(frozen=True)
+class Window:
+    """Tokens `start` to `stop` (not included) of a document, of which those from `first` on are drawn in view of it."""
+
+    start: int
+    first: int
+    stop: int
 
 
 class Sampler(ABC):
@@ -55,7 +65,7 @@ class Sampler(ABC):
     batch_size
         Rows that are sampled at the same time. It is part of the arithmetic: another one may round differently.
     max_tokens
-        A document that has not ended by then is cut.
+        A document that has not ended by then is cut; prompts count, and are shorter.
     decoding
         The rule.
     seed, stream
@@ -108,3 +118,15 @@ class Sampler(ABC):
     def kept(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return what a row whose window is full still sees of its tokens, the last of which comes next."""
         return tokens[-(self.context - self.stride) : -1]
+
+    def windows(self, length: int) -> Iterator[Window]:
+        """Yield what is seen of a document of `length` tokens, the boundary before them included.
+
+        Every token but the first is drawn in exactly one window, from what stands before it there.
+        """
+        if not self.has_window:
+            yield Window(0, 1, length)
+            return
+        yield Window(0, 1, min(self.context, length))
+        for start in range(self.stride, length - self.context + self.stride, self.stride):
+            yield Window(start, start - self.stride + self.context, min(start + self.context, length))

@@ -5,7 +5,7 @@ import json
 import logging
 from collections import Counter, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from macroscope.systems.beam_sampler import BeamSampler
 from macroscope.systems.formats import ATTEMPTS, InvalidDraw, parse_draw, reasons
 from macroscope.systems.language_model import context_window, load_model
 from macroscope.systems.options import BeamSampling, LanguageModelSystem
+from macroscope.systems.prompts import Prompt, decode, read_prompts, require_room
 from macroscope.systems.sampler import Draw, Request, Sampler
 from macroscope.systems.token_sampler import TokenSampler
 from macroscope.systems.tokenizer import boundary_id
@@ -37,7 +38,7 @@ class Sample:
     sections
         Titles (W/ Title) and texts.
     tokens
-        Drawn for it, boundary included; tokens of invalid draws are counted as well.
+        Drawn for it, boundary included, prompt not; tokens of invalid draws are counted as well.
     invalid
         Reasons of the invalid draws before it, with their counts.
     empty_sections
@@ -55,21 +56,40 @@ class Sample:
 
 
 def sample_shard(
-    model: Path, output: Path, options: LanguageModelSystem, *, system: str, seed: int, shard: int, shards: int
+    model: Path,
+    output: Path,
+    options: LanguageModelSystem,
+    *,
+    system: str,
+    seed: int,
+    shard: int,
+    shards: int,
+    prompts: Path | None = None,
 ) -> None:
     """Draw the samples of one shard: those whose number is `shard` modulo `shards`.
 
     A sample's number and the seed decide what it says, so the number of shards does not. Finished samples are kept in
     `<output>.part.jsonl` until the shard is whole, and a killed run goes on from there.
 
+    Parameters
+    ----------
+    seed
+        Seed of the run; the system's own is added.
+    prompts
+        Documents that the samples' prompts are taken from, where the options ask for prompts: see `read_prompts`.
+
     Raises
     ------
     MacroscopeError
-        Where the model hardly ever produces the format.
+        Where the model hardly ever produces the format, or a prompt is as long as a sample may be.
     """
+    seed += options.seed
     network, tokenizer = load_model(model)
     indices = range(shard, options.samples, shards)
-    part = Part(output.with_name(output.name + ".part.jsonl"), _fingerprint(model, options, seed, shard, shards))
+    beginnings = read_prompts(prompts, options.prompt_words, options.titles, tokenizer)
+    require_room(beginnings, options.max_tokens)
+    fingerprint = _fingerprint(model, options, seed, shard, shards, beginnings)
+    part = Part(output.with_name(output.name + ".part.jsonl"), fingerprint)
     done = part.read()
     if done:
         log.info("%d of %d samples were finished before", len(done), len(indices))
@@ -77,12 +97,13 @@ def sample_shard(
     sampler = make_sampler(network, boundary_id(tokenizer), context, options, seed, system)
     with Progress(f"sample {system}", len(indices), "samples") as bar:
         bar.advance(len(done))
-        for sample in _draw([i for i in indices if i not in done], sampler, tokenizer, options.titles):
+        begun = {i: beginnings[i % len(beginnings)] for i in indices if i not in done}
+        for sample in _draw(begun, sampler, tokenizer, options.titles):
             part.append(sample)
             done[sample.index] = sample
             bar.advance(1)
     _require_samples(done, system, options)
-    provenance = _provenance(done, options, system, seed, sampler)
+    provenance = _provenance(done, options, system, seed, sampler, beginnings)
     documents = (_document(done[i], system) for i in sorted(done) if done[i].sections)
     write_documents(output, documents, provenance)
     part.remove()
@@ -134,14 +155,14 @@ class Part:
         self.path.unlink(missing_ok=True)
 
 
-def _draw(indices: list[int], sampler: Sampler, tokenizer: Any, titles: bool) -> Iterator[Sample]:
-    """Draw until every sample is valid or given up."""
-    unfinished = {index: Sample(index) for index in indices}
-    requests = deque(Request(index) for index in indices)
+def _draw(prompts: dict[int, Prompt], sampler: Sampler, tokenizer: Any, titles: bool) -> Iterator[Sample]:
+    """Draw until every sample is valid or given up; samples are those of which a prompt is given, by their number."""
+    unfinished = {index: Sample(index) for index in prompts}
+    requests = deque(Request(index, prompt=prompt.tokens) for index, prompt in prompts.items())
     invalid = valid = 0
     for draw in sampler.run(requests):
         sample = unfinished[draw.request.index]
-        reason = _read(draw, sample, tokenizer, titles)
+        reason = _read(draw, sample, prompts[sample.index], tokenizer, titles)
         if reason is None:
             valid += 1
             yield unfinished.pop(sample.index)
@@ -151,16 +172,16 @@ def _draw(indices: list[int], sampler: Sampler, tokenizer: Any, titles: bool) ->
         if not valid and invalid >= HOPELESS:
             raise MacroscopeError(_hopeless(sampler, f"none of {invalid} draws"))
         if draw.request.attempt + 1 < ATTEMPTS:
-            requests.append(Request(sample.index, draw.request.attempt + 1))
+            requests.append(replace(draw.request, attempt=draw.request.attempt + 1))
         else:
             yield unfinished.pop(sample.index)
 
 
-def _read(draw: Draw, sample: Sample, tokenizer: Any, titles: bool) -> str | None:
+def _read(draw: Draw, sample: Sample, prompt: Prompt, tokenizer: Any, titles: bool) -> str | None:
     """Fill a sample from a draw; returns the reason where the draw is invalid."""
-    sample.tokens += len(draw.tokens) + (not draw.cut)
+    sample.tokens += len(draw.tokens) - len(prompt.tokens) + (not draw.cut)
     try:
-        sections, empty = parse_draw(tokenizer.decode(draw.tokens), titles)
+        sections, empty = parse_draw(decode(draw.tokens, prompt, tokenizer), titles)
     except InvalidDraw as error:
         return str(error)
     sample.sections = [(section.title, section.text) for section in sections]
@@ -171,6 +192,11 @@ def _read(draw: Draw, sample: Sample, tokenizer: Any, titles: bool) -> str | Non
 def _document(sample: Sample, system: str) -> Document:
     sections = tuple(Section(title, text) for title, text in sample.sections)
     return Document(f"{system}-{sample.index:07d}", "test", None, sections)
+
+
+def sample_number(name: str) -> int:
+    """Number of a sample, from its id."""
+    return int(name.rpartition("-")[2])
 
 
 def _require_samples(done: dict[int, Sample], system: str, options: LanguageModelSystem) -> None:
@@ -184,13 +210,18 @@ def _require_samples(done: dict[int, Sample], system: str, options: LanguageMode
 
 def _hopeless(sampler: Sampler, what: str) -> str:
     return (
-        f"{what} of the language model is a document of its format; train it longer (training.epochs), or raise"
-        f" max_tokens above {sampler.max_tokens}"
+        f"{what} of the language model is a document of its format; train it longer (training.epochs), raise max_tokens"
+        f" above {sampler.max_tokens}, or set titles: false where it was not trained on titles"
     )
 
 
 def _provenance(
-    done: dict[int, Sample], options: LanguageModelSystem, system: str, seed: int, sampler: Sampler
+    done: dict[int, Sample],
+    options: LanguageModelSystem,
+    system: str,
+    seed: int,
+    sampler: Sampler,
+    prompts: list[Prompt],
 ) -> Provenance:
     samples = list(done.values())
     valid = [sample for sample in samples if sample.sections]
@@ -205,6 +236,11 @@ def _provenance(
         Count("section without text", sections, sum(sample.empty_sections for sample in valid), "sections"),
         Count(f"end of a sample beyond {options.max_tokens} tokens", len(valid) - cut, cut, "ends of samples"),
     ]
+    if options.prompt_words:
+        short = sum(prompts[sample.index % len(prompts)].short for sample in samples)
+        counts.append(
+            Count(f"prompt shorter than {options.prompt_words} words", len(samples) - short, short, "whole prompts")
+        )
     source = {
         "system": system,
         "base": options.base,
@@ -215,12 +251,17 @@ def _provenance(
         "stride": sampler.stride,
         "batch_size": options.batch_size,
         "tokens": sum(sample.tokens for sample in samples),
+        "cut_samples": sorted(sample.index for sample in valid if sample.cut),
+        "prompt_words": options.prompt_words,
+        "prompt_documents": len(prompts) if options.prompt_words else None,
     }
     return Provenance("", source, options.model_dump(mode="json"), counts)
 
 
-def _fingerprint(model: Path, options: LanguageModelSystem, seed: int, shard: int, shards: int) -> str:
-    digest = hashlib.sha256()
+def _fingerprint(
+    model: Path, options: LanguageModelSystem, seed: int, shard: int, shards: int, prompts: list[Prompt]
+) -> str:
+    digest = hashlib.sha256(json.dumps([prompt.text for prompt in prompts]).encode())
     for path in sorted(model.glob("*.safetensors")):
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())

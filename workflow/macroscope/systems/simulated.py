@@ -20,7 +20,10 @@ def simulate(
         truth/process.json of the corpus.
     kind
         Of the corpus: "wiki" (sections with titles) or "webtext" (one section without a title).
+    seed
+        Seed of the run; the system's own is added.
     """
+    seed += options.seed
     # A seed of its own: no system draws the documents of the corpus, or those of another system.
     own_seed = seed + (crc32(system.encode()) << 32)
     documents = simulate_documents(SectionProcess.load(process), options.order, options.samples, own_seed)

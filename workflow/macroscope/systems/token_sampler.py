@@ -1,6 +1,7 @@
 """Sampling token by token, in a batch that never waits for its longest member.
 
-A finished sequence leaves its row and a new one enters. A draw uses one uniform random number a token.
+A finished sequence leaves its row and a new one enters. A draw uses one uniform random number a token. The tokens of a
+prompt are fed one by one like those that were drawn, and use none.
 """
 
 from collections import deque
@@ -55,6 +56,7 @@ class _Rows:
         self.length = np.ones(rows, dtype=np.int64)
         self.cached = np.zeros(rows, dtype=np.int64)
         self.busy = np.zeros(rows, dtype=bool)
+        self._prompt_lengths = np.zeros(rows, dtype=np.int64)
         self.requests: list[Request | None] = [None] * rows
         self._generators: list[np.random.Generator | None] = [None] * rows
         self._numbers = np.zeros((rows, UNIFORMS))
@@ -63,6 +65,11 @@ class _Rows:
     @property
     def last(self) -> NDArray[np.int32]:
         return self.tokens[np.arange(len(self.length)), self.length - 1]
+
+    @property
+    def given(self) -> NDArray[np.bool_]:
+        """Whether the next token of a row is its prompt's."""
+        return self.busy & (self.length <= self._prompt_lengths)
 
     def idle(self) -> list[int]:
         """Rows without a draw; they feed a lone boundary token."""
@@ -73,6 +80,8 @@ class _Rows:
     def start(self, row: int, request: Request, generator: Any) -> None:
         self.requests[row], self._generators[row] = request, generator(request)
         self.busy[row], self._used[row] = True, UNIFORMS
+        self._prompt_lengths[row] = len(request.prompt)
+        self.tokens[row, 1 : 1 + len(request.prompt)] = request.prompt
 
     def uniforms(self) -> NDArray[np.float64]:
         """The next random number of every row."""
@@ -81,16 +90,16 @@ class _Rows:
             assert generator is not None
             self._numbers[row], self._used[row] = generator.random(UNIFORMS), 0
         found = self._numbers[np.arange(len(self._used)), np.minimum(self._used, UNIFORMS - 1)]
-        self._used += self.busy
+        self._used += self.busy & ~self.given
         return found
 
     def append(self, tokens: NDArray[np.int64]) -> list[int]:
-        """Add a token to every busy row; returns the rows whose documents end."""
-        busy = np.flatnonzero(self.busy)
-        self.tokens[busy, self.length[busy]] = tokens[busy]
-        self.length[busy] += 1
-        ended = (tokens[busy] == self.boundary) | (self.length[busy] > self.max_tokens)
-        return busy[ended].tolist()
+        """Add a token to every busy row, its own or its prompt's; returns the rows whose documents end."""
+        drawn = np.flatnonzero(self.busy & ~self.given)
+        self.tokens[drawn, self.length[drawn]] = tokens[drawn]
+        self.length += self.busy
+        ended = (tokens[drawn] == self.boundary) | (self.length[drawn] > self.max_tokens)
+        return drawn[ended].tolist()
 
     def finish(self, row: int) -> Draw:
         request = self.requests[row]

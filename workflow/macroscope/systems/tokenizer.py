@@ -9,7 +9,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.models import load_error, resolve
+from macroscope.models import ModelSource, load_error, resolve
 from macroscope.systems.formats import BOUNDARY, SECTION_BREAK, training_text
 
 UNKNOWN = "<unk>"
@@ -33,12 +33,17 @@ def prepare_tokenizer(documents: Path, base: str, titles: bool, output: Path) ->
         train = train_words if source.configuration.get("tokens") == "words" else train_bpe
         tokenizer: Any = train(training_texts(documents, "train", titles), source.configuration["vocabulary"])
     else:
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(source.location, revision=source.revision or "main")
-        except (OSError, ValueError) as error:
-            raise load_error(source, error) from None
+        tokenizer = published_tokenizer(source)
     with atomic(output) as folder:
         tokenizer.save_pretrained(folder)
+
+
+def published_tokenizer(source: ModelSource) -> Any:
+    """Load the tokenizer that a base model was published with."""
+    try:
+        return AutoTokenizer.from_pretrained(source.location, revision=source.revision or "main")
+    except (OSError, ValueError) as error:
+        raise load_error(source, error) from None
 
 
 def load_tokenizer(folder: Path) -> Any:

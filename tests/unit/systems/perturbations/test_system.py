@@ -65,7 +65,7 @@ def test_seed_and_name_change_what_is_drawn(perturb, rule):
         perturb(options(rule), seed=seed, system=system)[0] for seed, system in ((1, "a"), (2, "a"), (1, "b"))
     )
     assert all(other != first for other in others)
-    assert perturb(options(rule, seed=1), seed=7, system="a")[0] == first
+    assert perturb(options(rule, seed=1), seed=0, system="a")[0] == first
 
 
 @pytest.mark.parametrize("rule", sorted(set(RULES) - {"swap_first_halves", "splice_documents"}))

@@ -42,7 +42,13 @@ def sample_ngram(documents: Path, output: Path, options: NgramSystem, *, corpus:
     """Count the train split, estimate the model, draw the samples.
 
     Words are those of `words.split_words`; the vocabulary is closed: what the train split does not have is not drawn.
+
+    Parameters
+    ----------
+    seed
+        Seed of the run; the system's own is added.
     """
+    seed += options.seed
     vocabulary = {"": _BEGINNING, " ": _END}  # no word is empty, or a space
     texts = []
     for text in training_texts(documents, "train", options.titles):

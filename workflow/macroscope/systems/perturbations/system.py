@@ -36,14 +36,14 @@ def perturb_samples(
     language
         ISO 639-1 code of the corpus.
     seed
-        Seed of the run, which one of the system's own overrules.
+        Seed of the run; the system's own is added.
     """
     documents = list(read_documents(samples))
     parent = read_provenance(samples)
     if not documents:
         raise MacroscopeError(f"{samples}: system {options.of} has no samples that system {system} could perturb")
     counts = list(parent.counts)
-    seed = seed if options.seed is None else options.seed
+    seed += options.seed
     for number, step in enumerate(options.perturb):
         require_language(step, language, f"system {system}, step {number + 1} ({step.rule})")
         before, key = documents, (seed, crc32(system.encode()), number)

@@ -1,13 +1,13 @@
-"""The jobs of probing: what the clusters of a corpus know of its texts, with every encoder that is asked for."""
+"""What a config implies for probing: what the clusters of a corpus know of its texts, with every encoder asked for."""
 
 from typing import Any
 
-from macroscope.judged import Judged
+from macroscope.model_plan import ModelPlan
 from macroscope.models import gpus_of, megabytes_of, threads_of
 
 
-class ProbingJobs(Judged):
-    """Names, paths and options that the rules of probing ask for."""
+class ProbingPlan(ModelPlan):
+    """The part of a `Plan` that is about probing."""
 
     def probed(self) -> list[str]:
         """Every table of what clusters know."""

@@ -1,0 +1,106 @@
+"""A system's own seed: added to the run's, and nothing else changes; training never sees it."""
+
+import pytest
+from pydantic import TypeAdapter
+
+from macroscope.config import parse_config
+from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents
+from macroscope.files import write_json
+from macroscope.plan import Plan
+from macroscope.systems.ngram.system import sample_ngram
+from macroscope.systems.options import AnySystem
+from macroscope.systems.perturbations.system import perturb_samples
+from macroscope.systems.sampler import Request
+from macroscope.systems.sampling import make_sampler, sample_shard
+from macroscope.systems.simulated import simulate
+
+from ...tiny import simulated_documents
+from .conftest import CONTEXT, tiny_model
+
+OPTIONS = {
+    "language_model": {"base": "x", "titles": False, "samples": 5, "max_tokens": 30, "stride": 4},
+    "ngram": {"titles": False, "samples": 5, "max_tokens": 200},
+    "simulated": {"samples": 5},
+    "perturbation": {"perturb": ["shuffle_words"]},
+}
+
+
+def options(kind, **changes):
+    return TypeAdapter(AnySystem).validate_python({"kind": kind, **OPTIONS[kind], **changes})
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory, letters):
+    folder = tmp_path_factory.mktemp("inputs")
+    documents = [Document(d.id, "train", d.title, d.sections) for d in simulated_documents("process", 20, 1)]
+    write_documents(folder / "documents.parquet", documents, Provenance("c"))
+    write_json(folder / "process.json", wiki_process().to_json())
+    tiny_model("gpt2", scale=1.0).save_pretrained(folder / "model")
+    letters.save_pretrained(folder / "model")
+    return folder
+
+
+def drawn(inputs, output, kind, seed, own):
+    """Samples of a system under a run's seed and one of its own, and the seed that they say they were drawn with."""
+    parsed, names = options(kind, seed=own), {"corpus": "c", "system": "name", "seed": seed}
+    if kind == "language_model":
+        sample_shard(inputs / "model", output, parsed, system="name", seed=seed, shard=0, shards=1)
+    elif kind == "ngram":
+        sample_ngram(inputs / "documents.parquet", output, parsed, **names)
+    elif kind == "simulated":
+        simulate(inputs / "process.json", output, parsed, **names)
+    else:
+        perturb_samples(inputs / "documents.parquet", output, parsed, language="en", **names)
+    return [d.sections for d in read_documents(output)], read_provenance(output).source["seed"]
+
+
+@pytest.mark.parametrize("kind", list(OPTIONS))
+def test_a_systems_seed_is_added_to_the_runs(inputs, tmp_path, kind):
+    default, two, own = (drawn(inputs, tmp_path / "x", kind, *seeds) for seeds in ((1, 0), (2, 0), (1, 1)))
+    assert own == two
+    assert own[0] != default[0]
+    assert (default[1], own[1]) == (1, 2)
+
+
+def test_seed_zero_draws_what_was_drawn_before_there_were_seeds(gpt2):
+    # The first random number of sample 3 of a system "lm" under the run's seed 1, as the sampler drew it without one.
+    sampler = make_sampler(gpt2, 0, CONTEXT, options("language_model"), 1, "lm")
+    assert sampler.generator(Request(3)).random() == 0.4989733167036998
+
+
+LM = {"kind": "language_model", "base": "tiny-gpt2", "titles": True}
+AGAIN = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}}
+
+
+def planned(**systems):
+    return Plan(
+        parse_config(
+            {"corpora": {"wiki": {"source": "simulated"}}, "systems": systems, "comparisons": [{"corpus": "wiki"}]}
+        )
+    )
+
+
+class Wildcards:
+    corpus = "wiki"
+
+    def __init__(self, system):
+        self.system = system
+
+
+def test_the_same_model_is_sampled_under_several_seeds():
+    plan = planned(lm=LM, again={**AGAIN, "seed": 3})
+    assert plan.model(Wildcards("again")) == plan.model(Wildcards("lm"))
+    assert '"seed": 3' in plan.sampling_options(Wildcards("again"))
+    assert '"seed": 0' in plan.sampling_options(Wildcards("lm"))
+
+
+def test_a_seed_trains_nothing_anew():
+    one, other = (planned(lm={**LM, "seed": seed}) for seed in (0, 4))
+    assert one.training_options(Wildcards("lm")) == other.training_options(Wildcards("lm"))
+    assert one.sampling_options(Wildcards("lm")) != other.sampling_options(Wildcards("lm"))
+
+
+def test_a_resampled_system_has_a_seed_of_its_own():
+    plan = planned(lm={**LM, "seed": 4}, again=AGAIN)
+    assert '"seed": 0' in plan.sampling_options(Wildcards("again"))
