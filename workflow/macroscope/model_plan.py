@@ -82,6 +82,17 @@ class ModelPlan(Judged):
             )
         return f"{self.results}/systems/{corpus}/{system}/log_probabilities.parquet"
 
+    def models_with_estimates(self) -> list[tuple[str, str]]:
+        """Every (corpus, system) whose own log q(x) is known, and which a critic estimates as well."""
+        judged = dict.fromkeys(
+            (corpus, s) for critic, corpus, s in self.comparisons if critic in ("strings", "clusters")
+        )
+        return [pair for pair in judged if self.is_ancestral(pair[1])]
+
+    def true_probabilities(self) -> list[str]:
+        """Tables of their log-probabilities."""
+        return [self.log_probabilities(corpus, system) for corpus, system in self.models_with_estimates()]
+
     # ---- options and resources -----------------------------------------------------------------------------------
 
     def training_options(self, wildcards: Any) -> str:

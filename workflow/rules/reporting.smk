@@ -11,6 +11,7 @@ rule make_tables:
         statistics=plan.statistics(),
         theory=list(plan.calibrations().values()),
         probing=plan.probed(),
+        probabilities=plan.true_probabilities(),
         evidence=plan.evidence(),
         documents=plan.documents(),
         samples=plan.samples(),

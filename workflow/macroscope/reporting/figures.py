@@ -12,6 +12,7 @@ from macroscope.files import atomic
 from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, save, style
 from macroscope.reporting.human import correlations_of, judged_by_people, only, quality_measures, read_correlations
 from macroscope.reporting.human_figure import human_figure
+from macroscope.reporting.probabilities import probability_figure
 from macroscope.reporting.results import Results, rows_of
 from macroscope.reporting.tables import read_headline, read_statistics
 
@@ -53,6 +54,10 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
             save(figure, folder / f"latent_ppl_{critic}_{corpus}")
             if rows["word_ppl"].notna().any():
                 save(perplexity_figure(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
+        if (tables / "probability_correlations.csv").exists():
+            table = pd.read_csv(tables / "probability_correlations.csv")
+            for corpus in table["corpus"].unique():
+                save(probability_figure(table, corpus), folder / f"probabilities_{corpus}")
         if (tables / "probing.csv").exists():
             for corpus, rows in pd.read_csv(tables / "probing.csv").groupby("corpus", sort=False):
                 save(probing_figure(rows, str(corpus)), folder / f"probing_{corpus}")

@@ -73,6 +73,7 @@ def write_report(config: Path, tables: Path, figures: Path, output: Path) -> Non
     captions = Captions(results)
     statistics = read_statistics(tables)
     chapters = _chapters(results, statistics, figures, captions)
+    chapters += _figure_chapters(results, figures, captions)
     chapters += _human_chapters(results, statistics, tables, figures, captions)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
@@ -177,20 +178,32 @@ def _chapters(
                 if (path := figures / f"{name}_{critic}_{corpus}.svg").exists()
             ]
         chapters[key].append(_shown(item, corpus, captions))
-    found = [(f"{critic} on {corpus}", blocks) for (critic, corpus), blocks in chapters.items()]
-    return found + [
+    return [(f"{critic} on {corpus}", blocks) for (critic, corpus), blocks in chapters.items()]
+
+
+def _figure_chapters(results: Results, figures: Path, captions: Captions) -> list[tuple[str, list[Shown]]]:
+    """Chapters of what is asked about clusters and strings besides comparisons; each with one figure."""
+    corpora = dict.fromkeys(corpus for corpus, _ in results.plan.models_with_estimates())
+    wanted = [
+        *(
+            ("probabilities", f"probabilities on {corpus}", "Estimated against true probabilities", corpus)
+            for corpus in corpora
+        ),
+        *(
+            ("probing", f"probing on {asked.corpus}", "What the clusters know", asked.corpus)
+            for asked in results.plan.config.probing
+        ),
+    ]
+    return [
         (
-            f"probing on {asked.corpus}",
+            chapter,
             [
                 Shown(
-                    f"probing-{asked.corpus}",
-                    "What the clusters know",
-                    captions.html("probing"),
-                    figure=inline_svg(figures / f"probing_{asked.corpus}.svg"),
+                    f"{name}-{corpus}", title, captions.html(name), figure=inline_svg(figures / f"{name}_{corpus}.svg")
                 )
             ],
         )
-        for asked in results.plan.config.probing
+        for name, chapter, title, corpus in wanted
     ]
 
 

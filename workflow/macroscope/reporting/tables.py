@@ -17,6 +17,7 @@ from macroscope.reporting.human import (
     quality_measures,
 )
 from macroscope.reporting.latex import to_latex
+from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, rows_of
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.systems.options import Decoding, NgramSystem, PerturbationSystem, SimulatedSystem
@@ -37,6 +38,8 @@ def write_tables(config: Path, output: Path) -> None:
         Estimated against known latent PPL, where a corpus is simulated.
     models.csv
         Size and perplexity of every language model that was trained (meister2021 Table 1).
+    probability_correlations.csv
+        Models' own log-probabilities against those estimated from their texts (pimentel2022 Figure 1).
     probing.csv
         What clusters know of the texts of probed corpora (pimentel2022 Figures 3, 5, 7).
     corpora.csv
@@ -62,6 +65,9 @@ def write_tables(config: Path, output: Path) -> None:
         models = models_table(results, headline)
         if len(models):
             models.to_csv(folder / "models.csv", index=False)
+        probabilities = probability_table(results)
+        if len(probabilities):
+            probabilities.to_csv(folder / "probability_correlations.csv", index=False)
         probing = results.probing()
         if len(probing):
             probing.to_csv(folder / "probing.csv", index=False)
