@@ -74,8 +74,24 @@ class Run:
                     "samples_per_shard": 6,
                 },
             },
-            "critics": {"coherence": critic, "tendencies": CRITIC_OPTIONS["tendencies"]},
-            "comparisons": [{"corpus": "real", "systems": "all", "critics": ["coherence", "tendencies"]}],
+            "critics": {
+                "coherence": critic,
+                "tendencies": CRITIC_OPTIONS["tendencies"],
+                "clusters": CRITIC_OPTIONS["clusters"] | {"encoder": critic["encoder"], "clustering": "shared"},
+                "strings": CRITIC_OPTIONS["strings"],
+            },
+            "comparisons": [
+                {"corpus": "real", "systems": "all", "critics": ["coherence", "tendencies"]},
+                {"corpus": "real", "systems": ["mine", "lm"], "critics": ["clusters", "strings"]},
+            ],
+            "probing": [
+                {
+                    "corpus": "real",
+                    "reference": "real",
+                    "encoders": {"tiny": {"encoder": critic["encoder"], "max_tokens": 32}},
+                    "clusters": [4, 8],
+                }
+            ],
         }
         self.save()
 

@@ -9,6 +9,8 @@ REPORT = {"make_tables": 1, "draw_figures": 1, "write_report": 1}
 SCORED = ["score_sections", "compare_scores", "explain_sections"]
 JUDGED = ["project_sections", *SCORED, "count_tokens", "compare_tendencies"]
 """What happens to the texts of a system."""
+CLUSTERED = {"embed_texts": 1, "share_clusters": 1, "compare_clusters": 3, "write_strings": 1, "compare_strings": 1}
+"""What happens besides to those of a system that is clustered: all systems share the clustering."""
 
 
 @contextmanager
@@ -35,7 +37,7 @@ def test_second_run_does_nothing(run):
 
 def test_changed_candidate_runs_what_depends_on_it(run):
     with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
-        assert run.pending() == Counter({"import_texts": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
+        assert run.pending() == Counter({"import_texts": 1, **dict.fromkeys(JUDGED, 1), **CLUSTERED, **REPORT})
 
 
 def test_changed_human_judgements_run_the_report_alone(run):
@@ -68,7 +70,7 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         assert run.pending() == Counter({"perturb_samples": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
         with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
             assert run.pending() == Counter(
-                {"import_texts": 1, "perturb_samples": 1, **dict.fromkeys(JUDGED, 2), **REPORT}
+                {"import_texts": 1, "perturb_samples": 1, **dict.fromkeys(JUDGED, 2), **CLUSTERED, **REPORT}
             )
     finally:
         del run.config["systems"]["cut"]
@@ -90,8 +92,18 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         ),
         (
             "systems/sampler.py",
-            {"sample": 3, "gather_samples": 2, **dict.fromkeys(JUDGED, 2), **REPORT},
+            {
+                "sample": 3,
+                "gather_samples": 2,
+                "measure_log_probabilities": 1,
+                **dict.fromkeys(JUDGED, 2),
+                **CLUSTERED,
+                **REPORT,
+            },
         ),
+        ("critics/clusters/scores.py", {"compare_clusters": 3, **REPORT}),
+        ("critics/clusters/probing.py", {"embed_corpus": 2, "probe_clusters": 1, **REPORT}),
+        ("critics/strings/cross_fitting.py", {"compare_strings": 3, **REPORT}),
         ("critics/tendencies/features.py", {"count_tokens": 4, "compare_tendencies": 4, **REPORT}),
         ("critics/tendencies/growth.py", {"compare_tendencies": 4, **REPORT}),
         ("critics/tendencies/figures.py", REPORT),

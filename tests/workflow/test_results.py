@@ -40,6 +40,25 @@ def test_statistics_stand_beside_human_judgements(run):
     assert "human judgement: people.csv on real" in (results(run) / "report.html").read_text()
 
 
+def test_clusters_and_strings_stand_beside_the_model_s_own_probabilities(run):
+    table = pd.read_csv(results(run) / "tables" / "probability_correlations.csv")
+    assert list(table["system"]) == ["lm", "lm"]
+    assert set(table["estimate"]) == {"strings", "clusters"}
+    assert table["spearman"].between(-1, 1).all()
+    statistics = pd.read_csv(results(run) / "tables" / "statistics.csv")
+    divergences = statistics[statistics["statistic"] == "jensen_shannon"]
+    assert set(divergences["critic"]) == {"coherence", "clusters", "strings"}
+    clusters = statistics[(statistics["statistic"] == "clusters") & (statistics["critic"] == "clusters")]
+    assert clusters["value"].nunique() == 1  # one clustering for all
+
+
+def test_probing_of_a_corpus_without_labels(run):
+    table = pd.read_csv(results(run) / "tables" / "probing.csv")
+    assert set(table["probe"]) == {"stop_word_share", "symbol_share"}
+    assert set(table["learned_on"]) == {"own", "reference"}
+    assert "What the clusters know" in (results(run) / "report.html").read_text()
+
+
 def test_everything_dropped_is_in_a_table(run):
     dropped = pd.read_csv(results(run) / "tables" / "dropped.csv")
     assert set(dropped["corpus"]) == {"real"}
