@@ -104,7 +104,10 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         ("critics/clusters/scores.py", {"compare_clusters": 3, **REPORT}),
         ("critics/clusters/probing.py", {"embed_corpus": 2, "probe_clusters": 1, **REPORT}),
         ("critics/strings/cross_fitting.py", {"compare_strings": 3, **REPORT}),
-        ("critics/tendencies/features.py", {"count_tokens": 4, "compare_tendencies": 4, **REPORT}),
+        (
+            "critics/tendencies/features.py",
+            {"count_tokens": 4, "compare_tendencies": 4, "embed_corpus": 2, "probe_clusters": 1, **REPORT},
+        ),
         ("critics/tendencies/growth.py", {"compare_tendencies": 4, **REPORT}),
         ("critics/tendencies/figures.py", REPORT),
         ("statistics/multiplicity.py", {"explain_sections": 4, "compare_tendencies": 4, **REPORT}),
