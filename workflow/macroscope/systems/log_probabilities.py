@@ -30,8 +30,8 @@ def measure_log_probabilities(
 
     Each token is predicted from what the sampler saw before it: within the context window, from the whole document;
     beyond it, from the window that the sampler had there (`Sampler.windows`). Where there are prompts, the tokens of
-    the prompt are given and not counted. A sample that was cut has no end, and its end is not counted: so the
-    probabilities of all texts sum to one. Texts are tokenised anew, which need not give the tokens that were drawn.
+    the prompt are given and not counted. A sample that was cut has no end, and none is counted: so the probabilities of
+    all that can be drawn sum to one. Texts are tokenised anew, which need not give the tokens that were drawn.
 
     Parameters
     ----------

@@ -118,7 +118,7 @@ class LanguageModelSystem(Options):
 
 
 class ResampledSystem(Options):
-    """Samples of another system's language model under another decoding rule; the model is trained once for both."""
+    """Samples of another system's language model under another decoding rule or seed; it is trained once for both."""
 
     kind: Literal["resampled"]
     of: str = Field(description="Name of the system of kind language_model whose model is sampled.")
