@@ -1,5 +1,6 @@
 """The plan: which files a config asks for."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -117,3 +118,19 @@ def test_labelled_data_sets():
         plan_of({"source": "labelled", "files": ["x"]})
     with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):
         plan_of({"source": "labelled", "dataset": "yelp"})
+
+
+def test_tendencies_are_counted_in_the_language_of_the_corpus():
+    corpora = {
+        "de": {"source": "files", "files": ["x"], "language": "de"},
+        "en": {"source": "files", "files": ["x"]},
+    }
+    comparisons = [{"corpus": name, "critics": ["tendencies"]} for name in corpora]
+    plan = Plan(parse_config({"corpora": corpora, "comparisons": comparisons}))
+    options = plan.critic_options_in_language("tendencies", "unit")
+    for name in corpora:
+        assert json.loads(options(SimpleNamespace(corpus=name))) == {"language": name, "unit": "document"}
+    told = {"critics": {"tendencies": {"language": "fr"}}}
+    plan = Plan(parse_config({"corpora": corpora, "comparisons": comparisons, **told}))
+    options = plan.critic_options_in_language("tendencies", "unit")
+    assert json.loads(options(SimpleNamespace(corpus="de")))["language"] == "fr"

@@ -165,6 +165,16 @@ class Plan(ProbingPlan):
         """Those options of a critic that a stage looks at."""
         return as_json(getattr(self.config.critics, critic), set(names))
 
+    def critic_options_in_language(self, critic: str, *names: str) -> Callable[[Any], str]:
+        """Parameter function: the same, in the corpus's language unless the options name one."""
+
+        def options(wildcards: Any) -> str:
+            chosen = getattr(self.config.critics, critic)
+            language = chosen.language or self.language(wildcards)
+            return as_json(chosen.model_copy(update={"language": language}), {"language", *names})
+
+        return options
+
     def critic_signature(self, wildcards: Any) -> str:
         """`signature_of` the critic of a job."""
         return self.signature_of(wildcards.critic)

@@ -24,7 +24,7 @@ rule count_tokens:
         mem_mb=4000,
         runtime=240,
     params:
-        options=plan.critic_options("tendencies", "unit", "tokenizer"),
+        options=plan.critic_options_in_language("tendencies", "unit", "tokenizer"),
     shell:
         """
         python -m macroscope --log {log:q} critics project --critic tendencies --documents {input.samples:q} \

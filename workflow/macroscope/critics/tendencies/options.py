@@ -13,6 +13,9 @@ class TendenciesOptions(Options):
     unit: Literal["document", "section", "line"] = Field(
         "document", description="What one text is, whose length and types are counted (paper: a line of Wikipedia)."
     )
+    language: str | None = Field(
+        None, description="ISO 639-1 code whose rules and stop words apply; default: the corpus's language."
+    )
     tokenizer: Literal["moses"] = Field("moses", description="Tokenizer: the rules of Moses, then lower case.")
     ranks: int = Field(10000, ge=1, description="Ranks over which the rank-frequency distances look (paper: 10,000).")
     min_texts_per_length: int = Field(

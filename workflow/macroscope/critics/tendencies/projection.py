@@ -16,10 +16,11 @@ from macroscope.critics.tendencies.features import compression_ratio, features
 from macroscope.critics.tendencies.latents import BLOCK_KEY, COUNTS, TEXTS, counts_path, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.tokens import MosesTokens
-from macroscope.documents import Document, in_batches, read_documents, read_provenance
+from macroscope.documents import Document, in_batches, read_documents
 from macroscope.files import atomic
 from macroscope.progress import progress
 
+DEFAULT_LANGUAGE = "en"
 _DOCUMENTS_PER_TASK = 256
 Texts = list[tuple[str, int, str]]
 """(id, block, text) of each text."""
@@ -40,7 +41,7 @@ def project(documents: Path, output: Path, options: TendenciesOptions, processes
     number = pq.ParquetFile(documents).metadata.num_rows
     size = documents_per_block(number)
     processes = min(processes, -(-number // max(_DOCUMENTS_PER_TASK, size)))
-    language = read_provenance(documents).options.get("language", "en")
+    language = options.language or DEFAULT_LANGUAGE
     shown = progress(read_documents(documents), "count tokens", total=number, unit="documents")
     tasks = ((texts, language) for texts in _tasks(shown, options.unit, size))
     with ExitStack() as stack:
