@@ -6,6 +6,7 @@ holds all of them to the same promises.
 """
 
 import importlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,7 +22,7 @@ if TYPE_CHECKING:  # the config imports this module, and must start at once
 
 SCORES = ("id", "nll", "units", "entropy")
 """Columns that every critic's scores have: T(x) in nats, the number M of latent states, the posterior's entropy in
-nats (NaN where undefined). A critic may add `kl`, nll_<variant>, and pairs count_<name>, of_<name>."""
+nats (NaN where undefined). A critic may add `kl`, nll_<variant>, pairs count_<name>, of_<name>, and `categories`."""
 
 SPLIT_HALF = "split_half"
 """System under which an empirical critic judges one half of the control against the other: what no difference is."""
@@ -129,6 +130,12 @@ class EmpiricalCritic(Critic, Protocol):
 
     def compare(self, pair: Pair, statistics: Path, evidence: Path, options: Any, resampling: "Resampling") -> None:
         """Write tidy statistics of a system against the control, and the folder `evidence` that shows why."""
+
+    def learn_shared(self, latents: Sequence[Path], output: Path, options: Any, seed: int) -> None:
+        """Learn what all comparisons share from the latents of all systems, into the folder `output`.
+
+        Only for critics that have such an option; what they learn comes back as `Pair.inference`.
+        """
 
     def difference_tests(self, statistics: "pd.DataFrame") -> "pd.DataFrame":
         """Those rows of its statistics that test whether a system differs from real text."""

@@ -88,8 +88,10 @@ class TextEncoder:
             model = AutoModel.from_pretrained(source.location, revision=source.revision or "main")
         except (OSError, ValueError) as error:
             raise load_error(source, error) from None
-        most = getattr(model.config, "max_position_embeddings", None)
-        if most is not None and max_tokens > most:
+        # Some models have positions that no token of a text may have; their tokenizers know.
+        positions = getattr(model.config, "max_position_embeddings", None) or self.tokenizer.model_max_length
+        most = min(positions, self.tokenizer.model_max_length)
+        if max_tokens > most:
             raise MacroscopeError(
                 f"encoder {name!r} reads {most} tokens at most, not {max_tokens}; set critics.clusters.max_tokens"
             )
