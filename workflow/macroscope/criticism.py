@@ -17,7 +17,7 @@ from macroscope.plan import Plan
 
 RUN = "criticism"
 CORPUS = "reference"
-DEFAULT_CRITICS = ("coherence", "tendencies")
+DEFAULT_CRITICS = ("coherence", "tendencies", "clusters")
 
 _HEAD = """\
 # Written by `macroscope criticize`; edit what you like and run again:
@@ -54,8 +54,8 @@ def implied_config(
             }
         },
         "systems": {name: {"kind": "files", "files": [str(path.resolve())]} for name, path in systems.items()},
-        # A small encoder on the first 64 tokens, trained for a few minutes: right for a laptop. With a GPU, take a
-        # larger one (bert-base-cased), more tokens and all sections.
+        # A small encoder on the first tokens, trained for a few minutes: right for a laptop. With a GPU, take larger
+        # ones (bert-base-cased for sections; gpt2-large, pooling: last, for clusters), more tokens, all sections.
         "critics": {
             "coherence": {
                 "encoder": "minilm",
@@ -64,7 +64,8 @@ def implied_config(
                 "batch_size": 16,
                 "learning_rate": 0.0002,
                 "max_train_sections": 1500,
-            }
+            },
+            "clusters": {"max_tokens": 256},
         },
         "comparisons": [{"corpus": CORPUS, "systems": list(systems), "critics": list(critics)}],
     }

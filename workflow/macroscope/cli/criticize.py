@@ -13,7 +13,7 @@ def criticize(
     candidate: Annotated[list[Path], typer.Option(help="Texts to judge, in the same formats; repeatable.")],
     output: Annotated[Path, typer.Option(help="Folder for the config, the results and the report.")],
     critic: Annotated[
-        list[str] | None, typer.Option(help="Critic; repeatable. Default: coherence and tendencies.")
+        list[str] | None, typer.Option(help="Critic; repeatable. Default: coherence, tendencies, clusters.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is random.")] = 1,
     cores: Annotated[str, typer.Option(help="Number of cores, or 'all'.")] = "all",
