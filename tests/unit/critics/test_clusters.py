@@ -117,7 +117,8 @@ def test_known_clusters_are_found_and_kept_on_disk(tmp_path):
 
 
 def test_number_of_clusters():
-    assert number_of_clusters(None, (5000, 400), 9999) == 40
+    assert number_of_clusters(None, (5000, 400), 9999) == 30
+    assert number_of_clusters(None, (123, 118), 9999) == number_of_clusters(None, (123, 150), 9999) == 10
     assert number_of_clusters(None, (50000, 40000), 9999) == 500
     assert number_of_clusters(None, (3, 3), 6) == 2
     assert number_of_clusters(500, (20, 30), 45) == 45  # fewer texts than clusters

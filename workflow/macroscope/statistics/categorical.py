@@ -151,7 +151,13 @@ class Mixtures:
         interval = sorted(sign * (value + spread) for spread in spreads)
         least, most = min(least, estimate), max(most, estimate)
         ends = sorted((sign * least, sign * most))
-        return (interval[0], interval[1]), (sign * estimate, ends[0], ends[1])
+        lowest, highest = sorted(_range(name))
+
+        def within(number: float) -> float:
+            return min(max(float(number), lowest), highest)
+
+        bounds = within(interval[0]), within(interval[1])
+        return bounds, (within(sign * estimate), within(ends[0]), within(ends[1]))
 
 
 def _where(truth: Array, curve: Array, value: float) -> float:
@@ -173,14 +179,14 @@ def _mixtures(
     sizes = (reference[0].shape[0], candidate[0].shape[0])
     own = np.repeat([[1.0, 0.0], [0.0, 1.0]], sizes, axis=1) / np.array(sizes)[:, None]
     draws_each = -(-resampling.resamples // len(MIXTURES))
-    exact, drawn = [], []
+    exact, drawn = [], []  # the first of `exact` is that of no difference
     for u in MIXTURES:
         probabilities = u * own + (1 - u) / sum(sizes)
         raw = [_sums(both, row[None] * size) for row, size in zip(probabilities, sizes, strict=True)]
         exact.append(_divergences(raw[0], raw[1], replace(options, alpha=0.0)))
         drawn.append(_gathered(_drawn(both, probabilities, sizes, draws_each, rng), options))
     return Mixtures(
-        {name: np.array([some[name].mean() for some in exact]) for name in exact[0]},
+        {name: np.array([_range(name)[0], *(some[name].mean() for some in exact[1:])]) for name in exact[0]},
         {name: np.stack([some[name] for some in drawn]) for name in drawn[0]},
     )
 
@@ -265,6 +271,13 @@ def _gathered(draws: Iterator[tuple[list[Array], list[Array]]], options: Diverge
 def _size(name: str, values: Any) -> Any:
     """A divergence, or for MAUVE what it lacks to 1, finite so that equal ones can be told."""
     return np.minimum(1 - values if name == "mauve" else values, np.finfo(float).max)
+
+
+def _range(name: str) -> tuple[float, float]:
+    """Value of a divergence where nothing differs, and where everything does."""
+    most = {"jensen_shannon": float(np.log(2)), "auc_divergence": 1.0, "frontier_integral": 1.0}
+    ends = {"mauve": (1.0, 0.0), "exponentiated_kl": (1.0, float("inf"))}
+    return ends.get(name, (0.0, most.get(name, float("inf"))))
 
 
 def _spread(values: Array, confidence: float) -> tuple[float, float, float]:

@@ -15,7 +15,8 @@ from macroscope.files import atomic
 
 log = logging.getLogger("macroscope")
 
-MOST_CLUSTERS = 500
+ROUND_NUMBERS = (2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500)
+"""Numbers of clusters that are taken by themselves: few, so that systems of about as many texts have the same."""
 TEXTS_PER_CLUSTER = 10
 ITERATIONS = 500
 Labels = NDArray[np.int32]
@@ -77,7 +78,8 @@ def prepared(vectors: Vectors, options: ClustersOptions) -> Vectors:
 
 def number_of_clusters(asked: int | None, sides: tuple[int, int], different: int) -> int:
     """K for two sides of so many texts with so many different embeddings."""
-    wanted = min(MOST_CLUSTERS, max(2, min(sides) // TEXTS_PER_CLUSTER)) if asked is None else asked
+    enough = min(sides) / TEXTS_PER_CLUSTER
+    wanted = max([number for number in ROUND_NUMBERS if number <= enough], default=2) if asked is None else asked
     if wanted > different:
         log.warning("%d clusters were asked for, but there are only %d different embeddings", wanted, different)
     return min(wanted, different)

@@ -19,7 +19,7 @@ def draw(folder: Path, systems: list[str], statistics: pd.DataFrame, output: Pat
     """Draw all figures into the folder `output`, as SVG and PDF, named clusters_<figure>_<corpus>."""
     save(divergence_figure(statistics, systems), output / f"clusters_divergences_{folder.name}")
     curves = read_curves(folder, systems)
-    if curves["clusters"].nunique() > 1:
+    if curves.groupby("system")["clusters"].nunique().max() > 1:
         save(curve_figure(curves), output / f"clusters_by_number_{folder.name}")
 
 

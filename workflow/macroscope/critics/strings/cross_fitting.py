@@ -3,6 +3,9 @@
 An estimate from the texts that it scores finds them too likely, its own side's most of all, and every divergence comes
 out too large. So the texts are divided into folds; those of a fold are scored by estimates from the other folds of
 either side. The published code scores all texts by estimates from all texts.
+
+An estimate from more texts is a better one, and a divergence would take that for a difference. So both sides' estimates
+are from equally many texts.
 """
 
 from collections.abc import Hashable, Sequence
@@ -77,15 +80,18 @@ def cross_fitted(reference: Texts, candidate: Texts, estimator: Estimator, folds
     fallback = 0
     for fold in progress(range(folds), f"cross-fit {estimator.name}", unit="folds"):
         inside = [np.flatnonzero(some == fold) for some in numbers]
-        for which, side in enumerate(sides):
-            others = _some(side, np.flatnonzero(numbers[which] != fold))
-            if not others:
-                name = "the control" if which == 0 else "the system"
+        outside = [np.flatnonzero(some != fold) for some in numbers]
+        for name, rest in zip(("the control", "the system"), outside, strict=True):
+            if not len(rest):
                 raise MacroscopeError(
                     f"the strings critic cannot leave out a fold of {name}: its texts are too few or all the same; give"
                     " it more"
                 )
-            found = estimator.fit(others, seed + fold)
+        size = min(map(len, outside))
+        rng = np.random.default_rng([seed, fold])
+        for which, side in enumerate(sides):
+            chosen = np.sort(rng.choice(outside[which], size, replace=False))
+            found = estimator.fit(_some(side, chosen), seed + fold)
             fallback += len(getattr(found, "fallback_orders", ()))
             for scored, texts in enumerate(sides):
                 if len(inside[scored]):
