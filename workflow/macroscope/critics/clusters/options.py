@@ -34,7 +34,7 @@ class ClustersOptions(EmbeddingOptions):
     clusters: int | None = Field(
         None,
         ge=2,
-        description="K of k-means (paper: 500); default: a tenth of the texts of the smaller side, rounded down to 2, 3,"
+        description="K of k-means (paper: 500); default: a tenth of the smaller side's texts, rounded down to 2, 3,"
         " 5 or 10 times a power of ten, at most 500. Never more than there are different embeddings.",
     )
     seeds: int = Field(5, ge=1, description="Clusterings, each with a seed of its own; divergences are their means.")
