@@ -15,14 +15,12 @@ from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score
 from macroscope.critics.critic import SPLIT_HALF, Pair
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, Row, compare_categories, one_hot
-from macroscope.statistics.comparison import write_statistics
+from macroscope.statistics.comparison import rows_table, shares_table, write_statistics
 from macroscope.statistics.divergences import Frontier, divergences, smoothed
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.sampled_divergences import published
 from macroscope.statistics.vectors import compare_vectors
 
-NAMES = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
 NOTHING = float("nan")
 
 
@@ -33,7 +31,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        Columns `NAMES`.
+        Columns `statistics.comparison.ROWS`.
     sides
         Embeddings of reference and candidate, without texts that have none.
     labels
@@ -77,18 +75,13 @@ def describe(texts: Embeddings) -> pd.DataFrame:
     """Shares of texts that were cut, that are empty, that equal an earlier one, and that have no finite embedding."""
     known = finite(texts)
     different = len(np.unique(texts.vectors[known], axis=0)) if known.any() else 0
-    counted = {
+    counts = {
         "truncated_share": int(texts.truncated.sum()),
         "empty_share": sum(not excerpt for excerpt in texts.excerpts),
         "duplicate_share": int(known.sum()) - different,
         "not_embedded_share": int((~known).sum()),
     }
-    n = len(texts)
-    rows = []
-    for name, count in counted.items():
-        low, high = wilson_interval(count, n)
-        rows.append((name, count / n if n else NOTHING, float(low), float(high), NOTHING, 0, n, "" if n else "no text"))
-    return pd.DataFrame(rows, columns=NAMES)
+    return shares_table(counts, len(texts))
 
 
 def finite(texts: Embeddings) -> NDArray[np.bool_]:
@@ -139,7 +132,9 @@ def compare(
     chosen = [side[_subset(len(side), options.most_vectors, rng)] for side in vectors]
     on_vectors = compare_vectors(chosen[0], chosen[1], options.neighbours, options.permutations, resampling)
     sizes = (len(sides[0]), len(sides[1]))
-    table = pd.concat([_table(found, sizes), _table(on_vectors, (len(chosen[0]), len(chosen[1])))], ignore_index=True)
+    of_chosen = (len(chosen[0]), len(chosen[1]))
+    tables = [rows_table(found, sizes, _reason), rows_table(on_vectors, of_chosen, _reason)]
+    table = pd.concat(tables, ignore_index=True)
     return Comparison(table, (sides[0], sides[1]), labels, clustering, scores)
 
 
@@ -201,6 +196,5 @@ def _subset(size: int, most: int, rng: np.random.Generator) -> np.ndarray:
     return np.arange(size) if size <= most else np.sort(rng.choice(size, most, replace=False))
 
 
-def _table(rows: list[Row], sizes: tuple[int, int]) -> pd.DataFrame:
-    full = [(*row, *sizes, "too few texts, or infinite without smoothing" if np.isnan(row[1]) else "") for row in rows]
-    return pd.DataFrame(full, columns=NAMES)
+def _reason(_: str) -> str:
+    return "too few texts, or infinite without smoothing"

@@ -14,14 +14,12 @@ from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts, read_texts
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
-from macroscope.statistics.comparison import write_statistics
+from macroscope.statistics.comparison import rows_table, shares_table, write_statistics
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of, sums_within_groups
-from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.sampled_divergences import Row, compare_log_ratios, published
 
-NAMES = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
 NOTHING = float("nan")
 LN10 = float(np.log(10))
 TEXTS_PER_FOLD = 2
@@ -34,7 +32,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        Columns `NAMES`.
+        Columns `statistics.comparison.ROWS`.
     sides
         Texts of reference and candidate.
     scores
@@ -68,13 +66,8 @@ def compare_files(
 
 def describe(texts: Texts) -> pd.DataFrame:
     """Shares of texts without a word, and of texts that equal an earlier one."""
-    n = len(texts)
-    counted = {"empty_share": int((texts.words == 0).sum()), "duplicate_share": n - len(set(texts.texts))}
-    rows = []
-    for name, count in counted.items():
-        low, high = wilson_interval(count, n)
-        rows.append((name, count / n if n else NOTHING, float(low), float(high), NOTHING, 0, n, "" if n else "no text"))
-    return pd.DataFrame(rows, columns=NAMES)
+    empty, duplicates = int((texts.words == 0).sum()), len(texts) - len(set(texts.texts))
+    return shares_table({"empty_share": empty, "duplicate_share": duplicates}, len(texts))
 
 
 def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampling: Resampling) -> Comparison:
@@ -113,9 +106,8 @@ def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampl
         rows = compare_log_ratios(ratios[0], ratios[1], frontier, wanted, scores.folds)
         rows += _per_word(reference, candidate, scores, wanted)
     rows.append(("fallback_orders", float(scores.fallback_orders), NOTHING, NOTHING, NOTHING))
-    sizes = (len(reference), len(candidate))
-    full = [(*row, *sizes, "not in the published code" if np.isnan(row[1]) else "") for row in rows]
-    return Comparison(pd.DataFrame(full, columns=NAMES), (reference, candidate), scores)
+    table = rows_table(rows, (len(reference), len(candidate)), lambda _: "not in the published code")
+    return Comparison(table, (reference, candidate), scores)
 
 
 def _per_word(reference: Texts, candidate: Texts, scores: LogProbabilities, resampling: Resampling) -> list[Row]:

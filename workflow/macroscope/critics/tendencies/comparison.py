@@ -1,6 +1,5 @@
 """Every number of the tendencies critic: of one collection, and of a candidate against a reference."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,11 +15,10 @@ from macroscope.critics.tendencies.latents import PER_TEXT, Collection, on_commo
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.columns import compare_numbers, mean_interval
-from macroscope.statistics.comparison import write_statistics
+from macroscope.statistics.comparison import rows_table, write_statistics
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import permutation_sums
 
-NAMES = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
 Row = tuple[str, float, float, float, float]
 """(statistic, value, low, high, p)"""
 UNDEFINED = float("nan")
@@ -33,7 +31,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        Columns `NAMES`.
+        Columns `statistics.comparison.ROWS`.
     null
         What exchanging texts between the two sides gave for each statistic that was tested so.
     """
@@ -71,16 +69,16 @@ def describe(collection: Collection, options: TendenciesOptions, resampling: Res
     Returns
     -------
     data frame
-        Columns `NAMES`: `vocabulary_size`, `zipf_s`, `zipf_d_own`, `heaps_alpha`, `heaps_beta`, `heaps_d_own`, the same
-        with `heaps_bigram`, and `<name>_mean` of each of `PER_TEXT`.
+        Columns `statistics.comparison.ROWS`: `vocabulary_size`, `zipf_s`, `zipf_d_own`, `heaps_alpha`, `heaps_beta`,
+        `heaps_d_own`, the same with `heaps_bigram`, and `<name>_mean` of each of `PER_TEXT`.
     """
     level, seed = resampling.confidence, resampling.seed
     rows = vocabulary.own_rows(collection.counts, options, level, seed)
     for prefix in growth.TYPES:
         rows += growth.own_rows(collection.texts, prefix, options, level, seed)
-    table = _table(rows, 0, len(collection.texts), lambda name: _own_reason(name, collection.texts))
+    table = rows_table(rows, (0, len(collection.texts)), lambda name: _own_reason(name, collection.texts))
     means = [
-        _table([(f"{name}_mean", *mean_interval(values, resampling), UNDEFINED)], 0, len(values), _no_text)
+        rows_table([(f"{name}_mean", *mean_interval(values, resampling), UNDEFINED)], (0, len(values)), _no_text)
         for name, values in _numbers(collection.texts)
     ]
     return pd.concat([table, *means], ignore_index=True)
@@ -106,11 +104,11 @@ def compare(
     sides = (reference.texts, candidate.texts)
     for prefix in growth.TYPES:
         rows += growth.comparison_rows(*sides, prefix, options, level, seed)
-    tables = [_table(rows, len(sides[0]), len(sides[1]), lambda name: _reason(name, *sides, options))]
+    tables = [rows_table(rows, (len(sides[0]), len(sides[1])), lambda name: _reason(name, *sides, options))]
     for (name, theirs), (_, values) in zip(*map(_numbers, sides), strict=True):
         found = compare_numbers(theirs, values, resampling)
         prefixed = [(f"{name}_{row[0]}", *row[1:]) for row in found if row[0] != "mean"]
-        tables.append(_table(prefixed, len(theirs), len(values), _no_text))
+        tables.append(rows_table(prefixed, (len(theirs), len(values)), _no_text))
         null[f"{name}_mean_difference"] = _null_of_mean(theirs, values, options, seed)
     return Comparison(pd.concat(tables, ignore_index=True), null)
 
@@ -143,11 +141,6 @@ def _null_of_mean(reference: Array, candidate: Array, options: TendenciesOptions
     rng = np.random.default_rng(seed)
     first, second = permutation_sums(candidate, reference, options.count_permutations, rng)
     return first[:, 0] / len(candidate) - second[:, 0] / len(reference)
-
-
-def _table(rows: Iterable[Row], n_reference: int, n_candidate: int, reason: Callable[[str], str]) -> pd.DataFrame:
-    full = [(*row, n_reference, n_candidate, reason(row[0]) if np.isnan(row[1]) else "") for row in rows]
-    return pd.DataFrame(full, columns=NAMES)
 
 
 def _no_text(_: str) -> str:
