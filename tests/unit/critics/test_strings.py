@@ -111,13 +111,17 @@ def test_unequal_sides_do_not_differ_where_nothing_does():
 
 
 def test_folds_keep_together_what_must_not_see_each_other():
-    reference = Texts(["a", "b", "c", "d", "x"], ["one", "two", "three", "two", "six"], np.ones(5, int))
-    candidate = Texts(["s1", "b", "s2", "x"], ["three", "perturbed two", "perturbed two", "seven"], np.ones(4, int))
+    prompt = "the first eight words of a real text"
+    real = ["one", "two", "three", "two", "six", f"{prompt} and its end"]
+    reference = Texts(["a", "b", "c", "d", "x", "y"], real, np.ones(6, int))
+    sampled = ["three", "perturbed two", "perturbed two", "seven", f"{prompt} but another end"]
+    candidate = Texts(["s1", "b", "s2", "x", "s3"], sampled, np.ones(5, int))
     for seed in range(20):
         first, second = divide(reference, candidate, 2, seed)
         assert first[1] == first[3] == second[1] == second[2]  # same text; same id; same text as that
         assert first[2] == second[0]
         assert first[4] == second[3]
+        assert first[5] == second[4]
     sizes = [
         np.bincount(np.concatenate(divide(drawn(P, 50, 1, "r"), drawn(P, 50, 2, "c"), 5, s)), minlength=5)
         for s in range(3)

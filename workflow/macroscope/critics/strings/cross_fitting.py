@@ -22,6 +22,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.progress import progress
 from macroscope.statistics.bootstrap import Array
 
+PROMPT_WORDS = 8
 Folds = NDArray[np.int64]
 
 
@@ -48,8 +49,9 @@ class LogProbabilities:
 def divide(reference: Texts, candidate: Texts, folds: int, seed: int) -> tuple[Folds, Folds]:
     """Fold of each text of either side.
 
-    Texts that are the same, or that have the same id on both sides (such as a text and what a perturbation made of
-    it), are in the same fold: one must not be scored by an estimate that has seen the other.
+    Texts that are the same, that have the same id on both sides (such as a text and what a perturbation made of it),
+    or that begin with the same `PROMPT_WORDS` words (as samples do that go on from real texts) are in the same fold:
+    one must not be scored by an estimate that has seen the other.
     """
     shared = set(reference.ids) & set(candidate.ids)
     ids = [
@@ -57,13 +59,21 @@ def divide(reference: Texts, candidate: Texts, folds: int, seed: int) -> tuple[F
         for number, side in enumerate((reference, candidate))
         for identifier in side.ids
     ]
-    of_id, of_text = (_codes(keys) for keys in (ids, [*reference.texts, *candidate.texts]))
-    size = of_id.max(initial=-1) + of_text.max(initial=-1) + 2
-    links = sparse.coo_matrix((np.ones(len(ids)), (of_id, of_id.max(initial=-1) + 1 + of_text)), shape=(size, size))
-    count, groups = connected_components(links, directed=False)
+    texts = [*reference.texts, *candidate.texts]
+    of_id, of_beginning = _codes(ids), _codes([_beginning(text) for text in texts])
+    size = of_id.max(initial=-1) + of_beginning.max(initial=-1) + 2
+    links = (of_id, of_id.max(initial=-1) + 1 + of_beginning)
+    count, groups = connected_components(
+        sparse.coo_matrix((np.ones(len(ids)), links), shape=(size, size)), directed=False
+    )
     numbers = np.random.default_rng(seed).permutation(count) % folds
     found = numbers[groups[of_id]]
     return found[: len(reference)], found[len(reference) :]
+
+
+def _beginning(text: str) -> str:
+    """First words of a text; of a shorter one the whole."""
+    return " ".join(text.split(maxsplit=PROMPT_WORDS)[:PROMPT_WORDS])
 
 
 def _codes(keys: Sequence[Hashable]) -> NDArray[np.int64]:
