@@ -73,7 +73,7 @@ rule compare_clusters:
         reference="results/{run}/critics/clusters/{corpus}/latents/control.parquet",
         candidate="results/{run}/critics/clusters/{corpus}/latents/{system}.parquet",
         inference=plan.shared_inference("clusters"),
-        code=modules_of("macroscope.critics.clusters.comparison"),
+        code=modules_of("macroscope.critics.clusters.comparison_files"),
     output:
         statistics="results/{run}/statistics/clusters/{corpus}/{system}.csv",
         evidence=directory("results/{run}/critics/clusters/{corpus}/evidence/{system}"),

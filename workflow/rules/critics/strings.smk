@@ -32,7 +32,7 @@ rule compare_strings:
     input:
         reference="results/{run}/critics/strings/{corpus}/latents/control.parquet",
         candidate="results/{run}/critics/strings/{corpus}/latents/{system}.parquet",
-        code=modules_of("macroscope.critics.strings.comparison"),
+        code=modules_of("macroscope.critics.strings.comparison_files"),
     output:
         statistics="results/{run}/statistics/strings/{corpus}/{system}.csv",
         evidence=directory("results/{run}/critics/strings/{corpus}/evidence/{system}"),

@@ -34,8 +34,8 @@ def learn_shared(latents: Sequence[Path], output: Path, options: ClustersOptions
 
 
 def compare(pair: Pair, statistics: Path, evidence: Path, options: ClustersOptions, resampling: "Resampling") -> None:
-    """Cluster a system's texts with the control's and compare; see `comparison.compare_files`."""
-    from macroscope.critics.clusters.comparison import compare_files
+    """Cluster a system's texts with the control's and compare; see `comparison_files.compare_files`."""
+    from macroscope.critics.clusters.comparison_files import compare_files
 
     compare_files(pair, statistics, evidence, options, resampling)
 

@@ -26,8 +26,8 @@ def project(documents: Path, inference: Path | None, output: Path, options: Stri
 
 
 def compare(pair: Pair, statistics: Path, evidence: Path, options: StringsOptions, resampling: "Resampling") -> None:
-    """Estimate both distributions and compare; see `comparison.compare_files`."""
-    from macroscope.critics.strings.comparison import compare_files
+    """Estimate both distributions and compare; see `comparison_files.compare_files`."""
+    from macroscope.critics.strings.comparison_files import compare_files
 
     compare_files(pair, statistics, evidence, options, resampling)
 

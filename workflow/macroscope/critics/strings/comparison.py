@@ -1,20 +1,17 @@
 """Every number of the strings critic: a candidate against a reference."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.critic import SPLIT_HALF, Pair
 from macroscope.critics.strings.cross_fitting import LogProbabilities, cross_fitted, in_sample
 from macroscope.critics.strings.estimators import estimator
-from macroscope.critics.strings.evidence import write_evidence
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.critics.strings.texts import Texts, read_texts
+from macroscope.critics.strings.texts import Texts
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
-from macroscope.statistics.comparison import rows_table, shares_table, write_statistics
+from macroscope.statistics.comparison import rows_table, shares_table
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of, sums_within_groups
@@ -42,26 +39,6 @@ class Comparison:
     rows: pd.DataFrame
     sides: tuple[Texts, Texts]
     scores: LogProbabilities
-
-
-def compare_files(
-    pair: Pair, statistics: Path, evidence: Path, options: StringsOptions, resampling: Resampling
-) -> None:
-    """Compare the texts of a system with the control's; write tidy statistics and the evidence.
-
-    Of the control, one half is compared with the other, as system `SPLIT_HALF`.
-    """
-    reference = read_texts(pair.reference)
-    if pair.candidate == pair.reference:
-        found = compare(reference.every_other(0), reference.every_other(1), options, resampling)
-        own = describe(reference).assign(system=pair.system)
-        table = pd.concat([own, found.rows.assign(system=SPLIT_HALF)], ignore_index=True)
-    else:
-        candidate = read_texts(pair.candidate)
-        found = compare(reference, candidate, options, resampling)
-        table = pd.concat([describe(candidate), found.rows], ignore_index=True)
-    write_evidence(evidence, found)
-    write_statistics(table, statistics, pair.corpus, pair.system, "strings", resampling, pair.signature)
 
 
 def describe(texts: Texts) -> pd.DataFrame:
