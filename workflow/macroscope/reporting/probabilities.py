@@ -71,7 +71,7 @@ def probability_figure(table: pd.DataFrame, corpus: str) -> Figure:
             )
         axes.set_yticks(range(len(systems)), systems)
         axes.set(
-            xlim=(-1, 1),
+            xlim=(-1.04, 1.04),
             ylim=(len(systems) - 0.5, -0.5),
             xlabel="rank correlation with the model's own log-probability, over its texts",
             title=f"{corpus}: whose probability is it?",

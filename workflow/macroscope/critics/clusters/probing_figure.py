@@ -55,7 +55,7 @@ def probing_figure(table: pd.DataFrame, corpus: str) -> Figure:
             if probe == "label":
                 axes.axhline(some["baseline"].iloc[0], color=GREY, ls=":", label="most common label")
             axes.set(xscale="log", xlabel="number of clusters", ylabel=PROBES[probe])
+        grid[0, 0].set_title(corpus)
         handles, labels = grid[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper left", ncols=2, fontsize=8)
-        figure.suptitle(f"What clusters know of {corpus}", x=0.01, ha="left", fontsize=11)
     return figure
