@@ -6,7 +6,7 @@ import pandas as pd
 
 from macroscope.critics.clusters.clustering import TEXTS_PER_CLUSTER
 from macroscope.critics.critic import ReportItem
-from macroscope.critics.divergence_report import CONTROL, divergence_table, statistics_table
+from macroscope.critics.divergence_report import CONTROL, DIVERGENCES, DRAWN, divergence_table, statistics_table
 
 TEXTS = {
     "truncated_share": ("cut, %", 100.0),
@@ -26,9 +26,8 @@ VECTORS = {
     "precision": ("precision", 1.0),
     "recall": ("recall", 1.0),
 }
-CONTRIBUTIONS_OF = "jensen_shannon"
-"""Divergence whose contributing clusters the report shows; the evidence has those of all."""
 CONTRIBUTIONS_SHOWN = 3
+"""Clusters that are named for each divergence; the evidence has more."""
 SYSTEMS_SHOWN = 12
 
 
@@ -56,28 +55,50 @@ def items(folder: Path, systems: list[str], statistics: pd.DataFrame, figures: P
         ("clusters_texts", "What was embedded", TEXTS),
     ):
         found.append(ReportItem(name, title, name, statistics_table(statistics, columns)))
-    contributing = _contributing(folder, systems)
-    if len(contributing):
+    contributions = _contributions(folder, systems)
+    if len(contributions):
         name = "clusters_contributions"
-        found.append(ReportItem(name, "Clusters that differ most, with texts of both sides", name, contributing))
+        found.append(ReportItem(name, "Clusters that add most to each divergence", name, _named(contributions)))
+        name = "clusters_examples"
+        found.append(ReportItem(name, "Texts of these clusters, of both sides", name, _examples(contributions)))
     return found
 
 
-def _contributing(folder: Path, systems: list[str]) -> pd.DataFrame:
-    rows = []
-    for system in [system for system in systems if system != CONTROL][:SYSTEMS_SHOWN]:
-        table = pd.read_csv(folder / "evidence" / system / "contributions.csv", keep_default_na=False)
-        for row in table[table["divergence"] == CONTRIBUTIONS_OF].head(CONTRIBUTIONS_SHOWN).itertuples():
-            rows.append(
-                {
-                    "system": system,
-                    "share of the divergence, %": f"{100 * row.share:.1f}",
-                    "texts, real : system": f"{row.reference_texts} : {row.candidate_texts}",
-                    "a real text": row.reference_example,
-                    "a text of the system": row.candidate_example,
-                }
-            )
-    return pd.DataFrame(rows)
+def _contributions(folder: Path, systems: list[str]) -> pd.DataFrame:
+    """The clusters that add most to each divergence of each system."""
+    tables = [
+        pd.read_csv(folder / "evidence" / system / "contributions.csv", keep_default_na=False)
+        .groupby("divergence", sort=False)
+        .head(CONTRIBUTIONS_SHOWN)
+        .assign(system=system)
+        for system in [system for system in systems if system != CONTROL][:SYSTEMS_SHOWN]
+    ]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def _named(contributions: pd.DataFrame) -> pd.DataFrame:
+    """A row a system, a column a divergence: its clusters, with their shares of it."""
+    named = contributions["cluster"].map("#{}".format) + contributions["share"].map(" ({:.0%})".format)
+    joined = named.groupby([contributions["system"], contributions["divergence"]], sort=False).agg(", ".join)
+    table = joined.unstack("divergence").reindex(contributions["system"].unique())
+    shown = [name for name in DRAWN if name in table]
+    return table[shown].rename(columns=DIVERGENCES).fillna("–").reset_index()
+
+
+def _examples(contributions: pd.DataFrame) -> pd.DataFrame:
+    """The text of either side that is nearest to the centre of each cluster that is named."""
+    some = contributions[contributions["divergence"].isin(DRAWN)].drop_duplicates(["system", "cluster"])
+    return pd.DataFrame(
+        {
+            "system": some["system"],
+            "cluster": some["cluster"].map("#{}".format),
+            "texts, real : system": [
+                f"{real} : {own}" for real, own in zip(some["reference_texts"], some["candidate_texts"], strict=True)
+            ],
+            "a real text": some["reference_example"],
+            "a text of the system": some["candidate_example"],
+        }
+    )
 
 
 def _warning(statistics: pd.DataFrame) -> str | None:
