@@ -195,9 +195,7 @@ def _drawn(
     both: Categories, probabilities: Array, sizes: tuple[int, int], draws: int, rng: np.random.Generator
 ) -> Iterator[tuple[list[Array], list[Array]]]:
     """Counts of samples with replacement."""
-    at_once = max(1, _WEIGHTS_AT_ONCE // sum(sizes))
-    for start in range(0, draws, at_once):
-        some = min(at_once, draws - start)
+    for some in _chunks(draws, sum(sizes)):
         first, second = (
             _sums(both, rng.multinomial(size, row, some).astype(float))
             for size, row in zip(sizes, probabilities, strict=True)
@@ -226,23 +224,31 @@ def _subsets(
     reference: Categories, candidate: Categories, sizes: tuple[int, int], rng: np.random.Generator
 ) -> Iterator[tuple[list[Array], list[Array]]]:
     """Random subsets of either side, without replacement."""
-    weights = [
-        _memberships(side[0].shape[0], (size,), rng)[0] for side, size in ((reference, sizes[0]), (candidate, sizes[1]))
-    ]
-    yield _sums(reference, weights[0]), _sums(candidate, weights[1])
+    n, m = reference[0].shape[0], candidate[0].shape[0]
+    for draws in _chunks(RANDOM_HALVES, n + m):
+        (first,), (second,) = _memberships(n, sizes[:1], draws, rng), _memberships(m, sizes[1:], draws, rng)
+        yield _sums(reference, first), _sums(candidate, second)
 
 
 def _disjoint(
     reference: Categories, sizes: tuple[int, int], rng: np.random.Generator
 ) -> Iterator[tuple[list[Array], list[Array]]]:
     """Two random subsets of the reference without a document in common."""
-    first, second = _memberships(reference[0].shape[0], sizes, rng)
-    yield _sums(reference, first), _sums(reference, second)
+    for draws in _chunks(RANDOM_HALVES, reference[0].shape[0]):
+        first, second = _memberships(reference[0].shape[0], sizes, draws, rng)
+        yield _sums(reference, first), _sums(reference, second)
 
 
-def _memberships(units: int, sizes: tuple[int, ...], rng: np.random.Generator) -> list[Array]:
-    """For each size, `RANDOM_HALVES` rows of zeros and ones with so many ones; no unit in two of the same draw."""
-    ranks = rng.permuted(np.tile(np.arange(units), (RANDOM_HALVES, 1)), axis=1)
+def _chunks(draws: int, units: int) -> Iterator[int]:
+    """Numbers of draws whose weights fit into memory."""
+    at_once = max(1, _WEIGHTS_AT_ONCE // max(1, units))
+    for start in range(0, draws, at_once):
+        yield min(at_once, draws - start)
+
+
+def _memberships(units: int, sizes: tuple[int, ...], draws: int, rng: np.random.Generator) -> list[Array]:
+    """For each size, rows of zeros and ones with so many ones, one a draw; no unit in two of the same draw."""
+    ranks = rng.permuted(np.tile(np.arange(units), (draws, 1)), axis=1)
     ends = np.cumsum((0, *sizes))
     return [((ranks >= low) & (ranks < high)).astype(float) for low, high in pairwise(ends)]
 
