@@ -97,6 +97,7 @@ def test_misspelt_key_names_the_nearest(run):
 def test_a_failed_job_says_why_and_the_next_run_goes_on(tmp_path):
     run = Run(tmp_path)
     run.config["systems"] = {"mine": run.config["systems"]["mine"]}
+    run.config["comparisons"] = run.config["comparisons"][:1]
     run.save()
     good = run.reference.read_text()
     lines = good.splitlines()

@@ -49,7 +49,7 @@ def drawn(inputs, output, kind, seed, own):
     elif kind == "ngram":
         sample_ngram(inputs / "documents.parquet", output, parsed, **names)
     elif kind == "simulated":
-        simulate(inputs / "process.json", output, parsed, **names)
+        simulate(inputs / "process.json", output, parsed, kind="wiki", **names)
     else:
         perturb_samples(inputs / "documents.parquet", output, parsed, language="en", **names)
     return [d.sections for d in read_documents(output)], read_provenance(output).source["seed"]
