@@ -19,6 +19,8 @@ ROUND_NUMBERS = (2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500)
 """Numbers of clusters that are taken by themselves: few, so that systems of about as many texts have the same."""
 TEXTS_PER_CLUSTER = 10
 ITERATIONS = 500
+_MOST_SEEDING, _FEWEST_SEEDING = 8, 1000
+"""Vectors a cluster, and vectors at least, among which k-means++ looks for its centres."""
 Labels = NDArray[np.int32]
 
 
@@ -107,13 +109,16 @@ def fit(vectors: Vectors, clusters: int, options: ClustersOptions, seed: int) ->
 def _k_means(vectors: Vectors, clusters: int, restarts: int, seed: int) -> Vectors:
     """Centroids of the best of some starts from k-means++.
 
-    One trial for each centre, as in Arthur and Vassilvitskii (2007): the several that scikit-learn makes by default
-    take most of the time and change next to nothing.
+    One trial for each centre, as in Arthur and Vassilvitskii (2007), and where there are many vectors, among some of
+    them: the several trials that scikit-learn makes by default, among all, take most of the time and change next to
+    nothing.
     """
     best: KMeans | None = None
     for start in range(restarts):
         random = np.random.RandomState([seed, start])
-        centres, _ = kmeans_plusplus(vectors, clusters, random_state=random, n_local_trials=1)
+        most = min(len(vectors), max(_MOST_SEEDING * clusters, _FEWEST_SEEDING))
+        some = vectors if most == len(vectors) else vectors[random.choice(len(vectors), most, replace=False)]
+        centres, _ = kmeans_plusplus(some, clusters, random_state=random, n_local_trials=1)
         found = KMeans(clusters, init=centres, n_init=1, max_iter=ITERATIONS, random_state=random).fit(vectors)
         best = found if best is None or found.inertia_ < best.inertia_ else best
     assert best is not None
