@@ -17,6 +17,7 @@ def main() -> None:
     """Print the time of a dry-run."""
     config = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
     config["systems"] = {f"mine-{n}": {"kind": "files", "files": ["mine.jsonl"]} for n in range(SYSTEMS)}
+    config["comparisons"] = [{"corpus": "wiki", "critics": ["coherence", "tendencies"]}]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "mine.jsonl").write_text('{"text": "Words."}\n')
