@@ -29,6 +29,7 @@ VECTORS = {
 CONTRIBUTIONS_SHOWN = 3
 """Clusters that are named for each divergence; the evidence has more."""
 SYSTEMS_SHOWN = 12
+CHARACTERS_SHOWN = 160
 
 
 def items(folder: Path, systems: list[str], statistics: pd.DataFrame, figures: Path) -> list[ReportItem]:
@@ -95,8 +96,8 @@ def _examples(contributions: pd.DataFrame) -> pd.DataFrame:
             "texts, real : system": [
                 f"{real} : {own}" for real, own in zip(some["reference_texts"], some["candidate_texts"], strict=True)
             ],
-            "a real text": some["reference_example"],
-            "a text of the system": some["candidate_example"],
+            "a real text": some["reference_example"].str.slice(stop=CHARACTERS_SHOWN),
+            "a text of the system": some["candidate_example"].str.slice(stop=CHARACTERS_SHOWN),
         }
     )
 
