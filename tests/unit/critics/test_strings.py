@@ -177,6 +177,15 @@ def test_empty_and_equal_texts_are_counted():
     assert np.isfinite(rows.loc["forward_kl", "value"])
 
 
+def test_a_side_of_empty_texts_is_compared():
+    nothing = Texts([f"c{i}" for i in range(8)], [""] * 8, np.zeros(8, int))
+    with pytest.raises(MacroscopeError, match="too few or all the same"):
+        rows_of(drawn(P, 20, 0, "r"), nothing)
+    short = Texts([f"c{i}" for i in range(8)], ["", "w0", "w1", "w2", "w3", "w4", "w5", "w6"], np.array([0, *[1] * 7]))
+    _, rows = rows_of(drawn(P, 20, 0, "r"), short, OPTIONS.model_copy(update={"order": 5}))
+    assert np.isfinite(rows.loc["forward_kl", "value"])
+
+
 def test_evidence_shows_the_least_likely_texts():
     reference = drawn(P, 200, 10, "r")
     candidate = drawn(P, 199, 11, "c")

@@ -84,6 +84,25 @@ def _log_end(model, text):
     return model._token_logs(np.array(numbers))[-1] * np.log(10)
 
 
+@pytest.mark.parametrize("texts", [["", ""], ["a", "b a"]])
+def test_texts_shorter_than_the_order(tmp_path, texts):
+    """An order that no text reaches adds nothing: the model is that of the longest n-grams."""
+    long, short = estimated(texts, 5)[1], estimated(texts, 1 + max(len(text.split()) + 1 for text in texts))[1]
+    some = [text.split() for text in [*texts, "a b c d e f", "never"]]
+    np.testing.assert_allclose(long.score(some), short.score(some))
+    write_arpa(long, tmp_path / "short.arpa")
+    np.testing.assert_allclose(read_arpa(tmp_path / "short.arpa").score(some), long.score(some), rtol=1e-7)
+    assert len(long.score([])) == 0
+
+
+def test_unicode_and_odd_line_ends_stay_within_their_words(tmp_path):
+    texts = ["日本語 テキスト \u00a0x\u2028y \x0b z\u0085w", "émigré 🙂 \u200b"]
+    _, model, _ = estimated(texts, 3)
+    write_arpa(model, tmp_path / "odd.arpa")
+    some = [words_of(text) for text in texts]
+    np.testing.assert_allclose(read_arpa(tmp_path / "odd.arpa").score(some), model.score(some), rtol=1e-7)
+
+
 def test_written_and_read(tmp_path):
     texts = random_texts(100, 15)
     _, model, _ = estimated(texts, 4)

@@ -69,6 +69,8 @@ class BackoffModel:
 
     def score(self, texts: Sequence[Sequence[str]]) -> Reals:
         """Natural logarithm of the probability of each text of words, with its end."""
+        if not texts:
+            return np.empty(0)
         end = self.words[END]
         lengths = np.array([len(text) + 1 for text in texts])
         numbers = (n for text in texts for n in (0, *(self.words.get(word, MISSING) for word in text), end))

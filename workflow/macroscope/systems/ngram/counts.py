@@ -87,6 +87,11 @@ def count_ngrams(texts: Sequence[Integers], order: int, words: int, beginning: i
         Size of the vocabulary.
     beginning
         Number of the word that is put before every text.
+
+    Returns
+    -------
+    Trie
+        Of that order, or of the longest n-grams that there are.
     """
     stream = np.concatenate([part for text in texts for part in (np.array([beginning]), text)]).astype(np.int64)
     lengths = np.array([len(text) + 1 for text in texts], dtype=np.int64)
@@ -95,6 +100,8 @@ def count_ngrams(texts: Sequence[Integers], order: int, words: int, beginning: i
     levels: list[Level] = []
     for n in range(1, order + 1):
         places = np.flatnonzero(left >= n)
+        if not len(places):  # no text is that long: longer n-grams would add nothing
+            break
         keys, first, inverse, counts = np.unique(
             numbers[places] * words + stream[places + n - 1],
             return_index=True,
