@@ -46,3 +46,11 @@ class ProbingPlan(ModelPlan):
     def probe_gpus(self, wildcards: Any) -> int:
         """GPUs of a job that embeds a corpus for probing."""
         return gpus_of(self.probing(wildcards.corpus).encoders[wildcards.encoder].encoder)
+
+    def probing_signature(self, wildcards: Any) -> str:
+        """Everything that changes what probing finds."""
+        embedding = self.probing(wildcards.corpus).encoders[wildcards.encoder].model_dump()
+        used = ("normalise", "explained_variance", "seeds", "restarts")
+        clustering = self.config.critics.clusters.model_dump(include=set(used))  # type: ignore[attr-defined]
+        parts = {**embedding, **{name: clustering[name] for name in used}}
+        return "probing:clusters|" + "|".join(f"{name}:{value}" for name, value in parts.items())

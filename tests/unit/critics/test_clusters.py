@@ -186,14 +186,14 @@ def test_texts_without_embedding_are_left_out_and_counted():
     found, rows = rows_of(side, blobs((30, 20, 10), seed=1))
     assert len(found.sides[0]) == 54
     assert rows.loc["jensen_shannon", "n_reference"] == 54
-    assert describe(side).set_index("statistic").loc["not_embedded_share", "value"] == pytest.approx(0.1)
+    assert describe(side, 0.95).set_index("statistic").loc["not_embedded_share", "value"] == pytest.approx(0.1)
 
 
 def test_duplicates_and_empty_texts_are_counted():
     side = blobs((4, 0, 0))
     side.vectors[1] = side.vectors[0]
     side.excerpts[3] = ""
-    shares = describe(side).set_index("statistic")["value"]
+    shares = describe(side, 0.95).set_index("statistic")["value"]
     assert shares["duplicate_share"] == 0.25
     assert shares["empty_share"] == 0.25
 

@@ -5,14 +5,24 @@ import pandas as pd
 import pytest
 
 from macroscope.critics.clusters.options import ClustersOptions, EmbeddingOptions, Probing
-from macroscope.critics.clusters.probing import Probed, embed_corpus, majority, predictions, probe_corpus, r_squared
+from macroscope.critics.clusters.probing import (
+    Probed,
+    cluster_means,
+    embed_corpus,
+    majority,
+    predictions,
+    probe_corpus,
+    r_squared,
+)
 from macroscope.critics.clusters.probing_figure import probing_figure
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.statistics.latent import Resampling
 
 from ...tiny import write_encoder
 
 OPTIONS = ClustersOptions(seeds=2, normalise=False)
+RESAMPLING = Resampling(resamples=200, permutations=0)
 
 
 def test_majority_and_its_fallback():
@@ -23,11 +33,34 @@ def test_majority_and_its_fallback():
 
 def test_r_squared():
     target, of_train = np.array([1.0, 1.0, 3.0, 3.0]), np.array([0, 0, 1, 1])
-    assert r_squared(target, of_train, np.array([1.0, 3.0]), np.array([0, 1])) == 1
+    goal = np.array([1.0, 3.0])
+
+    def found(of_train, of_test):
+        return r_squared((goal - cluster_means(target, of_train, of_test)) ** 2, goal)
+
+    assert found(of_train, np.array([0, 1])) == 1
     # All in one cluster: the mean of the training texts, which is that of the test texts.
-    assert r_squared(target, np.zeros(4, int), np.array([1.0, 3.0]), np.zeros(2, int)) == 0
+    assert found(np.zeros(4, int), np.zeros(2, int)) == 0
     # A cluster without training texts: the mean of all of them.
-    assert r_squared(target, of_train, np.array([1.0, 3.0]), np.array([0, 2])) == pytest.approx(0.5)
+    assert found(of_train, np.array([0, 2])) == pytest.approx(0.5)
+    assert np.isnan(r_squared(np.zeros(2), np.ones(2)))
+
+
+def test_interval_of_r_squared_holds_the_truth():
+    """Clusters explain 1 / (1 + 1) of the variance: half."""
+    held = 0
+    for seed in range(60):
+        rng = np.random.default_rng([7, seed])
+        kinds, noise = rng.integers(0, 2, 300), rng.normal(0, 1, 300)
+        values = np.where(kinds, 1.0, -1.0) + noise
+        sides = []
+        for some in (slice(0, 100), slice(100, 300)):
+            shares = {"stop_word_share": values[some], "symbol_share": np.zeros(len(values[some]))}
+            sides.append(Probed(np.zeros((len(values[some]), 1), np.float32), np.full(len(values[some]), ""), shares))
+        rows = predictions(*sides, kinds[:100, None], kinds[100:, None], RESAMPLING)
+        row = next(row for row in rows if row[0] == "stop_word_share")
+        held += row[3] <= 0.5 <= row[4]
+    assert held > 50  # of 60; fewer, once in a thousand times
 
 
 def probed(labels, shares, clusters):
@@ -41,11 +74,11 @@ def test_accuracy_over_seeds():
     train = probed(["a", "a", "b"], [0.1, 0.1, 0.5], [0, 0, 1])
     test = probed(["a", "b", "b"], [0.1, 0.5, 0.5], [0, 1, 1])
     of_train, of_test = np.array([[0, 0], [0, 1], [1, 1]]), np.array([[0, 0], [1, 0], [1, 1]])
-    rows = {row[0]: row for row in predictions(train, test, of_train, of_test)}
+    rows = {row[0]: row for row in predictions(train, test, of_train, of_test, RESAMPLING)}
     # First seed: all right. Second: the first cluster is "a", and so, of one each, is the second.
     assert rows["label"][2] == pytest.approx((1 + 1 / 3) / 2)
     assert rows["label"][6] == pytest.approx(1 / 3)  # "a" is most common in training
-    assert rows["label"][7] == 3
+    assert rows["label"][7:] == (3, 3)
     assert rows["stop_word_share"][1] == "r_squared"
 
 
@@ -79,7 +112,7 @@ def embedded(tmp_path_factory):
 def test_clusters_know_what_their_embeddings_tell_apart(embedded):
     probing = Probing(corpus="labelled", reference="unlabelled", clusters=[3, 900])
     own, reference = embedded / "labelled.own.parquet", embedded / "unlabelled.own.parquet"
-    probe_corpus(own, reference, embedded / "probing.csv", probing, OPTIONS, seed=1)
+    probe_corpus(own, reference, embedded / "probing.csv", probing, OPTIONS, RESAMPLING, "encoder:tiny")
     table = pd.read_csv(embedded / "probing.csv")
     assert set(table["clusters"]) == {2, 3, 4}  # those of the labels and twice as many; 900 are too many
     assert set(table["learned_on"]) == {"own", "reference"}
@@ -87,6 +120,8 @@ def test_clusters_know_what_their_embeddings_tell_apart(embedded):
     assert (accuracy["value"] == 1).all()
     assert (accuracy["baseline"] == 0.5).all()
     assert (accuracy["n"] == 40).all()
+    assert table["signature"].str.contains("encoder:tiny").all()
+    assert (table["ci_low"] <= table["value"]).all()
     shares = table[table["probe"] != "label"].set_index(["probe", "clusters", "learned_on"])["value"]
     assert shares["stop_word_share", 2, "own"] > 0.9
     figure = probing_figure(table.assign(corpus="labelled", encoder="tiny"), "labelled")
@@ -100,7 +135,7 @@ def test_a_corpus_without_labels_is_probed_for_shares_only(embedded):
         embedded / "shares.csv",
         Probing(corpus="unlabelled", clusters=[2]),
         OPTIONS,
-        seed=1,
+        RESAMPLING,
     )
     assert set(pd.read_csv(embedded / "shares.csv")["probe"]) == {"stop_word_share", "symbol_share"}
 
@@ -112,5 +147,10 @@ def test_a_corpus_without_test_split(embedded, tmp_path):
     embed_corpus(tmp_path / "train.parquet", tmp_path / "train.own.parquet", options)
     with pytest.raises(MacroscopeError, match="no text of split 'test' has an embedding"):
         probe_corpus(
-            tmp_path / "train.own.parquet", None, tmp_path / "x.csv", Probing(corpus="c", clusters=[2]), OPTIONS, 1
+            tmp_path / "train.own.parquet",
+            None,
+            tmp_path / "x.csv",
+            Probing(corpus="c", clusters=[2]),
+            OPTIONS,
+            RESAMPLING,
         )

@@ -164,6 +164,9 @@ def probe(
         Path | None, typer.Option(help="Embeddings of a corpus that clusters are learnt on as well.")
     ] = None,
     options: OptionsJson = "{}",
+    signature: Annotated[str, typer.Option(help="What changes the numbers, as key:value pairs joined by '|'.")] = "",
+    resamples: Resamples = 2000,
+    confidence: Confidence = 0.95,
     seed: Seed = 1,
 ) -> None:
     """Predict labels, stop words and symbols of texts from their clusters."""
@@ -171,5 +174,6 @@ def probe(
     from macroscope.critics.clusters.options import ClustersOptions, Probing
     from macroscope.critics.clusters.probing import probe_corpus
 
-    asked = parse_options(Probing, probing)
-    probe_corpus(embeddings, reference, output, asked, parse_options(ClustersOptions, options), seed)
+    asked, chosen = parse_options(Probing, probing), parse_options(ClustersOptions, options)
+    resampling = resampling_of(resamples, 0, confidence, seed)
+    probe_corpus(embeddings, reference, output, asked, chosen, resampling, signature)

@@ -13,7 +13,7 @@ from macroscope.statistics.latent import Resampling
 ESTIMATES = ("strings", "clusters")
 """Critics whose evidence has log q of the candidate's texts, estimated from these texts."""
 MARKERS = {"strings": ("o", BLUE), "clusters": ("s", ORANGE)}
-COLUMNS = ["corpus", "system", "estimate", "spearman", "ci_low", "ci_high", "p_value", "n"]
+COLUMNS = ["corpus", "system", "estimate", "spearman", "ci_low", "ci_high", "p_value", "n", "seed", "signature"]
 
 
 def probability_table(results: Results) -> pd.DataFrame:
@@ -43,7 +43,8 @@ def probability_table(results: Results) -> pd.DataFrame:
                 both["log_q"].to_numpy()[None, None], both["log_probability"].to_numpy(), "spearman", resampling
             )
             values = (found.value[0], found.low[0], found.high[0], found.p_value[0])
-            rows.append((corpus, system, critic, *values, len(both)))
+            signature = f"{results.plan.signature_of(critic)}|{resampling.signature}"
+            rows.append((corpus, system, critic, *values, len(both), resampling.seed, signature))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -102,12 +102,12 @@ def rows_table(rows: Iterable[Row], sizes: tuple[int, int], reason: Callable[[st
     return pd.DataFrame(full, columns=ROWS)
 
 
-def shares_table(counts: Mapping[str, int], documents: int) -> pd.DataFrame:
+def shares_table(counts: Mapping[str, int], documents: int, confidence: float) -> pd.DataFrame:
     """Shares of a collection's documents, with Wilson's intervals; columns `ROWS`."""
     nothing = float("nan")
     rows: list[Row] = []
     for name, count in counts.items():
-        low, high = wilson_interval(count, documents)
+        low, high = wilson_interval(count, documents, confidence)
         rows.append((name, count / documents if documents else nothing, float(low), float(high), nothing))
     return rows_table(rows, (0, documents), lambda _: "no text")
 

@@ -169,12 +169,14 @@ rule probe_clusters:
             "seeds",
             "restarts",
         ),
-        seed=plan.config.seed,
+        signature=plan.probing_signature,
+        resampling=plan.resampling_flags(permutations=False),
         reference=lambda wildcards, input: (
             f"--reference {input.reference}" if "reference" in input.keys() else ""
         ),
     shell:
         """
         python -m macroscope --log {log:q} critics probe --embeddings {input.embeddings:q} {params.reference} \
-            --probing {params.probing:q} --options {params.options:q} --seed {params.seed} --output {output:q}
+            --probing {params.probing:q} --options {params.options:q} --signature {params.signature:q} {params.resampling} \
+            --output {output:q}
         """

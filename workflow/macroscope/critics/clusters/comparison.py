@@ -46,7 +46,7 @@ class Comparison:
     scores: Scores
 
 
-def describe(texts: Embeddings) -> pd.DataFrame:
+def describe(texts: Embeddings, confidence: float) -> pd.DataFrame:
     """Shares of texts that were cut, that are empty, that equal an earlier one, and that have no finite embedding."""
     known = finite(texts)
     different = len(np.unique(texts.vectors[known], axis=0)) if known.any() else 0
@@ -56,7 +56,7 @@ def describe(texts: Embeddings) -> pd.DataFrame:
         "duplicate_share": int(known.sum()) - different,
         "not_embedded_share": int((~known).sum()),
     }
-    return shares_table(counts, len(texts))
+    return shares_table(counts, len(texts), confidence)
 
 
 def finite(texts: Embeddings) -> NDArray[np.bool_]:

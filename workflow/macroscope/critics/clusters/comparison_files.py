@@ -27,11 +27,11 @@ def compare_files(
     if pair.candidate == pair.reference:
         first, second = (reference.some(np.arange(len(reference)) % 2 == half) for half in (0, 1))
         found = compare(second, first, shared, options, resampling)
-        own = describe(reference).assign(system=pair.system)
+        own = describe(reference, resampling.confidence).assign(system=pair.system)
         table = pd.concat([own, found.rows.assign(system=SPLIT_HALF)], ignore_index=True)
     else:
         candidate = read_embeddings(pair.candidate)
         found = compare(reference, candidate, shared, options, resampling)
-        table = pd.concat([describe(candidate), found.rows], ignore_index=True)
+        table = pd.concat([describe(candidate, resampling.confidence), found.rows], ignore_index=True)
     write_evidence(evidence, found, by_number_of_clusters(found, options, resampling.seed), options)
     write_statistics(table, statistics, pair.corpus, pair.system, "clusters", resampling, pair.signature)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from macroscope import __version__
 from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.clusters.clustering import Labels, fit, prepared
 from macroscope.critics.clusters.embeddings import Vectors, text_encoder
@@ -24,15 +25,18 @@ from macroscope.documents import in_batches, read_documents, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import progress
-from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
+from macroscope.statistics.latent import Resampling
 from macroscope.statistics.proportions import wilson_interval
 
 log = logging.getLogger("macroscope")
 
 SHARES = {"stop_word_share": "stop_words", "symbol_share": "symbols"}
 """Share of a text's tokens -> what is counted of it."""
-COLUMNS = ["learned_on", "clusters", "probe", "measure", "value", "ci_low", "ci_high", "seed_sd", "baseline", "n"]
+INTERVAL = ["value", "ci_low", "ci_high", "seed_sd"]
+COLUMNS = ["learned_on", "clusters", "probe", "measure", *INTERVAL, "baseline", "n_train", "n"]
 _DOCUMENTS_AT_ONCE = 1000
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,13 @@ def embed_corpus(documents: Path, output: Path, options: EmbeddingOptions) -> No
 
 
 def probe_corpus(
-    corpus: Path, reference: Path | None, output: Path, probing: Probing, options: ClustersOptions, seed: int
+    corpus: Path,
+    reference: Path | None,
+    output: Path,
+    probing: Probing,
+    options: ClustersOptions,
+    resampling: Resampling,
+    signature: str = "",
 ) -> None:
     """Predict labels and shares of test texts from their clusters; write a row a prediction as CSV.
 
@@ -88,12 +98,15 @@ def probe_corpus(
         What `embed_corpus` wrote, of the probed corpus and of one whose test split clusters are learnt on as well.
     options
         How embeddings are clustered.
+    signature
+        Of the encoder and of the options.
 
     Writes
     ------
     learned_on (own, reference); clusters; probe (label, stop_word_share, symbol_share); measure (accuracy, r_squared);
-    value, the mean over the seeds; ci_low, ci_high: Wilson's interval of an accuracy; seed_sd; baseline: of the most
-    common label, 0 for R^2; n: test texts.
+    value, the mean over the seeds; ci_low, ci_high: over test texts, given the clusters, Wilson's for an accuracy and
+    by bootstrap for R^2; seed_sd; baseline: of the most common label, 0 for R^2; n_train, n: training and test texts;
+    seed; signature.
     """
     train, test = (read_probed(corpus, split) for split in ("train", "test"))
     learned_on = {"own": train.vectors}
@@ -105,18 +118,21 @@ def probe_corpus(
     for name, vectors in learned_on.items():
         different = len(np.unique(vectors, axis=0))
         for clusters in progress([k for k in numbers if k <= different], f"cluster {name}", unit="clusterings"):
-            clustering = fit(prepared(vectors, options), clusters, options, seed)
+            clustering = fit(prepared(vectors, options), clusters, options, resampling.seed)
             assigned = [clustering.assign(prepared(side.vectors, options)) for side in (train, test)]
-            rows += [(name, clusters, *row) for row in predictions(train, test, assigned[0], assigned[1])]
+            rows += [(name, clusters, *row) for row in predictions(train, test, assigned[0], assigned[1], resampling)]
         if left_out := [k for k in numbers if k > different]:
             log.warning("%s: %d different embeddings are too few for %s clusters", name, different, left_out)
     with atomic(output) as temporary:
-        pd.DataFrame(rows, columns=COLUMNS).to_csv(temporary, index=False)
+        table = pd.DataFrame(rows, columns=COLUMNS)
+        whole = "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)
+        table.assign(seed=resampling.seed, signature=whole).to_csv(temporary, index=False)
 
 
-def predictions(train: Probed, test: Probed, of_train: Labels, of_test: Labels) -> list[tuple[object, ...]]:
+def predictions(
+    train: Probed, test: Probed, of_train: Labels, of_test: Labels, resampling: Resampling
+) -> list[tuple[object, ...]]:
     """Rows of `COLUMNS` from `probe` on, for one number of clusters; clusters are texts x seeds."""
-    nothing = float("nan")
     rows: list[tuple[object, ...]] = []
     known = [side.labels != "" for side in (train, test)]
     if known[0].any() and known[1].any():
@@ -128,18 +144,20 @@ def predictions(train: Probed, test: Probed, of_train: Labels, of_test: Labels) 
             for a, b in zip(of_train[known[0]].T, of_test[known[1]].T, strict=True)
         ]
         accuracies = np.mean(right, axis=1)
-        low, high = wilson_interval(accuracies.mean() * len(truth), len(truth))
+        low, high = wilson_interval(accuracies.mean() * len(truth), len(truth), resampling.confidence)
         baseline = float((truth == names[np.bincount(codes).argmax()]).mean())
-        rows.append(("label", "accuracy", accuracies.mean(), low, high, _sd(accuracies), baseline, len(truth)))
+        sizes = (len(codes), len(truth))
+        rows.append(("label", "accuracy", accuracies.mean(), low, high, _sd(accuracies), baseline, *sizes))
     for name in SHARES:
         some = [np.isfinite(side.shares[name]) for side in (train, test)]
         if not (some[0].any() and some[1].any()):
             continue
         target, goal = train.shares[name][some[0]], test.shares[name][some[1]]
-        found = np.array(
-            [r_squared(target, a, goal, b) for a, b in zip(of_train[some[0]].T, of_test[some[1]].T, strict=True)]
-        )
-        rows.append((name, "r_squared", found.mean(), nothing, nothing, _sd(found), 0.0, len(goal)))
+        pairs = zip(of_train[some[0]].T, of_test[some[1]].T, strict=True)
+        errors = np.array([goal - cluster_means(target, a, b) for a, b in pairs]) ** 2
+        found = np.array([r_squared(error, goal) for error in errors])
+        interval = _r_squared_interval(errors.mean(axis=0), goal, resampling)
+        rows.append((name, "r_squared", found.mean(), *interval, _sd(found), 0.0, len(target), len(goal)))
     return rows
 
 
@@ -151,14 +169,31 @@ def majority(labels: NDArray[np.int64], of_train: Labels, of_test: Labels) -> ND
     return best[of_test]
 
 
-def r_squared(target: Array, of_train: Labels, goal: Array, of_test: Labels) -> float:
-    """R^2 on test texts of the mean of their cluster's training texts; of all training texts where it has none."""
+def cluster_means(target: Array, of_train: Labels, of_test: Labels) -> Array:
+    """Mean of the training texts of each test text's cluster; of all training texts where it has none."""
     size = max(of_train.max(), of_test.max()) + 1
     counts = np.bincount(of_train, minlength=size)
     sums = np.bincount(of_train, target, minlength=size)
-    means = np.where(counts > 0, sums / np.maximum(counts, 1), target.mean())
-    spread = ((goal - goal.mean()) ** 2).sum()
-    return float(1 - ((goal - means[of_test]) ** 2).sum() / spread) if spread > 0 else float("nan")
+    return np.where(counts > 0, sums / np.maximum(counts, 1), target.mean())[of_test]
+
+
+def r_squared(errors: Array, goal: Array) -> float:
+    """1 - squared errors over the squared deviations from the mean of the test texts; NaN where these are all equal."""
+    return float(_r_squared(np.array([errors.sum(), goal.sum(), (goal**2).sum()]), np.array(len(goal))))
+
+
+def _r_squared(sums: Array, n: Array) -> Array:
+    """R^2 from sums of squared errors, of values and of their squares: ... x 3."""
+    spread = sums[..., 2] - sums[..., 1] ** 2 / n
+    known = spread > _ROUNDING * sums[..., 2]
+    return np.where(known, 1 - sums[..., 0] / np.where(known, spread, 1.0), np.nan)
+
+
+def _r_squared_interval(errors: Array, goal: Array, resampling: Resampling) -> tuple[float, float]:
+    """Percentile interval over test texts; R^2 is linear in the errors, so that means over seeds stay means."""
+    rng = np.random.default_rng(resampling.seed)
+    sums = bootstrap_sums(np.column_stack([errors, goal, goal**2]), resampling.resamples, rng)
+    return percentile_interval(_r_squared(sums, np.array(len(goal))), resampling.confidence)
 
 
 def read_probed(path: Path, split: str) -> Probed:

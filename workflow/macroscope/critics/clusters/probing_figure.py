@@ -16,7 +16,7 @@ LEARNED_ON = {"own": ("-", "o", "its own train split"), "reference": ("--", "s",
 
 
 def probing_figure(table: pd.DataFrame, corpus: str) -> Figure:
-    """A panel a probe; a line an encoder and a corpus that clusters are learnt on, with the spread over the seeds.
+    """A panel a probe; a line an encoder and a corpus that clusters are learnt on, with intervals over test texts.
 
     Parameters
     ----------
@@ -34,13 +34,8 @@ def probing_figure(table: pd.DataFrame, corpus: str) -> Figure:
                     rows = some[(some["encoder"] == encoder) & (some["learned_on"] == learned_on)]
                     if rows.empty:
                         continue
-                    # Wilson's interval where there is one, else the spread over the seeds.
-                    low, high = rows["ci_low"].fillna(rows["value"] - rows["seed_sd"]), rows["ci_high"]
-                    high = high.fillna(rows["value"] + rows["seed_sd"])
-                    error = [
-                        (rows["value"] - low).fillna(0).clip(lower=0),
-                        (high - rows["value"]).fillna(0).clip(lower=0),
-                    ]
+                    ends = (rows["value"] - rows["ci_low"], rows["ci_high"] - rows["value"])
+                    error = [end.fillna(0).clip(lower=0) for end in ends]
                     axes.errorbar(
                         rows["clusters"],
                         rows["value"],

@@ -41,10 +41,10 @@ class Comparison:
     scores: LogProbabilities
 
 
-def describe(texts: Texts) -> pd.DataFrame:
+def describe(texts: Texts, confidence: float) -> pd.DataFrame:
     """Shares of texts without a word, and of texts that equal an earlier one."""
     empty, duplicates = int((texts.words == 0).sum()), len(texts) - len(set(texts.texts))
-    return shares_table({"empty_share": empty, "duplicate_share": duplicates}, len(texts))
+    return shares_table({"empty_share": empty, "duplicate_share": duplicates}, len(texts), confidence)
 
 
 def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampling: Resampling) -> Comparison:

@@ -23,11 +23,11 @@ def compare_files(
     reference = read_texts(pair.reference)
     if pair.candidate == pair.reference:
         found = compare(reference.every_other(0), reference.every_other(1), options, resampling)
-        own = describe(reference).assign(system=pair.system)
+        own = describe(reference, resampling.confidence).assign(system=pair.system)
         table = pd.concat([own, found.rows.assign(system=SPLIT_HALF)], ignore_index=True)
     else:
         candidate = read_texts(pair.candidate)
         found = compare(reference, candidate, options, resampling)
-        table = pd.concat([describe(candidate), found.rows], ignore_index=True)
+        table = pd.concat([describe(candidate, resampling.confidence), found.rows], ignore_index=True)
     write_evidence(evidence, found)
     write_statistics(table, statistics, pair.corpus, pair.system, "strings", resampling, pair.signature)
