@@ -91,7 +91,9 @@ def frontier_divergences(p: ArrayLike, q: ArrayLike, grid: Array) -> tuple[Array
         for side, some in enumerate((a, b)):
             own = rel_entr(some, 1.0).sum(axis=-1, keepdims=True)  # sum p log p
             found[side, start : start + at_once] = own - np.einsum("rwc,rc->rw", logs, some)
-    return tuple(np.maximum(side, 0.0).reshape(*shape, len(grid)) for side in found)  # type: ignore[return-value]
+    # Rounding may leave that of identical distributions a hair below 0.
+    kl_p, kl_q = (np.maximum(side, 0.0).reshape(*shape, len(grid)) for side in found)
+    return kl_p, kl_q
 
 
 def area_under_frontier(kl_p: ArrayLike, kl_q: ArrayLike, scale: float) -> Array:

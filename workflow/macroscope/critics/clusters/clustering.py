@@ -60,8 +60,8 @@ class Clustering:
         """Write the clustering into a folder."""
         with atomic(folder) as temporary:
             temporary.mkdir()
-            arrays = {"mean": self.mean, "components": self.components, "centroids": self.centroids}
-            np.savez(temporary / "clustering.npz", **arrays)  # type: ignore[arg-type]
+            path = temporary / "clustering.npz"
+            np.savez(path, mean=self.mean, components=self.components, centroids=self.centroids)
 
     @classmethod
     def load(cls, folder: Path) -> "Clustering":
