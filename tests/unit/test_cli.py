@@ -75,7 +75,7 @@ def test_options_as_json():
 def test_criticize_names_candidates_after_their_files(tmp_path):
     from pathlib import Path
 
-    from macroscope.config import parse_config
+    from macroscope.config.schema import parse_config
     from macroscope.criticism import implied_config
 
     paths = [Path("a/my model.jsonl"), Path("b/my model.jsonl.gz"), Path("control.csv")]

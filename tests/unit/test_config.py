@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from macroscope.config import json_schema, load_config, parse_config
-from macroscope.config_reference import config_reference
+from macroscope.config.reference import config_reference
+from macroscope.config.schema import json_schema, load_config, parse_config
 from macroscope.errors import MacroscopeError
 from macroscope.paths import REPOSITORY
 from macroscope.plan import Plan

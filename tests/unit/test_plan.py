@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from macroscope.config import parse_config
+from macroscope.config.schema import parse_config
 from macroscope.errors import MacroscopeError
 from macroscope.plan import Plan
 

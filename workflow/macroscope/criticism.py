@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from macroscope.config import CONTROL, parse_config
+from macroscope.config.schema import CONTROL, parse_config
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
 from macroscope.paths import SNAKEFILE

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from macroscope.config import CONTROL, Config
+from macroscope.config.schema import CONTROL, Config
 from macroscope.corpora.options import SimulatedCorpus
 from macroscope.critics.clusters.options import Probing
 from macroscope.systems.options import (

@@ -4,7 +4,7 @@ import json
 import shlex
 from typing import Any
 
-from macroscope.config import CONTROL
+from macroscope.config.schema import CONTROL
 from macroscope.errors import MacroscopeError
 from macroscope.judged import Judged, alternatives
 from macroscope.models import gpus_of, megabytes_of, threads_of

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from macroscope.config import parse_config
+from macroscope.config.schema import parse_config
 from macroscope.corpora import SIMULATED, reader
 from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WebTextCorpus, WikipediaCorpus
 from macroscope.corpora.parts import data_files, named_parts

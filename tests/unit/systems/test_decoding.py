@@ -9,7 +9,7 @@ import torch
 from pydantic import TypeAdapter
 from scipy.stats import chisquare
 
-from macroscope.config import parse_config
+from macroscope.config.schema import parse_config
 from macroscope.errors import MacroscopeError
 from macroscope.systems.decoding import distribution
 from macroscope.systems.options import Decoding

@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from macroscope.config import parse_config
+from macroscope.config.schema import parse_config
 from macroscope.documents import Document, Provenance, Section, read_documents, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.plan import Plan

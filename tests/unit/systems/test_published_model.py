@@ -5,7 +5,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from macroscope.config import parse_config
+from macroscope.config.schema import parse_config
 from macroscope.documents import Document, Provenance, Section, read_documents, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import TypeAdapter
 
-from macroscope.config import parse_config
+from macroscope.config.schema import parse_config
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.files import write_json

@@ -14,7 +14,7 @@ Output = Annotated[Path, typer.Option(help="File to write.")]
 @app.command()
 def check(config: Annotated[Path, typer.Argument(help="YAML file.")]) -> None:
     """Check a config without running anything."""
-    from macroscope.config import load_config
+    from macroscope.config.schema import load_config
     from macroscope.plan import Plan
 
     plan = Plan(load_config(config))
@@ -24,7 +24,7 @@ def check(config: Annotated[Path, typer.Argument(help="YAML file.")]) -> None:
 @app.command()
 def schema(output: Output) -> None:
     """Write the JSON schema of the config."""
-    from macroscope.config import json_schema
+    from macroscope.config.schema import json_schema
     from macroscope.files import write_text
 
     write_text(output, json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
@@ -33,7 +33,7 @@ def schema(output: Output) -> None:
 @app.command()
 def reference(output: Output) -> None:
     """Write the reference of all keys, as Markdown."""
-    from macroscope.config_reference import config_reference
+    from macroscope.config.reference import config_reference
     from macroscope.files import write_text
 
     write_text(output, config_reference())

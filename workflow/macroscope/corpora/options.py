@@ -2,15 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from macroscope.config.options import Options
 
 Split = Literal["train", "valid", "test"]
-
-
-class Options(BaseModel):
-    """A closed group of options: an unknown key is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class RareTitles(Options):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from macroscope.corpora.options import Options
+from macroscope.config.options import Options
 from macroscope.critics import CRITICS, EMPIRICAL
 from macroscope.errors import MacroscopeError, nearest
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.config import CONTROL, HumanJudgements
+from macroscope.config.schema import CONTROL, HumanJudgements
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import is_empirical, load
 from macroscope.critics.divergence_report import DIVERGENCES

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.config import load_config
+from macroscope.config.schema import load_config
 from macroscope.critics.critic import ReportItem, load
 from macroscope.documents import Provenance, read_provenance
 from macroscope.files import read_json

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from macroscope.corpora.options import ONE_SECTION, Options, Split
+from macroscope.config.options import Options
+from macroscope.corpora.options import ONE_SECTION, Split
 from macroscope.systems.perturbations.options import Step
 
 Seed = Annotated[

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from macroscope.config import parse_config
+from macroscope.config.schema import parse_config
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.plan import Plan

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from macroscope.corpora.options import Options
+from macroscope.config.options import Options
 
 
 class EmbeddingOptions(Options):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from macroscope.corpora.options import Options
+from macroscope.config.options import Options
 
 
 class LstmOptions(Options):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from macroscope.corpora.options import Options
+from macroscope.config.options import Options
 
 
 class Truncate(Options):

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from macroscope.config import Config
+from macroscope.config.schema import Config
 
 _TAGS = ("source", "kind", "rule")
 _INTRODUCTION = """\

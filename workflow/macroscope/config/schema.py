@@ -1,7 +1,7 @@
 """The config: one closed, described, defaulted schema, and errors that name the nearest valid key.
 
 The models here and in the rooms' `options` are the one source of truth; `workflow/schemas/config.schema.json` is
-generated from them (`macroscope schema`) for editors and readers, and a test keeps the two together.
+generated from them (`macroscope config schema`) for editors and readers, and a test keeps the two together.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, get_args
 import yaml
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, create_model, model_validator
 
-from macroscope.corpora.options import AnyCorpus, Options, SimulatedCorpus
+from macroscope.config.options import Options
+from macroscope.corpora.options import AnyCorpus, SimulatedCorpus
 from macroscope.critics import CRITICS
 from macroscope.critics.clusters.options import Probing
 from macroscope.critics.critic import SPLIT_HALF, options_model

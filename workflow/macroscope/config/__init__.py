@@ -1,0 +1,1 @@
+"""The config: its closed schema, its messages, its reference."""

@@ -1,0 +1,30 @@
+"""What all groups of options have in common; each room, source, system and critic brings its own."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+
+
+class Options(BaseModel):
+    """A closed group of options: an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def check(self, place: str, config: "Config") -> None:
+        """Check what can only be known beside the rest of the config, such as that a name is there.
+
+        Parameters
+        ----------
+        place
+            Of the group in the config ("systems.mine"), for the message.
+
+        Raises
+        ------
+        ValueError
+            With one sentence that begins with the place.
+        """

@@ -1,0 +1,162 @@
+"""Stages: the steps of a source, a kind of system or a critic, declared as data.
+
+A declaration names the function that runs, what it reads and which options it looks at; nothing is imported until the
+stage runs. From it follow the rule's inputs and resources, what the numbers' signature holds, which code is tracked,
+and how `macroscope <room> run` calls the function.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from macroscope.errors import MacroscopeError, nearest
+
+VALUES: dict[str, type] = {
+    "corpus": str,
+    "system": str,
+    "language": str,
+    "order": str,
+    "split": str,
+    "signature": str,
+    "seed": int,
+    "threads": int,
+    "processes": int,
+    "shard": int,
+    "shards": int,
+    "confidence": float,
+    "resampling": dict,
+    "checkpoints": Path,
+}
+"""What a stage may read that is no file: a name and its type. Everything else that it reads is a file or a folder."""
+
+COLLECTIONS = frozenset({"files", "shards_of_samples", "all_latents"})
+"""Inputs of any number of files: the function is given a list."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step, as data.
+
+    Attributes
+    ----------
+    run
+        "module:function"; the module is relative to the package that declares the stage. The function is called with
+        what it `reads`, each by its name, with `options` where it `uses` any, and with `output`, the path to write.
+    reads
+        Names of its inputs and of the values of the run that it looks at, of a fixed vocabulary: the values are
+        `VALUES`, the inputs are listed where the room plans its jobs (`critics.plan`, `systems.plan`).
+    uses
+        Names of the options that it looks at; the function sees all others at their defaults.
+    needs
+        Name of the option that names a pretrained model: its memory, threads and GPUs are the job's.
+    megabytes, minutes, threads
+        What a job asks for otherwise.
+    folder
+        Whether the output is a folder.
+    """
+
+    run: str
+    reads: str = ""
+    uses: str = ""
+    needs: str = ""
+    megabytes: int = 2000
+    minutes: int = 60
+    threads: int = 1
+    folder: bool = False
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the files and folders that it reads."""
+        return tuple(name for name in self.reads.split() if name not in VALUES)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Names of the values that it reads."""
+        return tuple(name for name in self.reads.split() if name in VALUES)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the options that it looks at."""
+        return tuple(self.uses.split())
+
+    def module(self, package: str) -> str:
+        """Dotted name of the module whose function runs."""
+        return f"{package}.{self.run.partition(':')[0]}"
+
+    def function(self, package: str) -> Callable[..., Any]:
+        """Import the function that runs."""
+        return load(self.run, package)
+
+
+def load(where: str, package: str) -> Any:
+    """Import "module:name" of a package."""
+    module, _, name = where.partition(":")
+    return getattr(import_module(f"{package}.{module}"), name)
+
+
+def run_stage(
+    stage: Stage, package: str, options: Any, inputs: Iterable[str], values: Iterable[str], output: Path
+) -> None:
+    """Call a stage's function with what the command line gives.
+
+    Parameters
+    ----------
+    options
+        The options' model, or None for a stage that looks at none.
+    inputs, values
+        "name=path" and "name=value"; an input of `COLLECTIONS` may be given any number of times.
+
+    Raises
+    ------
+    MacroscopeError
+        Where something is missing that the stage reads, or given that it does not read.
+    """
+    arguments: dict[str, Any] = {name: [] for name in stage.inputs if name in COLLECTIONS}
+    for name, path in _pairs(inputs, "--input", stage.inputs):
+        if name in COLLECTIONS:
+            arguments[name].append(Path(path))
+        else:
+            arguments[name] = Path(path)
+    for name, value in _pairs(values, "--value", stage.values):
+        arguments[name] = _parsed(name, value)
+    missing = [name for name in (*stage.inputs, *stage.values) if name not in arguments]
+    if missing:
+        flag = "--value" if missing[0] in VALUES else "--input"
+        raise MacroscopeError(f"{flag}: the stage reads '{missing[0]}'; give {flag} {missing[0]}=...")
+    if stage.uses:
+        arguments["options"] = options
+    stage.function(package)(**arguments, output=output)
+
+
+def flags(name: str, pairs: Mapping[str, Any]) -> list[str]:
+    """What `run_stage` parses, as words of a command line: ["--input", "documents=a.parquet", ...]."""
+    words = []
+    for key, value in pairs.items():
+        for item in value if isinstance(value, list | tuple) else (value,):
+            words += [name, f"{key}={json.dumps(item, sort_keys=True) if isinstance(item, dict) else item}"]
+    return words
+
+
+def _pairs(given: Iterable[str], flag: str, known: Iterable[str]) -> Iterable[tuple[str, str]]:
+    for pair in given:
+        name, sign, value = pair.partition("=")
+        if not sign:
+            raise MacroscopeError(f"{flag} {pair}: give it as NAME=...")
+        if name not in known:
+            raise MacroscopeError(f"{flag} {pair}: the stage reads no '{name}'{nearest(name, known)}")
+        yield name, value
+
+
+def _parsed(name: str, text: str) -> Any:
+    kind = VALUES[name]
+    try:
+        if kind is dict:
+            from macroscope.statistics.latent import Resampling
+
+            return Resampling(**json.loads(text))
+        return kind(text)
+    except (ValueError, TypeError):
+        raise MacroscopeError(f"--value {name}={text}: not what '{name}' is ({kind.__name__})") from None
