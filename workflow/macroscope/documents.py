@@ -20,6 +20,9 @@ from macroscope.files import atomic
 
 SPLITS = ("train", "valid", "test")
 ROWS_PER_GROUP = 1000
+DOCUMENTS_AT_ONCE = 1000
+"""Documents that a projection looks at together. What an encoder gives depends on its batches in the last digits, so
+shards are of multiples of this size (`documents_per_shard` of the config)."""
 T = TypeVar("T")
 METADATA_KEY = b"macroscope"
 
@@ -173,6 +176,50 @@ def read_documents(path: Path, split: str | None = None) -> Iterator[Document]:
                 yield _from_row(row)
 
 
+@dataclass(frozen=True)
+class Collection:
+    """The documents of a file, or one shard of them, in file order.
+
+    Attributes
+    ----------
+    path
+        The file.
+    shard, size
+        Number of the shard, and documents of each but the last; without a size, all documents are one shard.
+    """
+
+    path: Path
+    shard: int = 0
+    size: int | None = None
+
+    @property
+    def total(self) -> int:
+        """Number of documents of all shards together."""
+        return int(_open(self.path).metadata.num_rows)
+
+    @property
+    def first(self) -> int:
+        """Number of the shard's first document."""
+        return self.shard * (self.size or 0)
+
+    def __len__(self) -> int:
+        rest = self.total - self.first
+        return rest if self.size is None else max(0, min(self.size, rest))
+
+    def __iter__(self) -> Iterator[Document]:
+        skipped, left = self.first, len(self)
+        for group in _groups(_open(self.path), skipped):
+            rows = group.slice(0, left).to_pylist()
+            left -= len(rows)
+            yield from map(_from_row, rows)
+            if not left:
+                return
+
+    def batches(self) -> Iterator[list[Document]]:
+        """Its documents, `DOCUMENTS_AT_ONCE` at a time: the same lists whatever the number of shards."""
+        return in_batches(self, DOCUMENTS_AT_ONCE)
+
+
 def read_provenance(path: Path) -> Provenance:
     """Read the metadata of a collection."""
     metadata = _open(path).metadata.metadata or {}
@@ -208,6 +255,18 @@ def _open(path: Path) -> pq.ParquetFile:
     if missing:
         raise MacroscopeError(f"{path}: no column '{missing[0]}'; a collection has id, split, title, sections")
     return file
+
+
+def _groups(file: pq.ParquetFile, skipped: int) -> Iterator[pa.Table]:
+    """Row groups from a row on; those before it are not read."""
+    for number in range(file.num_row_groups):
+        rows = file.metadata.row_group(number).num_rows
+        if skipped >= rows:
+            skipped -= rows
+            continue
+        table = file.read_row_group(number)
+        yield table.slice(skipped)
+        skipped = 0
 
 
 def _to_table(documents: Sequence[Document]) -> pa.Table:

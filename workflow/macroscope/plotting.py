@@ -29,6 +29,8 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
     "#CC79A7",
 )
 GREY = "#767676"
+COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, BLACK, GREY, YELLOW)
+"""In the order in which lines take them."""
 
 PLAIN_DECADES = 4
 """A logarithmic axis over fewer powers of ten has plain numbers, a longer one powers."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from macroscope.errors import MacroscopeError, nearest
 
@@ -21,6 +21,7 @@ VALUES: dict[str, type] = {
     "order": str,
     "split": str,
     "signature": str,
+    "encoder": str,
     "seed": int,
     "threads": int,
     "processes": int,
@@ -29,11 +30,25 @@ VALUES: dict[str, type] = {
     "confidence": float,
     "resampling": dict,
     "checkpoints": Path,
+    "evidence": Path,
 }
 """What a stage may read that is no file: a name and its type. Everything else that it reads is a file or a folder."""
 
 COLLECTIONS = frozenset({"files", "shards_of_samples", "all_latents"})
 """Inputs of any number of files: the function is given a list."""
+
+
+class Wildcards(Protocol):
+    """Values of a job's wildcards, as Snakemake hands them to input and parameter functions."""
+
+    run: str
+    corpus: str
+    system: str
+    part: str
+    shard: str
+    split: str
+    encoder: str
+    side: str
 
 
 @dataclass(frozen=True)
@@ -43,11 +58,13 @@ class Stage:
     Attributes
     ----------
     run
-        "module:function"; the module is relative to the package that declares the stage. The function is called with
+        "module:function"; the module is relative to the package that declares the stage, unless it begins with
+        "macroscope.", for functions that several share. The function is called with
         what it `reads`, each by its name, with `options` where it `uses` any, and with `output`, the path to write.
     reads
         Names of its inputs and of the values of the run that it looks at, of a fixed vocabulary: the values are
-        `VALUES`, the inputs are listed where the room plans its jobs (`critics.plan`, `systems.plan`).
+        `VALUES`, the inputs are listed where the room plans its jobs (`critics.plan`, `systems.plan`). A "?" behind a
+        name says that the input may not be there; the function's parameter then has the default None.
     uses
         Names of the options that it looks at; the function sees all others at their defaults.
     needs
@@ -56,6 +73,8 @@ class Stage:
         What a job asks for otherwise.
     folder
         Whether the output is a folder.
+    when
+        "option=value": the stage takes part only where that option has that value; "" where it always does.
     """
 
     run: str
@@ -66,11 +85,17 @@ class Stage:
     minutes: int = 60
     threads: int = 1
     folder: bool = False
+    when: str = ""
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the files and folders that it reads."""
-        return tuple(name for name in self.reads.split() if name not in VALUES)
+        return tuple(name.rstrip("?") for name in self.reads.split() if name not in VALUES)
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """Names of those that may not be there."""
+        return tuple(name.rstrip("?") for name in self.reads.split() if name.endswith("?"))
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -82,9 +107,19 @@ class Stage:
         """Names of the options that it looks at."""
         return tuple(self.uses.split())
 
+    @property
+    def conditions(self) -> tuple[tuple[str, str], ...]:
+        """(option, value) of its condition."""
+        name, sign, value = self.when.partition("=")
+        return ((name, value),) if sign else ()
+
+    def takes_part(self, options: Any) -> bool:
+        """Whether the stage runs under these options."""
+        return all(str(getattr(options, name)) == value for name, value in self.conditions)
+
     def module(self, package: str) -> str:
         """Dotted name of the module whose function runs."""
-        return f"{package}.{self.run.partition(':')[0]}"
+        return _module(self.run, package)
 
     def function(self, package: str) -> Callable[..., Any]:
         """Import the function that runs."""
@@ -92,43 +127,54 @@ class Stage:
 
 
 def load(where: str, package: str) -> Any:
-    """Import "module:name" of a package."""
-    module, _, name = where.partition(":")
-    return getattr(import_module(f"{package}.{module}"), name)
+    """Import "module:name" of a package, or of this one where the module is a full name."""
+    return getattr(import_module(_module(where, package)), where.partition(":")[2])
 
 
-def run_stage(
-    stage: Stage, package: str, options: Any, inputs: Iterable[str], values: Iterable[str], output: Path
-) -> None:
-    """Call a stage's function with what the command line gives.
+def arguments(stage: Stage, inputs: Iterable[str], values: Iterable[str], also: Iterable[str] = ()) -> dict[str, Any]:
+    """Arguments of a stage's function from what the command line gives.
 
     Parameters
     ----------
-    options
-        The options' model, or None for a stage that looks at none.
     inputs, values
         "name=path" and "name=value"; an input of `COLLECTIONS` may be given any number of times.
+    also
+        Names of values that are given besides those that the stage reads.
 
     Raises
     ------
     MacroscopeError
         Where something is missing that the stage reads, or given that it does not read.
     """
-    arguments: dict[str, Any] = {name: [] for name in stage.inputs if name in COLLECTIONS}
+    found: dict[str, Any] = {name: [] for name in stage.inputs if name in COLLECTIONS}
     for name, path in _pairs(inputs, "--input", stage.inputs):
         if name in COLLECTIONS:
-            arguments[name].append(Path(path))
+            found[name].append(Path(path))
         else:
-            arguments[name] = Path(path)
-    for name, value in _pairs(values, "--value", stage.values):
-        arguments[name] = _parsed(name, value)
-    missing = [name for name in (*stage.inputs, *stage.values) if name not in arguments]
+            found[name] = Path(path)
+    for name, value in _pairs(values, "--value", (*stage.values, *also)):
+        found[name] = _parsed(name, value)
+    missing = [name for name in (*stage.inputs, *stage.values, *also) if name not in (*found, *stage.optional)]
     if missing:
         flag = "--value" if missing[0] in VALUES else "--input"
         raise MacroscopeError(f"{flag}: the stage reads '{missing[0]}'; give {flag} {missing[0]}=...")
+    return found
+
+
+def run_stage(
+    stage: Stage, package: str, options: Any, inputs: Iterable[str], values: Iterable[str], output: Path
+) -> None:
+    """Call a stage's function with what the command line gives; see `arguments`.
+
+    Parameters
+    ----------
+    options
+        What the stage uses of its options.
+    """
+    given = arguments(stage, inputs, values)
     if stage.uses:
-        arguments["options"] = options
-    stage.function(package)(**arguments, output=output)
+        given["options"] = options
+    stage.function(package)(**given, output=output)
 
 
 def flags(name: str, pairs: Mapping[str, Any]) -> list[str]:
@@ -138,6 +184,11 @@ def flags(name: str, pairs: Mapping[str, Any]) -> list[str]:
         for item in value if isinstance(value, list | tuple) else (value,):
             words += [name, f"{key}={json.dumps(item, sort_keys=True) if isinstance(item, dict) else item}"]
     return words
+
+
+def _module(where: str, package: str) -> str:
+    module = where.partition(":")[0]
+    return module if module.startswith("macroscope.") else f"{package}.{module}"
 
 
 def _pairs(given: Iterable[str], flag: str, known: Iterable[str]) -> Iterable[tuple[str, str]]:

@@ -8,30 +8,30 @@ Outputs: results/{run}/tables/, results/{run}/figures/, results/{run}/report.htm
 rule make_tables:
     """The tables of the papers in kind, as CSV and LaTeX."""
     input:
-        statistics=plan.statistics(),
-        theory=list(plan.calibrations().values()),
-        probing=plan.probed(),
-        probabilities=plan.true_probabilities(),
-        evidence=plan.evidence(),
-        documents=plan.documents(),
-        samples=plan.samples(),
-        judgements=plan.config.judgement_files(),
-        code=plan.reporting_modules("tables"),
+        **plan.reporting.tables_read(),
     output:
         directory("results/{run}/tables"),
     log:
         "logs/{run}/make_tables.log",
+    benchmark:
+        "logs/{run}/make_tables.tsv"
     conda:
         "../../envs/core.yaml"
     resources:
         mem_mb=4000,
         runtime=60,
     params:
+        code=plan.code(
+            "make_tables",
+            plan.reporting.modules("tables"),
+            plan.reporting.built_in_judgements(),
+        ),
         config=plan.effective_config,
         digest=plan.digest(),
     shell:
         """
-        python -m macroscope --log {log:q} reporting tables --config {params.config:q} --output {output:q}
+        python -m macroscope --log {log:q} {params.code} reporting tables --config {params.config:q} \
+            --output {output:q}
         """
 
 
@@ -39,23 +39,25 @@ rule draw_figures:
     """The figures, as SVG and PDF."""
     input:
         tables="results/{run}/tables",
-        evidence=plan.evidence(),
-        code=plan.reporting_modules("figures"),
+        **plan.reporting.figures_read(),
     output:
         directory("results/{run}/figures"),
     log:
         "logs/{run}/draw_figures.log",
+    benchmark:
+        "logs/{run}/draw_figures.tsv"
     conda:
         "../../envs/core.yaml"
     resources:
         mem_mb=4000,
         runtime=60,
     params:
+        code=plan.code("draw_figures", plan.reporting.modules("figures")),
         config=plan.effective_config,
     shell:
         """
-        python -m macroscope --log {log:q} reporting figures --config {params.config:q} --tables {input.tables:q} \
-            --output {output:q}
+        python -m macroscope --log {log:q} {params.code} reporting figures --config {params.config:q} \
+            --tables {input.tables:q} --output {output:q}
         """
 
 
@@ -64,23 +66,30 @@ rule write_report:
     input:
         tables="results/{run}/tables",
         figures="results/{run}/figures",
-        evidence=plan.evidence(),
-        captions=plan.captions(),
-        code=plan.reporting_modules("report"),
+        **plan.reporting.report_read(),
     output:
         "results/{run}/report.html",
     log:
         "logs/{run}/write_report.log",
+    benchmark:
+        "logs/{run}/write_report.tsv"
     conda:
         "../../envs/core.yaml"
     resources:
         mem_mb=4000,
         runtime=60,
     params:
+        code=plan.code(
+            "write_report", plan.reporting.modules("report"), plan.reporting.captions()
+        ),
         config=plan.effective_config,
         digest=plan.digest(),
+        older=lambda wildcards: plan.code.older_flags(),
+        # What took the time is told, but no result depends on it: no input.
+        logs=lambda wildcards: f"logs/{wildcards.run}",
     shell:
         """
-        python -m macroscope --log {log:q} reporting report --config {params.config:q} --tables {input.tables:q} \
-            --figures {input.figures:q} --output {output:q}
+        python -m macroscope --log {log:q} {params.code} reporting report --config {params.config:q} \
+            --tables {input.tables:q} --figures {input.figures:q} --times {params.logs:q} {params.older} \
+            --output {output:q}
         """

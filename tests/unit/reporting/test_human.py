@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from macroscope.files import write_json
-from macroscope.judgements import read_judgements
+from macroscope.statistics.judgements import read_judgements
 from macroscope.plotting import save
 from macroscope.reporting.figures import _draw_correlations
 from macroscope.reporting.human import (

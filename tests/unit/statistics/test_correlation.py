@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from macroscope.judgements import read_judgements
+from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.correlation import COEFFICIENTS, correlate, correlation_interval, critical_spearman
 from macroscope.statistics.latent import Resampling
 

@@ -13,7 +13,7 @@ def criticize(
     candidate: Annotated[list[Path], typer.Option(help="Texts to judge, in the same formats; repeatable.")],
     output: Annotated[Path, typer.Option(help="Folder for the config, the results and the report.")],
     critic: Annotated[
-        list[str] | None, typer.Option(help="Critic; repeatable. Default: coherence, tendencies, clusters.")
+        list[str] | None, typer.Option(help="Critic; repeatable. Default: those that declare it.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is random.")] = 1,
     cores: Annotated[str, typer.Option(help="Number of cores, or 'all'.")] = "all",
@@ -22,10 +22,10 @@ def criticize(
 
     Writes OUTPUT/config.yaml, runs the workflow on it and prints the headline. Run again, it goes on where it was.
     """
-    from macroscope import criticism
+    from macroscope.config import criticism
     from macroscope.reporting.tables import display_headline, read_headline
 
-    plan = criticism.criticize(reference, candidate, critic or criticism.DEFAULT_CRITICS, output, seed, cores)
+    plan = criticism.criticize(reference, candidate, critic or list(criticism.default_critics()), output, seed, cores)
     headline = read_headline(output / plan.results / "tables")
     print(display_headline(headline).drop(columns="Setting").to_string(index=False))
     print(f"\nReport: {output / plan.results / 'report.html'}\nConfig: {output / 'config.yaml'}")

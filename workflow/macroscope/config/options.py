@@ -28,3 +28,11 @@ class Options(BaseModel):
         ValueError
             With one sentence that begins with the place.
         """
+
+
+CONTROL = "control"
+"""Name of the system that is held-out real text; it stands in every comparison."""
+SPLIT_HALF = "split_half"
+"""Name under which one half of the control is judged against the other: what no difference looks like."""
+KEPT_NAMES = {CONTROL: "held-out real text", SPLIT_HALF: "the control's halves"}
+"""Names that no other system may have."""

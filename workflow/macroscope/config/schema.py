@@ -6,28 +6,20 @@ generated from them (`macroscope config schema`) for editors and readers, and a 
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, Field, StringConstraints, ValidationError, create_model, model_validator
+from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
-from macroscope.config.options import Options
+from macroscope.config.options import CONTROL, KEPT_NAMES, Name, Options
 from macroscope.corpora.options import AnyCorpus, SimulatedCorpus
-from macroscope.critics import CRITICS
-from macroscope.critics.clusters.options import Probing
-from macroscope.critics.critic import SPLIT_HALF, options_model
+from macroscope.critics import critics
+from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.judgements import (
-    BUILT_IN,
-    check_mapping,
-    is_there,
-    read_judgements,
-    same_names,
-    seed_groups,
-    short_name,
-    table_files,
-)
 from macroscope.models import has_weights
+from macroscope.reporting.options import HumanJudgements
+from macroscope.statistics.judgements import short_name, table_files
+from macroscope.statistics.options import StatisticsOptions
 from macroscope.systems.options import (
     AnySystem,
     ControlSystem,
@@ -36,18 +28,6 @@ from macroscope.systems.options import (
     ResampledSystem,
     SimulatedSystem,
 )
-
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
-
-CONTROL = "control"
-
-
-class StatisticsOptions(Options):
-    """How uncertainty is computed."""
-
-    confidence: float = Field(0.95, gt=0, lt=1, description="Level of all intervals.")
-    resamples: int = Field(2000, ge=100, description="Bootstrap resamples of documents.")
-    permutations: int = Field(10000, ge=100, description="Permutations of a p-value.")
 
 
 class Comparison(Options):
@@ -58,31 +38,12 @@ class Comparison(Options):
     critics: list[str] = Field(["coherence"], min_length=1, description="Names of critics.")
 
 
-class HumanJudgements(Options):
-    """Scores that people gave to systems: every statistic is correlated with them (pimentel2022 §5.2)."""
-
-    corpus: str = Field(description="Name of the corpus that the systems are judged against.")
-    table: str = Field(
-        description=f"A built-in table ({', '.join(BUILT_IN)}) or the path of a CSV of your own, with the columns"
-        " system, score and, where there are several, question."
-    )
-    systems: dict[str, str] | None = Field(
-        None,
-        description="Name of a system here to its name in the table. Several systems with the same name there are its"
-        " seeds, the k-th of each name in group k. Default: systems that have the same name here and there.",
-    )
-    real_text: str | None = Field(
-        None,
-        description="Name in the table of text by people: the control then counts as one more system wherever it has a"
-        " value (mauve, deng2022: human). Default: real text is left out, as in the paper.",
-    )
-
-
 Critics = create_model(
     "Critics",
     __base__=Options,
     **{  # type: ignore[call-overload]
-        name: (options_model(name), Field(options_model(name)(), description=f"The {name} critic.")) for name in CRITICS
+        name: (critic.options, Field(critic.options(), description=f"The {name} critic."))
+        for name, critic in critics().items()
     },
 )
 
@@ -100,9 +61,20 @@ class Config(Options):
     systems: dict[Name, AnySystem] = Field({}, description="What produces the texts that are judged.")
     critics: Critics = Field(Critics(), description="Options of the critics.")
     comparisons: list[Comparison] = Field(min_length=1, description="Which systems are judged where, by what.")
-    probing: list[Probing] = Field([], description="What the clusters of which corpora know.")
     human_judgements: list[HumanJudgements] = Field(
         [], description="Human judgements to correlate every statistic with."
+    )
+    documents_per_shard: int | None = Field(
+        None,
+        ge=DOCUMENTS_AT_ONCE,
+        multiple_of=DOCUMENTS_AT_ONCE,
+        description="Documents of a system that one job of a critic projects; the latents are the same whatever their"
+        " number. Default: all of a system in one job. For a cluster.",
+    )
+    accept_older_code: list[str] = Field(
+        [],
+        description="Rules whose finished results stay although the code that they run has changed since; the report"
+        " says so. Such as [finetune], to keep trained models.",
     )
 
     @model_validator(mode="after")
@@ -111,16 +83,10 @@ class Config(Options):
             place = f"comparisons.{number}"
             _require(comparison.corpus, self.corpora, f"{place}.corpus", "corpus")
             for critic in comparison.critics:
-                _require(critic, CRITICS, f"{place}.critics", "critic")
+                _require(critic, critics(), f"{place}.critics", "critic")
             for system in [] if comparison.systems == "all" else comparison.systems:
                 _require(system, {**self.systems, CONTROL: None}, f"{place}.systems", "system")
                 self._require_process(system, comparison.corpus, place)
-        for number, probing in enumerate(self.probing):
-            _require(probing.corpus, self.corpora, f"probing.{number}.corpus", "corpus")
-            if probing.reference is not None:
-                _require(probing.reference, self.corpora, f"probing.{number}.reference", "corpus")
-        if len({probing.corpus for probing in self.probing}) < len(self.probing):
-            raise ValueError("probing: a corpus stands there twice; put all its encoders into one entry")
         return self
 
     @model_validator(mode="after")
@@ -171,39 +137,34 @@ class Config(Options):
         other = self.systems.get(CONTROL)
         if other is not None and not isinstance(other, ControlSystem):
             raise ValueError(f"systems.{CONTROL}: the name is kept for held-out real text; call the system otherwise")
-        if SPLIT_HALF in self.systems:
-            raise ValueError(
-                f"systems.{SPLIT_HALF}: the name is kept for the control's halves; call the system otherwise"
-            )
+        for name, what in KEPT_NAMES.items():
+            if name != CONTROL and name in self.systems:
+                raise ValueError(f"systems.{name}: the name is kept for {what}; call the system otherwise")
         return self
 
     @model_validator(mode="after")
-    def _judgements_match(self) -> "Config":
+    def _groups_fit(self) -> "Config":
+        """Each group of options checks its own names."""
+        for name in critics():
+            self.critic(name).check(f"critics.{name}", self)
         seen: dict[tuple[str, str], int] = {}
         for number, entry in enumerate(self.human_judgements):
-            place = f"human_judgements.{number}"
-            _require(entry.corpus, self.corpora, f"{place}.corpus", "corpus")
             earlier = seen.setdefault((entry.corpus, short_name(entry.table)), number)
             if earlier != number:
                 raise ValueError(
-                    f"{place}: the corpus and the table's name are those of human_judgements.{earlier}; put them"
-                    " together, or rename the file"
+                    f"human_judgements.{number}: the corpus and the table's name are those of"
+                    f" human_judgements.{earlier}; put them together, or rename the file"
                 )
-            judged = self.judged_systems(entry.corpus)
-            for system in entry.systems or {}:
-                if system == CONTROL:
-                    raise ValueError(
-                        f"{place}.systems: '{CONTROL}' is real text; name its row of the table by 'real_text'"
-                    )
-                _require(system, self.systems, f"{place}.systems", "system")
-                if system not in judged:
-                    raise ValueError(f"{place}.systems: no comparison judges '{system}' against '{entry.corpus}'")
-            try:
-                # A file that is not there yet is a missing input of the workflow, which says so.
-                seed_groups(self.matched_systems(number) if is_there(entry.table) else entry.systems or {}, place)
-            except MacroscopeError as error:
-                raise ValueError(str(error)) from None
+            entry.check(f"human_judgements.{number}", self)
         return self
+
+    def resampling(self) -> dict[str, float]:
+        """How uncertainty is computed, as `statistics.latent.Resampling` takes it."""
+        return {**self.statistics.model_dump(), "seed": self.seed}
+
+    def critic(self, name: str) -> Any:
+        """Options of a critic."""
+        return getattr(self.critics, name)
 
     def judged_systems(self, corpus: str) -> list[str]:
         """Systems that some critic judges against a corpus, real text aside."""
@@ -221,20 +182,9 @@ class Config(Options):
         return sorted({file for entry in self.human_judgements for file in table_files(entry.table)})
 
     def matched_systems(self, number: int) -> dict[str, str]:
-        """System -> name in the table, of an entry of the human judgements.
-
-        Raises
-        ------
-        MacroscopeError
-            Where the table cannot be read, or has not these names, or too few of them.
-        """
-        entry, place = self.human_judgements[number], f"human_judgements.{number}"
-        judgements = read_judgements(entry.table)
-        mapping = entry.systems
-        if mapping is None:
-            mapping = same_names(judgements, self.judged_systems(entry.corpus), entry.real_text)
-        check_mapping(mapping, entry.real_text, judgements, f"{place}.systems")
-        return mapping
+        """System -> name in the table, of an entry of the human judgements; see `HumanJudgements.matched`."""
+        entry = self.human_judgements[number]
+        return entry.matched(self.judged_systems(entry.corpus), f"human_judgements.{number}")
 
     def applies(self, system: str, corpus: str) -> bool:
         """Whether a system has samples of a corpus: those of a simulated process are of a simulated corpus alone."""

@@ -1,12 +1,15 @@
-"""documents -> latents, T(x): one module or sub-package a critic."""
+"""documents -> latents, T(x): one folder a critic, with all that is known of it; anyone's package may bring another."""
 
-CRITICS = {
-    "coherence": "macroscope.critics.coherence",
-    "tendencies": "macroscope.critics.tendencies",
-    "clusters": "macroscope.critics.clusters",
-    "strings": "macroscope.critics.strings",
-}
-"""The registry: name in the config -> module. Its sub-module `options` holds `OPTIONS`."""
+from functools import cache
 
-EMPIRICAL = frozenset({"tendencies", "clusters", "strings"})
-"""Critics without a prior: they compare collections, and give no T(x)."""
+from macroscope.critics.declaration import Critic
+from macroscope.registry import Declared, find
+
+GROUP = "macroscope.critics"
+"""Group of entry points by which other packages declare critics."""
+
+
+@cache
+def critics() -> dict[str, Declared[Critic]]:
+    """Every critic that is there, by its name in the config, in alphabetical order."""
+    return find("macroscope.critics", "CRITIC", Critic, GROUP)

@@ -1,4 +1,4 @@
-"""Table and figure of divergences, for the critics that measure them: clusters and strings."""
+"""Table and figure of divergences, for the critics that measure them."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -6,13 +6,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from macroscope.critics.critic import SPLIT_HALF
+from macroscope.config.options import CONTROL, SPLIT_HALF
+from macroscope.critics.cells import REAL_TEXT_HALVES, cell, number
 from macroscope.plotting import BLUE, GREEN, GREY, VERMILION, style
 
-CONTROL = "control"
-SIGNIFICANT = 0.05
 MOST_ROWS = 40
-NAMES = {SPLIT_HALF: "real text, half against half"}
 DIVERGENCES = {
     "forward_kl": "forward KL (nats)",
     "backward_kl": "backward KL (nats)",
@@ -23,8 +21,6 @@ DIVERGENCES = {
     "frontier_integral": "frontier integral",
 }
 """Name in tables -> what a reader sees."""
-SAME_TEST = ("exponentiated_kl", "mauve")
-"""Divergences that are a function of another one: their tests are the other's."""
 DRAWN = ("forward_kl", "backward_kl", "jensen_shannon", "auc_divergence", "frontier_integral")
 COLUMNS = {
     "": "value",
@@ -33,11 +29,6 @@ COLUMNS = {
     "_floor": "real text at half the size",
 }
 """End of a statistic's name -> column, with its interval."""
-
-
-def difference_tests(statistics: pd.DataFrame) -> pd.DataFrame:
-    """Rows that test a difference to real text, each test once."""
-    return statistics[statistics["p_value"].notna() & ~statistics["statistic"].isin(SAME_TEST)]
 
 
 def divergence_table(statistics: pd.DataFrame) -> pd.DataFrame:
@@ -50,7 +41,7 @@ def divergence_table(statistics: pd.DataFrame) -> pd.DataFrame:
             indexed = some.set_index("statistic")
             if name not in indexed.index:
                 continue
-            row = {"divergence": label, "system": NAMES.get(str(system), system)}
+            row = {"divergence": label, "system": REAL_TEXT_HALVES.get(str(system), system)}
             for end, column in COLUMNS.items():
                 if f"{name}{end}" in indexed.index:
                     row[column] = cell(indexed.loc[f"{name}{end}"])
@@ -72,29 +63,12 @@ def statistics_table(statistics: pd.DataFrame, columns: dict[str, tuple[str, flo
     rows = []
     for system, some in statistics.groupby("system", sort=False):
         indexed = some.set_index("statistic")
-        row = {"system": NAMES.get(str(system), system)}
+        row = {"system": REAL_TEXT_HALVES.get(str(system), system)}
         for name, (heading, factor) in columns.items():
             row[heading] = cell(indexed.loc[name], factor) if name in indexed.index else "–"
         if any(value != "–" for heading, value in row.items() if heading != "system"):
             rows.append(row)
     return pd.DataFrame(rows)
-
-
-def cell(row: pd.Series, factor: float = 1.0) -> str:
-    """A value with its interval, and a star where its adjusted p-value is below 5 %."""
-    if pd.isna(row["value"]):
-        return "undefined"
-    interval = ""
-    if not pd.isna(row["ci_low"]):
-        interval = f" [{number(row['ci_low'] * factor)}, {number(row['ci_high'] * factor)}]"
-    return number(row["value"] * factor) + interval + (" *" if row["p_adjusted"] < SIGNIFICANT else "")
-
-
-def number(value: float) -> str:
-    """Three significant digits."""
-    if pd.isna(value):
-        return "–"
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
 
 
 def divergence_figure(statistics: pd.DataFrame, systems: list[str]) -> Figure:
@@ -116,7 +90,7 @@ def divergence_figure(statistics: pd.DataFrame, systems: list[str]) -> Figure:
             _panel(axes, statistics, shown, name)
         grid.flat[-1].remove()
         for axes in grid[:, 0]:
-            axes.set_yticks(range(len(shown)), [NAMES.get(system, system) for system in shown])
+            axes.set_yticks(range(len(shown)), [REAL_TEXT_HALVES.get(system, system) for system in shown])
         grid[0, 0].set_ylim(len(shown) - 0.4, -0.6)  # shared by all panels: the first system at the top
         handles, labels = grid[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="lower right", bbox_to_anchor=(0.99, 0.12), fontsize=9)
@@ -141,7 +115,7 @@ def _panel(axes: Axes, statistics: pd.DataFrame, systems: list[str], name: str) 
         corrected = (system, f"{name}_corrected") in indexed.index
         row = indexed.loc[(system, f"{name}_corrected")] if corrected else plain
         colour = GREEN if system == SPLIT_HALF else BLUE
-        what = "real text, half against half" if system == SPLIT_HALF else "system"
+        what = REAL_TEXT_HALVES[SPLIT_HALF] if system == SPLIT_HALF else "system"
         if np.isfinite(row["value"]):
             error = None
             if np.isfinite([row["ci_low"], row["ci_high"]]).all():

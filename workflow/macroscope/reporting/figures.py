@@ -6,14 +6,13 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from macroscope.critics.clusters.probing_figure import probing_figure
-from macroscope.critics.critic import is_empirical, load
+from macroscope.critics import critics
 from macroscope.files import atomic
 from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, save, style
 from macroscope.reporting.human import correlations_of, judged_by_people, only, quality_measures, read_correlations
 from macroscope.reporting.human_figure import human_figure
 from macroscope.reporting.probabilities import probability_figure
-from macroscope.reporting.results import Results, rows_of
+from macroscope.reporting.results import Results, overview
 from macroscope.reporting.tables import read_headline, read_statistics
 
 KIND_COLOURS = {
@@ -43,10 +42,10 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
     truth = _read_truth(tables)
     with atomic(output) as folder:
         folder.mkdir()
-        for critic, corpus, systems in results.judged():
-            if is_empirical(critic):
-                evidence = results.folder / "critics" / critic / corpus
-                load(critic).overview(evidence, systems, rows_of(statistics, critic, corpus), folder)
+        for findings in results.findings(statistics, folder):
+            overview(findings)
+            critic, corpus = findings.critic, findings.corpus
+            if not (findings.systems and critics()[critic].data.scores):
                 continue
             rows = headline[headline["corpus"] == corpus]
             known = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
@@ -58,9 +57,6 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
             table = pd.read_csv(tables / "probability_correlations.csv")
             for corpus in table["corpus"].unique():
                 save(probability_figure(table, corpus), folder / f"probabilities_{corpus}")
-        if (tables / "probing.csv").exists():
-            for corpus, rows in pd.read_csv(tables / "probing.csv").groupby("corpus", sort=False):
-                save(probing_figure(rows, str(corpus)), folder / f"probing_{corpus}")
         for corpus, system in results.trained_models():
             log = results.training_log(corpus, system)
             save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
@@ -180,5 +176,5 @@ def _row_label(row: pd.Series) -> str:
 
 
 def _read_truth(tables: Path) -> pd.DataFrame:
-    path = tables / "calibration.csv"
+    path = tables / "known_truth.csv"
     return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["corpus", "critic", "system", "truth"])

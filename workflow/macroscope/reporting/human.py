@@ -5,21 +5,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.config.schema import CONTROL, HumanJudgements
-from macroscope.critics import CRITICS
-from macroscope.critics.critic import is_empirical, load
+from macroscope.config.options import CONTROL
+from macroscope.critics import critics
+from macroscope.critics.declaration import difference_tests
 from macroscope.critics.divergence_report import DIVERGENCES
-from macroscope.judgements import Judgements, read_judgements, short_name
+from macroscope.reporting.options import HumanJudgements
 from macroscope.reporting.results import Results
 from macroscope.statistics.human import COLUMNS, correlate_statistics
+from macroscope.statistics.judgements import Judgements, read_judgements, short_name
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.rows import SIGNIFICANT
 
-LEVEL = 0.05
 FILE = "human_correlations.csv"
 
 
 @dataclass(frozen=True)
-class Judged:
+class HumanScores:
     """An entry of the config's human judgements with what it speaks about.
 
     Attributes
@@ -50,14 +51,14 @@ class Judged:
         return f"{Path(self.options.table).name} on {self.options.corpus}"
 
 
-def judged_by_people(results: Results) -> list[Judged]:
+def judged_by_people(results: Results) -> list[HumanScores]:
     """All entries of the config's human judgements."""
     config = results.plan.config
     found = []
     for number, entry in enumerate(config.human_judgements):
         mapping = config.matched_systems(number)
         others = [system for system in config.judged_systems(entry.corpus) if system not in mapping]
-        found.append(Judged(entry, read_judgements(entry.table), mapping, others))
+        found.append(HumanScores(entry, read_judgements(entry.table), mapping, others))
     return found
 
 
@@ -96,7 +97,7 @@ def read_correlations(tables: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=[""]).fillna(dict.fromkeys(texts, ""))
 
 
-def correlations_of(correlations: pd.DataFrame, judged: Judged) -> pd.DataFrame:
+def correlations_of(correlations: pd.DataFrame, judged: HumanScores) -> pd.DataFrame:
     """Rows of one entry."""
     ours = (correlations["corpus"] == judged.options.corpus) & (correlations["table"] == judged.options.table)
     return correlations[ours]
@@ -112,9 +113,11 @@ def quality_measures(statistics: pd.DataFrame) -> set[tuple[str, str]]:
     for critic, some in statistics.groupby("critic", sort=False):
         names = set(some["statistic"])
         chosen = {n for n in names if n.startswith("latent_ppl") and n != "latent_ppl_ratio"} | names & {"word_ppl"}
-        if critic in CRITICS and is_empirical(str(critic)):
-            tests = set(load(str(critic)).difference_tests(some)["statistic"])
-            chosen |= {n for n in tests if not n.endswith("_difference")} | names & set(DIVERGENCES)
+        chosen |= names & set(DIVERGENCES)
+        declared = critics().get(str(critic))
+        if declared is not None and declared.data.compares:
+            tests = set(difference_tests(declared.data, some)["statistic"])
+            chosen |= {n for n in tests if not n.endswith("_difference")}
         found |= {(str(critic), name) for name in chosen}
     return found
 
@@ -149,7 +152,7 @@ def display_undefined(correlations: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def display_scores(judged: Judged) -> pd.DataFrame:
+def display_scores(judged: HumanScores) -> pd.DataFrame:
     """Who stands for whom, with the scores; names without a partner are there, too."""
     questions = judged.judgements.scores
     rows = []
@@ -171,4 +174,4 @@ def _cell(row: dict[str, float], coefficient: str) -> str:
     interval = "" if pd.isna(low) else f" [{low:.2f}, {high:.2f}]"
     spread = row[f"{coefficient}_seed_sd"]
     over_seeds = "" if pd.isna(spread) else f", sd {spread:.2f}"
-    return f"{value:.2f}{interval}{over_seeds}" + (" *" if row[f"{coefficient}_p_adjusted"] < LEVEL else "")
+    return f"{value:.2f}{interval}{over_seeds}" + (" *" if row[f"{coefficient}_p_adjusted"] < SIGNIFICANT else "")

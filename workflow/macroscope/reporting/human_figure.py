@@ -10,8 +10,8 @@ from matplotlib.patches import Patch
 
 from macroscope.plotting import BLUE, GREY, VERMILION, style
 from macroscope.statistics.correlation import critical_spearman
+from macroscope.statistics.rows import SIGNIFICANT
 
-SIGNIFICANT = 0.05
 MOST_ROWS = 40
 PANELS_ABREAST = 3
 BAND = "#EDEDED"

@@ -1,6 +1,7 @@
 """The report: one page that opens offline and explains how to read what it shows."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
 from macroscope import __version__
-from macroscope.critics import CRITICS
-from macroscope.critics.critic import ReportItem, is_empirical
+from macroscope.critics import critics
+from macroscope.critics.declaration import captions_of
+from macroscope.critics.findings import ReportItem
 from macroscope.files import atomic
 from macroscope.paths import CAPTIONS
 from macroscope.reporting.human import (
@@ -24,8 +26,8 @@ from macroscope.reporting.human import (
     quality_measures,
     read_correlations,
 )
-from macroscope.reporting.results import Results
-from macroscope.reporting.tables import display_calibration, display_headline, read_headline, read_statistics
+from macroscope.reporting.results import Results, report_items
+from macroscope.reporting.tables import display_headline, display_known_truth, read_headline, read_statistics
 
 TEMPLATE = CAPTIONS / "report.html.jinja"
 LONG_TEXT = 80
@@ -73,7 +75,7 @@ def write_report(config: Path, tables: Path, figures: Path, output: Path) -> Non
     captions = Captions(results)
     statistics = read_statistics(tables)
     chapters = _chapters(results, statistics, figures, captions)
-    chapters += _figure_chapters(results, figures, captions)
+    chapters += _probability_chapters(results, figures, captions)
     chapters += _human_chapters(results, statistics, tables, figures, captions)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
@@ -85,7 +87,7 @@ def write_report(config: Path, tables: Path, figures: Path, output: Path) -> Non
         training=_training(results, tables, figures, captions),
         corpora=_table("corpora", "The corpora", tables / "corpora.csv", captions),
         dropped=_table("dropped", "What was dropped, and why", tables / "dropped.csv", captions),
-        calibration=_calibration(tables, captions),
+        known_truth=_known_truth(tables, captions),
         config=yaml.safe_dump(results.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True),
     )
     with atomic(output) as temporary:
@@ -93,22 +95,28 @@ def write_report(config: Path, tables: Path, figures: Path, output: Path) -> Non
 
 
 class Captions:
-    """Captions from workflow/report/*.rst, with this run's values filled in."""
+    """Captions from workflow/report/*.rst and the critics' folders, with this run's values filled in."""
 
     def __init__(self, results: Results) -> None:
-        config = results.plan.config
+        self.config = results.plan.config
         self.values = {
-            "config": config,
-            "confidence": f"{100 * config.statistics.confidence:g}",
-            "empirical": any(is_empirical(critic) for critic, _, _ in results.judged()),
-            **{name: getattr(config.critics, name) for name in CRITICS},
+            "confidence": f"{100 * self.config.statistics.confidence:g}",
+            "compares": any(critics()[critic].data.compares for critic, _ in results.plan.critics.chapters),
         }
         self.environment = Environment(undefined=StrictUndefined)
 
     def html(self, name: str, **values: object) -> str:
         """Caption `name` as HTML, with further values of the block that it stands at."""
-        source = (CAPTIONS / f"{name}.rst").read_text(encoding="utf-8")
-        text = self.environment.from_string(source).render(self.values | values)
+        return self._html(CAPTIONS / f"{name}.rst", values)
+
+    def of_critic(self, critic: str, name: str) -> str:
+        """Caption `name` of a critic as HTML; it knows the critic's `options`."""
+        return self._html(
+            captions_of(critics()[critic].package) / f"{name}.rst", {"options": self.config.critic(critic)}
+        )
+
+    def _html(self, path: Path, values: Mapping[str, object]) -> str:
+        text = self.environment.from_string(path.read_text(encoding="utf-8")).render({**self.values, **values})
         settings = {"halt_level": 2, "report_level": 2, "raw_enabled": False, "file_insertion_enabled": False}
         return publish_parts(text, writer="html5", settings_overrides=settings)["body"]
 
@@ -165,46 +173,31 @@ def _chapters(
     results: Results, statistics: pd.DataFrame, figures: Path, captions: Captions
 ) -> list[tuple[str, list[Shown]]]:
     """Return (title, blocks) of every critic on every corpus: the general figures first, then the critic's own."""
-    chapters: dict[tuple[str, str], list[Shown]] = {}
-    for critic, corpus, item in results.items(statistics):
-        key = (critic, corpus)
-        if key not in chapters:
-            chapters[key] = [
-                Shown(f"{name}-{corpus}", title, captions.html(name), figure=inline_svg(path))
-                for name, title in (
-                    ("latent_ppl", "Latent perplexity of every system"),
-                    ("perplexity", "Good words, good structure?"),
-                )
-                if (path := figures / f"{name}_{critic}_{corpus}.svg").exists()
-            ]
-        chapters[key].append(_shown(item, corpus, captions))
-    return [(f"{critic} on {corpus}", blocks) for (critic, corpus), blocks in chapters.items()]
+    chapters = []
+    for findings in results.findings(statistics, figures):
+        critic, corpus = findings.critic, findings.corpus
+        general = [
+            Shown(f"{name}-{critic}-{corpus}", title, captions.html(name), figure=inline_svg(path))
+            for name, title in (
+                ("latent_ppl", "Latent perplexity of every system"),
+                ("perplexity", "Good words, good structure?"),
+            )
+            if (path := figures / f"{name}_{critic}_{corpus}.svg").exists()
+        ]
+        own = [_shown(item, critic, corpus, captions) for item in report_items(findings)]
+        chapters.append((f"{critic} on {corpus}", [*general, *own]))
+    return chapters
 
 
-def _figure_chapters(results: Results, figures: Path, captions: Captions) -> list[tuple[str, list[Shown]]]:
-    """Chapters of what is asked about clusters and strings besides comparisons; each with one figure."""
-    corpora = dict.fromkeys(corpus for corpus, _ in results.plan.models_with_estimates())
-    wanted = [
-        *(
-            ("probabilities", f"probabilities on {corpus}", "Estimated against true probabilities", corpus)
-            for corpus in corpora
-        ),
-        *(
-            ("probing", f"probing on {asked.corpus}", "What the clusters know", asked.corpus)
-            for asked in results.plan.config.probing
-        ),
-    ]
-    return [
-        (
-            chapter,
-            [
-                Shown(
-                    f"{name}-{corpus}", title, captions.html(name), figure=inline_svg(figures / f"{name}_{corpus}.svg")
-                )
-            ],
-        )
-        for name, chapter, title, corpus in wanted
-    ]
+def _probability_chapters(results: Results, figures: Path, captions: Captions) -> list[tuple[str, list[Shown]]]:
+    """Return (title, blocks) of every corpus with systems whose own probabilities are known."""
+    title, caption = "Estimated against true probabilities", captions.html("probabilities")
+    chapters = []
+    for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.critics.known_log_q()):
+        name = f"probabilities_{corpus}"
+        figure = inline_svg(figures / f"{name}.svg")
+        chapters.append((f"probabilities on {corpus}", [Shown(name, title, caption, figure=figure)]))
+    return chapters
 
 
 def _human_chapters(
@@ -235,11 +228,11 @@ def _human_chapters(
     return chapters
 
 
-def _shown(item: ReportItem, corpus: str, captions: Captions) -> Shown:
+def _shown(item: ReportItem, critic: str, corpus: str, captions: Captions) -> Shown:
     return Shown(
-        anchor=f"{item.name}-{corpus}",
+        anchor=f"{critic}-{item.name}-{corpus}",
         title=item.title,
-        caption=captions.html(item.caption),
+        caption=captions.of_critic(critic, item.caption or item.name),
         table=None if item.table is None else html_table(item.table),
         figure=None if item.figure is None else inline_svg(item.figure),
         documents=item.documents,
@@ -271,9 +264,9 @@ def _table(name: str, title: str, path: Path, captions: Captions) -> Shown:
     )
 
 
-def _calibration(tables: Path, captions: Captions) -> Shown | None:
-    path = tables / "calibration.csv"
+def _known_truth(tables: Path, captions: Captions) -> Shown | None:
+    path = tables / "known_truth.csv"
     if not path.exists():
         return None
-    table = html_table(display_calibration(pd.read_csv(path)))
-    return Shown("calibration", "Estimated against known truth", captions.html("calibration"), table)
+    table = html_table(display_known_truth(pd.read_csv(path)))
+    return Shown("known_truth", "Estimated against known truth", captions.html("known_truth"), table)

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from macroscope.config.schema import load_config
-from macroscope.critics.critic import ReportItem, load
+from macroscope.critics import critics
+from macroscope.critics.findings import Findings, ReportItem
 from macroscope.documents import Provenance, read_provenance
 from macroscope.files import read_json
 from macroscope.plan import Plan
-from macroscope.systems.options import LanguageModelSystem
 
 
 class Results:
@@ -29,24 +29,24 @@ class Results:
 
     def statistics(self) -> pd.DataFrame:
         """All tidy statistics: critics in the order of the config, then perplexities."""
-        tables = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in self.plan.statistics()]
+        tables = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in self.plan.reporting.statistics()]
         return pd.concat(tables, ignore_index=True)
 
     def corpora(self) -> list[str]:
         """Corpora of the run."""
-        return self.plan.corpora()
+        return self.plan.critics.corpora_used
 
     def systems(self, corpus: str) -> list[str]:
         """Systems that were judged against a corpus, the control first."""
-        return [system for c, system in self.plan.pairs() if c == corpus]
+        return [system for c, system in self.plan.critics.pairs if c == corpus]
 
     def language_models(self) -> list[tuple[str, str]]:
         """Every (corpus, language model)."""
-        return self.plan.pairs(LanguageModelSystem)
+        return self.plan.reporting.language_models()
 
     def trained_models(self) -> list[tuple[str, str]]:
         """Every (corpus, language model) that was trained, not taken as published."""
-        return [pair for pair in self.language_models() if self.plan.is_trained(pair[1])]
+        return self.plan.reporting.trained_models()
 
     def corpus_table(self, name: str) -> pd.DataFrame:
         """A table (filters, summary) of all corpora, one below the other, with a column `corpus`."""
@@ -59,27 +59,13 @@ class Results:
 
     def samples(self) -> Iterator[tuple[str, str, Provenance]]:
         """(corpus, system, provenance of its samples)."""
-        for corpus, system in self.plan.pairs():
+        for corpus, system in self.plan.critics.pairs:
             yield corpus, system, read_provenance(self.folder / "systems" / corpus / system / "samples.parquet")
 
     def theory(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         """(critic, corpus, system, what theory gives) wherever it gives anything."""
-        for (critic, corpus, system), path in self.plan.calibrations().items():
+        for (critic, corpus, system), path in self.plan.critics.theories().items():
             yield critic, corpus, system, read_json(Path(path))
-
-    def probing(self) -> pd.DataFrame:
-        """What clusters know, of all probed corpora and encoders."""
-        frames = [
-            pd.read_csv(self.folder / "critics" / "clusters" / asked.corpus / "probing" / f"{encoder}.csv").assign(
-                corpus=asked.corpus, encoder=encoder
-            )
-            for asked in self.plan.config.probing
-            for encoder in asked.encoders
-        ]
-        if not frames:
-            return pd.DataFrame()
-        table = pd.concat(frames, ignore_index=True)
-        return table[["corpus", "encoder", *(column for column in table if column not in ("corpus", "encoder"))]]
 
     def model_size(self, corpus: str, system: str) -> dict[str, int]:
         """Parameters, size of the vocabulary, and context window in tokens of a language model."""
@@ -89,24 +75,41 @@ class Results:
         """Losses of a language model's training (nats a token) by step."""
         return pd.read_csv(self.folder / "systems" / corpus / system / "model" / "training_log.csv")
 
-    def judged(self) -> Iterator[tuple[str, str, list[str]]]:
-        """(critic, corpus, systems) of everything that was judged."""
-        for critic, corpus in dict.fromkeys((critic, corpus) for critic, corpus, _ in self.plan.comparisons):
-            yield critic, corpus, [s for c, k, s in self.plan.comparisons if (c, k) == (critic, corpus)]
-
-    def items(self, statistics: pd.DataFrame) -> Iterator[tuple[str, str, ReportItem]]:
-        """(critic, corpus, item) of everything that the critics contribute to the report.
+    def findings(self, statistics: pd.DataFrame, figures: Path) -> Iterator[Findings]:
+        """What every critic found on every corpus.
 
         Parameters
         ----------
         statistics
             All numbers of the run, with p_adjusted.
+        figures
+            Folder of the figures.
         """
-        for critic, corpus, systems in self.judged():
-            rows = rows_of(statistics, critic, corpus)
-            folder = self.folder / "critics" / critic / corpus
-            for item in load(critic).report_items(folder, systems, rows, self.folder / "figures"):
-                yield critic, corpus, item
+        config = self.plan.config
+        for (critic, corpus), systems in self.plan.critics.chapters.items():
+            yield Findings(
+                critic,
+                corpus,
+                self.folder / "critics" / critic / corpus,
+                systems,
+                rows_of(statistics, critic, corpus),
+                config.critic(critic),
+                config.statistics.confidence,
+                figures,
+            )
+
+
+def overview(findings: Findings) -> None:
+    """Draw what a critic draws of all systems of a corpus."""
+    critic = critics()[findings.critic]
+    if "overview" in critic.data.stages:
+        critic.stage("overview").function(critic.package)(findings)
+
+
+def report_items(findings: Findings) -> list[ReportItem]:
+    """What a critic contributes to the report of a corpus."""
+    critic = critics()[findings.critic]
+    return critic.stage("report").function(critic.package)(findings) if "report" in critic.data.stages else []
 
 
 def rows_of(statistics: pd.DataFrame, critic: str, corpus: str) -> pd.DataFrame:

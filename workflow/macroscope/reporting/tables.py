@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics import CRITICS
-from macroscope.critics.critic import is_empirical, load
+from macroscope.critics import critics
+from macroscope.critics.declaration import difference_tests
 from macroscope.files import atomic
+from macroscope.reporting.adjustment import with_adjusted_p_values
 from macroscope.reporting.human import (
     FILE,
     correlations_of,
@@ -18,13 +19,12 @@ from macroscope.reporting.human import (
 )
 from macroscope.reporting.latex import to_latex
 from macroscope.reporting.probabilities import probability_table
-from macroscope.reporting.results import Results, rows_of
-from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.reporting.results import Results, report_items, rows_of
+from macroscope.statistics.rows import SIGNIFICANT
 from macroscope.systems.options import Decoding, NgramSystem, PerturbationSystem, SimulatedSystem
 from macroscope.systems.perturbations.options import AnyStep
 
 SMALLEST_P = 0.001
-LEVEL = 0.05
 
 
 def write_tables(config: Path, output: Path) -> None:
@@ -34,14 +34,12 @@ def write_tables(config: Path, output: Path) -> None:
         Every number, tidy.
     headline.csv, headline.tex
         Corpus x system: word PPL beside the latent PPL of every critic, with intervals (deng2022 Tables 2, 3, 5).
-    calibration.csv
+    known_truth.csv
         Estimated against known latent PPL, where a corpus is simulated.
     models.csv
         Size and perplexity of every language model that was trained (meister2021 Table 1).
     probability_correlations.csv
         Models' own log-probabilities against those estimated from their texts (pimentel2022 Figure 1).
-    probing.csv
-        What clusters know of the texts of probed corpora (pimentel2022 Figures 3, 5, 7).
     corpora.csv
         Size and section structure of every corpus and split (Table 11).
     dropped.csv
@@ -59,25 +57,23 @@ def write_tables(config: Path, output: Path) -> None:
         headline = headline_table(results, statistics)
         headline.to_csv(folder / "headline.csv", index=False)
         (folder / "headline.tex").write_text(to_latex(display_headline(headline)), encoding="utf-8")
-        calibration = calibration_table(results, statistics)
-        if len(calibration):
-            calibration.to_csv(folder / "calibration.csv", index=False)
+        truth = known_truth_table(results, statistics)
+        if len(truth):
+            truth.to_csv(folder / "known_truth.csv", index=False)
         models = models_table(results, headline)
         if len(models):
             models.to_csv(folder / "models.csv", index=False)
         probabilities = probability_table(results)
         if len(probabilities):
             probabilities.to_csv(folder / "probability_correlations.csv", index=False)
-        probing = results.probing()
-        if len(probing):
-            probing.to_csv(folder / "probing.csv", index=False)
         results.corpus_table("summary").to_csv(folder / "corpora.csv", index=False)
         dropped_table(results).to_csv(folder / "dropped.csv", index=False)
-        for critic, corpus, item in results.items(statistics):
-            if item.table is not None:
-                stem = f"{critic}_{corpus}_{item.name.removeprefix(f'{critic}_')}"
-                item.table.to_csv(folder / f"{stem}.csv", index=False)
-                (folder / f"{stem}.tex").write_text(to_latex(item.table), encoding="utf-8")
+        for findings in results.findings(statistics, output.parent / "figures"):
+            for item in report_items(findings):
+                if item.table is not None:
+                    stem = f"{findings.critic}_{findings.corpus}_{item.name}"
+                    item.table.to_csv(folder / f"{stem}.csv", index=False)
+                    (folder / f"{stem}.tex").write_text(to_latex(item.table), encoding="utf-8")
         _write_correlations(results, statistics, folder)
 
 
@@ -104,25 +100,6 @@ def read_statistics(tables: Path) -> pd.DataFrame:
     return pd.read_csv(tables / "statistics.csv", keep_default_na=False, na_values=[""])
 
 
-def with_adjusted_p_values(statistics: pd.DataFrame) -> pd.DataFrame:
-    """Add `p_adjusted`: Benjamini-Hochberg over the tests of one family in the run.
-
-    A family is all tests of one statistic; of a critic without a prior, which tests many, all tests of a difference
-    between one system and real text on one corpus. So a system that differs in nothing keeps that verdict, however many
-    tendencies are tested, and however much the other systems differ.
-    """
-    family = statistics["critic"] + " " + statistics["statistic"]
-    for critic in filter(is_empirical, set(statistics["critic"]) & set(CRITICS)):
-        tests = load(critic).difference_tests(statistics[statistics["critic"] == critic])
-        family[tests.index] = critic + " " + tests["corpus"] + " " + tests["system"]
-    adjusted = statistics["p_value"].groupby(family, sort=False).transform(benjamini_hochberg)
-    at = statistics.columns.get_loc("p_value")
-    assert isinstance(at, int)
-    table = statistics.copy()
-    table.insert(at + 1, "p_adjusted", adjusted)
-    return table
-
-
 def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
     """One row a corpus and system: what it is, its perplexity, and its latent PPL under every critic.
 
@@ -132,26 +109,27 @@ def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
         corpus, system, kind, base, setting, decoding, n; word_ppl and token_ppl of the model that is sampled (NaN where
         the system is no language model of this run); for every critic with a prior <critic>_latent_ppl, <critic>_ratio
         (to the control) and <critic>_p_value (BH-adjusted), each perplexity and ratio with _low and _high; for every
-        other critic <critic>_tests and <critic>_different: how many of its tests of a difference have an adjusted
-        p-value below 5 %.
+        critic that compares <critic>_tests and <critic>_different: how many of its tests of a difference have an
+        adjusted p-value below 5 %.
     """
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
-    for corpus, system in results.plan.pairs():
+    for corpus, system in results.plan.critics.pairs:
         row: dict[str, object] = {"corpus": corpus, "system": system, **_description(results, system)}
         for statistic in ("word_ppl", "token_ppl"):
             row |= _estimate(indexed, (corpus, results.plan.trained(system), "perplexity", statistic), statistic)
-        for critic in dict.fromkeys(c for c, k, s in results.plan.comparisons if (k, s) == (corpus, system)):
+        for critic in dict.fromkeys(c for c, k, s in results.plan.critics.comparisons if (k, s) == (corpus, system)):
             rows_of_critic = rows_of(statistics, critic, corpus)
             own = rows_of_critic[rows_of_critic["system"] == system]
             row["n"] = own["n_candidate"].max()
-            if is_empirical(critic):
-                tests = load(critic).difference_tests(own)["p_adjusted"]
-                row |= {f"{critic}_tests": len(tests), f"{critic}_different": int((tests < LEVEL).sum())}
-                continue
-            row |= _estimate(indexed, (corpus, system, critic, "latent_ppl"), f"{critic}_latent_ppl")
-            row |= _estimate(indexed, (corpus, system, critic, "latent_ppl_ratio"), f"{critic}_ratio")
-            row[f"{critic}_p_value"] = _value(indexed, (corpus, system, critic, "latent_ppl"), "p_adjusted")
+            declared = critics()[critic].data
+            if declared.scores:
+                row |= _estimate(indexed, (corpus, system, critic, "latent_ppl"), f"{critic}_latent_ppl")
+                row |= _estimate(indexed, (corpus, system, critic, "latent_ppl_ratio"), f"{critic}_ratio")
+                row[f"{critic}_p_value"] = _value(indexed, (corpus, system, critic, "latent_ppl"), "p_adjusted")
+            if declared.compares:
+                tests = difference_tests(declared, own)["p_adjusted"]
+                row |= {f"{critic}_tests": len(tests), f"{critic}_different": int((tests < SIGNIFICANT).sum())}
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -166,7 +144,7 @@ def models_table(results: Results, headline: pd.DataFrame) -> pd.DataFrame:
     return table[["corpus", "system", "base", "parameters", "vocabulary", "context", "token_ppl", "word_ppl"]]
 
 
-def calibration_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
+def known_truth_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
     """Latent PPL as estimated, with the true section types, and as theory gives it; a row a system with known truth.
 
     Returns
@@ -215,15 +193,13 @@ def _settings(headline: pd.DataFrame) -> list[str]:
     return [", ".join(filter(None, pair)) for pair in zip(headline["setting"], rules, strict=True)]
 
 
-def display_calibration(calibration: pd.DataFrame) -> pd.DataFrame:
-    """Return the calibration as a person reads it."""
-    shown = pd.DataFrame(
-        {"Corpus": calibration["corpus"], "Critic": calibration["critic"], "System": calibration["system"]}
-    )
-    shown["Truth"] = calibration["truth"].map(format_number)
-    shown["With true latents"] = _with_interval(calibration, "gold")
-    shown["Estimate"] = _with_interval(calibration, "estimate")
-    shown["The truth is"] = calibration["basis"]
+def display_known_truth(table: pd.DataFrame) -> pd.DataFrame:
+    """Return estimates beside the known truth as a person reads it."""
+    shown = pd.DataFrame({"Corpus": table["corpus"], "Critic": table["critic"], "System": table["system"]})
+    shown["Truth"] = table["truth"].map(format_number)
+    shown["With true latents"] = _with_interval(table, "gold")
+    shown["Estimate"] = _with_interval(table, "estimate")
+    shown["The truth is"] = table["basis"]
     return shown
 
 

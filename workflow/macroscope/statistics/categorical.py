@@ -35,16 +35,14 @@ from macroscope.statistics.bootstrap import Array, percentile_interval
 from macroscope.statistics.divergences import FRONTIER, Frontier, divergences, smoothed
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import is_exact, p_value_of, random_memberships
+from macroscope.statistics.rows import UNDEFINED, Row
 
 Categories = Sequence[sparse.csr_matrix]
 """One matrix a categorisation: documents x its categories."""
-Row = tuple[str, float, float, float, float]
-"""(statistic, value, low, high, p)"""
 RANDOM_HALVES = 200
 MIXTURES = np.linspace(0, 0.95, 9)
 """Shares u between no difference and the observed one; the resamples are spread over them. At 1 a category that one
 side has not would make the populations' KL infinite."""
-UNDEFINED = float("nan")
 _WEIGHTS_AT_ONCE = 1 << 24
 
 

@@ -15,10 +15,10 @@ from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.permutation import permutation_p_value
 from macroscope.statistics.power import minimum_detectable_difference
+from macroscope.statistics.rows import UNDEFINED
 from macroscope.statistics.total_variation import total_variation_test
 
 NAMES = ["column", "statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
-NOTHING = float("nan")
 
 
 def read_columns(path: Path) -> pd.DataFrame:
@@ -82,24 +82,24 @@ def compare_numbers(
     """(statistic, value, low, high, p) of each comparison of two samples of numbers; see `compare_columns`."""
     if not len(reference) or not len(candidate):
         names = ("mean", "mean_difference", "ks", "hedges_g", "cliffs_delta", "minimum_detectable_difference")
-        return [(name, NOTHING, NOTHING, NOTHING, NOTHING) for name in names]
+        return [(name, UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED) for name in names]
     level = resampling.confidence
     rng = np.random.default_rng(resampling.seed)
     sums = bootstrap_sums(candidate, resampling.resamples, rng)
     p = permutation_p_value(candidate, reference, _mean, resampling.permutations, rng)
     distance, p_ks = ks_test(candidate, reference, resampling.permutations, rng)
     return [
-        ("mean", float(candidate.mean()), *bca_interval(candidate, _mean, sums, level), NOTHING),
+        ("mean", float(candidate.mean()), *bca_interval(candidate, _mean, sums, level), UNDEFINED),
         ("mean_difference", *_difference(candidate, reference, sums, resampling, rng), p),
         ("ks", distance, *ks_interval(candidate, reference, level)[1:], p_ks),
-        ("hedges_g", *hedges_g(candidate, reference, level), NOTHING),
-        ("cliffs_delta", *cliffs_delta(candidate, reference, level), NOTHING),
+        ("hedges_g", *hedges_g(candidate, reference, level), UNDEFINED),
+        ("cliffs_delta", *cliffs_delta(candidate, reference, level), UNDEFINED),
         (
             "minimum_detectable_difference",
             minimum_detectable_difference(candidate, reference),
-            NOTHING,
-            NOTHING,
-            NOTHING,
+            UNDEFINED,
+            UNDEFINED,
+            UNDEFINED,
         ),
     ]
 
@@ -107,7 +107,7 @@ def compare_numbers(
 def mean_interval(values: Array, resampling: Resampling) -> tuple[float, float, float]:
     """Mean of a sample of numbers with its BCa interval; NaN for no number."""
     if not len(values):
-        return (NOTHING,) * 3
+        return (UNDEFINED,) * 3
     sums = bootstrap_sums(values, resampling.resamples, np.random.default_rng(resampling.seed))
     return (float(values.mean()), *bca_interval(values, _mean, sums, resampling.confidence))
 
@@ -136,7 +136,7 @@ def _compare_categories(
     found = total_variation_test(ours, theirs, resampling.permutations, rng)
     options = DivergenceOptions(permutations=resampling.permutations)
     return [
-        *((name, value, NOTHING, NOTHING, p) for name, (value, p) in found.items()),
+        *((name, value, UNDEFINED, UNDEFINED, p) for name, (value, p) in found.items()),
         *compare_categories([theirs], [ours], options, resampling),
     ]
 

@@ -1,6 +1,5 @@
 """Tidy tables of statistics from the files of a comparison."""
 
-from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +9,10 @@ from scipy import sparse
 from macroscope import __version__
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.statistics.categorical import DivergenceOptions, Row, compare_categories
+from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.latent import COLUMNS, Resampling, compare, pooled
-from macroscope.statistics.proportions import wilson_interval
 
 CATEGORIES = "categories"
-ROWS = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
-"""Columns of one system's statistics, before `write_statistics` says whose they are."""
 
 
 def compare_files(
@@ -46,7 +42,9 @@ def compare_files(
     table = compare(control, scores, resampling)
     if scores is not control and CATEGORIES in control and CATEGORIES in scores:
         table = pd.concat([table, category_table(control, scores, resampling)], ignore_index=True)
-    write_statistics(table, output, corpus, system, critic, resampling, signature)
+    write_statistics(
+        table, output, corpus=corpus, system=system, critic=critic, resampling=resampling, signature=signature
+    )
 
 
 def category_table(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
@@ -85,31 +83,9 @@ def perplexity_table(
         rows.append((f"{unit}_ppl", value, low, high, float("nan"), 0, len(documents), resampling.seed))
     names = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "seed"]
     table = pd.DataFrame(rows, columns=names)
-    write_statistics(table, output, corpus, system, "perplexity", resampling, signature)
-
-
-def rows_table(rows: Iterable[Row], sizes: tuple[int, int], reason: Callable[[str], str]) -> pd.DataFrame:
-    """Statistics of one comparison; columns `ROWS`.
-
-    Parameters
-    ----------
-    sizes
-        Numbers of documents in reference and candidate.
-    reason
-        Name of a statistic -> why it is NaN; asked only where it is.
-    """
-    full = [(*row, *sizes, reason(row[0]) if np.isnan(row[1]) else "") for row in rows]
-    return pd.DataFrame(full, columns=ROWS)
-
-
-def shares_table(counts: Mapping[str, int], documents: int, confidence: float) -> pd.DataFrame:
-    """Shares of a collection's documents, with Wilson's intervals; columns `ROWS`."""
-    nothing = float("nan")
-    rows: list[Row] = []
-    for name, count in counts.items():
-        low, high = wilson_interval(count, documents, confidence)
-        rows.append((name, count / documents if documents else nothing, float(low), float(high), nothing))
-    return rows_table(rows, (0, documents), lambda _: "no text")
+    write_statistics(
+        table, output, corpus=corpus, system=system, critic="perplexity", resampling=resampling, signature=signature
+    )
 
 
 def _read_scores(path: Path) -> pd.DataFrame:
@@ -126,6 +102,7 @@ def _read_scores(path: Path) -> pd.DataFrame:
 def write_statistics(
     table: pd.DataFrame,
     output: Path,
+    *,
     corpus: str,
     system: str,
     critic: str,

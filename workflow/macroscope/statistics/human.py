@@ -9,16 +9,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope import __version__
+from macroscope.config.options import CONTROL
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.judgements import Judgements, check_mapping, read_judgements, same_names, seed_groups
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.correlation import COEFFICIENTS, EXACT_SYSTEMS, Correlations, correlate
+from macroscope.statistics.judgements import Judgements, check_mapping, read_judgements, same_names, seed_groups
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
 
 log = logging.getLogger("macroscope")
 
-CONTROL = "control"
 _OF_COEFFICIENT = ("", "_abs", "_low", "_high", "_seed_sd", "_p_value", "_p_adjusted")
 COLUMNS = (
     *("corpus", "table", "question", "critic", "statistic", "systems", "seeds"),

@@ -22,6 +22,7 @@ from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_in
 from macroscope.statistics.divergences import Frontier, area_under_frontier
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of, sums_within_groups
+from macroscope.statistics.rows import UNDEFINED, Row
 
 NAMES = (
     "forward_kl",
@@ -37,8 +38,6 @@ TRIM = 0.05
 PENALTY = 1e-6
 """Of the calibration's squared slope, where two sides can be told apart without error."""
 Folds = NDArray[np.int64]
-Row = tuple[str, float, float, float, float]
-"""(statistic, value, low, high, p)"""
 
 
 def terms(log_ratios: Array, grid: Array, calibrated: Array | None = None) -> Array:
@@ -127,9 +126,8 @@ def compare_log_ratios(
         The estimates of p and q are taken as they are: the interval does not hold what other texts to estimate them
         from would give. Estimates of KL may be negative; the frontier takes those as 0.
     """
-    nothing = float("nan")
     if not (len(reference) and len(candidate)):
-        return [(name, nothing, nothing, nothing, nothing) for name in NAMES]
+        return [(name, UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED) for name in NAMES]
     rng = np.random.default_rng(resampling.seed)
     scaled = (reference, candidate) if folds is None else calibrate(reference, candidate, folds)
     pairs = ((reference, scaled[0]), (-candidate, -scaled[1]))
@@ -137,7 +135,7 @@ def compare_log_ratios(
     value = from_means(sides[0].mean(axis=0), sides[1].mean(axis=0), frontier.scale)
     resampled = [bootstrap_sums(side, resampling.resamples, rng) / len(side) for side in sides]
     draws = from_means(resampled[0], resampled[1], frontier.scale)
-    p_values = dict.fromkeys(NAMES, nothing)
+    p_values = dict.fromkeys(NAMES, UNDEFINED)
     if folds is not None:
         # Each text has the terms of either role, since it may come to stand on either side.
         both = [
@@ -166,7 +164,7 @@ def calibrate(reference: Array, candidate: Array, folds: tuple[Folds, Folds]) ->
     """Log-ratios scaled and shifted so that they are log-odds of the two sides, both equally likely beforehand.
 
     The scale (not below 0) and the shift of a fold come from the other folds, by logistic regression with a slight
-    penalty on the scale. Where that finds nothing, all log-ratios are 0.
+    penalty on the scale. Where that finds UNDEFINED, all log-ratios are 0.
     """
     sides = (reference, candidate)
     found = [np.zeros(len(side)) for side in sides]
@@ -225,8 +223,7 @@ def published(reference: Array, candidate: Array, frontier: Frontier) -> list[Ro
         "mauve": area,
         "frontier_integral": float("nan"),
     }
-    nothing = float("nan")
-    return [(name, values[name], nothing, nothing, nothing) for name in NAMES]
+    return [(name, values[name], UNDEFINED, UNDEFINED, UNDEFINED) for name in NAMES]
 
 
 def _holding(value: float, interval: tuple[float, float]) -> tuple[float, float]:

@@ -14,11 +14,9 @@ from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import is_exact, p_value_of, random_memberships
 from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.rows import UNDEFINED, Row
 
-Row = tuple[str, float, float, float, float]
-"""(statistic, value, low, high, p)"""
 NAMES = ("mmd_squared", "energy_distance", "precision", "recall")
-UNDEFINED = float("nan")
 _AT_ONCE = 128
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.decomposition import PCA
 
-from macroscope.critics.clusters.embeddings import Vectors
+from macroscope.critics.clusters.latents import Vectors
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.files import atomic
 

@@ -1,24 +1,25 @@
 """Every number of the clusters critic: what was embedded, and a candidate against a reference."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope.critics.clusters.clustering import Clustering, Labels, fit, number_of_clusters, prepared
-from macroscope.critics.clusters.embeddings import Embeddings
+from macroscope.critics.clusters.evidence import write_evidence
+from macroscope.critics.clusters.latents import Embeddings, read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score
+from macroscope.critics.halves import compare_with_control
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.categorical import DivergenceOptions, Row, compare_categories, one_hot
-from macroscope.statistics.comparison import rows_table, shares_table
+from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.divergences import Frontier, divergences, smoothed
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.rows import UNDEFINED, Row, rows_table, shares_table, value_only
 from macroscope.statistics.sampled_divergences import published
 from macroscope.statistics.vectors import compare_vectors
-
-NOTHING = float("nan")
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        Columns `statistics.comparison.ROWS`.
+        Columns `statistics.rows.ROWS`.
     sides
         Embeddings of reference and candidate, without texts that have none.
     labels
@@ -44,6 +45,36 @@ class Comparison:
     labels: tuple[Labels, Labels]
     clustering: Clustering
     scores: Scores
+
+
+def compare_latents(
+    control_latents: Path,
+    latents: Path,
+    shared: Path | None = None,
+    *,
+    options: ClustersOptions,
+    resampling: Resampling,
+    evidence: Path,
+) -> pd.DataFrame:
+    """Compare the embeddings of a system with the control's, and write the evidence; see `critics.halves`.
+
+    Parameters
+    ----------
+    shared
+        Folder of a clustering that all systems share; None: one of each comparison's two sides.
+    """
+    clustering = Clustering.load(shared) if shared is not None else None
+    compared = compare_with_control(
+        control_latents,
+        latents,
+        read=read_embeddings,
+        describe=lambda side: describe(side, resampling.confidence),
+        compare=lambda reference, candidate: compare(reference, candidate, clustering, options, resampling),
+        halves=lambda side: (side.every_other(0), side.every_other(1)),
+    )
+    curve = by_number_of_clusters(compared.found, options, resampling.seed)
+    write_evidence(evidence, compared.found, curve, options)
+    return compared.table
 
 
 def describe(texts: Embeddings, confidence: float) -> pd.DataFrame:
@@ -97,10 +128,10 @@ def compare(
                 f"{name} has {len(side)} texts with an embedding; the clusters critic needs two or more"
             )
     vectors = [prepared(side.vectors, options) for side in sides]
-    clustering = shared or _joint(vectors, options.clusters, options, resampling.seed)
+    clustering = shared or _joint(vectors, options.number_of_clusters, options, resampling.seed)
     labels = clustering.assign(vectors[0]), clustering.assign(vectors[1])
     scores = score(labels[0], labels[1], clustering.clusters, options.smoothing)
-    found: list[Row] = [("clusters", float(clustering.clusters), NOTHING, NOTHING, NOTHING)]
+    found: list[Row] = [value_only("clusters", clustering.clusters)]
     found += divergence_rows(labels, clustering.clusters, scores, options, resampling)
     found += latent_nll_rows(labels, clustering.clusters, scores, options, resampling)
     rng = np.random.default_rng(resampling.seed)
@@ -122,9 +153,9 @@ def divergence_rows(
         ratios = [log_p - log_q for log_p, log_q in zip(scores.log_p, scores.log_q, strict=True)]
         each = [published(ratios[0][:, s], ratios[1][:, s], frontier) for s in range(labels[0].shape[1])]
         values = {rows[0][0]: [row[1] for row in rows] for rows in zip(*each, strict=True)}
-        means = [(name, float(np.mean(some)), NOTHING, NOTHING, NOTHING) for name, some in values.items()]
+        means = [value_only(name, np.mean(some)) for name, some in values.items()]
         spreads = [
-            (f"{name}_seed_sd", float(np.std(some, ddof=1)) if len(some) > 1 else NOTHING, NOTHING, NOTHING, NOTHING)
+            value_only(f"{name}_seed_sd", np.std(some, ddof=1) if len(some) > 1 else UNDEFINED)
             for name, some in values.items()
         ]
         return means + spreads
@@ -155,7 +186,7 @@ def by_number_of_clusters(found: Comparison, options: ClustersOptions, seed: int
         ]
         for name, function in divergences(Frontier(options.scale, options.weights)).items():
             values = function(shares[0], shares[1])
-            spread = values.std(ddof=1) if len(values) > 1 else NOTHING
+            spread = values.std(ddof=1) if len(values) > 1 else UNDEFINED
             rows.append((asked, name, values.mean(), spread))
     return pd.DataFrame(rows, columns=["clusters", "divergence", "value", "seed_sd"])
 

@@ -1,35 +1,52 @@
 """All systems of a corpus side by side: divergences, and how they depend on the number of clusters."""
 
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from macroscope.critics.divergence_report import CONTROL, DIVERGENCES, DRAWN, divergence_figure
-from macroscope.plotting import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW, save, style
+from macroscope.config.options import CONTROL
+from macroscope.critics.clusters.probing_figure import probing_figure
+from macroscope.critics.divergence_report import DIVERGENCES, DRAWN, divergence_figure
+from macroscope.critics.findings import Findings
+from macroscope.plotting import COLOURS, save, style
 
-COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, BLACK, GREY, YELLOW)
 LINES = ("-", "--", ":")
 HALVES = "real text, half against half\n(half as many texts, so larger)"
 MOST_LINES = len(COLOURS) * len(LINES)
 
 
-def draw(folder: Path, systems: list[str], statistics: pd.DataFrame, output: Path) -> None:
-    """Draw all figures into the folder `output`, as SVG and PDF, named clusters_<figure>_<corpus>."""
-    save(divergence_figure(statistics, systems), output / f"clusters_divergences_{folder.name}")
-    curves = read_curves(folder, systems)
+def draw(findings: Findings) -> None:
+    """Draw all figures."""
+    if findings.systems:
+        _draw_systems(findings)
+    table = probed(findings)
+    if len(table):
+        save(probing_figure(table, findings.corpus), findings.figure("probing"))
+
+
+def probed(findings: Findings) -> pd.DataFrame:
+    """What the clusters of the corpus know, with every encoder; empty where that was not asked."""
+    asked = next((asked for asked in findings.options.probing if asked.corpus == findings.corpus), None)
+    folder = findings.folder / "probing"
+    tables = [pd.read_csv(folder / f"{name}.csv").assign(encoder=name) for name in (asked.encoders if asked else ())]
+    if not tables:
+        return pd.DataFrame()
+    table = pd.concat(tables, ignore_index=True)
+    return table[["encoder", *(column for column in table if column != "encoder")]]
+
+
+def _draw_systems(findings: Findings) -> None:
+    save(divergence_figure(findings.statistics, findings.systems), findings.figure("divergences"))
+    curves = read_curves(findings)
     if curves.groupby("system")["clusters"].nunique().max() > 1:
-        save(curve_figure(curves), output / f"clusters_by_number_{folder.name}")
+        save(curve_figure(curves), findings.figure("by_number"))
 
 
-def read_curves(folder: Path, systems: list[str]) -> pd.DataFrame:
+def read_curves(findings: Findings) -> pd.DataFrame:
     """Divergences by number of clusters of all systems; of the control, those between its halves."""
     tables = [
-        pd.read_csv(folder / "evidence" / system / "by_clusters.csv").assign(
-            system=HALVES if system == CONTROL else system
-        )
-        for system in systems[: MOST_LINES + 1]
+        table.assign(system=HALVES if system == CONTROL else system)
+        for system, table in findings.tables("by_clusters.csv", MOST_LINES, control=True)
     ]
     return pd.concat(tables, ignore_index=True)
 

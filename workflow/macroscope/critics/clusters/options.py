@@ -1,10 +1,14 @@
 """Options of the clusters critic (pimentel2022 §4, §5, App. C)."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from macroscope.config.options import Options
+from macroscope.config.options import Name, Options
+from macroscope.errors import nearest
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
 
 
 class EmbeddingOptions(Options):
@@ -24,6 +28,27 @@ class EmbeddingOptions(Options):
     max_tokens: int = Field(512, ge=2, description="Texts are cut at this length; the share cut is reported.")
 
 
+class Probing(Options):
+    """What the clusters of a corpus know of its texts (pimentel2022 §6.1): labels, stop words, symbols."""
+
+    corpus: str = Field(description="Corpus whose train and test splits are probed; with labels or without.")
+    reference: str | None = Field(
+        None,
+        description="Another corpus on whose test split clusters are learnt as well, as they are for a comparison"
+        " (paper: WebText); null: clusters are learnt on the train split of the probed corpus only.",
+    )
+    encoders: dict[Name, EmbeddingOptions] = Field(
+        {"minilm": EmbeddingOptions(encoder="minilm")},
+        min_length=1,
+        description="Ways to embed a text, by names of your own.",
+    )
+    numbers_of_clusters: list[Annotated[int, Field(ge=2)]] = Field(
+        [10, 25, 50, 100, 250, 500],
+        min_length=1,
+        description="Numbers of clusters; those of the labels, and twice as many, are added (published code).",
+    )
+
+
 class ClustersOptions(EmbeddingOptions):
     """Clusters of text embeddings, and the divergences between their distributions."""
 
@@ -31,7 +56,7 @@ class ClustersOptions(EmbeddingOptions):
     explained_variance: float = Field(
         0.9, gt=0, le=1, description="Principal components are kept up to this share of the variance (paper: 0.9)."
     )
-    clusters: int | None = Field(
+    number_of_clusters: int | None = Field(
         None,
         ge=2,
         description="K of k-means (paper: 500); default: a tenth of the smaller side's texts, rounded down to 2, 3,"
@@ -64,34 +89,17 @@ class ClustersOptions(EmbeddingOptions):
         description="published: the divergences of the published code (directions swapped, means over texts of"
         " log-ratios of smoothed shares, trimmed for the frontier), without intervals.",
     )
+    probing: list[Probing] = Field([], description="Corpora of which it is asked what their clusters know.")
 
-
-class Probing(Options):
-    """What the clusters of a corpus know of its texts (pimentel2022 §6.1): labels, stop words, symbols."""
-
-    corpus: str = Field(description="Corpus whose train and test splits are probed; with labels or without.")
-    reference: str | None = Field(
-        None,
-        description="Another corpus on whose test split clusters are learnt as well, as they are for a comparison"
-        " (paper: WebText); null: clusters are learnt on the train split of the probed corpus only.",
-    )
-    encoders: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")], EmbeddingOptions] = Field(
-        {"minilm": EmbeddingOptions(encoder="minilm")},
-        min_length=1,
-        description="Ways to embed a text, by names of your own.",
-    )
-    clusters: list[Annotated[int, Field(ge=2)]] = Field(
-        [10, 25, 50, 100, 250, 500],
-        min_length=1,
-        description="Numbers of clusters; those of the labels, and twice as many, are added (published code).",
-    )
-
-
-OPTIONS = ClustersOptions
-
-
-def signature(options: ClustersOptions) -> str:
-    """Everything in the options that changes a number."""
-    parts = options.model_dump()
-    parts["cluster_counts"] = ",".join(map(str, options.cluster_counts))
-    return "critic:clusters|" + "|".join(f"{name}:{value}" for name, value in parts.items())
+    def check(self, place: str, config: "Config") -> None:
+        """Probed corpora are there, each once."""
+        seen: set[str] = set()
+        for number, probing in enumerate(self.probing):
+            for key in ("corpus", "reference"):
+                name = getattr(probing, key)
+                if name is not None and name not in config.corpora:
+                    known = nearest(name, config.corpora)
+                    raise ValueError(f"{place}.probing.{number}.{key}: there is no corpus '{name}'{known}")
+            if probing.corpus in seen:
+                raise ValueError(f"{place}.probing: a corpus stands there twice; put all its encoders into one entry")
+            seen.add(probing.corpus)

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from macroscope import __version__
 from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.clusters.clustering import Labels, fit, prepared
-from macroscope.critics.clusters.embeddings import Vectors, text_encoder
-from macroscope.critics.clusters.options import ClustersOptions, EmbeddingOptions, Probing
+from macroscope.critics.clusters.embeddings import embedded, text_encoder
+from macroscope.critics.clusters.latents import Vectors, vector_column
+from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.tendencies.features import features
 from macroscope.critics.tendencies.tokens import MosesTokens
-from macroscope.documents import in_batches, read_documents, read_provenance
+from macroscope.documents import Collection, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import progress
@@ -35,7 +36,6 @@ SHARES = {"stop_word_share": "stop_words", "symbol_share": "symbols"}
 """Share of a text's tokens -> what is counted of it."""
 INTERVAL = ["value", "ci_low", "ci_high", "seed_sd"]
 COLUMNS = ["learned_on", "clusters", "probe", "measure", *INTERVAL, "baseline", "n_train", "n"]
-_DOCUMENTS_AT_ONCE = 1000
 _ROUNDING = 1e-12
 
 
@@ -58,46 +58,48 @@ class Probed:
     shares: dict[str, Array]
 
 
-def embed_corpus(documents: Path, output: Path, options: EmbeddingOptions) -> None:
+def embed_corpus(documents: Path, *, encoder: str, options: ClustersOptions, output: Path) -> None:
     """Embed all documents of a corpus, with their labels and shares, in a stream.
 
     Writes a row a document: split, label, the shares of `SHARES`, embedding.
+
+    Parameters
+    ----------
+    encoder
+        Name, among those of the one entry of `options.probing`.
     """
-    encoder = text_encoder(options)
+    loaded = text_encoder(options.probing[0].encoders[encoder])
     language = read_provenance(documents).options.get("language", "en")
     tokenize, words = MosesTokens(language), stop_words(language)
-    width = encoder.model.config.hidden_size
     fields = [("split", pa.string()), ("label", pa.string()), *((name, pa.float64()) for name in SHARES)]
-    schema = pa.schema([*fields, ("embedding", pa.list_(pa.float32(), width))])
+    schema = pa.schema([*fields, ("embedding", pa.list_(pa.float32(), loaded.width))])
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for some in in_batches(read_documents(documents), _DOCUMENTS_AT_ONCE):
-            texts = [document.text.replace("\n", " ") for document in some]
+        for some, texts, vectors, _ in embedded(Collection(documents).batches(), loaded):
             counts = {name: column.astype(float) for name, column in features(tokenize(texts), words).items()}
-            vectors, _ = encoder.embed(texts)
             columns = {"split": [d.split for d in some], "label": [d.label for d in some]}
             with np.errstate(invalid="ignore"):  # a text without tokens has no shares
                 columns |= {name: counts[of] / counts["tokens"] for name, of in SHARES.items()}
-            columns["embedding"] = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), width)
+            columns["embedding"] = vector_column(vectors)
             writer.write_table(pa.table(columns, schema=schema))
 
 
-def probe_corpus(
-    corpus: Path,
-    reference: Path | None,
-    output: Path,
-    probing: Probing,
+def probe(
+    embeddings: Path,
+    reference: Path | None = None,
+    *,
     options: ClustersOptions,
     resampling: Resampling,
-    signature: str = "",
+    signature: str,
+    output: Path,
 ) -> None:
     """Predict labels and shares of test texts from their clusters; write a row a prediction as CSV.
 
     Parameters
     ----------
-    corpus, reference
+    embeddings, reference
         What `embed_corpus` wrote, of the probed corpus and of one whose test split clusters are learnt on as well.
     options
-        How embeddings are clustered.
+        How embeddings are clustered; `probing` has one entry.
     signature
         Of the encoder and of the options.
 
@@ -108,12 +110,12 @@ def probe_corpus(
     by bootstrap for R^2; seed_sd; baseline: of the most common label, 0 for R^2; n_train, n: training and test texts;
     seed; signature.
     """
-    train, test = (read_probed(corpus, split) for split in ("train", "test"))
+    train, test = (read_probed(embeddings, split) for split in ("train", "test"))
     learned_on = {"own": train.vectors}
     if reference is not None:
         learned_on["reference"] = read_probed(reference, "test").vectors
     labels = len(set(train.labels) - {""})
-    numbers = sorted({*probing.clusters, *((labels, 2 * labels) if labels > 1 else ())})
+    numbers = sorted({*options.probing[0].numbers_of_clusters, *((labels, 2 * labels) if labels > 1 else ())})
     rows = []
     for name, vectors in learned_on.items():
         different = len(np.unique(vectors, axis=0))

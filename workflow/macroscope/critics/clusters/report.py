@@ -1,12 +1,11 @@
 """What the clusters critic contributes to the report of one corpus."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from macroscope.critics.clusters.clustering import TEXTS_PER_CLUSTER
-from macroscope.critics.critic import ReportItem
-from macroscope.critics.divergence_report import CONTROL, DIVERGENCES, DRAWN, divergence_table, statistics_table
+from macroscope.critics.clusters.figures import probed
+from macroscope.critics.divergence_report import DIVERGENCES, DRAWN, divergence_table, statistics_table
+from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
 
 TEXTS = {
     "truncated_share": ("cut, %", 100.0),
@@ -28,51 +27,58 @@ VECTORS = {
 }
 CONTRIBUTIONS_SHOWN = 3
 """Clusters that are named for each divergence; the evidence has more."""
-SYSTEMS_SHOWN = 12
 CHARACTERS_SHOWN = 160
 
 
-def items(folder: Path, systems: list[str], statistics: pd.DataFrame, figures: Path) -> list[ReportItem]:
-    """List tables and figures; arguments as for `critics.critic.Critic.report_items`."""
+def items(findings: Findings) -> list[ReportItem]:
+    """List tables and figures: of the systems, where any were judged, and of what the clusters know."""
+    return [*(_of_systems(findings) if findings.systems else []), *_of_probing(findings)]
+
+
+def _of_systems(findings: Findings) -> list[ReportItem]:
+    statistics = findings.statistics
     found = [
         ReportItem(
-            "clusters_divergences_figure",
+            "divergences_figure",
             "Divergences between the cluster distributions",
-            "clusters_divergences_figure",
-            figure=figures / f"clusters_divergences_{folder.name}.svg",
+            figure=findings.figure("divergences").with_suffix(".svg"),
             warning=_warning(statistics),
         ),
-        ReportItem(
-            "clusters_divergences", "Divergences, in numbers", "clusters_divergences", divergence_table(statistics)
-        ),
+        ReportItem("divergences", "Divergences, in numbers", divergence_table(statistics)),
     ]
-    curve = figures / f"clusters_by_number_{folder.name}.svg"
+    curve = findings.figure("by_number").with_suffix(".svg")
     if curve.exists():
-        name = "clusters_by_number_figure"
-        found.append(ReportItem(name, "Divergences by number of clusters", name, figure=curve))
+        found.append(ReportItem("by_number_figure", "Divergences by number of clusters", figure=curve))
     for name, title, columns in (
-        ("clusters_latent_nll", "Clusters as latent states", CLUSTERS),
-        ("clusters_vectors", "The embeddings themselves", VECTORS),
-        ("clusters_texts", "What was embedded", TEXTS),
+        ("latent_nll", "Clusters as latent states", CLUSTERS),
+        ("vectors", "The embeddings themselves", VECTORS),
+        ("texts", "What was embedded", TEXTS),
     ):
-        found.append(ReportItem(name, title, name, statistics_table(statistics, columns)))
-    contributions = _contributions(folder, systems)
+        found.append(ReportItem(name, title, statistics_table(statistics, columns)))
+    contributions = _contributions(findings)
     if len(contributions):
-        name = "clusters_contributions"
-        found.append(ReportItem(name, "Clusters that add most to each divergence", name, _named(contributions)))
-        name = "clusters_examples"
-        found.append(ReportItem(name, "Texts of these clusters, of both sides", name, _examples(contributions)))
+        found.append(ReportItem("contributions", "Clusters that add most to each divergence", _named(contributions)))
+        found.append(ReportItem("examples", "Texts of these clusters, of both sides", _examples(contributions)))
     return found
 
 
-def _contributions(folder: Path, systems: list[str]) -> pd.DataFrame:
+def _of_probing(findings: Findings) -> list[ReportItem]:
+    table = probed(findings)
+    if table.empty:
+        return []
+    figure = findings.figure("probing").with_suffix(".svg")
+    shown = table.drop(columns=["seed", "signature"])
+    return [
+        ReportItem("probing_figure", "What the clusters know", figure=figure, caption="probing"),
+        ReportItem("probing", "What the clusters know, in numbers", shown, caption="probing_table"),
+    ]
+
+
+def _contributions(findings: Findings) -> pd.DataFrame:
     """The clusters that add most to each divergence of each system."""
     tables = [
-        pd.read_csv(folder / "evidence" / system / "contributions.csv", keep_default_na=False)
-        .groupby("divergence", sort=False)
-        .head(CONTRIBUTIONS_SHOWN)
-        .assign(system=system)
-        for system in [system for system in systems if system != CONTROL][:SYSTEMS_SHOWN]
+        table.groupby("divergence", sort=False).head(CONTRIBUTIONS_SHOWN).assign(system=system)
+        for system, table in findings.tables("contributions.csv", MOST_SYSTEMS, keep_default_na=False)
     ]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 

@@ -11,11 +11,10 @@ import numpy as np
 from macroscope.critics.clusters.clustering import Labels
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
-from macroscope.statistics.categorical import Row, one_hot, permuted
+from macroscope.statistics.categorical import one_hot, permuted
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import is_exact, p_value_of
-
-NOTHING = float("nan")
+from macroscope.statistics.rows import UNDEFINED, Row, value_only
 
 
 @dataclass(frozen=True)
@@ -74,15 +73,15 @@ def latent_nll_rows(
     if not (np.isfinite(reference).all() and np.isfinite(candidate).all()):  # a cluster that only one text is in
         values = (candidate.mean(), np.exp(candidate.mean()), candidate.mean() - reference.mean())
         names = ("latent_nll", "latent_ppl", "latent_nll_difference")
-        return [(name, float(value), NOTHING, NOTHING, NOTHING) for name, value in zip(names, values, strict=True)]
+        return [value_only(name, value) for name, value in zip(names, values, strict=True)]
     rng = np.random.default_rng(resampling.seed)
     draws = [bootstrap_sums(side, resampling.resamples, rng)[:, 0] / len(side) for side in (candidate, reference)]
     nll, difference = float(candidate.mean()), float(candidate.mean() - reference.mean())
     low, high = percentile_interval(draws[0], resampling.confidence)
     p = _p_value(labels, clusters, difference, options, rng)
     return [
-        ("latent_nll", nll, low, high, NOTHING),
-        ("latent_ppl", float(np.exp(nll)), float(np.exp(low)), float(np.exp(high)), NOTHING),
+        ("latent_nll", nll, low, high, UNDEFINED),
+        ("latent_ppl", float(np.exp(nll)), float(np.exp(low)), float(np.exp(high)), UNDEFINED),
         ("latent_nll_difference", difference, *percentile_interval(draws[0] - draws[1], resampling.confidence), p),
     ]
 

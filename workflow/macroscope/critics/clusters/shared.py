@@ -7,24 +7,24 @@ from pathlib import Path
 import numpy as np
 
 from macroscope.critics.clusters.clustering import fit, number_of_clusters, prepared
-from macroscope.critics.clusters.embeddings import read_embeddings
+from macroscope.critics.clusters.latents import read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 
 log = logging.getLogger("macroscope")
 
 
-def learn_shared(latents: Sequence[Path], output: Path, options: ClustersOptions, seed: int) -> None:
+def learn_shared(all_latents: Sequence[Path], *, options: ClustersOptions, seed: int, output: Path) -> None:
     """Cluster the embeddings of all systems together, as many texts of each as the smallest has.
 
     Parameters
     ----------
-    latents
+    all_latents
         Embeddings of every system, the control among them.
     output
         Folder to write.
     """
     sides = []
-    for path in latents:
+    for path in all_latents:
         vectors = read_embeddings(path).vectors
         sides.append(prepared(vectors[np.isfinite(vectors).all(axis=1)], options))
     size = min(map(len, sides))
@@ -32,5 +32,5 @@ def learn_shared(latents: Sequence[Path], output: Path, options: ClustersOptions
     # A system with ten times the texts must not have ten times the clusters.
     together = np.concatenate([side[np.sort(rng.choice(len(side), size, replace=False))] for side in sides])
     log.info("shared clustering: %d texts of each of %d systems", size, len(sides))
-    clusters = number_of_clusters(options.clusters, (size, size), len(np.unique(together, axis=0)))
+    clusters = number_of_clusters(options.number_of_clusters, (size, size), len(np.unique(together, axis=0)))
     fit(together, clusters, options, seed).save(output)

@@ -12,7 +12,6 @@ from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior
 from macroscope.critics.coherence.transition_graph import transition_graph
 from macroscope.critics.coherence.transitions import step_probabilities, transition_table
-from macroscope.critics.critic import Evidence
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
@@ -21,24 +20,46 @@ WORST_DOCUMENTS = 5
 CHARACTERS = 600
 
 
-def explain(evidence: Evidence, output: Path, options: CoherenceOptions) -> None:
-    """Write transitions.csv (Table 12), transition_graph.svg and .pdf (Figure 4), worst_documents.json (Table 13)."""
-    prior = SectionPrior.load(evidence.prior)
-    states = dict(_states(evidence.latents))
-    control = [sequence for _, sequence in _states(evidence.control_latents)]
-    table = transition_table(list(states.values()), control, prior, options.error_threshold)
+def explain(
+    texts: Path,
+    latents: Path,
+    control_latents: Path,
+    scores: Path,
+    prior: Path,
+    *,
+    system: str,
+    confidence: float,
+    options: CoherenceOptions,
+    output: Path,
+) -> None:
+    """Write transitions.csv (Table 12), transition_graph.svg and .pdf (Figure 4), worst_documents.json (Table 13).
+
+    Parameters
+    ----------
+    texts, latents, scores
+        Of the system.
+    control_latents
+        Of the control.
+    confidence
+        Level of the intervals, between 0 and 1.
+    """
+    chain, threshold = SectionPrior.load(prior), options.error_threshold
+    states = dict(_states(latents))
+    control = [sequence for _, sequence in _states(control_latents)]
+    table = transition_table(list(states.values()), control, chain, threshold, confidence)
+    title = f"{system}: section transitions against real text"
     with atomic(output) as folder:
         folder.mkdir()
         table.to_csv(folder / "transitions.csv", index=False)
-        save(
-            transition_graph(table, f"{evidence.system}: section transitions against real text"),
-            folder / "transition_graph",
+        save(transition_graph(table, title, confidence), folder / "transition_graph")
+        worst = worst_documents(
+            texts, pd.read_parquet(scores, columns=["id", "nll", "units"]), states, chain, threshold
         )
-        write_json(folder / "worst_documents.json", worst_documents(evidence, states, prior, options.error_threshold))
+        write_json(folder / "worst_documents.json", worst)
 
 
 def worst_documents(
-    evidence: Evidence, states: dict[str, np.ndarray], prior: SectionPrior, threshold: float
+    texts: Path, scores: pd.DataFrame, states: dict[str, np.ndarray], prior: SectionPrior, threshold: float
 ) -> list[dict[str, Any]]:
     """Return the documents with the highest latent NLL a section, with the probability of every transition.
 
@@ -46,11 +67,10 @@ def worst_documents(
     -------
     list of {id, title, nll, units, sections: [{type, probability, error, text}], end: {probability, error}}
     """
-    scores = pd.read_parquet(evidence.scores, columns=["id", "nll", "units"])
     scores = scores.assign(rate=scores["nll"] / scores["units"])
     worst = scores.sort_values(["rate", "id"], ascending=[False, True]).head(WORST_DOCUMENTS).set_index("id")
     found: dict[str, dict[str, Any]] = {}
-    for document in read_documents(evidence.documents):
+    for document in read_documents(texts):
         if document.id not in worst.index:
             continue
         probabilities = step_probabilities(states[document.id], prior)

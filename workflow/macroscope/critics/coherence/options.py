@@ -38,13 +38,3 @@ class CoherenceOptions(Options):
     error_threshold: float = Field(
         0.01, gt=0, lt=1, description="A transition below this prior probability is an error (paper: Table 12)."
     )
-
-
-OPTIONS = CoherenceOptions
-
-
-def signature(options: CoherenceOptions) -> str:
-    """Everything in the options that changes a number."""
-    parts = options.model_dump()
-    parts["smoothing"] = ",".join(f"{delta:g}" for delta in options.smoothing)
-    return "critic:coherence|" + "|".join(f"{key}:{value}" for key, value in parts.items())

@@ -6,39 +6,39 @@ from pathlib import Path
 import numpy as np
 
 from macroscope.corpora.titles import normalise_title
-from macroscope.critics.coherence.calibration import calibrated
 from macroscope.critics.coherence.classifier import SectionClassifier
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_latents
-from macroscope.critics.coherence.options import CoherenceOptions, signature
-from macroscope.documents import Document, in_batches, read_documents
+from macroscope.critics.coherence.options import CoherenceOptions
+from macroscope.critics.coherence.temperature import calibrated
+from macroscope.documents import Collection, Document
 from macroscope.files import read_json
 
-DOCUMENTS_PER_BATCH = 1000
 
-
-def project(documents: Path, inference: Path, output: Path, options: CoherenceOptions) -> None:
+def project(texts: Collection, inference: Path, *, signature: str, options: CoherenceOptions, output: Path) -> None:
     """Infer the posterior over section types of every section of every document.
 
     Parameters
     ----------
-    documents
-        Any collection; all its splits are projected.
+    texts
+        All splits are projected.
     inference
         Folder of the trained section classifier.
+    signature
+        What the latents depend on; it goes into their metadata.
     """
     classifier = SectionClassifier(inference / "classifier", options.max_tokens)
     temperature = read_json(inference / "validation.json")["temperature"]
     language = read_json(inference / "section_types.json")["language"]
     counts = {"documents": 0, "sections": 0, "sections_cut": 0, "documents_with_unknown_titles": 0}
-    info = LatentsInfo(classifier.types, signature(options), counts)
-    write_latents(output, _batches(documents, classifier, temperature, language, counts), info)
+    info = LatentsInfo(classifier.types, signature, counts)
+    write_latents(output, _batches(texts, classifier, temperature, language, counts), info)
 
 
 def _batches(
-    documents: Path, classifier: SectionClassifier, temperature: float, language: str, counts: dict[str, int]
+    collection: Collection, classifier: SectionClassifier, temperature: float, language: str, counts: dict[str, int]
 ) -> Iterator[Batch]:
     known = set(classifier.types)
-    for batch in in_batches(read_documents(documents), DOCUMENTS_PER_BATCH):
+    for batch in collection.batches():
         texts = [section.text for document in batch for section in document.sections]
         logits, was_cut = classifier.logits(texts)
         gold = [_gold(document, known, language) for document in batch]

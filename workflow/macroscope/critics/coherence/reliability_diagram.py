@@ -9,11 +9,11 @@ from macroscope.plotting import BLUE, GREY, style
 from macroscope.statistics.proportions import wilson_interval
 
 
-def reliability_diagram(table: pd.DataFrame, title: str) -> Figure:
-    """Accuracy of the section classifier against its confidence, with 95 % Wilson intervals."""
+def reliability_diagram(table: pd.DataFrame, title: str, confidence: float) -> Figure:
+    """Accuracy of the section classifier against how sure it is, with Wilson intervals at the level `confidence`."""
     filled = table[table["sections"] > 0]
     correct = (filled["accuracy"] * filled["sections"]).round().astype(int)
-    intervals = np.array(wilson_interval(correct, filled["sections"]))
+    intervals = np.array(wilson_interval(correct, filled["sections"], confidence))
     with style():
         figure, (top, bottom) = plt.subplots(
             2, 1, figsize=(5.2, 5.4), sharex=True, gridspec_kw={"height_ratios": [3, 1]}
@@ -23,7 +23,12 @@ def reliability_diagram(table: pd.DataFrame, title: str) -> Figure:
         top.errorbar(
             filled["confidence"], filled["accuracy"], yerr=errors, fmt="o", color=BLUE, capsize=3, label="validation"
         )
-        top.set(ylabel="accuracy (share of sections)", ylim=(0, 1.03), xlim=(0, 1.02), title=title)
+        top.set(
+            ylabel=f"accuracy (share of sections), {100 * confidence:g} % interval",
+            ylim=(0, 1.03),
+            xlim=(0, 1.02),
+            title=title,
+        )
         top.legend(loc="upper left")
         bottom.bar((filled["low"] + filled["high"]) / 2, filled["sections"], width=0.08, color=BLUE, edgecolor="white")
         bottom.set(xlabel="confidence of the most probable type", ylabel="sections", yscale="log")

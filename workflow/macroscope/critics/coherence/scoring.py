@@ -15,7 +15,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, read_json, write_json
 
 
-def fit_prior(documents: Path, inference: Path, output: Path, options: CoherenceOptions) -> None:
+def fit_prior(documents: Path, inference: Path, *, options: CoherenceOptions, output: Path) -> None:
     """Fit the bigram prior on the gold section types of the train split; write `prior.json`, `validation.json`.
 
     The types are the section classifier's, so that prior and latents share their axes.
@@ -44,7 +44,7 @@ def fit_prior(documents: Path, inference: Path, output: Path, options: Coherence
         )
 
 
-def score(latents: Path, prior: Path, output: Path, options: CoherenceOptions) -> None:
+def score(latents: Path, prior: Path, *, options: CoherenceOptions, output: Path) -> None:
     """Score latents under the prior.
 
     Writes id, nll = T(x), units, entropy, and where they make sense:

@@ -18,7 +18,7 @@ from macroscope.files import write_json
 DRAWS = 20_000
 
 
-def calibrate(process: Path, prior: Path, order: str, output: Path, seed: int) -> None:
+def write_theory(process: Path, prior: Path, *, order: str, seed: int, output: Path) -> None:
     """Write what theory gives for a system of this order: latent_ppl, and on which basis.
 
     Parameters

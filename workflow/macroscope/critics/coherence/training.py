@@ -11,35 +11,31 @@ import numpy as np
 from torch.utils.data import Dataset
 from transformers import DataCollatorWithPadding
 
-from macroscope.critics.coherence.calibration import (
+from macroscope.critics.coherence.classifier import SectionClassifier, encode, new_classifier
+from macroscope.critics.coherence.options import CoherenceOptions
+from macroscope.critics.coherence.sections import labelled_sections, section_types, subset, titled_documents
+from macroscope.critics.coherence.temperature import (
     calibrated,
     cross_calibrated,
     expected_calibration_error,
     fit_temperature,
     reliability,
 )
-from macroscope.critics.coherence.classifier import SectionClassifier, encode, new_classifier
-from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.reliability_diagram import reliability_diagram
-from macroscope.critics.coherence.sections import labelled_sections, section_types, subset, titled_documents
 from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
-from macroscope.plotting import save
-from macroscope.statistics.proportions import wilson_interval
-from macroscope.training import Schedule, discard, train
+from macroscope.training import Schedule, discard
+from macroscope.training import train as train_model
 
 log = logging.getLogger("macroscope")
 
 
-def train_section_classifier(
-    documents: Path, output: Path, options: CoherenceOptions, seed: int, checkpoints: Path
-) -> None:
+def train(documents: Path, *, output: Path, options: CoherenceOptions, seed: int, checkpoints: Path) -> None:
     """Fine-tune the encoder on (section text, section type) pairs of the train split.
 
     Writes into the folder `output`: classifier/ (model and tokenizer); section_types.json (the types, most frequent
-    first, and the language of their titles); validation.json (accuracy with its interval, temperature, expected
-    calibration error, n); reliability.csv, .svg and .pdf.
+    first, and the language of their titles); validation.json (sections, how many of them are right, temperature,
+    expected calibration error); reliability.csv.
     """
     types = section_types(titled_documents(documents, "train"))
     if len(types) < 2:
@@ -59,7 +55,7 @@ def train_section_classifier(
         device_batch_size=options.batch_size,
         learning_rate=options.learning_rate,
     )
-    train(
+    train_model(
         model,
         sections,
         None,
@@ -110,14 +106,12 @@ def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: d
     posterior = cross_calibrated(logits, gold) if options.calibrate else calibrated(logits, temperature)
     correct = int((posterior.argmax(axis=1) == gold).sum())
     table = reliability(posterior, gold)
-    low, high = wilson_interval(correct, len(gold))
     majority = np.bincount(gold[gold >= 0], minlength=len(index)).max() / len(gold)
     result = {
         "sections": len(gold),
         "types": len(index),
+        "correct": correct,
         "accuracy": correct / len(gold),
-        "accuracy_low": float(low),
-        "accuracy_high": float(high),
         "majority_share": float(majority),
         "temperature": temperature,
         "expected_calibration_error": expected_calibration_error(table),
@@ -127,4 +121,3 @@ def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: d
     log.info("section classifier: validation accuracy %.4f (%d sections)", result["accuracy"], len(gold))
     write_json(folder / "validation.json", result)
     table.to_csv(folder / "reliability.csv", index=False)
-    save(reliability_diagram(table, "Section classifier, validation sections"), folder / "reliability")

@@ -10,25 +10,26 @@ from matplotlib.path import Path
 
 from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.plotting import BLUE, GREY, VERMILION, style
+from macroscope.statistics.rows import SIGNIFICANT
 
 UNLIKELY = 0.05
 """Transitions below this prior probability are marked in the graph (paper: Figure 4)."""
-SIGNIFICANT = 0.05
-"""Adjusted p-value below which a difference is drawn."""
 THICKEST = 7.0
 """Line width of a difference of 1, in points."""
 
 
-def transition_graph(transitions: pd.DataFrame, title: str, edges: int = 20) -> Figure:
+def transition_graph(transitions: pd.DataFrame, title: str, confidence: float, edges: int = 20) -> Figure:
     """Where the system's transition probabilities differ from the control's by more than chance.
 
     Left, a graph: from the previous section type to the next, as wide as the difference. Right, the same transitions:
-    the probability in the system and in real text, with 95 % intervals.
+    the probability in the system and in real text, with the intervals of the table.
 
     Parameters
     ----------
     transitions
         As `transition_table` makes it.
+    confidence
+        Level of its intervals, between 0 and 1.
     edges
         Only the largest differences are drawn, weighed by how often the previous type occurs: a large change of a rare
         type matters little.
@@ -47,7 +48,7 @@ def transition_graph(transitions: pd.DataFrame, title: str, edges: int = 20) -> 
         )
         figure.suptitle(title, x=0.01, ha="left", fontsize=11)
         _draw_graph(table, graph)
-        _draw_probabilities(table, dots)
+        _draw_probabilities(table, dots, confidence)
         figure.legend(*_legend(), loc="outside lower center", ncols=4, fontsize=9)
     return figure
 
@@ -83,7 +84,7 @@ def _draw_graph(table: pd.DataFrame, axes: Axes) -> None:
     axes.set_axis_off()
 
 
-def _draw_probabilities(table: pd.DataFrame, axes: Axes) -> None:
+def _draw_probabilities(table: pd.DataFrame, axes: Axes, confidence: float) -> None:
     """Probability of each transition in the system and in real text."""
     heights = np.arange(len(table))[::-1].astype(float)
     for prefix, shift, fixed in (("control_", -0.17, GREY), ("", 0.17, None)):
@@ -94,7 +95,8 @@ def _draw_probabilities(table: pd.DataFrame, axes: Axes) -> None:
             axes.plot([low, high], [y + shift] * 2, color=colour, lw=1.4)
             axes.plot(value, y + shift, marker=marker, color=colour, ms=5, ls="")
     axes.set_yticks(heights, [f"{row.previous} → {row.next}" for row in table.itertuples()])
-    axes.set(xlim=(-0.02, 1.02), xlabel="transition probability, with 95 % interval", ylim=(-0.6, len(table) - 0.4))
+    label = f"transition probability, with {100 * confidence:g} % interval"
+    axes.set(xlim=(-0.02, 1.02), xlabel=label, ylim=(-0.6, len(table) - 0.4))
 
 
 def _legend() -> tuple[list[plt.Line2D], list[str]]:

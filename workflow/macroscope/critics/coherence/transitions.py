@@ -16,7 +16,9 @@ Indices = NDArray[np.integer]
 Sequences = Sequence[Sequence[int] | Indices]
 
 
-def transition_table(sequences: Sequences, control: Sequences, prior: SectionPrior, threshold: float) -> pd.DataFrame:
+def transition_table(
+    sequences: Sequences, control: Sequences, prior: SectionPrior, threshold: float, confidence: float
+) -> pd.DataFrame:
     """Every transition that the system or the control makes.
 
     Parameters
@@ -25,12 +27,14 @@ def transition_table(sequences: Sequences, control: Sequences, prior: SectionPri
         State sequences (indices into `prior.types`) of the system and of the control.
     threshold
         A transition is an error where P_c(z_m | z_{m-1}) is below it.
+    confidence
+        Level of the intervals, between 0 and 1.
 
     Returns
     -------
     data frame
         previous, next, count, frequency (share of all transitions of the system), probability (count over the count
-        of its row) with its 95 % Wilson interval probability_low and _high, the same as control_..., p_adjusted
+        of its row) with its Wilson interval probability_low and _high, the same as control_..., p_adjusted
         (Fisher's exact test that the two probabilities are equal, Benjamini-Hochberg over the table),
         prior_probability, error, repetition (a type that follows itself); the most frequent first. Frequencies and
         probabilities in [0, 1]; the probabilities of a type that a side never leaves are NaN.
@@ -45,8 +49,8 @@ def transition_table(sequences: Sequences, control: Sequences, prior: SectionPri
             "previous": [before[i] for i in rows],
             "next": [after[j] for j in columns],
             "count": own[rows, columns].astype(int),
-            **_shares(own, rows, columns, ""),
-            **_shares(other, rows, columns, "control_"),
+            **_shares(own, rows, columns, "", confidence),
+            **_shares(other, rows, columns, "control_", confidence),
             "p_adjusted": benjamini_hochberg(_p_values(own, other, rows, columns)),
             "prior_probability": expected[rows, columns],
             "error": expected[rows, columns] < threshold,
@@ -87,11 +91,11 @@ def _p_values(own: Array, other: Array, rows: Indices, columns: Indices) -> list
     return p_values
 
 
-def _shares(counts: Array, rows: Indices, columns: Indices, prefix: str) -> dict[str, Array]:
+def _shares(counts: Array, rows: Indices, columns: Indices, prefix: str, confidence: float) -> dict[str, Array]:
     """Share of each cell in all transitions, and in those of its row with its interval."""
     count, total = counts[rows, columns], counts.sum(axis=1)[rows]
     left = total > 0
-    low, high = wilson_interval(count, total)
+    low, high = wilson_interval(count, total, confidence)
     return {
         f"{prefix}frequency": count / counts.sum(),
         f"{prefix}probability": np.divide(count, total, out=np.full_like(count, np.nan), where=left),

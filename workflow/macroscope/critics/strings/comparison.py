@@ -1,23 +1,25 @@
 """Every number of the strings critic: a candidate against a reference."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.halves import compare_with_control
 from macroscope.critics.strings.cross_fitting import LogProbabilities, cross_fitted, in_sample
 from macroscope.critics.strings.estimators import estimator
+from macroscope.critics.strings.evidence import write_evidence
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.critics.strings.texts import Texts
+from macroscope.critics.strings.texts import Texts, read_texts
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
-from macroscope.statistics.comparison import rows_table, shares_table
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of, sums_within_groups
-from macroscope.statistics.sampled_divergences import Row, compare_log_ratios, published
+from macroscope.statistics.rows import UNDEFINED, Row, rows_table, shares_table, value_only
+from macroscope.statistics.sampled_divergences import compare_log_ratios, published
 
-NOTHING = float("nan")
 LN10 = float(np.log(10))
 TEXTS_PER_FOLD = 2
 
@@ -29,7 +31,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        Columns `statistics.comparison.ROWS`.
+        Columns `statistics.rows.ROWS`.
     sides
         Texts of reference and candidate.
     scores
@@ -39,6 +41,22 @@ class Comparison:
     rows: pd.DataFrame
     sides: tuple[Texts, Texts]
     scores: LogProbabilities
+
+
+def compare_latents(
+    control_latents: Path, latents: Path, *, options: StringsOptions, resampling: Resampling, evidence: Path
+) -> pd.DataFrame:
+    """Compare the texts of a system with the control's, and write the evidence; see `critics.halves`."""
+    compared = compare_with_control(
+        control_latents,
+        latents,
+        read=read_texts,
+        describe=lambda side: describe(side, resampling.confidence),
+        compare=lambda reference, candidate: compare(reference, candidate, options, resampling),
+        halves=lambda side: (side.every_other(1), side.every_other(0)),
+    )
+    write_evidence(evidence, compared.found)
+    return compared.table
 
 
 def describe(texts: Texts, confidence: float) -> pd.DataFrame:
@@ -82,7 +100,7 @@ def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampl
         wanted = Resampling(resampling.resamples, options.permutations, resampling.confidence, resampling.seed)
         rows = compare_log_ratios(ratios[0], ratios[1], frontier, wanted, scores.folds)
         rows += _per_word(reference, candidate, scores, wanted)
-    rows.append(("fallback_orders", float(scores.fallback_orders), NOTHING, NOTHING, NOTHING))
+    rows.append(value_only("fallback_orders", scores.fallback_orders))
     table = rows_table(rows, (len(reference), len(candidate)), lambda _: "not in the published code")
     return Comparison(table, (reference, candidate), scores)
 
@@ -103,11 +121,11 @@ def _per_word(reference: Texts, candidate: Texts, scores: LogProbabilities, resa
     nll = ratio(-p_other, once[1])
     ppl = tuple(float(np.exp(value)) for value in ratio(-p_other, units[1]))
     return [
-        ("forward_kl_per_word", *ratio(p_own - q_other, units[0]), NOTHING),
-        ("backward_kl_per_word", *ratio(q_own - p_other, units[1]), NOTHING),
-        ("cross_entropy", *ratio(-q_other, once[0]), NOTHING),
-        ("latent_nll", *nll, NOTHING),
-        ("latent_ppl", ppl[0], ppl[1], ppl[2], NOTHING),
+        ("forward_kl_per_word", *ratio(p_own - q_other, units[0]), UNDEFINED),
+        ("backward_kl_per_word", *ratio(q_own - p_other, units[1]), UNDEFINED),
+        ("cross_entropy", *ratio(-q_other, once[0]), UNDEFINED),
+        ("latent_nll", *nll, UNDEFINED),
+        ("latent_ppl", ppl[0], ppl[1], ppl[2], UNDEFINED),
         ("latent_ppl_ratio", *_ppl_ratio(-p_own, -p_other, units, scores, resampling)),
     ]
 

@@ -49,13 +49,3 @@ class StringsOptions(Options):
         description="published: every text is scored by estimates that have seen it, and the divergences are those of"
         " the published code (log10 in place of nats, directions swapped, trimmed means); no intervals.",
     )
-
-
-OPTIONS = StringsOptions
-
-
-def signature(options: StringsOptions) -> str:
-    """Everything in the options that changes a number."""
-    parts = options.model_dump(exclude={"lstm"})
-    lstm = ",".join(f"{name}={value}" for name, value in options.lstm.model_dump().items())
-    return "critic:strings|" + "|".join(f"{name}:{value}" for name, value in parts.items()) + f"|lstm:{lstm}"

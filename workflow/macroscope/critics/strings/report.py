@@ -1,11 +1,9 @@
 """What the strings critic contributes to the report of one corpus."""
 
-from pathlib import Path
-
 import pandas as pd
 
-from macroscope.critics.critic import ReportItem
-from macroscope.critics.divergence_report import CONTROL, divergence_figure, divergence_table, statistics_table
+from macroscope.critics.divergence_report import divergence_figure, divergence_table, statistics_table
+from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
 from macroscope.plotting import save
 
 NUMBERS = {
@@ -18,46 +16,39 @@ NUMBERS = {
 }
 TEXTS = {"empty_share": ("empty, %", 100.0), "duplicate_share": ("same as an earlier one, %", 100.0)}
 UNLIKE_SHOWN = 2
-SYSTEMS_SHOWN = 12
 
 
-def draw(folder: Path, systems: list[str], statistics: pd.DataFrame, output: Path) -> None:
-    """Draw the divergences into the folder `output`, as SVG and PDF."""
-    save(divergence_figure(statistics, systems), output / f"strings_divergences_{folder.name}")
+def draw(findings: Findings) -> None:
+    """Draw the divergences."""
+    save(divergence_figure(findings.statistics, findings.systems), findings.figure("divergences"))
 
 
-def items(folder: Path, systems: list[str], statistics: pd.DataFrame, figures: Path) -> list[ReportItem]:
-    """List tables and figures; arguments as for `critics.critic.Critic.report_items`."""
-    figure = figures / f"strings_divergences_{folder.name}.svg"
-    name = "strings_divergences"
+def items(findings: Findings) -> list[ReportItem]:
+    """List tables and figures."""
+    statistics = findings.statistics
     found = [
         ReportItem(
-            f"{name}_figure",
+            "divergences_figure",
             "Divergences between the distributions over strings",
-            f"{name}_figure",
-            figure=figure,
+            figure=findings.figure("divergences").with_suffix(".svg"),
             warning=_warning(statistics),
         ),
-        ReportItem(name, "Divergences over strings, in numbers", name, divergence_table(statistics)),
+        ReportItem("divergences", "Divergences over strings, in numbers", divergence_table(statistics)),
     ]
     per_word = statistics_table(statistics, NUMBERS)
     if len(per_word):
-        found.append(
-            ReportItem("strings_latent_nll", "Texts under estimates of real text", "strings_latent_nll", per_word)
-        )
-    found.append(ReportItem("strings_texts", "What was scored", "strings_texts", statistics_table(statistics, TEXTS)))
-    unlike = _unlike(folder, systems)
+        found.append(ReportItem("latent_nll", "Texts under estimates of real text", per_word))
+    found.append(ReportItem("texts", "What was scored", statistics_table(statistics, TEXTS)))
+    unlike = _unlike(findings)
     if len(unlike):
-        found.append(ReportItem("strings_unlike", "Texts that are least like real ones", "strings_unlike", unlike))
+        found.append(ReportItem("unlike", "Texts that are least like real ones", unlike))
     return found
 
 
-def _unlike(folder: Path, systems: list[str]) -> pd.DataFrame:
+def _unlike(findings: Findings) -> pd.DataFrame:
     tables = [
-        pd.read_csv(folder / "evidence" / system / "unlike.csv", keep_default_na=False)
-        .head(UNLIKE_SHOWN)
-        .assign(system=system)
-        for system in [system for system in systems if system != CONTROL][:SYSTEMS_SHOWN]
+        table.head(UNLIKE_SHOWN).assign(system=system)
+        for system, table in findings.tables("unlike.csv", MOST_SYSTEMS, keep_default_na=False)
     ]
     if not tables:
         return pd.DataFrame()

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.documents import in_batches, read_documents
+from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.systems.ngram.arpa import words_of
@@ -23,7 +23,6 @@ SCHEMA = pa.schema(
         pa.field("words", pa.int32(), nullable=False),
     ]
 )
-_DOCUMENTS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -50,13 +49,13 @@ class Texts:
         return Texts(self.ids[first::2], self.texts[first::2], self.words[first::2])
 
 
-def project(documents: Path, output: Path) -> None:
+def project(texts: Collection, *, output: Path) -> None:
     """Write the text of every document, in a stream."""
     with atomic(output) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
-        for some in in_batches(read_documents(documents), _DOCUMENTS_AT_ONCE):
-            texts = [document.text.replace("\n", " ") for document in some]
-            counts = [len(words_of(text)) for text in texts]
-            columns = [pa.array([document.id for document in some]), pa.array(texts), pa.array(counts, pa.int32())]
+        for some in texts.batches():
+            lines = [document.text.replace("\n", " ") for document in some]
+            counts = [len(words_of(line)) for line in lines]
+            columns = [pa.array([document.id for document in some]), pa.array(lines), pa.array(counts, pa.int32())]
             writer.write_table(pa.table(columns, schema=SCHEMA))
 
 

@@ -8,20 +8,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from macroscope.critics.critic import SPLIT_HALF, Pair
+from macroscope.critics.halves import compare_with_control
 from macroscope.critics.tendencies import growth, vocabulary
 from macroscope.critics.tendencies.evidence import write_evidence
-from macroscope.critics.tendencies.latents import PER_TEXT, Collection, on_common_types, per_text, read_collection
+from macroscope.critics.tendencies.latents import PER_TEXT, Counted, on_common_types, per_text, read_counted
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.columns import compare_numbers, mean_interval
-from macroscope.statistics.comparison import rows_table, write_statistics
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import permutation_sums
-
-Row = tuple[str, float, float, float, float]
-"""(statistic, value, low, high, p)"""
-UNDEFINED = float("nan")
+from macroscope.statistics.rows import UNDEFINED, rows_table
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        Columns `statistics.comparison.ROWS`.
+        Columns `statistics.rows.ROWS`.
     null
         What exchanging texts between the two sides gave for each statistic that was tested so.
     """
@@ -40,36 +36,31 @@ class Comparison:
     null: dict[str, Array]
 
 
-def compare_files(
-    pair: Pair, statistics: Path, evidence: Path, options: TendenciesOptions, resampling: Resampling
-) -> None:
-    """Compare the latents of a system with the control's; write tidy statistics and the evidence.
-
-    The control is described, and its one half compared with the other as system `SPLIT_HALF`; so is its null.
-    """
-    reference = read_collection(pair.reference)
-    if pair.candidate == pair.reference:
-        whole = describe(reference, options, resampling).assign(system=pair.system)
-        first, second = halves(reference)
-        found = compare(second, first, options, resampling)
-        own = describe(first, options, resampling)
-        table = pd.concat([whole, pd.concat([own, found.rows]).assign(system=SPLIT_HALF)], ignore_index=True)
-        write_evidence(evidence, reference, reference, found.null, options, resampling.seed)
-    else:
-        candidate = read_collection(pair.candidate)
-        found = compare(reference, candidate, options, resampling)
-        table = pd.concat([describe(candidate, options, resampling), found.rows], ignore_index=True)
-        write_evidence(evidence, reference, candidate, found.null, options, resampling.seed)
-    write_statistics(table, statistics, pair.corpus, pair.system, "tendencies", resampling, pair.signature)
+def compare_latents(
+    control_latents: Path, latents: Path, *, options: TendenciesOptions, resampling: Resampling, evidence: Path
+) -> pd.DataFrame:
+    """Compare the latents of a system with the control's, and write the evidence; see `critics.halves`."""
+    compared = compare_with_control(
+        control_latents,
+        latents,
+        read=read_counted,
+        describe=lambda some: describe(some, options, resampling),
+        compare=lambda reference, candidate: compare(reference, candidate, options, resampling),
+        halves=halves,
+        describe_half=True,
+    )
+    null = compared.found.null
+    write_evidence(evidence, compared.reference, compared.candidate, null, options, resampling.seed)
+    return compared.table
 
 
-def describe(collection: Collection, options: TendenciesOptions, resampling: Resampling) -> pd.DataFrame:
+def describe(collection: Counted, options: TendenciesOptions, resampling: Resampling) -> pd.DataFrame:
     """Numbers of one collection by itself: vocabulary, Zipf's and Heaps' law, means of every text's numbers.
 
     Returns
     -------
     data frame
-        Columns `statistics.comparison.ROWS`: `vocabulary_size`, `zipf_s`, `zipf_d_own`, `heaps_alpha`, `heaps_beta`,
+        Columns `statistics.rows.ROWS`: `vocabulary_size`, `zipf_s`, `zipf_d_own`, `heaps_alpha`, `heaps_beta`,
         `heaps_d_own`, the same with `heaps_bigram`, and `<name>_mean` of each of `PER_TEXT`.
     """
     level, seed = resampling.confidence, resampling.seed
@@ -84,9 +75,7 @@ def describe(collection: Collection, options: TendenciesOptions, resampling: Res
     return pd.concat([table, *means], ignore_index=True)
 
 
-def compare(
-    reference: Collection, candidate: Collection, options: TendenciesOptions, resampling: Resampling
-) -> Comparison:
+def compare(reference: Counted, candidate: Counted, options: TendenciesOptions, resampling: Resampling) -> Comparison:
     """Numbers of a candidate against a reference.
 
     Returns
@@ -113,7 +102,7 @@ def compare(
     return Comparison(pd.concat(tables, ignore_index=True), null)
 
 
-def halves(collection: Collection) -> tuple[Collection, Collection]:
+def halves(collection: Counted) -> tuple[Counted, Counted]:
     """Two halves of a collection, every other block of documents in each: what no difference looks like."""
     block = collection.texts["block"].to_numpy()
     number = np.arange(collection.counts.shape[0])

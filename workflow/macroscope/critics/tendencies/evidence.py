@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.tendencies import growth
-from macroscope.critics.tendencies.latents import PER_TEXT, Collection, on_common_types, per_text
+from macroscope.critics.tendencies.latents import PER_TEXT, Counted, on_common_types, per_text
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import fit_zipf, ranked, zipf_law
 from macroscope.files import atomic
@@ -19,8 +19,8 @@ QUANTILES = np.linspace(0, 1, 101)
 
 def write_evidence(
     output: Path,
-    reference: Collection,
-    candidate: Collection,
+    reference: Counted,
+    candidate: Counted,
     null: dict[str, Array],
     options: TendenciesOptions,
     seed: int,
@@ -51,7 +51,7 @@ def write_evidence(
         (pd.concat(draws, ignore_index=True) if draws else empty).to_csv(folder / "null.csv", index=False)
 
 
-def ranks(collection: Collection) -> pd.DataFrame:
+def ranks(collection: Counted) -> pd.DataFrame:
     """Share of all tokens at some ranks, observed and by the fitted law."""
     counts = ranked(np.asarray(collection.counts.sum(axis=0)).ravel())
     if not len(counts):
@@ -67,7 +67,7 @@ def quantiles(texts: pd.DataFrame) -> pd.DataFrame:
     return table.rename_axis("quantile").reset_index()
 
 
-def words(reference: Collection, candidate: Collection) -> pd.DataFrame:
+def words(reference: Counted, candidate: Counted) -> pd.DataFrame:
     """Words with the largest differences of shares, the largest first.
 
     Returns

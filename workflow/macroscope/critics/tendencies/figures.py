@@ -1,7 +1,6 @@
 """All systems of a corpus side by side: the figures of meister2021 in kind."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,14 +8,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from macroscope.critics.critic import SPLIT_HALF
+from macroscope.config.options import CONTROL, SPLIT_HALF
+from macroscope.critics.cells import REAL_TEXT_HALVES
+from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.growth import TYPES
 from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, VERMILION, save, style
+from macroscope.statistics.rows import SIGNIFICANT
 
 MOST_PANELS = 24
 """Systems in one figure; with more, the first ones are drawn, and the figure says so."""
-SIGNIFICANT = 0.05
-CONTROL = "control"
 BOXES = {
     "length": ("tokens", 1),
     "stop_word_share": ("stop words (% of tokens)", 100),
@@ -37,24 +37,16 @@ Tables = dict[str, pd.DataFrame]
 """System -> table of its evidence, the control's first."""
 
 
-def draw(folder: Path, systems: list[str], statistics: pd.DataFrame, output: Path) -> None:
-    """Draw all figures into the folder `output`, as SVG and PDF, named tendencies_<figure>_<corpus>.
-
-    Parameters
-    ----------
-    folder
-        critics/tendencies/<corpus> of the run.
-    systems
-        Systems that were judged, the control first.
-    statistics
-        Their numbers, with p_adjusted.
-    """
+def draw(findings: Findings) -> None:
+    """Draw all figures."""
 
     def read(name: str) -> Tables:
-        return {system: _read(folder / "evidence" / system / f"{name}.csv") for system in systems[: MOST_PANELS + 1]}
+        # "null" and "nan" are words.
+        return dict(findings.tables(f"{name}.csv", MOST_PANELS, control=True, keep_default_na=False, na_values=[""]))
 
-    left_out = max(0, len(systems) - 1 - MOST_PANELS)
-    shown = systems[: MOST_PANELS + 1]
+    statistics = findings.statistics
+    left_out = max(0, len(findings.candidates) - MOST_PANELS)
+    shown = [CONTROL, *findings.candidates[:MOST_PANELS]]
     curves = {prefix: read(prefix) for prefix in TYPES}
     found = {
         "rank_frequency": panels(read("ranks"), _ranks_panel, "rank", "share of all tokens"),
@@ -74,7 +66,7 @@ def draw(folder: Path, systems: list[str], statistics: pd.DataFrame, output: Pat
     for name, figure in found.items():
         if left_out:
             figure.text(1, 0, f"{left_out} more systems are not drawn; the tables have them", ha="right", color=GREY)
-        save(figure, output / f"tendencies_{name}_{folder.name}")
+        save(figure, findings.figure(name))
 
 
 def panels(
@@ -213,7 +205,7 @@ def null_figure(tables: Tables, statistics: pd.DataFrame) -> Figure:
                     colour = VERMILION if sure else BLUE
                     axes.plot(found.at[key, "value"] * factor, y, "D" if sure else "o", color=colour)
             axes.set_xlabel(label)
-        names = ["real text, half against half" if system == CONTROL else system for system in systems]
+        names = [REAL_TEXT_HALVES[SPLIT_HALF] if system == CONTROL else system for system in systems]
         grid[0, 0].set_yticks(range(len(systems)), names)
         handles = [
             plt.Line2D([], [], color=GREY, lw=8, alpha=0.4),
@@ -223,8 +215,3 @@ def null_figure(tables: Tables, statistics: pd.DataFrame) -> Figure:
         labels = ["95 % of what exchanged texts give", "found", "found, significant (adjusted p < 0.05)"]
         figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
     return figure
-
-
-def _read(path: Path) -> pd.DataFrame:
-    # "null" and "nan" are words.
-    return pd.read_csv(path, keep_default_na=False, na_values=[""])

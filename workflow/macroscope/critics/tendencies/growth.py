@@ -18,15 +18,13 @@ from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.jackknife import jackknife_interval_of_texts
 from macroscope.statistics.kolmogorov_smirnov import ks_test, monte_carlo_p_value
 from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.rows import UNDEFINED, Row
 
 TYPES = {"heaps": "types", "heaps_bigram": "bigram_types"}
 """Prefix of the statistics -> column of the latents."""
-UNDEFINED = float("nan")
 _GROUPS = 50
 Mask = NDArray[np.bool_]
 Integers = NDArray[np.int64]
-Row = tuple[str, float, float, float, float]
-"""(statistic, value, low, high, p)"""
 
 
 def own_rows(texts: pd.DataFrame, prefix: str, options: TendenciesOptions, confidence: float, seed: int) -> list[Row]:

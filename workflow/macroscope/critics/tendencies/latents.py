@@ -1,9 +1,10 @@
-"""Latents of the tendencies critic on disk: a row a text, and beside them the counts of its tokens in blocks.
+"""Latents of the tendencies critic on disk: a row a text, and the counts of tokens in blocks.
 
-`<system>.parquet`: `id`, `block`, and the columns of `FEATURES`. `<system>.counts.parquet`: `block`, `type`, `count`,
-sorted by block. A block is a power of two of consecutive documents, at most `MOST_BLOCKS` of them however large the
-collection: memory grows with the vocabulary, and what resampling needs of the vocabulary is kept. Since the sizes are
-powers of two, the blocks of a smaller collection can be merged to those of a larger one.
+Columns: `id`, `block`, those of `FEATURES`, and `block_counts`: of the first text of a block the counts of all its
+tokens, of the others none. (A block that two shards have a part of has two such rows.) A block is a power of two of
+consecutive documents, at most `MOST_BLOCKS` of them however large the collection: memory grows with the vocabulary, and
+what resampling needs of the vocabulary is kept. Since the sizes are powers of two, the blocks of a smaller collection
+can be merged to those of a larger one.
 """
 
 from dataclasses import dataclass
@@ -37,13 +38,7 @@ TEXTS = pa.schema(
         pa.field("block", pa.int32(), nullable=False),
         *(pa.field(name, pa.int32(), nullable=False) for name in INTEGERS),
         *(pa.field(name, pa.float64()) for name in REALS),
-    ]
-)
-COUNTS = pa.schema(
-    [
-        pa.field("block", pa.int32(), nullable=False),
-        pa.field("type", pa.string(), nullable=False),
-        pa.field("count", pa.int64(), nullable=False),
+        pa.field("block_counts", pa.list_(pa.struct([("type", pa.string()), ("count", pa.int64())])), nullable=False),
     ]
 )
 BLOCK_KEY = b"documents_per_block"
@@ -57,13 +52,8 @@ def documents_per_block(documents: int) -> int:
     return size
 
 
-def counts_path(latents: Path) -> Path:
-    """Where the counts lie that belong to a file of latents."""
-    return latents.with_suffix(".counts.parquet")
-
-
 @dataclass(frozen=True)
-class Collection:
+class Counted:
     """Latents of one system.
 
     Attributes
@@ -83,7 +73,7 @@ class Collection:
     counts: sparse.csr_matrix
     documents_per_block: int
 
-    def merged(self, size: int) -> "Collection":
+    def merged(self, size: int) -> "Counted":
         """Return the same collection in blocks of `size` documents, a multiple of its own."""
         factor = size // self.documents_per_block
         if factor == 1:
@@ -92,7 +82,7 @@ class Collection:
         shape = (int(block[-1]) + 1 if len(block) else 0, len(block))
         merging = sparse.csr_matrix((np.ones(len(block)), (block, np.arange(len(block)))), shape=shape)
         texts = self.texts.assign(block=self.texts["block"] // factor)
-        return Collection(texts, self.types, (merging @ self.counts).tocsr(), size)
+        return Counted(texts, self.types, (merging @ self.counts).tocsr(), size)
 
 
 def per_text(texts: pd.DataFrame) -> pd.DataFrame:
@@ -111,23 +101,25 @@ def per_text(texts: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def read_collection(path: Path) -> Collection:
+def read_counted(path: Path) -> Counted:
     """Read latents and their counts."""
-    for file in (path, counts_path(path)):
-        if not file.exists():
-            raise MacroscopeError(f"{file}: no such file of latents")
-    metadata = pq.read_schema(path).metadata or {}
+    if not path.exists():
+        raise MacroscopeError(f"{path}: no such file of latents")
+    table = pq.read_table(path)
+    metadata = table.schema.metadata or {}
     if BLOCK_KEY not in metadata:
-        raise MacroscopeError(f"{path}: not latents of the tendencies critic")
-    texts = pd.read_parquet(path)
-    table = pd.read_parquet(counts_path(path))
-    codes, types = pd.factorize(table["type"])
+        raise MacroscopeError(f"{path}: not latents of the tendencies critic; project the texts again")
+    lists = table.column("block_counts").combine_chunks()
+    texts = table.drop_columns("block_counts").to_pandas()
+    codes, types = pd.factorize(lists.flatten().field("type").to_pandas())
+    block = np.repeat(texts["block"].to_numpy(), lists.value_lengths().to_numpy())
     blocks = int(texts["block"].max()) + 1 if len(texts) else 0
-    counts = sparse.csr_matrix((table["count"], (table["block"], codes)), shape=(blocks, len(types)))
-    return Collection(texts, pd.Index(types), counts, int(metadata[BLOCK_KEY]))
+    values = lists.flatten().field("count").to_numpy()
+    counts = sparse.csr_matrix((values, (block, codes)), shape=(blocks, len(types)))
+    return Counted(texts, pd.Index(types), counts, int(metadata[BLOCK_KEY]))
 
 
-def on_common_types(*collections: Collection) -> list[sparse.csr_matrix]:
+def on_common_types(*collections: Counted) -> list[sparse.csr_matrix]:
     """Counts of all collections over the union of their types, in one order."""
     union = collections[0].types
     for other in collections[1:]:

@@ -30,11 +30,3 @@ class TendenciesOptions(Options):
     count_permutations: int = Field(
         1000, ge=99, description="Permutations behind the p-values of distances between vocabularies."
     )
-
-
-OPTIONS = TendenciesOptions
-
-
-def signature(options: TendenciesOptions) -> str:
-    """Everything in the options that changes a number."""
-    return "critic:tendencies|" + "|".join(f"{name}:{value}" for name, value in options.model_dump().items())

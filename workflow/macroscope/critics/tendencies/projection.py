@@ -1,4 +1,4 @@
-"""documents -> latents of the tendencies critic: every text in a stream, blocks of documents in worker processes."""
+"""documents -> latents of the tendencies critic: a stream of texts, some documents at a time in worker processes."""
 
 import multiprocessing
 from collections.abc import Iterator
@@ -6,64 +6,62 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.tendencies.features import compression_ratio, features
-from macroscope.critics.tendencies.latents import BLOCK_KEY, COUNTS, TEXTS, counts_path, documents_per_block
+from macroscope.critics.tendencies.latents import BLOCK_KEY, TEXTS, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.tokens import MosesTokens
-from macroscope.documents import Document, in_batches, read_documents
+from macroscope.critics.tendencies.tokens import Batch, MosesTokens
+from macroscope.documents import Collection, Document, in_batches
 from macroscope.files import atomic
 from macroscope.progress import progress
+from macroscope.statistics.permutation import usable_cores
 
-DEFAULT_LANGUAGE = "en"
 _DOCUMENTS_PER_TASK = 256
 Texts = list[tuple[str, int, str]]
 """(id, block, text) of each text."""
 
 
-def project(documents: Path, output: Path, options: TendenciesOptions, processes: int) -> None:
+def project(texts: Collection, *, language: str, options: TendenciesOptions, output: Path) -> None:
     """Measure and count every text of a collection.
 
     Parameters
     ----------
-    documents
-        Documents or samples. Their sections are joined by line breaks; titles do not count as text.
+    texts
+        Their sections are joined by line breaks; titles do not count as text.
+    language
+        Of the corpus; the options may name another one.
     output
         See `macroscope.critics.tendencies.latents`.
-    processes
-        Worker processes at most; 1 = none besides this one, as for a collection that is done in one go.
     """
-    number = pq.ParquetFile(documents).metadata.num_rows
-    size = documents_per_block(number)
-    processes = min(processes, -(-number // max(_DOCUMENTS_PER_TASK, size)))
-    language = options.language or DEFAULT_LANGUAGE
-    shown = progress(read_documents(documents), "count tokens", total=number, unit="documents")
-    tasks = ((texts, language) for texts in _tasks(shown, options.unit, size))
+    size = documents_per_block(texts.total)
+    processes = min(usable_cores(), -(-len(texts) // _DOCUMENTS_PER_TASK))
+    schema = TEXTS.with_metadata({BLOCK_KEY: str(size).encode()})
+    tasks = ((some, options.language or language) for some in _tasks(texts, options.unit, size))
     with ExitStack() as stack:
-        texts_file = stack.enter_context(atomic(output))
-        counts_file = stack.enter_context(atomic(counts_path(output)))
-        schema = TEXTS.with_metadata({BLOCK_KEY: str(size).encode()})
-        texts_writer = stack.enter_context(pq.ParquetWriter(texts_file, schema, compression="zstd"))
-        counts_writer = stack.enter_context(pq.ParquetWriter(counts_file, COUNTS, compression="zstd"))
-        for texts, counts in _results(tasks, processes, stack):
-            texts_writer.write_table(texts.cast(schema))
-            counts_writer.write_table(counts)
+        temporary = stack.enter_context(atomic(output))
+        writer = stack.enter_context(pq.ParquetWriter(temporary, schema, compression="zstd"))
+        for table in _results(tasks, processes, stack):
+            writer.write_table(table.cast(schema))
 
 
-def _tasks(documents: Iterator[Document], unit: str, size: int) -> Iterator[Texts]:
-    """Cut a stream into tasks of whole blocks."""
-    per_task = max(_DOCUMENTS_PER_TASK, size)
-    for start, some in enumerate(in_batches(documents, per_task)):
+def _tasks(collection: Collection, unit: str, size: int) -> Iterator[Texts]:
+    """Cut a stream into tasks."""
+    shown = progress(collection, "count tokens", unit="documents")
+    number = collection.first
+    for some in in_batches(shown, _DOCUMENTS_PER_TASK):
         yield [
-            (identifier, (start * per_task + number) // size, text)
-            for number, document in enumerate(some)
+            (identifier, number_of_document // size, text)
+            for number_of_document, document in enumerate(some, start=number)
             for identifier, text in _texts(document, unit)
         ]
+        number += len(some)
 
 
 def _texts(document: Document, unit: str) -> Iterator[tuple[str, str]]:
@@ -76,9 +74,7 @@ def _texts(document: Document, unit: str) -> Iterator[tuple[str, str]]:
     yield from ((f"{document.id}#{number}", part) for number, part in enumerate(parts))
 
 
-def _results(
-    tasks: Iterator[tuple[Texts, str]], processes: int, stack: ExitStack
-) -> Iterator[tuple[pa.Table, pa.Table]]:
+def _results(tasks: Iterator[tuple[Texts, str]], processes: int, stack: ExitStack) -> Iterator[pa.Table]:
     """Results in the order of the tasks, a bounded number of them on their way."""
     if processes <= 1:
         yield from map(_measured, tasks)
@@ -94,17 +90,27 @@ def _tokenizer(language: str) -> MosesTokens:
     return MosesTokens(language)
 
 
-def _measured(task: tuple[Texts, str]) -> tuple[pa.Table, pa.Table]:
-    """Latents and counts of some texts."""
+def _measured(task: tuple[Texts, str]) -> pa.Table:
+    """Latents of some texts."""
     texts, language = task
     tokenize = _tokenizer(language)
     batch = tokenize([text for *_, text in texts])
     blocks = np.array([block for _, block, _ in texts], dtype=np.int64)
-    columns = features(batch, stop_words(language))
+    columns: dict[str, Any] = dict(features(batch, stop_words(language)))
     columns["compression_ratio"] = np.array([compression_ratio(text) for *_, text in texts])
-    names = {"id": [identifier for identifier, *_ in texts], "block": blocks.astype(np.int32)}
-    measured = pa.table({name: pa.array({**names, **columns}[name], TEXTS.field(name).type) for name in TEXTS.names})
+    columns["id"] = [identifier for identifier, *_ in texts]
+    columns["block"] = blocks.astype(np.int32)
+    columns["block_counts"] = _block_counts(blocks, batch)
+    return pa.table({name: pa.array(columns[name], TEXTS.field(name).type) for name in TEXTS.names})
+
+
+def _block_counts(blocks: NDArray[np.int64], batch: Batch) -> pa.ListArray:
+    """Counts of each block's tokens at its first text, and nothing at the others."""
     width = max(1, len(batch.types))
     keys, counts = np.unique(blocks[batch.texts] * width + batch.ids, return_counts=True)
     types = pa.array(batch.types, pa.string()).take(pa.array(keys % width))
-    return measured, pa.table([pa.array(keys // width, pa.int32()), types, pa.array(counts)], schema=COUNTS)
+    known, first = np.unique(blocks, return_index=True)
+    lengths = np.zeros(len(blocks), dtype=np.int32)
+    lengths[first] = np.bincount(np.searchsorted(known, keys // width), minlength=len(known))
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays([types, pa.array(counts)], ["type", "count"]))

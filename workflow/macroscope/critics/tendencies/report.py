@@ -1,12 +1,11 @@
 """What the tendencies critic contributes to the report of one corpus."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics.critic import SPLIT_HALF, ReportItem
-from macroscope.critics.tendencies.figures import CONTROL, SIGNIFICANT
+from macroscope.critics.cells import REAL_TEXT_HALVES, cell
+from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
 
 
 @dataclass(frozen=True)
@@ -98,35 +97,21 @@ FIGURES = {
     "length_distribution": "Distribution of the lengths",
     "null": "Chance and what was found",
 }
-NAMES = {SPLIT_HALF: "real text, half against half"}
-CONTRASTED_SYSTEMS = 24
+DIGITS = 4
 WORDS = 8
 
 
-def items(folder: Path, systems: list[str], statistics: pd.DataFrame, figures: Path) -> list[ReportItem]:
-    """List tables and figures; arguments as for `critics.critic.Critic.report_items`."""
-    found = [
-        ReportItem(f"tendencies_{name}", layout.title, f"tendencies_{name}", table=_table(statistics, layout))
-        for name, layout in TABLES.items()
-    ]
-    found.append(
-        ReportItem("tendencies_words", "Words whose share differs most", "tendencies_words", _words(folder, systems))
-    )
+def items(findings: Findings) -> list[ReportItem]:
+    """List tables and figures."""
+    statistics = findings.statistics
+    found = [ReportItem(name, layout.title, _table(statistics, layout)) for name, layout in TABLES.items()]
+    found.append(ReportItem("words", "Words whose share differs most", _words(findings)))
     undefined = statistics.loc[statistics["value"].isna(), ["system", "statistic", "reason"]]
     if len(undefined):
-        found.append(
-            ReportItem("tendencies_undefined", "What is undefined, and why", "tendencies_undefined", undefined)
-        )
+        found.append(ReportItem("undefined", "What is undefined, and why", undefined))
     for name, title in FIGURES.items():
-        figure = figures / f"tendencies_{name}_{folder.name}.svg"
-        found.append(ReportItem(f"tendencies_{name}_figure", title, f"tendencies_{name}_figure", figure=figure))
+        found.append(ReportItem(f"{name}_figure", title, figure=findings.figure(name).with_suffix(".svg")))
     return found
-
-
-def difference_tests(statistics: pd.DataFrame) -> pd.DataFrame:
-    """Rows that test a difference to real text; a distance to a law is none, since real text keeps no law either."""
-    to_a_law = statistics["statistic"].str.endswith(("_d_own", "_d_reference"))
-    return statistics[statistics["p_value"].notna() & ~to_a_law]
 
 
 def _table(statistics: pd.DataFrame, layout: Layout) -> pd.DataFrame:
@@ -135,36 +120,22 @@ def _table(statistics: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     for prefix, (what, factor) in layout.quantities.items():
         for system, some in statistics.groupby("system", sort=False):
             indexed = some.set_index("statistic")
-            row = {"quantity": what, "system": NAMES.get(str(system), system)}
+            row = {"quantity": what, "system": REAL_TEXT_HALVES.get(str(system), system)}
             for suffix, (label, has_unit) in layout.columns.items():
                 statistic = f"{prefix}_{suffix}" if prefix else suffix
                 known = statistic in indexed.index
-                row[label] = _cell(indexed.loc[statistic], factor if has_unit else 1) if known else "–"
+                row[label] = cell(indexed.loc[statistic], factor if has_unit else 1, DIGITS) if known else "–"
             rows.append(row)
     table = pd.DataFrame(rows)
     return table if table["quantity"].any() else table.drop(columns="quantity")
 
 
-def _cell(row: pd.Series, factor: float) -> str:
-    if pd.isna(row["value"]):
-        return "undefined"
-    value = _number(row["value"] * factor)
-    ends = [_number(row[end] * factor) for end in ("ci_low", "ci_high")]
-    interval = "" if pd.isna(row["ci_low"]) else f" [{', '.join(ends)}]"
-    return value + interval + (" *" if row["p_adjusted"] < SIGNIFICANT else "")
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
-
-
-def _words(folder: Path, systems: list[str]) -> pd.DataFrame:
+def _words(findings: Findings) -> pd.DataFrame:
     rows = []
-    for system in [system for system in systems if system != CONTROL][:CONTRASTED_SYSTEMS]:
-        path = folder / "evidence" / system / "words.csv"
-        table = pd.read_csv(path, keep_default_na=False, na_values=[""]).head(WORDS)
+    for system, table in findings.tables("words.csv", MOST_SYSTEMS, keep_default_na=False, na_values=[""]):
         for sign, name in ((1, "more often than in real text"), (-1, "less often")):
-            some = table[table["difference"] * sign > 0]
+            some = table.head(WORDS)
+            some = some[some["difference"] * sign > 0]
             shown = [f"{w} ({100 * c:.2f} %, not {100 * r:.2f} %)" for w, c, r, _ in some.itertuples(index=False)]
             rows.append({"system": system, "": name, "words": ", ".join(shown)})
     return pd.DataFrame(rows)

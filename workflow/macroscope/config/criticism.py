@@ -1,0 +1,114 @@
+"""`macroscope criticize`: the config that two collections of texts imply, and the workflow run on it."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from macroscope.config.options import CONTROL
+from macroscope.config.schema import parse_config
+from macroscope.critics import critics
+from macroscope.errors import MacroscopeError
+from macroscope.files import write_text
+from macroscope.paths import SNAKEFILE
+from macroscope.plan import Plan
+
+RUN = "criticism"
+CORPUS = "reference"
+
+_HEAD = """\
+# Written by `macroscope criticize`; edit what you like and run again:
+#   {command}
+# Every key, with its meaning and default: docs/config.md
+"""
+
+
+def default_critics() -> dict[str, Mapping[str, Any]]:
+    """Critics that are asked without being told to, with their options."""
+    return {name: found.data.criticize for name, found in critics().items() if found.data.criticize is not None}
+
+
+def implied_config(
+    reference: Sequence[Path], candidates: Sequence[Path], asked: Sequence[str], seed: int
+) -> dict[str, Any]:
+    """Config that judges texts of the user's own against the user's own.
+
+    The texts are taken as they are: no boilerplate is removed and no length is asked for, since the candidates' are not
+    filtered either. Rare section titles become the type "other". A fifth of the reference is held out as the control.
+    """
+    systems = _names(candidates)
+    return {
+        "run": RUN,
+        "seed": seed,
+        "corpora": {
+            CORPUS: {
+                "source": "files",
+                "files": [str(path.resolve()) for path in reference],
+                "valid_share": 0.1,
+                "test_share": 0.2,
+                "filters": {
+                    "drop_sections": [],
+                    "min_sections": 1,
+                    "min_section_tokens": 0,
+                    "max_section_tokens": 1_000_000,
+                    "rare_titles": {"min_count": 2, "min_share": 0.01, "instead": "other"},
+                },
+            }
+        },
+        "systems": {name: {"kind": "files", "files": [str(path.resolve())]} for name, path in systems.items()},
+        # What is right for a laptop. With a GPU, take larger encoders, more tokens, all sections.
+        "critics": {name: dict(default_critics().get(name) or {}) for name in asked},
+        "comparisons": [{"corpus": CORPUS, "systems": list(systems), "critics": list(asked)}],
+    }
+
+
+def criticize(
+    reference: Sequence[Path], candidates: Sequence[Path], asked: Sequence[str], output: Path, seed: int, cores: str
+) -> Plan:
+    """Write the config into the folder `output` and run the workflow there; returns its plan.
+
+    Raises
+    ------
+    MacroscopeError
+        Where a file is missing, a critic unknown, or the workflow failed.
+    """
+    for path in (*reference, *candidates):
+        if not path.exists():
+            raise MacroscopeError(f"{path}: no such file or folder")
+    config = implied_config(reference, candidates, asked, seed)
+    plan = Plan(parse_config(config, "criticize"))
+    path = output.resolve() / "config.yaml"
+    command = _command(path, cores)
+    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    write_text(path, _HEAD.format(command=" ".join(["snakemake", *command[3:]])) + text)
+    if subprocess.run(command, check=False).returncode:
+        raise MacroscopeError(
+            f"the workflow failed (its messages stand above, its logs in {output / 'logs'}); what was finished stays,"
+            " and the same command goes on from there"
+        )
+    return plan
+
+
+def _command(config: Path, cores: str) -> list[str]:
+    return [
+        *(sys.executable, "-m", "snakemake"),
+        *("--snakefile", str(SNAKEFILE), "--configfile", str(config), "--directory", str(config.parent)),
+        *("--cores", cores, "--resources", "mem_mb=8000", "--rerun-incomplete", "--quiet", "rules", "host"),
+    ]
+
+
+def _names(files: Sequence[Path]) -> dict[str, Path]:
+    """Names for the candidates, from their files: unique, and fit for a path."""
+    names: dict[str, Path] = {}
+    for file in files:
+        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", file.name.split(".")[0]).strip("-_") or "candidate"
+        name, number = stem, 1
+        while name in names or name == CONTROL:
+            number += 1
+            name = f"{stem}-{number}"
+        names[name] = file
+    return names

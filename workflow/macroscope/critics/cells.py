@@ -1,0 +1,35 @@
+"""Cells of the tables that a person reads."""
+
+import pandas as pd
+
+from macroscope.config.options import SPLIT_HALF
+from macroscope.statistics.rows import SIGNIFICANT
+
+REAL_TEXT_HALVES = {SPLIT_HALF: "real text, half against half"}
+"""Name in tables of statistics -> what a reader sees."""
+
+
+def cell(row: pd.Series, factor: float = 1.0, digits: int = 3) -> str:
+    """A value with its interval, and a star where its adjusted p-value is below 5 %.
+
+    Parameters
+    ----------
+    row
+        Of tidy statistics, with p_adjusted.
+    factor
+        To the unit that is shown.
+    """
+    if pd.isna(row["value"]):
+        return "undefined"
+    interval = ""
+    if not pd.isna(row["ci_low"]):
+        interval = f" [{number(row['ci_low'] * factor, digits)}, {number(row['ci_high'] * factor, digits)}]"
+    star = " *" if row["p_adjusted"] < SIGNIFICANT else ""
+    return number(row["value"] * factor, digits) + interval + star
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Significant digits, and thousands in full."""
+    if pd.isna(value):
+        return "–"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.{digits}g}"

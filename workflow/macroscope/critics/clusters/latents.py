@@ -1,0 +1,84 @@
+"""Latents of the clusters critic on disk: an embedding of every text.
+
+Columns: `id`; `embedding`, a vector of the encoder's width; `truncated`, whether the text was longer than `max_tokens`;
+`excerpt`, the first characters of the text, to read.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from macroscope.errors import MacroscopeError
+
+Vectors = NDArray[np.float32]
+
+
+def latents_schema(width: int) -> pa.Schema:
+    """Columns of the latents, for an encoder of this width."""
+    return pa.schema(
+        [
+            pa.field("id", pa.string(), nullable=False),
+            pa.field("embedding", pa.list_(pa.float32(), width), nullable=False),
+            pa.field("truncated", pa.bool_(), nullable=False),
+            pa.field("excerpt", pa.string(), nullable=False),
+        ]
+    )
+
+
+def vector_column(vectors: Vectors) -> pa.FixedSizeListArray:
+    """Vectors (texts x width) as a column."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """Embeddings of a collection.
+
+    Attributes
+    ----------
+    ids, excerpts
+        Of each text.
+    vectors
+        Texts x dimensions.
+    truncated
+        Whether a text was cut.
+    """
+
+    ids: list[str]
+    excerpts: list[str]
+    vectors: Vectors
+    truncated: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def some(self, chosen: NDArray[Any]) -> "Embeddings":
+        """Those of some texts, by number or flag."""
+        numbers = np.arange(len(self))[chosen]
+        return Embeddings(
+            [self.ids[i] for i in numbers],
+            [self.excerpts[i] for i in numbers],
+            self.vectors[numbers],
+            self.truncated[numbers],
+        )
+
+    def every_other(self, first: int) -> "Embeddings":
+        """Every other text."""
+        return self.some(np.arange(len(self)) % 2 == first)
+
+
+def read_embeddings(path: Path) -> Embeddings:
+    """Read the latents of a system."""
+    try:
+        table = pq.read_table(path)
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file of embeddings") from None
+    column = table.column("embedding").combine_chunks()
+    vectors = column.flatten().to_numpy().reshape(len(table), column.type.list_size)
+    truncated = table.column("truncated").to_numpy()
+    return Embeddings(table.column("id").to_pylist(), table.column("excerpt").to_pylist(), vectors, truncated)

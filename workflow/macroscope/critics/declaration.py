@@ -1,0 +1,153 @@
+"""What a critic declares about itself: data, without importing anything that it runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from macroscope.config.options import Options
+from macroscope.registry import Declared
+from macroscope.stages import Stage
+
+if TYPE_CHECKING:  # the config imports this module, and must start at once
+    import pandas as pd
+
+STAGES = (
+    "train",
+    "fit_prior",
+    "project",
+    "learn_shared",
+    "score",
+    "theory",
+    "explain",
+    "compare",
+    "overview",
+    "report",
+)
+"""Standard stages, in the order in which they run; docs/extending.md says what each is given and has to write. A stage
+of another name has a rule of its own in workflow/rules/critics/<critic>.smk."""
+
+SHOWN = ("overview", "report")
+"""Stages that the rules of reporting run, for all critics and corpora."""
+
+MAKES = {
+    "train": "inference",
+    "fit_prior": "prior",
+    "project": "latents",
+    "learn_shared": "shared",
+    "score": "scores",
+}
+"""Stage -> what it makes, by the name under which other stages read it."""
+
+
+@dataclass(frozen=True)
+class Critic:
+    """A critic, as data.
+
+    Attributes
+    ----------
+    options
+        "module:class" of its group of options, an `Options`.
+    stages
+        Name of each stage -> what runs.
+    latents
+        Columns of its latents.
+    not_tests
+        Patterns of the statistics whose p-values test no difference to real text, or the same difference again, such
+        as the distance to a law that real text does not keep either ("*_d_own").
+    gives_log_q
+        Whether its evidence of a system has texts.parquet with the columns id, side and log_q, an estimate of the log
+        probability that the system gives to a text: it is held against the model's own where that is known.
+    theory_of
+        Kinds of simulated corpora whose process its stage `theory` knows.
+    criticize
+        Options under which `macroscope criticize` asks this critic without being told to; None: only when told.
+    plan
+        "module:class" of what its unusual rules need of the config; "" where all its stages are standard ones.
+    """
+
+    options: str
+    stages: Mapping[str, Stage]
+    latents: str = "id"
+    not_tests: tuple[str, ...] = field(default=())
+    gives_log_q: bool = False
+    theory_of: tuple[str, ...] = field(default=())
+    criticize: Mapping[str, Any] | None = None
+    plan: str = ""
+
+    def __post_init__(self) -> None:
+        if "project" not in self.stages:
+            raise ValueError("a critic projects documents onto latents: it needs the stage 'project'")
+        if "explain" in self.stages and "evidence" in self.stages.get("compare", self.stages["project"]).values:
+            raise ValueError("evidence is written by 'explain' or by 'compare', not by both")
+
+    @cached_property
+    def scores(self) -> bool:
+        """Whether it has a prior and scores every document."""
+        return "score" in self.stages
+
+    @cached_property
+    def compares(self) -> bool:
+        """Whether it compares collections by statistics of its own."""
+        return "compare" in self.stages
+
+    @cached_property
+    def shows(self) -> bool:
+        """Whether it writes evidence of every system."""
+        return "explain" in self.stages or (self.compares and "evidence" in self.stages["compare"].values)
+
+    def tests(self, statistic: str) -> bool:
+        """Whether the p-value of a statistic tests a difference to real text."""
+        return not any(fnmatch(statistic, pattern) for pattern in self.not_tests)
+
+    def uses(self, stage: str) -> set[str]:
+        """Options that change what a stage writes: its own, and those of the stages whose output it reads."""
+        found: set[str] = set()
+        waiting, seen = [stage], set()
+        while waiting:
+            name = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            declared = self.stages[name]
+            found |= {*declared.options, *(option for option, _ in declared.conditions)}
+            waiting += [maker for maker in MAKES if maker in self.stages and _reads(declared, MAKES[maker])]
+        return found
+
+    def last(self) -> str:
+        """Stage that its numbers are made from."""
+        return "compare" if self.compares else "score"
+
+
+def captions_of(package: str) -> Path:
+    """Folder of a critic's captions."""
+    (folder,) = import_module(package).__path__
+    return Path(folder) / "captions"
+
+
+def difference_tests(critic: Critic, statistics: "pd.DataFrame") -> "pd.DataFrame":
+    """Those rows of a critic's tidy statistics that test a difference to real text, each test once."""
+    return statistics[statistics["p_value"].notna() & statistics["statistic"].map(critic.tests).astype(bool)]
+
+
+def signature(critic: Declared[Critic], options: Options, stage: str) -> str:
+    """Everything in the options that changes what a stage writes, as key:value pairs joined by '|'."""
+    used = critic.data.uses(stage)
+    values = options.model_dump()
+    parts = [f"{name}:{_text(values[name])}" for name in type(options).model_fields if name in used]
+    return "|".join([f"critic:{critic.name}", *parts])
+
+
+def _reads(stage: Stage, made: str) -> bool:
+    return any(name == made or name.endswith(f"_{made}") for name in stage.inputs)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ",".join(f"{name}={_text(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return ",".join(f"{item:g}" if isinstance(item, float) else _text(item) for item in value)
+    return str(value)

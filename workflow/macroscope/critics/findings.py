@@ -1,0 +1,116 @@
+"""What a critic found on one corpus, and what it makes of it for the report."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from macroscope.config.options import CONTROL
+
+MOST_SYSTEMS = 12
+"""Systems of which tables show texts, words or clusters; the evidence has them all."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that the stages `overview` and `report` look at.
+
+    Attributes
+    ----------
+    critic, corpus
+        Names.
+    folder
+        critics/<critic>/<corpus> of the run; a stage may read there what it declares.
+    systems
+        Systems that were judged, the control first.
+    statistics
+        The critic's numbers on the corpus, with p_adjusted.
+    options
+        Of the critic.
+    confidence
+        Level of all intervals, between 0 and 1.
+    figures
+        Folder of the run's figures.
+    """
+
+    critic: str
+    corpus: str
+    folder: Path
+    systems: list[str]
+    statistics: pd.DataFrame
+    options: Any
+    confidence: float
+    figures: Path
+
+    @property
+    def candidates(self) -> list[str]:
+        """Systems but for the control."""
+        return [system for system in self.systems if system != CONTROL]
+
+    def figure(self, name: str) -> Path:
+        """Where a figure of this critic on this corpus is drawn, without suffix."""
+        return self.figures / f"{self.critic}_{name}_{self.corpus}"
+
+    def evidence(self, system: str, name: str) -> Path:
+        """A file of a system's evidence."""
+        return self.folder / "evidence" / system / name
+
+    def latents(self, system: str) -> Path:
+        """Latents of a system."""
+        return self.folder / "latents" / f"{system}.parquet"
+
+    def tables(
+        self, name: str, most: int | None = None, control: bool = False, **options: Any
+    ) -> Iterator[tuple[str, pd.DataFrame]]:
+        """(system, CSV table of its evidence) of the first systems; of the control only where it is asked for.
+
+        Parameters
+        ----------
+        name
+            Of the file.
+        most
+            Number of systems besides the control; None: all.
+        options
+            Of `pandas.read_csv`.
+        """
+        for system in [*([CONTROL] if control else []), *self.candidates[:most]]:
+            yield system, pd.read_csv(self.evidence(system, name), **options)
+
+
+@dataclass(frozen=True)
+class ReportItem:
+    """One thing that a critic contributes to the report.
+
+    Attributes
+    ----------
+    name
+        Name of its table and its place in the report; unique in the critic.
+    title
+        Heading.
+    table
+        A table, or None.
+    figure
+        Path of an SVG file, or None.
+    documents
+        Documents to read, with the probability of every transition, or None.
+    caption
+        Name of its caption in the critic's folder `captions`, without suffix: how to read it. Default: `name`.
+    warning
+        A sentence that says why the critic's numbers cannot be trusted here, or None; it also stands by the headline.
+    """
+
+    name: str
+    title: str
+    table: pd.DataFrame | None = None
+    figure: Path | None = None
+    documents: list[dict[str, Any]] | None = None
+    caption: str = ""
+    warning: str | None = None
+
+
+Report = Callable[[Findings], list[ReportItem]]
+"""The stage `report`."""
+Overview = Callable[[Findings], None]
+"""The stage `overview`: draws all systems side by side, each figure where `Findings.figure` says."""

@@ -1,0 +1,53 @@
+"""A stage of any critic, run from files: what the standard rules of the workflow call."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from macroscope.critics.declaration import Critic
+from macroscope.documents import Collection
+from macroscope.registry import Declared
+from macroscope.stages import arguments
+
+_OF_STATISTICS = ("corpus", "system", "signature", "resampling")
+"""Values that the stage `compare` is given always: they stand in every row of its statistics."""
+
+
+def run_critic(
+    critic: Declared[Critic],
+    name: str,
+    options: Any,
+    inputs: Iterable[str],
+    values: Iterable[str],
+    output: Path,
+    shard: tuple[int, int | None] = (0, None),
+) -> None:
+    """Run a stage of a critic.
+
+    `project` is given a `Collection` as its `texts`; `compare` returns rows, which become tidy statistics here.
+
+    Parameters
+    ----------
+    options
+        What the stage uses of the critic's options.
+    inputs, values
+        "name=path" and "name=value"; see `stages.arguments`.
+    shard
+        Number of the shard that is projected, and documents of a shard (None: all are one).
+    """
+    stage = critic.stage(name)
+    compares = name == "compare"
+    given = arguments(stage, inputs, values, _OF_STATISTICS if compares else ())
+    if name == "project":
+        given["texts"] = Collection(given["texts"], *shard)
+    if stage.uses:
+        given["options"] = options
+    if not compares:
+        stage.function(critic.package)(**given, output=output)
+        return
+    from macroscope.statistics.comparison import write_statistics
+
+    about = {key: given[key] for key in _OF_STATISTICS}
+    read = {key: value for key, value in given.items() if key in (*stage.inputs, *stage.values, "options")}
+    table = stage.function(critic.package)(**read)
+    write_statistics(table, output, critic=critic.name, **about)

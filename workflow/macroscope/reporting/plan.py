@@ -1,0 +1,79 @@
+"""What a config implies for reporting: the files that tables, figures and report are made from."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from macroscope.paths import CAPTIONS, RESOURCES
+from macroscope.statistics.judgements import table_files
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
+    from macroscope.critics.plan import CriticsPlan
+    from macroscope.systems.plan import SystemsPlan
+
+
+class ReportingPlan:
+    """The report of a config."""
+
+    def __init__(self, config: "Config", results: str, systems: "SystemsPlan", critics: "CriticsPlan") -> None:
+        self.config, self.results, self.systems, self.critics = config, results, systems, critics
+
+    def language_models(self) -> list[tuple[str, str]]:
+        """Every (corpus, system) that is judged and makes a language model."""
+        return [pair for pair in self.critics.pairs if self.systems.language_models.has_model(pair[1])]
+
+    def trained_models(self) -> list[tuple[str, str]]:
+        """Those of them that are trained, not taken as published."""
+        return [pair for pair in self.language_models() if self.systems.language_models.is_trained(pair[1])]
+
+    def statistics(self) -> list[str]:
+        """Every table of statistics, perplexities included."""
+        models = [f"{self.results}/statistics/perplexity/{c}/{system}.csv" for c, system in self.language_models()]
+        return [*self.critics.statistics(), *models]
+
+    def tables_read(self) -> dict[str, list[str]]:
+        """What the tables are made from."""
+        corpora = [f"{self.results}/corpora/{corpus}" for corpus in self.critics.corpora_used]
+        judgements = {file for entry in self.config.human_judgements for file in table_files(entry.table)}
+        return {
+            "statistics": self.statistics(),
+            "theory": list(self.critics.theories().values()),
+            "probabilities": [
+                self.systems.language_models.log_probabilities(*pair) for pair in self.critics.known_log_q()
+            ],
+            "estimates": self.critics.estimates(),
+            "shown": self.critics.shown_files("report"),
+            "corpora": [f"{folder}/{name}.csv" for folder in corpora for name in ("filters", "summary")],
+            "samples": [self.systems.samples(*pair) for pair in self.critics.pairs],
+            "models": self._models(),
+            "judgements": sorted(file for file in judgements if not _is_ours(file)),
+        }
+
+    def figures_read(self) -> dict[str, list[str]]:
+        """What the figures are made from, the tables aside."""
+        return {"shown": self.critics.shown_files("overview"), "models": self._models()}
+
+    def report_read(self) -> dict[str, list[str]]:
+        """What the report is made from, tables and figures aside."""
+        return {"shown": self.critics.shown_files("report")}
+
+    def modules(self, stage: str) -> list[str]:
+        """Modules of a stage of reporting, with what the critics contribute."""
+        return [f"macroscope.reporting.{stage}", *self.critics.shown_modules()]
+
+    def captions(self) -> list[Path]:
+        """Captions of the report, the critics' among them, and its page."""
+        general = [path for path in sorted(CAPTIONS.iterdir()) if path.is_file()]
+        return [*general, *self.critics.captions()]
+
+    def built_in_judgements(self) -> list[Path]:
+        """Tables of human judgements that come with macroscope."""
+        files = {file for entry in self.config.human_judgements for file in table_files(entry.table)}
+        return sorted(Path(file) for file in files if _is_ours(file))
+
+    def _models(self) -> list[str]:
+        return [f"{self.results}/systems/{corpus}/{system}/model" for corpus, system in self.language_models()]
+
+
+def _is_ours(file: str) -> bool:
+    return Path(file).is_relative_to(RESOURCES)
