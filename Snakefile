@@ -45,3 +45,4 @@ onstart:
 
 onsuccess:
     print_where_to_look()
+    print_times()

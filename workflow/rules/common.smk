@@ -51,3 +51,10 @@ def print_where_to_look():
     """Name what a person opens first."""
     if all(Path(target).exists() for target in plan.targets()):
         print(plan.where_to_look(), file=sys.stderr)
+
+
+def print_times():
+    """Say what took the time."""
+    from macroscope.reporting.times import render_times, times_by_rule
+
+    print(render_times(times_by_rule(Path("logs") / plan.config.run)), file=sys.stderr)
