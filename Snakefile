@@ -40,6 +40,7 @@ rule all:
 
 
 onstart:
+    check_limits()
     write_effective_config()
 
 

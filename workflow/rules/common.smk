@@ -4,13 +4,15 @@ import os
 import sys
 from pathlib import Path
 
+import yaml
+
 PACKAGE = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(PACKAGE))
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
 from macroscope.modules import modules_of
-from macroscope.paths import RESOURCES
+from macroscope.paths import PROFILE, RESOURCES
 from macroscope.plan import load_plan
 from snakemake.exceptions import WorkflowError
 
@@ -40,6 +42,17 @@ wildcard_constraints:
     encoder=r"[A-Za-z0-9_-]+",
     side="own|reference",
     split="valid|test",
+
+
+def check_limits():
+    """Stop where the limits of one machine would hold for jobs on a cluster: they would train without its GPUs."""
+    limits = yaml.safe_load((PROFILE / "profile.yaml").read_text(encoding="utf-8"))["resources"]
+    given = {name: resource.value for name, resource in workflow.global_resources.items()}
+    if workflow.non_local_exec and limits.items() <= given.items():
+        raise WorkflowError(
+            "the limits of profiles/default (memory, GPUs of one machine) would hold for the jobs on the cluster; give"
+            " --workflow-profile slurm, or --workflow-profile none with a profile of your own (docs/cluster.md)"
+        )
 
 
 def write_effective_config():
