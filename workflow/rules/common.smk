@@ -46,8 +46,12 @@ wildcard_constraints:
 
 def check_limits():
     """Stop where the limits of one machine would hold for jobs on a cluster: they would train without its GPUs."""
-    limits = yaml.safe_load((PROFILE / "profile.yaml").read_text(encoding="utf-8"))["resources"]
-    given = {name: resource.value for name, resource in workflow.global_resources.items()}
+    limits = yaml.safe_load((PROFILE / "profile.yaml").read_text(encoding="utf-8"))[
+        "resources"
+    ]
+    given = {
+        name: resource.value for name, resource in workflow.global_resources.items()
+    }
     if workflow.non_local_exec and limits.items() <= given.items():
         raise WorkflowError(
             "the limits of profiles/default (memory, GPUs of one machine) would hold for the jobs on the cluster; give"
