@@ -19,7 +19,7 @@ TORCH ?= 2.13.0
 
 demo: $(VENV)/core.done
 	echo "== Running the default workflow (config.yaml); its messages follow =="
-	$(BIN)/snakemake --profile workflow/profiles/laptop --cores $(CORES) --quiet rules host
+	$(BIN)/snakemake --cores $(CORES) --quiet rules host
 
 test: lint
 	echo "== Tests =="

@@ -40,8 +40,10 @@ rule all:
 
 
 onstart:
+    check_limits()
     write_effective_config()
 
 
 onsuccess:
     print_where_to_look()
+    print_times()

@@ -14,7 +14,7 @@ from macroscope.paths import REPOSITORY
 
 from ..tiny import CRITIC_OPTIONS, simulated_documents, write_encoder, write_jsonl
 
-CHECKOUT = ("Snakefile", "config.yaml", "pyproject.toml", "workflow", "envs", "resources", "experiments")
+CHECKOUT = ("Snakefile", "config.yaml", "pyproject.toml", "workflow", "profiles", "envs", "resources", "experiments")
 
 
 class Run:

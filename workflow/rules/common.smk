@@ -4,13 +4,15 @@ import os
 import sys
 from pathlib import Path
 
+import yaml
+
 PACKAGE = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(PACKAGE))
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
 from macroscope.modules import modules_of
-from macroscope.paths import RESOURCES
+from macroscope.paths import PROFILE, RESOURCES
 from macroscope.plan import load_plan
 from snakemake.exceptions import WorkflowError
 
@@ -42,6 +44,21 @@ wildcard_constraints:
     split="valid|test",
 
 
+def check_limits():
+    """Stop where the limits of one machine would hold for jobs on a cluster: they would train without its GPUs."""
+    limits = yaml.safe_load((PROFILE / "profile.yaml").read_text(encoding="utf-8"))[
+        "resources"
+    ]
+    given = {
+        name: resource.value for name, resource in workflow.global_resources.items()
+    }
+    if workflow.non_local_exec and limits.items() <= given.items():
+        raise WorkflowError(
+            "the limits of profiles/default (memory, GPUs of one machine) would hold for the jobs on the cluster; give"
+            " --workflow-profile slurm, or --workflow-profile none with a profile of your own (docs/cluster.md)"
+        )
+
+
 def write_effective_config():
     """Keep the config with all its defaults beside the results: the report reads it."""
     write_text(Path(plan.effective_config), plan.effective_json())
@@ -51,3 +68,10 @@ def print_where_to_look():
     """Name what a person opens first."""
     if all(Path(target).exists() for target in plan.targets()):
         print(plan.where_to_look(), file=sys.stderr)
+
+
+def print_times():
+    """Say what took the time."""
+    from macroscope.reporting.times import render_times, times_by_rule
+
+    print(render_times(times_by_rule(Path("logs") / plan.config.run)), file=sys.stderr)

@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -16,7 +16,17 @@ from macroscope.cli import config, corpora, critics, reporting, statistics, syst
 from macroscope.cli.criticize import criticize
 from macroscope.errors import MacroscopeError
 
+
+def _record_code(result: Any, code: str | None, record: Path | None, **others: Any) -> None:
+    """Called when a verb has succeeded, and only then."""
+    if code is not None and record is not None:
+        from macroscope.tracking import write_record
+
+        write_record(Path(record), code)
+
+
 app = typer.Typer(
+    result_callback=_record_code,
     help="Tell whether a language model's long texts have the structure of real ones.",
     no_args_is_help=True,
     add_completion=False,
@@ -37,6 +47,8 @@ log = logging.getLogger("macroscope")
 @app.callback()
 def _settings(
     log_file: Annotated[Path | None, typer.Option("--log", help="Write log lines to this file, too.")] = None,
+    code: Annotated[str | None, typer.Option(help="Fingerprint of the code that runs; the workflow gives it.")] = None,
+    record: Annotated[Path | None, typer.Option(help="File to write it to, on success.")] = None,
 ) -> None:
     # The libraries' own bars and advice have no place in log files; ours say how far along a stage is.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")

@@ -14,7 +14,7 @@ from macroscope.config.schema import parse_config
 from macroscope.critics import critics
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
-from macroscope.paths import SNAKEFILE
+from macroscope.paths import PROFILE, SNAKEFILE
 from macroscope.plan import Plan
 
 RUN = "criticism"
@@ -97,7 +97,8 @@ def _command(config: Path, cores: str) -> list[str]:
     return [
         *(sys.executable, "-m", "snakemake"),
         *("--snakefile", str(SNAKEFILE), "--configfile", str(config), "--directory", str(config.parent)),
-        *("--cores", cores, "--resources", "mem_mb=8000", "--rerun-incomplete", "--quiet", "rules", "host"),
+        # By its path: Snakemake would prefer a folder of that name where the command is given.
+        *("--workflow-profile", str(PROFILE), "--cores", cores, "--quiet", "rules", "host"),
     ]
 
 
