@@ -21,12 +21,18 @@ if "corpora" not in config:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/systems.smk"
-include: "workflow/rules/critics/coherence.smk"
-include: "workflow/rules/critics/tendencies.smk"
-include: "workflow/rules/critics/clusters.smk"
-include: "workflow/rules/critics/strings.smk"
+include: "workflow/rules/critics.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/reporting.smk"
+
+
+# What is unusual about a kind of system or a critic, found by itself.
+for unusual in sorted(Path(workflow.basedir, "workflow", "rules").glob("*/*.smk")):
+
+    include: str(unusual)
+
+
+plan.code.check_names()
 
 
 localrules:

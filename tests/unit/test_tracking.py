@@ -11,7 +11,7 @@ import pytest
 from macroscope.errors import MacroscopeError
 from macroscope.fingerprint import fingerprint
 from macroscope.paths import REPOSITORY
-from macroscope.tracking import CodeTracking, write_record
+from macroscope.plan.tracking import CodeTracking, write_record
 
 MODULE = "macroscope.statistics.bootstrap"
 OTHER = "macroscope.statistics.permutation"
@@ -72,7 +72,7 @@ SNAKEFILE = """
 import sys
 from pathlib import Path
 sys.path.insert(0, str(workflow.basedir))
-from macroscope.tracking import CodeTracking
+from macroscope.plan.tracking import CodeTracking
 
 tracking = CodeTracking("results/test", config.get("accept", "").split())
 # Not in `shell` itself, which Snakemake compares: it names this folder.
@@ -95,7 +95,7 @@ TOY = """
 import sys
 from importlib import import_module
 from pathlib import Path
-from macroscope.tracking import write_record
+from macroscope.plan.tracking import write_record
 
 _, _, code, _, record, critic, output = sys.argv
 Path(output).write_text(str(import_module(f"toy.{critic}").formula()))

@@ -11,12 +11,13 @@ sys.path.insert(0, str(PACKAGE))
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
-from macroscope.modules import modules_of
 from macroscope.paths import PROFILE, RESOURCES
-from macroscope.plan import load_plan
 from snakemake.exceptions import WorkflowError
 
 try:
+    # The config's schema holds what other people's packages declare: a broken one of theirs is found here.
+    from macroscope.plan import load_plan
+
     plan = load_plan(config)
 except MacroscopeError as error:
     raise WorkflowError(str(error)) from None
@@ -39,8 +40,6 @@ wildcard_constraints:
     critic=r"[a-z_]+",
     part=r"[A-Za-z0-9-]+",
     shard=r"\d+",
-    encoder=r"[A-Za-z0-9_-]+",
-    side="own|reference",
     split="valid|test",
 
 

@@ -15,14 +15,13 @@ import typer
 from macroscope.cli import config, corpora, critics, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
 from macroscope.errors import MacroscopeError
+from macroscope.files import write_text
 
 
 def _record_code(result: Any, code: str | None, record: Path | None, **others: Any) -> None:
     """Called when a verb has succeeded, and only then."""
     if code is not None and record is not None:
-        from macroscope.tracking import write_record
-
-        write_record(Path(record), code)
+        write_text(record, f"{code}\n")
 
 
 app = typer.Typer(

@@ -33,8 +33,12 @@ def report(
     tables: Tables,
     figures: Annotated[Path, typer.Option(help="Folder of the figures.")],
     output: Annotated[Path, typer.Option(help="HTML file to write.")],
+    times: Annotated[Path | None, typer.Option(help="Folder of the run's logs, for what took the time.")] = None,
+    older: Annotated[
+        list[str] | None, typer.Option(help="RULE=NUMBER of results that older code made; repeatable.")
+    ] = None,
 ) -> None:
     """Write the report, one page that opens offline."""
     from macroscope.reporting.report import write_report
 
-    write_report(config, tables, figures, output)
+    write_report(config, tables, figures, output, times, older or [])

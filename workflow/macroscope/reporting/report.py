@@ -1,7 +1,7 @@
 """The report: one page that opens offline and explains how to read what it shows."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from macroscope.reporting.human import (
 )
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.tables import display_headline, display_known_truth, read_headline, read_statistics
+from macroscope.reporting.times import times_by_rule
 
 TEMPLATE = CAPTIONS / "report.html.jinja"
 LONG_TEXT = 80
@@ -61,7 +62,9 @@ class Shown:
     warning: str | None = None
 
 
-def write_report(config: Path, tables: Path, figures: Path, output: Path) -> None:
+def write_report(
+    config: Path, tables: Path, figures: Path, output: Path, times: Path | None = None, older: Sequence[str] = ()
+) -> None:
     """Write the report of a run as one HTML file without references to anything outside it.
 
     Parameters
@@ -70,6 +73,10 @@ def write_report(config: Path, tables: Path, figures: Path, output: Path) -> Non
         The effective config.
     tables, figures
         Folders that `write_tables` and `draw_figures` made.
+    times
+        Folder of the run's logs, where the benchmarks are; None: what took the time is not told.
+    older
+        "rule=number" of results that older code made, and that were accepted.
     """
     results = Results(config)
     captions = Captions(results)
@@ -86,6 +93,8 @@ def write_report(config: Path, tables: Path, figures: Path, output: Path) -> Non
         warnings=[(title, block) for title, blocks in chapters for block in blocks if block.warning],
         training=_training(results, tables, figures, captions),
         corpora=_table("corpora", "The corpora", tables / "corpora.csv", captions),
+        older=[tuple(entry.rsplit("=", 1)) for entry in older],
+        times=_times(times, captions),
         dropped=_table("dropped", "What was dropped, and why", tables / "dropped.csv", captions),
         known_truth=_known_truth(tables, captions),
         config=yaml.safe_dump(results.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True),
@@ -256,6 +265,16 @@ def _training(results: Results, tables: Path, figures: Path, captions: Captions)
             for corpus, system in results.trained_models()
         ),
     ]
+
+
+def _times(logs: Path | None, captions: Captions) -> Shown | None:
+    """What took the time, by rule."""
+    times = times_by_rule(logs) if logs is not None and logs.exists() else pd.DataFrame()
+    if times.empty:
+        return None
+    names = {"seconds": "seconds in all", "longest": "longest, s", "cpu_seconds": "CPU, s", "megabytes": "memory, MB"}
+    shown = times.round().rename(columns=names).rename_axis("rule").reset_index()
+    return Shown("times", "What took the time", captions.html("times"), html_table(shown))
 
 
 def _table(name: str, title: str, path: Path, captions: Captions) -> Shown:

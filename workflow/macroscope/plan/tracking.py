@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import write_text
 from macroscope.fingerprint import fingerprint
 
 Modules = str | Iterable[str]
@@ -83,6 +82,10 @@ class CodeTracking:
         """
         return {rule: len(records) for rule, records in sorted(self._older.items())}
 
+    def older_flags(self) -> str:
+        """The same as flags of `macroscope reporting report`."""
+        return " ".join(f"--older {rule}={number}" for rule, number in self.older().items())
+
     def check_names(self) -> None:
         """Check that what is accepted are rules; call it after the last of them.
 
@@ -106,8 +109,3 @@ class CodeTracking:
         if code != current:
             self._older.setdefault(rule, set()).add(record)
         return code
-
-
-def write_record(path: Path, code: str) -> None:
-    """Say which code made a result."""
-    write_text(path, f"{code}\n")
