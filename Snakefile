@@ -21,6 +21,13 @@ if "corpora" not in config:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/corpora.smk"
 include: "workflow/rules/systems.smk"
+
+
+for rules_of_kind in sorted((PACKAGE / "rules" / "systems").glob("*.smk")):
+
+    include: rules_of_kind
+
+
 include: "workflow/rules/critics/coherence.smk"
 include: "workflow/rules/critics/tendencies.smk"
 include: "workflow/rules/critics/clusters.smk"

@@ -9,11 +9,12 @@ from typing import Any
 
 import yaml
 
-from macroscope.config.schema import CONTROL, parse_config
+from macroscope.config.schema import parse_config
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
 from macroscope.paths import SNAKEFILE
 from macroscope.plan import Plan
+from macroscope.systems.declaration import CONTROL
 
 RUN = "criticism"
 CORPUS = "reference"

@@ -1,6 +1,7 @@
 """Which modules of this package a stage runs: the inputs that make an edited module re-run its stage and no other."""
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def modules_of(module: str) -> tuple[str, ...]:
 @cache
 def _imports(path: Path) -> tuple[str, ...]:
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), filename=str(path))):
+    for node in executed(ast.parse(path.read_text(encoding="utf-8"), filename=str(path))):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names if _path(alias.name))
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == PACKAGE:
@@ -53,6 +54,14 @@ def _imports(path: Path) -> tuple[str, ...]:
             if len(inside) < len(submodules):
                 found.add(node.module)
     return tuple(sorted(found))
+
+
+def executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes of a syntax tree but those under `if TYPE_CHECKING:`, which never run."""
+    yield tree
+    is_for_types = isinstance(tree, ast.If) and isinstance(tree.test, ast.Name) and tree.test.id == "TYPE_CHECKING"
+    for node in tree.orelse if is_for_types else ast.iter_child_nodes(tree):  # type: ignore[attr-defined]
+        yield from executed(node)
 
 
 @cache

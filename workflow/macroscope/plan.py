@@ -5,34 +5,17 @@ take `wildcards` are input and parameter functions of rules.
 """
 
 import hashlib
-import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from macroscope.config.schema import parse_config
-from macroscope.corpora import SIMULATED, reader
-from macroscope.corpora.options import FilesCorpus, SimulatedCorpus, WebTextCorpus, WikipediaCorpus
-from macroscope.corpora.parts import data_files, named_parts
-from macroscope.corpora.retrieval import RemoteSource, remote_source
-from macroscope.corpora.stop_words import stop_words_path
 from macroscope.critics import CRITICS
 from macroscope.critics.critic import is_empirical, load
-from macroscope.documents import SPLITS
-from macroscope.errors import MacroscopeError
-from macroscope.judged import alternatives
-from macroscope.model_plan import as_json
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.modules import modules_of
 from macroscope.paths import CAPTIONS
 from macroscope.probing_plan import ProbingPlan
-from macroscope.systems.options import (
-    ControlSystem,
-    FilesSystem,
-    LanguageModelSystem,
-    PerturbationSystem,
-    SimulatedSystem,
-)
-from macroscope.systems.perturbations.options import RemoveStopWords, SwapPronouns
+from macroscope.stages import Wildcards, alternatives, as_json
 
 
 class Plan(ProbingPlan):
@@ -47,7 +30,7 @@ class Plan(ProbingPlan):
     def statistics(self) -> list[str]:
         """Every table of statistics, perplexities included."""
         latent = [f"{self.results}/statistics/{c}/{corpus}/{system}.csv" for c, corpus, system in self.comparisons]
-        models = self.pairs(LanguageModelSystem)
+        models = self.language_models()
         return latent + [f"{self.results}/statistics/perplexity/{corpus}/{system}.csv" for corpus, system in models]
 
     def evidence(self) -> list[str]:
@@ -60,33 +43,40 @@ class Plan(ProbingPlan):
             (c, corpus, system): f"{self.results}/critics/{c}/{corpus}/theory/{system}.json"
             for c, corpus, system in self.comparisons
             if not is_empirical(c)
-            and self.kind_of_process(corpus) == "wiki"  # others do not tell their section types
-            and isinstance(self.systems[system], SimulatedSystem | ControlSystem)
+            and self.corpora.options(corpus).tells_section_types
+            and self.systems.order(system) is not None
         }
 
-    def simulated_order(self, wildcards: Any) -> str:
-        """Order of a simulated system; that of the control is the process's."""
-        system = self.systems[wildcards.system]
-        return system.order if isinstance(system, SimulatedSystem) else "process"
-
-    def simulated_kind(self, wildcards: Any) -> str:
-        """Kind of the simulated corpus that a simulated system samples."""
-        kind = self.kind_of_process(wildcards.corpus)
-        assert kind is not None  # the config requires it
-        return kind
+    def simulated_order(self, wildcards: Wildcards) -> str:
+        """Order that the known process gave a system's documents."""
+        order = self.systems.order(wildcards.system)
+        assert order is not None  # `calibrations` requires it
+        return order
 
     def documents(self) -> list[str]:
         """Documents of every corpus that is judged against."""
-        return [f"{self.results}/corpora/{corpus}/documents.parquet" for corpus in self.corpora()]
+        return [self.corpora.documents(corpus) for corpus in self.judged_corpora()]
 
     def samples(self) -> list[str]:
         """Samples of every system that is judged."""
-        return [f"{self.results}/systems/{corpus}/{system}/samples.parquet" for corpus, system in self.pairs()]
+        return [self.systems.samples(corpus, system) for corpus, system in self.pairs()]
 
-    def latents_of_all(self, critic: str) -> Callable[[Any], list[str]]:
+    def models_with_estimates(self) -> list[tuple[str, str]]:
+        """Every (corpus, system) whose own log q(x) is known, and which a critic estimates as well."""
+        judged = dict.fromkeys(
+            (corpus, s) for critic, corpus, s in self.comparisons if critic in ("strings", "clusters")
+        )
+        return [pair for pair in judged if self.systems.language_models.is_ancestral(pair[1])]
+
+    def true_probabilities(self) -> list[str]:
+        """Tables of their log-probabilities."""
+        known = self.systems.language_models.log_probabilities
+        return [known(corpus, system) for corpus, system in self.models_with_estimates()]
+
+    def latents_of_all(self, critic: str) -> Callable[[Wildcards], list[str]]:
         """Input function: latents of every system that a critic judges on a corpus."""
 
-        def latents(wildcards: Any) -> list[str]:
+        def latents(wildcards: Wildcards) -> list[str]:
             folder = f"{self.results}/critics/{critic}/{wildcards.corpus}/latents"
             return [
                 f"{folder}/{s}.parquet"
@@ -101,81 +91,23 @@ class Plan(ProbingPlan):
         options = getattr(self.config.critics, critic)
         return [f"{self.results}/critics/{critic}/{{corpus}}/inference"] if options.clustering == "shared" else []
 
-    def parts(self, wildcards: Any) -> list[str]:
-        """Extracted parts of a corpus."""
-        names = self._raw_parts(wildcards.corpus)
-        return [f"{self.results}/corpora/{wildcards.corpus}/extracted/{name}.parquet" for name in names]
-
-    def raw_part(self, wildcards: Any) -> str:
-        """Raw file of a part of a corpus."""
-        return self._raw_parts(wildcards.corpus)[wildcards.part]
-
-    def user_files(self, wildcards: Any) -> list[str]:
-        """Files of a system of kind 'files': the user's, or those of its data set."""
-        system, place = self.systems[wildcards.system], f"systems.{wildcards.system}"
-        assert isinstance(system, FilesSystem)  # the rule's constraint
-        if system.dataset is None:
-            return list(system.files)
-        source = remote_source(system.dataset)
-        if source.source != "webtext":
-            raise MacroscopeError(
-                f"{place}.dataset: {system.dataset!r} of resources/sources.yaml holds real documents, not a system's"
-                " texts; give one such as gpt2-xl-output, or use it as a corpus"
-            )
-        return data_files(source, system.splits, place)
-
-    def perturbed_samples(self, wildcards: Any) -> str:
-        """Samples that a system of kind 'perturbation' perturbs."""
-        system = self.systems[wildcards.system]
-        assert isinstance(system, PerturbationSystem)  # the rule's wildcard constraint
-        return f"{self.results}/systems/{wildcards.corpus}/{system.of}/samples.parquet"
-
-    def stop_words(self, wildcards: Any) -> list[str]:
-        """List of stop words of a corpus's language, where there is one and a perturbation of it reads one."""
-        steps = self.systems[wildcards.system].perturb  # type: ignore[union-attr]
-        path = stop_words_path(self.language(wildcards))
-        reads = any(isinstance(step, RemoveStopWords | SwapPronouns) for step in steps)
-        return [str(path)] if reads and path.exists() else []
-
     # ---- options, as JSON: only what a stage uses, so that nothing else re-runs it --------------------------------
-
-    def simulation_options(self, wildcards: Any) -> str:
-        """Options that shape a simulated corpus's raw file."""
-        used = {"source", "kind", "documents", "clutter", "valid_share", "test_share"}
-        return as_json(self.config.corpora[wildcards.corpus], used)
-
-    def extraction_options(self, wildcards: Any) -> str:
-        """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""
-        corpus = self.config.corpora[wildcards.corpus]
-        return as_json(corpus, set(type(corpus).model_fields) - {"unit", "filters", "documents", "clutter", "splits"})
-
-    def preparation_options(self, wildcards: Any) -> str:
-        """Options of the filters."""
-        return self.config.corpora[wildcards.corpus].model_dump_json()
-
-    def system_options(self, wildcards: Any) -> str:
-        """All options of a system."""
-        return self.systems[wildcards.system].model_dump_json()
-
-    def language(self, wildcards: Any) -> str:
-        """Language of a corpus."""
-        return self.config.corpora[wildcards.corpus].language
 
     def critic_options(self, critic: str, *names: str) -> str:
         """Those options of a critic that a stage looks at."""
         return as_json(getattr(self.config.critics, critic), set(names))
 
-    def critic_options_in_language(self, critic: str, *names: str) -> Callable[[Any], str]:
+    def critic_options_in_language(self, critic: str, *names: str) -> Callable[[Wildcards], str]:
         """Parameter function: the same, in the corpus's language unless the options name one."""
 
-        def options(wildcards: Any) -> str:
+        def options(wildcards: Wildcards) -> str:
             chosen = getattr(self.config.critics, critic)
-            language = chosen.language or self.language(wildcards)
+            language = chosen.language or self.corpora.language(wildcards)
             return as_json(chosen.model_copy(update={"language": language}), {"language", *names})
 
         return options
 
-    def critic_signature(self, wildcards: Any) -> str:
+    def critic_signature(self, wildcards: Wildcards) -> str:
         """`signature_of` the critic of a job."""
         return self.signature_of(wildcards.critic)
 
@@ -206,15 +138,7 @@ class Plan(ProbingPlan):
         """GPUs that a job with a critic's encoder asks for."""
         return gpus_of(getattr(self.config.critics, critic).encoder)
 
-    def mirror_flag(self) -> str:
-        """`--mirror ...` where the config names one."""
-        return f"--mirror {shlex.quote(self.config.mirror)}" if self.config.mirror else ""
-
     # ---- the code that a stage runs ------------------------------------------------------------------------------
-
-    def extraction_modules(self, wildcards: Any) -> list[str]:
-        """Modules that extract the documents of a corpus."""
-        return list(modules_of(reader(self.config.corpora[wildcards.corpus])[0]))
 
     def reporting_modules(self, stage: str) -> list[str]:
         """Modules of a stage of reporting, with what the critics contribute."""
@@ -248,32 +172,6 @@ class Plan(ProbingPlan):
             f"Headline:     {self.results}/tables/headline.csv\n"
             f"All numbers:  {self.results}/tables/statistics.csv\n"
         )
-
-    # ---- inside --------------------------------------------------------------------------------------------------
-
-    def _raw_parts(self, name: str) -> dict[str, str]:
-        """Part name -> raw file."""
-        corpus = self.config.corpora[name]
-        if isinstance(corpus, SimulatedCorpus):
-            return {"simulated": f"{self.results}/corpora/{name}/raw/{SIMULATED[corpus.kind].raw}"}
-        if isinstance(corpus, FilesCorpus) or corpus.files:
-            return named_parts(corpus.files)
-        splits = corpus.splits if isinstance(corpus, WebTextCorpus) else SPLITS
-        return named_parts(data_files(self._source(name), splits, f"corpora.{name}"))
-
-    def _source(self, name: str) -> RemoteSource:
-        corpus = self.config.corpora[name]
-        remote = corpus.dump if isinstance(corpus, WikipediaCorpus) else corpus.dataset  # type: ignore[union-attr]
-        if remote is None:
-            key = "dump" if isinstance(corpus, WikipediaCorpus) else "dataset"
-            raise MacroscopeError(f"corpora.{name}: give '{key}', a source of resources/sources.yaml, or 'files'")
-        found = remote_source(remote)
-        if found.source != corpus.source:
-            raise MacroscopeError(
-                f"corpora.{name}: {remote!r} of resources/sources.yaml is read by 'source: {found.source}', not by"
-                f" {corpus.source!r}; give that source, or another data set"
-            )
-        return found
 
 
 def load_plan(raw: Mapping[str, Any]) -> Plan:

@@ -6,11 +6,12 @@ and how `macroscope <room> run` calls the function.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from macroscope.errors import MacroscopeError, nearest
 
@@ -18,6 +19,7 @@ VALUES: dict[str, type] = {
     "corpus": str,
     "system": str,
     "language": str,
+    "kind_of_process": str,
     "order": str,
     "split": str,
     "signature": str,
@@ -34,6 +36,18 @@ VALUES: dict[str, type] = {
 
 COLLECTIONS = frozenset({"files", "shards_of_samples", "all_latents"})
 """Inputs of any number of files: the function is given a list."""
+
+OPTIONAL = frozenset({"prompts"})
+"""Inputs that need not be there: the function is then given None."""
+
+NO_NAME = "(?!)"
+"""A wildcard constraint that matches no name: a rule for what the config does not use."""
+
+
+class Wildcards(Protocol):
+    """The wildcards of a job: their values are attributes, named as in the rule's output."""
+
+    def __getattr__(self, name: str) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -84,11 +98,16 @@ class Stage:
 
     def module(self, package: str) -> str:
         """Dotted name of the module whose function runs."""
-        return f"{package}.{self.run.partition(':')[0]}"
+        return module_of(self.run, package)
 
     def function(self, package: str) -> Callable[..., Any]:
         """Import the function that runs."""
         return load(self.run, package)
+
+
+def module_of(where: str, package: str) -> str:
+    """Dotted name of the module in "module:name" of a package."""
+    return f"{package}.{where.partition(':')[0]}"
 
 
 def load(where: str, package: str) -> Any:
@@ -115,6 +134,7 @@ def run_stage(
         Where something is missing that the stage reads, or given that it does not read.
     """
     arguments: dict[str, Any] = {name: [] for name in stage.inputs if name in COLLECTIONS}
+    arguments |= {name: None for name in stage.inputs if name in OPTIONAL}
     for name, path in _pairs(inputs, "--input", stage.inputs):
         if name in COLLECTIONS:
             arguments[name].append(Path(path))
@@ -138,6 +158,30 @@ def flags(name: str, pairs: Mapping[str, Any]) -> list[str]:
         for item in value if isinstance(value, list | tuple) else (value,):
             words += [name, f"{key}={json.dumps(item, sort_keys=True) if isinstance(item, dict) else item}"]
     return words
+
+
+def input_flags(stage: Stage) -> Callable[..., list[str]]:
+    """Parameter function of a rule: the inputs that its stage reads, as `run_stage` parses them, and cores and GPUs.
+
+    None of these re-runs a finished job as a parameter: inputs do so by themselves, and the others change no result.
+    """
+
+    def words(wildcards: Wildcards, input: Any, threads: int, resources: Any) -> list[str]:
+        files = {name: input[name] for name in stage.inputs if name in input.keys()}  # noqa: SIM118 - it has also items
+        machine = {"threads": threads, "processes": resources.get("gpu", 0)}
+        return flags("--input", files) + flags("--value", {n: v for n, v in machine.items() if n in stage.values})
+
+    return words
+
+
+def as_json(options: Any, names: Iterable[str]) -> str:
+    """Those options that are named, as JSON: what a stage looks at."""
+    return json.dumps(options.model_dump(mode="json", include=set(names)), sort_keys=True, ensure_ascii=False)
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """Wildcard constraint: one of these names."""
+    return "|".join(re.escape(name) for name in names) or NO_NAME
 
 
 def _pairs(given: Iterable[str], flag: str, known: Iterable[str]) -> Iterable[tuple[str, str]]:

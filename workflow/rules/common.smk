@@ -12,6 +12,7 @@ from macroscope.files import write_text
 from macroscope.modules import modules_of
 from macroscope.paths import RESOURCES
 from macroscope.plan import load_plan
+from macroscope.stages import input_flags
 from snakemake.exceptions import WorkflowError
 
 try:

@@ -49,7 +49,7 @@ rule summarise_perplexity:
         mem_mb=2000,
         runtime=60,
     params:
-        signature=plan.perplexity_signature,
+        signature=plan.systems.language_models.perplexity_signature,
         resampling=plan.resampling_flags(permutations=False),
     shell:
         """

@@ -6,8 +6,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from macroscope.colours import BLUE, GREEN, GREY, VERMILION
 from macroscope.critics.critic import SPLIT_HALF
-from macroscope.plotting import BLUE, GREEN, GREY, VERMILION, style
+from macroscope.plotting import style
 
 CONTROL = "control"
 SIGNIFICANT = 0.05

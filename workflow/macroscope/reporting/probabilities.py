@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from macroscope.plotting import BLUE, GREY, ORANGE, style
+from macroscope.colours import BLUE, GREY, ORANGE
+from macroscope.plotting import style
 from macroscope.reporting.results import Results
 from macroscope.statistics.correlation import correlate
 from macroscope.statistics.latent import Resampling
@@ -30,7 +31,9 @@ def probability_table(results: Results) -> pd.DataFrame:
     )
     rows = []
     for corpus, system in results.plan.models_with_estimates():
-        known = pd.read_parquet(results.plan.log_probabilities(corpus, system)).set_index("id")["log_probability"]
+        known = pd.read_parquet(results.plan.systems.language_models.log_probabilities(corpus, system)).set_index("id")[
+            "log_probability"
+        ]
         for critic in ESTIMATES:
             if (critic, corpus, system) not in results.plan.comparisons:
                 continue

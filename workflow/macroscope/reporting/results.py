@@ -11,7 +11,6 @@ from macroscope.critics.critic import ReportItem, load
 from macroscope.documents import Provenance, read_provenance
 from macroscope.files import read_json
 from macroscope.plan import Plan
-from macroscope.systems.options import LanguageModelSystem
 
 
 class Results:
@@ -34,7 +33,7 @@ class Results:
 
     def corpora(self) -> list[str]:
         """Corpora of the run."""
-        return self.plan.corpora()
+        return self.plan.judged_corpora()
 
     def systems(self, corpus: str) -> list[str]:
         """Systems that were judged against a corpus, the control first."""
@@ -42,11 +41,11 @@ class Results:
 
     def language_models(self) -> list[tuple[str, str]]:
         """Every (corpus, language model)."""
-        return self.plan.pairs(LanguageModelSystem)
+        return self.plan.language_models()
 
     def trained_models(self) -> list[tuple[str, str]]:
         """Every (corpus, language model) that was trained, not taken as published."""
-        return [pair for pair in self.language_models() if self.plan.is_trained(pair[1])]
+        return [pair for pair in self.language_models() if self.plan.systems.language_models.is_trained(pair[1])]
 
     def corpus_table(self, name: str) -> pd.DataFrame:
         """A table (filters, summary) of all corpora, one below the other, with a column `corpus`."""

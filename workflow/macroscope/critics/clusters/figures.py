@@ -6,8 +6,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from macroscope.colours import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW
 from macroscope.critics.divergence_report import CONTROL, DIVERGENCES, DRAWN, divergence_figure
-from macroscope.plotting import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, YELLOW, save, style
+from macroscope.plotting import save, style
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, BLACK, GREY, YELLOW)
 LINES = ("-", "--", ":")

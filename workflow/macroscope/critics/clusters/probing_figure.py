@@ -4,8 +4,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from macroscope.colours import GREY
 from macroscope.critics.clusters.figures import COLOURS
-from macroscope.plotting import GREY, style
+from macroscope.plotting import style
 
 PROBES = {
     "label": "accuracy of the label",

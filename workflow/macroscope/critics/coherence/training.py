@@ -27,7 +27,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
 from macroscope.statistics.proportions import wilson_interval
-from macroscope.training import Schedule, discard, train
+from macroscope.training import Checkpoints, Examples, Schedule, discard, train
 
 log = logging.getLogger("macroscope")
 
@@ -59,17 +59,9 @@ def train_section_classifier(
         device_batch_size=options.batch_size,
         learning_rate=options.learning_rate,
     )
-    train(
-        model,
-        sections,
-        None,
-        DataCollatorWithPadding(tokenizer),
-        schedule,
-        seed=seed,
-        checkpoints=checkpoints,
-        fingerprint={"options": options.model_dump(mode="json"), "seed": seed, "sections": sections.digest()},
-        group_by_length=True,
-    )
+    belonging_to = {"options": options.model_dump(mode="json"), "seed": seed, "sections": sections.digest()}
+    examples = Examples(sections, None, DataCollatorWithPadding(tokenizer), group_by_length=True)
+    train(model, examples, schedule, Checkpoints(checkpoints, belonging_to), seed)
     with atomic(output) as folder:
         model.save_pretrained(folder / "classifier")
         tokenizer.save_pretrained(folder / "classifier")

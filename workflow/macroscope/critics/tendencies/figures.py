@@ -9,9 +9,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from macroscope.colours import BLUE, GREEN, GREY, ORANGE, VERMILION
 from macroscope.critics.critic import SPLIT_HALF
 from macroscope.critics.tendencies.growth import TYPES
-from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, VERMILION, save, style
+from macroscope.plotting import save, style
 
 MOST_PANELS = 24
 """Systems in one figure; with more, the first ones are drawn, and the figure says so."""
