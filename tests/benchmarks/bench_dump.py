@@ -12,11 +12,11 @@ from pathlib import Path
 
 from _report import peak_megabytes, quiet, say, seconds
 
-from macroscope.corpora.dump import pages
-from macroscope.corpora.options import SimulatedCorpus
-from macroscope.corpora.pages import parse_page
+from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.simulated.wiki import write_corpus
-from macroscope.corpora.wikipedia import read_dump
+from macroscope.corpora.wikipedia.dump import pages
+from macroscope.corpora.wikipedia.pages import parse_page
+from macroscope.corpora.wikipedia.reading import read_dump
 from macroscope.documents import Provenance
 
 ARTICLES = 4000
@@ -25,7 +25,7 @@ CORES = min(8, os.cpu_count() or 1)
 EXTRACT = """
 from pathlib import Path
 from macroscope.corpora.extract import extract
-from macroscope.corpora.options import SimulatedCorpus
+from macroscope.corpora.simulated.options import SimulatedCorpus
 if __name__ == "__main__":
     extract("wiki", SimulatedCorpus(source="simulated"), Path({dump!r}), Path({part!r}), {cores})
 """

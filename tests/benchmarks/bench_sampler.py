@@ -11,9 +11,9 @@ import torch
 from _report import say, seconds
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from macroscope.systems.options import Ancestral
-from macroscope.systems.sampler import Request
-from macroscope.systems.token_sampler import TokenSampler
+from macroscope.systems.language_model.options import Ancestral
+from macroscope.systems.language_model.sampler import Request
+from macroscope.systems.language_model.token_sampler import TokenSampler
 
 VOCABULARY, CONTEXT, BATCH, SAMPLES, MEAN_TOKENS = 1024, 256, 32, 96, 200
 LONG_TOKENS = 500

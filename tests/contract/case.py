@@ -63,8 +63,9 @@ def perturbed(*rules: str) -> Callable[[Texts], Texts]:
     """What rules of perturbation make of texts."""
 
     def change(texts: Texts) -> Texts:
-        from macroscope.systems.options import PerturbationSystem
         from macroscope.systems.perturbations import rules as perturbation
+
+        from macroscope.systems.options import PerturbationSystem
 
         system = PerturbationSystem(kind="perturbation", perturb=list(rules))
         found: Sequence[Document] = texts

@@ -8,7 +8,7 @@ import pytest
 
 from macroscope import cli
 from macroscope.cli.options import parse_options
-from macroscope.corpora.options import SimulatedCorpus
+from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.errors import MacroscopeError
 
 
@@ -27,10 +27,17 @@ def command(monkeypatch, capsys):
     logger.handlers = []
 
 
+def drawing(documents, output):
+    """The command that draws the control."""
+    return (
+        *("systems", "run", "--kind", "control", "--stage", "draw", "--options", '{"kind": "control"}'),
+        *("--input", f"documents={documents}", "--value", "corpus=c", "--output", output),
+    )
+
+
 def test_bad_input_is_one_sentence(command, tmp_path):
     code, error = command(
-        *("systems", "control", "--documents", tmp_path / "none.parquet", "--options", '{"kind": "control"}'),
-        *("--corpus", "c", "--output", tmp_path / "out.parquet"),
+        *drawing(tmp_path / "none.parquet", tmp_path / "out.parquet"),
     )
     assert code == 1
     assert error == f"macroscope: error: {tmp_path / 'none.parquet'}: no such file\n"
@@ -40,10 +47,9 @@ def test_full_disk_says_so(command, monkeypatch, tmp_path):
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "out"))
 
-    monkeypatch.setattr("macroscope.systems.control.draw_control", full)
+    monkeypatch.setattr("macroscope.systems.control.drawing.draw_control", full)
     code, error = command(
-        *("systems", "control", "--documents", tmp_path, "--options", '{"kind": "control"}'),
-        *("--corpus", "c", "--output", tmp_path / "out"),
+        *drawing(tmp_path, tmp_path / "out"),
     )
     assert code == 1
     assert "no space left on the device; free some and run the same command again" in error
@@ -53,10 +59,10 @@ def test_a_defect_leaves_its_traceback_in_the_log(command, monkeypatch, tmp_path
     def broken(*arguments, **options):
         raise KeyError("defect")
 
-    monkeypatch.setattr("macroscope.systems.control.draw_control", broken)
+    monkeypatch.setattr("macroscope.systems.control.drawing.draw_control", broken)
     code, _ = command(
-        *("--log", tmp_path / "job.log", "systems", "control", "--documents", tmp_path),
-        *("--options", '{"kind": "control"}', "--corpus", "c", "--output", tmp_path / "out"),
+        *("--log", tmp_path / "job.log"),
+        *drawing(tmp_path, tmp_path / "out"),
     )
     assert code == 1
     log = (tmp_path / "job.log").read_text()
@@ -75,8 +81,9 @@ def test_options_as_json():
 def test_criticize_names_candidates_after_their_files(tmp_path):
     from pathlib import Path
 
-    from macroscope.config.schema import parse_config
     from macroscope.criticism import implied_config
+
+    from macroscope.config.schema import parse_config
 
     paths = [Path("a/my model.jsonl"), Path("b/my model.jsonl.gz"), Path("control.csv")]
     config = implied_config([Path("real.jsonl")], paths, ["coherence"], 1)

@@ -22,7 +22,7 @@ def test_shipped_configs_are_valid_and_can_be_planned(path):
     assert plan.targets() == [f"results/{plan.config.run}/report.html"]
     assert len(set(plan.comparisons)) == len(plan.comparisons)
     for corpus in plan.config.corpora:
-        assert plan._raw_parts(corpus)
+        assert plan.corpora.raw_parts(corpus)
 
 
 def test_written_files_are_up_to_date():
@@ -62,7 +62,7 @@ def test_plan_of_probing():
     plan = Plan(parse_config(changed(probing=[{"corpus": "web", "reference": "wiki", "encoders": encoders}])))
     folder = "results/default/critics/clusters/web/probing"
     assert plan.probed() == [f"{folder}/small.csv", f"{folder}/large.csv"]
-    assert plan.corpora() == ["wiki", "web"]
+    assert plan.judged_corpora() == ["wiki", "web"]
     job = SimpleNamespace(corpus="web", encoder="large", side="reference")
     assert plan.embedded_corpora(job) == {
         "embeddings": f"{folder}/large.own.parquet",
@@ -130,7 +130,7 @@ def test_missing_and_malformed_files(tmp_path):
 def test_plan_of_a_corpus_without_a_source():
     plan = Plan(parse_config(changed(corpora={"wiki": {"source": "wikipedia"}}, comparisons=[{"corpus": "wiki"}])))
     with pytest.raises(MacroscopeError, match=r"corpora\.wiki: give 'dump'"):
-        plan._raw_parts("wiki")
+        plan.corpora.raw_parts("wiki")
 
 
 def test_locked_environments_agree():

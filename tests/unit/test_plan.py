@@ -5,6 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from macroscope.modules import modules_of
 
 from macroscope.config.schema import parse_config
 from macroscope.errors import MacroscopeError
@@ -19,26 +20,44 @@ def names(**wildcards):
     return SimpleNamespace(**wildcards)
 
 
+def modules_read_by(plan, corpus):
+    """Modules that read the raw files of a corpus, each with its folder."""
+    modules = modules_of(plan.corpora.reading_module(names(corpus=corpus)))
+    return {"/".join(Path(module).parts[-2:]) for module in modules}
+
+
+def read(plan, system):
+    """Files that a system of kind files reads."""
+    return plan.systems.inputs("files", "draw")(names(corpus="c", system=system))["files"]
+
+
 def test_the_files_of_a_data_set_by_their_splits():
     plan = plan_of({"source": "webtext", "dataset": "webtext"})
-    assert list(plan._raw_parts("c").values()) == [
+    assert list(plan.corpora.raw_parts("c").values()) == [
         f"data/webtext/v1/webtext.{split}.jsonl" for split in ("train", "valid", "test")
     ]
     some = {"source": "webtext", "dataset": "webtext", "splits": ["test", "valid"]}
     with pytest.raises(MacroscopeError, match=r"corpora\.c: without 'train' among 'splits'"):
         plan_of(some)
     plan = plan_of(some | {"official_splits": False})
-    assert plan._raw_parts("c") == {
+    assert plan.corpora.raw_parts("c") == {
         "000-webtext-valid-jsonl": "data/webtext/v1/webtext.valid.jsonl",
         "001-webtext-test-jsonl": "data/webtext/v1/webtext.test.jsonl",
     }
-    assert plan.raw_part(names(corpus="c", part="001-webtext-test-jsonl")) == "data/webtext/v1/webtext.test.jsonl"
-    assert plan.parts(names(corpus="c"))[0] == "results/default/corpora/c/extracted/000-webtext-valid-jsonl.parquet"
+    assert (
+        plan.corpora.raw_part(names(corpus="c", part="001-webtext-test-jsonl")) == "data/webtext/v1/webtext.test.jsonl"
+    )
+    assert (
+        plan.corpora.parts(names(corpus="c"))[0]
+        == "results/default/corpora/c/extracted/000-webtext-valid-jsonl.parquet"
+    )
 
 
 def test_other_splits_extract_no_file_anew():
     options = [
-        plan_of({"source": "webtext", "dataset": "webtext", "splits": splits}).extraction_options(names(corpus="c"))
+        plan_of({"source": "webtext", "dataset": "webtext", "splits": splits}).corpora.extraction_options(
+            names(corpus="c")
+        )
         for splits in (["train"], ["train", "test"])
     ]
     assert options[0] == options[1]
@@ -58,24 +77,24 @@ def test_other_splits_extract_no_file_anew():
 )
 def test_data_sets_that_do_not_fit(corpus, message):
     with pytest.raises(MacroscopeError, match=message):
-        plan_of(corpus)._raw_parts("c")
+        plan_of(corpus).corpora.raw_parts("c")
 
 
 def test_local_files_stand_for_the_data_set():
     plan = plan_of({"source": "webtext", "files": ["mine.jsonl"]})
-    assert plan._raw_parts("c") == {"000-mine-jsonl": "mine.jsonl"}
+    assert plan.corpora.raw_parts("c") == {"000-mine-jsonl": "mine.jsonl"}
 
 
 def test_the_files_of_a_published_model():
     corpus = {"source": "webtext", "files": ["x.jsonl"]}
     xl = {"kind": "files", "dataset": "gpt2-xl-output"}
     plan = plan_of(corpus, xl=xl, both=xl | {"splits": ["test", "valid"]}, mine={"kind": "files", "files": ["a", "b"]})
-    assert plan.user_files(names(system="xl")) == ["data/gpt2-xl-output/v1/xl-1542M.test.jsonl"]
-    assert plan.user_files(names(system="both")) == [
+    assert read(plan, "xl") == ["data/gpt2-xl-output/v1/xl-1542M.test.jsonl"]
+    assert read(plan, "both") == [
         "data/gpt2-xl-output/v1/xl-1542M.valid.jsonl",
         "data/gpt2-xl-output/v1/xl-1542M.test.jsonl",
     ]
-    assert plan.user_files(names(system="mine")) == ["a", "b"]
+    assert read(plan, "mine") == ["a", "b"]
 
 
 @pytest.mark.parametrize("system", [{}, {"files": ["a"], "dataset": "gpt2-xl-output"}])
@@ -87,7 +106,7 @@ def test_a_system_has_files_or_a_data_set(system):
 def test_real_documents_are_no_system():
     plan = plan_of({"source": "webtext", "files": ["x"]}, mine={"kind": "files", "dataset": "pubmed"})
     with pytest.raises(MacroscopeError, match=r"systems\.mine\.dataset: 'pubmed' .* holds real documents"):
-        plan.user_files(names(system="mine"))
+        read(plan, "mine")
 
 
 def test_simulated_corpora_by_their_kind():
@@ -97,23 +116,23 @@ def test_simulated_corpora_by_their_kind():
         "comparisons": [{"corpus": "w"}, {"corpus": "t"}],
     }
     plan = Plan(parse_config(config))
-    assert (plan.simulated_corpora("wiki"), plan.simulated_corpora("webtext")) == ("w", "t")
-    assert plan.raw_part(names(corpus="w", part="simulated")).endswith("w/raw/pages-articles.xml.bz2")
-    assert plan.raw_part(names(corpus="t", part="simulated")).endswith("t/raw/webtext.jsonl")
-    modules = [{Path(m).stem for m in plan.extraction_modules(names(corpus=corpus))} for corpus in ("w", "t")]
-    assert "wikitext" in modules[0]
-    assert "wikitext" not in modules[1]
-    assert "webtext" in modules[1]
-    assert plan.simulated_kind(names(corpus="t")) == "webtext"
+    assert (plan.corpora.simulated("wiki"), plan.corpora.simulated("webtext")) == ("w", "t")
+    assert plan.corpora.raw_part(names(corpus="w", part="simulated")).endswith("w/raw/pages-articles.xml.bz2")
+    assert plan.corpora.raw_part(names(corpus="t", part="simulated")).endswith("t/raw/webtext.jsonl")
+    modules = [modules_read_by(plan, corpus) for corpus in ("w", "t")]
+    assert "wikipedia/wikitext.py" in modules[0]
+    assert "wikipedia/wikitext.py" not in modules[1]
+    assert "webtext/reading.py" in modules[1]
+    assert "kind_of_process=webtext" in plan.systems.values("simulated", "draw")(names(corpus="t", system="process"))
     # Theory is about section types, and only the documents of kind wiki carry theirs.
     assert {corpus for _, corpus, _ in plan.calibrations()} == {"w"}
 
 
 def test_labelled_data_sets():
     plan = plan_of({"source": "labelled", "dataset": "newsgroups20"})
-    assert list(plan._raw_parts("c").values()) == ["data/newsgroups20/bydate/20news-bydate.tar.gz"]
-    modules = {Path(module).name for module in plan.extraction_modules(names(corpus="c"))}
-    assert {"source.py", "newsgroups20.py", "yelp_polarity.py", "splits.py"} <= modules
+    assert list(plan.corpora.raw_parts("c").values()) == ["data/newsgroups20/bydate/20news-bydate.tar.gz"]
+    formats = {f"labelled/{name}.py" for name in ("reading", "newsgroups20", "yelp_polarity")}
+    assert formats | {"corpora/splits.py"} <= modules_read_by(plan, "c")
     with pytest.raises(MacroscopeError, match=r"corpora\.c: give 'format' with 'files'"):
         plan_of({"source": "labelled", "files": ["x"]})
     with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):

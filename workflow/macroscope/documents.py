@@ -83,13 +83,19 @@ class Document:
 class Count:
     """What one filter did: how many units went on, how many it dropped.
 
-    `filter` is a short phrase that names the criterion ("redirect", "section shorter than 30 tokens").
+    `filter` is a short phrase that names the criterion ("redirect", "section shorter than 30 tokens"), `option` the key
+    of the config that sets it, where one does; a file does not keep the option.
     """
 
     filter: str
     kept: int
     dropped: int
     unit: str = "documents"
+    option: str | None = field(default=None, compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a file keeps of it."""
+        return {"filter": self.filter, "kept": self.kept, "dropped": self.dropped, "unit": self.unit}
 
 
 @dataclass
@@ -111,7 +117,7 @@ class Provenance:
                 "corpus": self.corpus,
                 "source": self.source,
                 "options": self.options,
-                "counts": [vars(count) for count in self.counts],
+                "counts": [count.as_dict() for count in self.counts],
             },
             ensure_ascii=False,
         )

@@ -17,21 +17,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from macroscope.files import atomic
 
-# Okabe and Ito (2008): distinguishable under all common forms of colour blindness.
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
-    "#000000",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#F0E442",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
-GREY = "#767676"
-COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, BLACK, GREY, YELLOW)
-"""In the order in which lines take them."""
-
 PLAIN_DECADES = 4
 """A logarithmic axis over fewer powers of ten has plain numbers, a longer one powers."""
 

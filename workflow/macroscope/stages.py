@@ -6,6 +6,7 @@ and how `macroscope <room> run` calls the function.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -18,6 +19,7 @@ VALUES: dict[str, type] = {
     "corpus": str,
     "system": str,
     "language": str,
+    "kind_of_process": str,
     "order": str,
     "split": str,
     "signature": str,
@@ -37,18 +39,14 @@ VALUES: dict[str, type] = {
 COLLECTIONS = frozenset({"files", "shards_of_samples", "all_latents"})
 """Inputs of any number of files: the function is given a list."""
 
+NO_NAME = "(?!)"
+"""A wildcard constraint that matches no name: a rule for what the config does not use."""
+
 
 class Wildcards(Protocol):
-    """Values of a job's wildcards, as Snakemake hands them to input and parameter functions."""
+    """The wildcards of a job: their values are attributes, named as in the rule's output."""
 
-    run: str
-    corpus: str
-    system: str
-    part: str
-    shard: str
-    split: str
-    encoder: str
-    side: str
+    def __getattr__(self, name: str) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Stage:
     reads
         Names of its inputs and of the values of the run that it looks at, of a fixed vocabulary: the values are
         `VALUES`, the inputs are listed where the room plans its jobs (`critics.plan`, `systems.plan`). A "?" behind a
-        name says that the input may not be there; the function's parameter then has the default None.
+        name says that the input may not be there; the function is then given None.
     uses
         Names of the options that it looks at; the function sees all others at their defaults.
     needs
@@ -119,16 +117,22 @@ class Stage:
 
     def module(self, package: str) -> str:
         """Dotted name of the module whose function runs."""
-        return _module(self.run, package)
+        return module_of(self.run, package)
 
     def function(self, package: str) -> Callable[..., Any]:
         """Import the function that runs."""
         return load(self.run, package)
 
 
+def module_of(where: str, package: str) -> str:
+    """Dotted name of the module in "module:name" of a package, or of this one where the module is a full name."""
+    module = where.partition(":")[0]
+    return module if module.startswith("macroscope.") else f"{package}.{module}"
+
+
 def load(where: str, package: str) -> Any:
     """Import "module:name" of a package, or of this one where the module is a full name."""
-    return getattr(import_module(_module(where, package)), where.partition(":")[2])
+    return getattr(import_module(module_of(where, package)), where.partition(":")[2])
 
 
 def arguments(stage: Stage, inputs: Iterable[str], values: Iterable[str], also: Iterable[str] = ()) -> dict[str, Any]:
@@ -147,6 +151,7 @@ def arguments(stage: Stage, inputs: Iterable[str], values: Iterable[str], also: 
         Where something is missing that the stage reads, or given that it does not read.
     """
     found: dict[str, Any] = {name: [] for name in stage.inputs if name in COLLECTIONS}
+    found |= dict.fromkeys(stage.optional)
     for name, path in _pairs(inputs, "--input", stage.inputs):
         if name in COLLECTIONS:
             found[name].append(Path(path))
@@ -154,7 +159,7 @@ def arguments(stage: Stage, inputs: Iterable[str], values: Iterable[str], also: 
             found[name] = Path(path)
     for name, value in _pairs(values, "--value", (*stage.values, *also)):
         found[name] = _parsed(name, value)
-    missing = [name for name in (*stage.inputs, *stage.values, *also) if name not in (*found, *stage.optional)]
+    missing = [name for name in (*stage.inputs, *stage.values, *also) if name not in found]
     if missing:
         flag = "--value" if missing[0] in VALUES else "--input"
         raise MacroscopeError(f"{flag}: the stage reads '{missing[0]}'; give {flag} {missing[0]}=...")
@@ -186,9 +191,28 @@ def flags(name: str, pairs: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def _module(where: str, package: str) -> str:
-    module = where.partition(":")[0]
-    return module if module.startswith("macroscope.") else f"{package}.{module}"
+def input_flags(stage: Stage) -> Callable[..., list[str]]:
+    """Parameter function of a rule: the inputs that its stage reads, as `arguments` parses them, and cores and GPUs.
+
+    None of these re-runs a finished job as a parameter: inputs do so by themselves, and the others change no result.
+    """
+
+    def words(wildcards: Wildcards, input: Any, threads: int, resources: Any) -> list[str]:
+        files = {name: input[name] for name in stage.inputs if name in input.keys()}  # noqa: SIM118 - it has also items
+        machine = {"threads": threads, "processes": resources.get("gpu", 0)}
+        return flags("--input", files) + flags("--value", {n: v for n, v in machine.items() if n in stage.values})
+
+    return words
+
+
+def as_json(options: Any, names: Iterable[str]) -> str:
+    """Those options that are named, as JSON: what a stage looks at."""
+    return json.dumps(options.model_dump(mode="json", include=set(names)), sort_keys=True, ensure_ascii=False)
+
+
+def alternatives(names: Iterable[str]) -> str:
+    """Wildcard constraint: one of these names."""
+    return "|".join(re.escape(name) for name in names) or NO_NAME
 
 
 def _pairs(given: Iterable[str], flag: str, known: Iterable[str]) -> Iterable[tuple[str, str]]:

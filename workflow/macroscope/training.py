@@ -54,22 +54,46 @@ class Schedule:
     bfloat16: bool = False
 
 
+@dataclass(frozen=True)
+class Examples:
+    """What a model is trained on.
+
+    Attributes
+    ----------
+    train, valid
+        Training examples; validation examples, or None.
+    collate
+        Makes a batch of a list of examples.
+    group_by_length
+        Whether examples of like lengths share a batch.
+    """
+
+    train: Dataset[Any]
+    valid: Dataset[Any] | None
+    collate: Any
+    group_by_length: bool = False
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where a killed run leaves what it had, and the next one goes on from.
+
+    Attributes
+    ----------
+    folder
+        The caller removes it with `discard` once the model is safe.
+    fingerprint
+        The data and options that they belong to: those of others are removed.
+    """
+
+    folder: Path
+    fingerprint: dict[str, Any]
+
+
 def train(
-    model: torch.nn.Module,
-    train_set: Dataset[Any],
-    valid_set: Dataset[Any] | None,
-    collate: Any,
-    schedule: Schedule,
-    *,
-    seed: int,
-    checkpoints: Path,
-    fingerprint: dict[str, Any],
-    group_by_length: bool = False,
+    model: torch.nn.Module, examples: Examples, schedule: Schedule, checkpoints: Checkpoints, seed: int
 ) -> pd.DataFrame:
     """Train `model` in place; with validation, its weights end as those of the lowest validation loss.
-
-    A killed run leaves checkpoints, from the last of which the next one goes on. Checkpoints that other data or options
-    made (another `fingerprint`) are removed. The caller removes the folder with `discard` once the model is safe.
 
     Returns
     -------
@@ -78,10 +102,10 @@ def train(
     """
     transformers_logging.set_verbosity_error()
     set_seed(seed)
-    steps = _steps(len(train_set), schedule)  # type: ignore[arg-type]
+    steps = _steps(len(examples.train), schedule)  # type: ignore[arg-type]
     every = max(1, steps // (schedule.evaluations or 10))
     arguments = TrainingArguments(
-        output_dir=str(checkpoints),
+        output_dir=str(checkpoints.folder),
         num_train_epochs=schedule.epochs,
         per_device_train_batch_size=min(schedule.device_batch_size, schedule.batch_size),
         per_device_eval_batch_size=schedule.device_batch_size,
@@ -91,27 +115,27 @@ def train(
         warmup_steps=int(schedule.warmup_share * steps),
         weight_decay=schedule.weight_decay,
         bf16=schedule.bfloat16,
-        eval_strategy="steps" if valid_set is not None else "no",
+        eval_strategy="steps" if examples.valid is not None else "no",
         eval_steps=every,
         save_steps=every,
         save_total_limit=2,
-        load_best_model_at_end=valid_set is not None,
-        metric_for_best_model="eval_loss" if valid_set is not None else None,
+        load_best_model_at_end=examples.valid is not None,
+        metric_for_best_model="eval_loss" if examples.valid is not None else None,
         logging_steps=max(1, steps // _LOG_LINES),
         report_to="none",
         disable_tqdm=True,
         seed=seed,
         data_seed=seed,
-        train_sampling_strategy="group_by_length" if group_by_length else "random",
+        train_sampling_strategy="group_by_length" if examples.group_by_length else "random",
         dataloader_pin_memory=torch.cuda.is_available(),
     )
-    resume = _prepare_checkpoints(checkpoints, fingerprint)
+    resume = _prepare(checkpoints)
     trainer = Trainer(
         model=model,
         args=arguments,
-        train_dataset=train_set,
-        eval_dataset=valid_set,
-        data_collator=collate,
+        train_dataset=examples.train,
+        eval_dataset=examples.valid,
+        data_collator=examples.collate,
         callbacks=[_LogLines(steps)],
     )
     trainer.pop_callback(_printer())
@@ -143,8 +167,9 @@ def _steps(examples: int, schedule: Schedule) -> int:
     return max(1, int(schedule.epochs * -(-examples // schedule.batch_size)))
 
 
-def _prepare_checkpoints(folder: Path, fingerprint: dict[str, Any]) -> str | None:
+def _prepare(checkpoints: Checkpoints) -> str | None:
     """Return the checkpoint to resume from, or None; checkpoints of another training are removed."""
+    folder, fingerprint = checkpoints.folder, checkpoints.fingerprint
     known = folder / FINGERPRINT
     if folder.exists() and (not known.exists() or read_json(known) != fingerprint):
         log.info("%s: checkpoints of other data or options; training starts anew", folder)

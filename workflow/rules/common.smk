@@ -12,6 +12,7 @@ sys.path.insert(0, str(PACKAGE))
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
 from macroscope.paths import PROFILE, RESOURCES
+from macroscope.stages import input_flags
 from snakemake.exceptions import WorkflowError
 
 try:

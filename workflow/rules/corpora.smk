@@ -9,49 +9,40 @@ localrules:
     retrieve,
 
 
-rule simulate_wiki:
-    """Write a MediaWiki dump from a process that is known exactly, and the truth beside it."""
-    input:
-        code=modules_of("macroscope.corpora.simulated.wiki"),
-        wording=str(RESOURCES / "simulated_wording.yaml"),
-    output:
-        raw="results/{run}/corpora/{corpus}/raw/pages-articles.xml.bz2",
-        process="results/{run}/corpora/{corpus}/truth/process.json",
-        documents="results/{run}/corpora/{corpus}/truth/documents.parquet",
-        pages="results/{run}/corpora/{corpus}/truth/pages.csv",
-    log:
-        "logs/{run}/simulate_wiki/{corpus}.log",
-    wildcard_constraints:
-        corpus=plan.simulated_corpora("wiki"),
-    conda:
-        "../../envs/core.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=30,
-    params:
-        options=plan.simulation_options,
-        seed=plan.config.seed,
-        truth=lambda wildcards, output: Path(output.process).parent,
-    shell:
-        """
-        python -m macroscope --log {log:q} corpora simulate --options {params.options:q} --seed {params.seed} \
-            --raw {output.raw:q} --truth {params.truth:q}
-        """
+for kind in plan.corpora.simulations:
 
-
-use rule simulate_wiki as simulate_webtext with:
-    input:
-        code=modules_of("macroscope.corpora.simulated.webtext"),
-        wording=str(RESOURCES / "simulated_wording.yaml"),
-    output:
-        raw="results/{run}/corpora/{corpus}/raw/webtext.jsonl",
-        process="results/{run}/corpora/{corpus}/truth/process.json",
-        documents="results/{run}/corpora/{corpus}/truth/documents.parquet",
-        articles="results/{run}/corpora/{corpus}/truth/articles.parquet",
-    log:
-        "logs/{run}/simulate_webtext/{corpus}.log",
-    wildcard_constraints:
-        corpus=plan.simulated_corpora("webtext"),
+    rule:
+        """Write raw files in an upstream format from a process that is known exactly, and the truth beside them."""
+        name:
+            f"simulate_{kind}"
+        output:
+            raw=f"results/{{run}}/corpora/{{corpus}}/raw/{plan.corpora.simulations[kind].raw}",
+            process="results/{run}/corpora/{corpus}/truth/process.json",
+        log:
+            f"logs/{{run}}/simulate_{kind}/{{corpus}}.log",
+        benchmark:
+            f"logs/{{run}}/simulate_{kind}/{{corpus}}.tsv"
+        wildcard_constraints:
+            corpus=plan.corpora.simulated(kind),
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            mem_mb=1000,
+            runtime=30,
+        params:
+            code=plan.code(
+                f"simulate_{kind}",
+                plan.corpora.simulating_module(kind),
+                [RESOURCES / "simulated_wording.yaml"],
+            ),
+            options=plan.corpora.simulation_options(kind),
+            seed=plan.config.seed,
+            truth=lambda wildcards, output: Path(output.process).parent,
+        shell:
+            """
+            python -m macroscope --log {log:q} {params.code} corpora simulate --options {params.options:q} --seed {params.seed} \
+                --raw {output.raw:q} --truth {params.truth:q}
+            """
 
 
 rule retrieve:
@@ -66,7 +57,7 @@ rule retrieve:
         mem_mb=500,
         runtime=1440,
     params:
-        mirror=plan.mirror_flag(),
+        mirror=plan.corpora.mirror_flag(),
     shell:
         """
         python -m macroscope --log {log:q} corpora retrieve --name {wildcards.source:q} --file {wildcards.file:q} \
@@ -77,8 +68,7 @@ rule retrieve:
 rule extract_documents:
     """Read one raw file into documents with their sections; count what is dropped."""
     input:
-        raw=plan.raw_part,
-        code=plan.extraction_modules,
+        raw=plan.corpora.raw_part,
     output:
         "results/{run}/corpora/{corpus}/extracted/{part}.parquet",
     log:
@@ -92,10 +82,11 @@ rule extract_documents:
         mem_mb=3000,
         runtime=720,
     params:
-        options=plan.extraction_options,
+        code=plan.code("extract_documents", plan.corpora.reading_module),
+        options=plan.corpora.extraction_options,
     shell:
         """
-        python -m macroscope --log {log:q} corpora extract --corpus {wildcards.corpus:q} \
+        python -m macroscope --log {log:q} {params.code} corpora extract --corpus {wildcards.corpus:q} \
             --options {params.options:q} --input {input.raw:q} --output {output:q} --threads {threads}
         """
 
@@ -103,9 +94,7 @@ rule extract_documents:
 rule prepare_documents:
     """Normalise section titles, filter, split; count what every filter drops."""
     input:
-        parts=plan.parts,
-        code=modules_of("macroscope.corpora.prepare"),
-        spellings=str(RESOURCES / "title_spellings.yaml"),
+        parts=plan.corpora.parts,
     output:
         documents="results/{run}/corpora/{corpus}/documents.parquet",
         filters="results/{run}/corpora/{corpus}/filters.csv",
@@ -121,10 +110,15 @@ rule prepare_documents:
         mem_mb=4000,
         runtime=240,
     params:
-        options=plan.preparation_options,
+        code=plan.code(
+            "prepare_documents",
+            "macroscope.corpora.prepare",
+            [RESOURCES / "title_spellings.yaml"],
+        ),
+        options=plan.corpora.preparation_options,
     shell:
         """
-        python -m macroscope --log {log:q} corpora prepare --corpus {wildcards.corpus:q} \
+        python -m macroscope --log {log:q} {params.code} corpora prepare --corpus {wildcards.corpus:q} \
             --options {params.options:q} --documents {output.documents:q} --filters {output.filters:q} \
             --summary {output.summary:q} --section-types {output.section_types:q} {input.parts:q}
         """

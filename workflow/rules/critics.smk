@@ -33,14 +33,14 @@ for critic, stage in plan.critics.jobs():
         params:
             code=plan.code(f"{stage}_{critic}", plan.critics.module(critic, stage)),
             job=f"--critic {critic} --stage {stage}",
-            inputs=plan.critics.input_flags,
+            inputs=input_flags(plan.critics.stage(critic, stage)),
             values=plan.critics.value_flags(critic, stage),
             options=plan.critics.options(critic, stage),
             shard=plan.critics.shard_flags(stage),
         shell:
             """
-            python -m macroscope --log {log:q} {params.code} critics run {params.job} {params.inputs} \
-                {params.values} --options {params.options:q} {params.shard} --output {output.made:q}
+            python -m macroscope --log {log:q} {params.code} critics run {params.job} {params.inputs:q} \
+                {params.values:q} --options {params.options:q} {params.shard} --output {output.made:q}
             """
 
 

@@ -38,8 +38,8 @@ rule make_tables:
 rule draw_figures:
     """The figures, as SVG and PDF."""
     input:
-        tables="results/{run}/tables",
         **plan.reporting.figures_read(),
+        tables="results/{run}/tables",
     output:
         directory("results/{run}/figures"),
     log:
@@ -64,9 +64,9 @@ rule draw_figures:
 rule write_report:
     """One page that opens offline: what was run, the headline table, figures, what was dropped, texts to read."""
     input:
+        **plan.reporting.report_read(),
         tables="results/{run}/tables",
         figures="results/{run}/figures",
-        **plan.reporting.report_read(),
     output:
         "results/{run}/report.html",
     log:

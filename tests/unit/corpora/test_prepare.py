@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from macroscope.corpora.options import FilesCorpus, Filters, RareTitles
+from macroscope.corpora.files.options import FilesCorpus
+from macroscope.corpora.options import Filters, RareTitles
 from macroscope.corpora.prepare import Outputs, prepare
 from macroscope.corpora.splits import split_of
 from macroscope.documents import Document, Provenance, Section, read_documents, write_documents

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from macroscope.corpora import SOURCES, retrieval
+from macroscope.corpora import retrieval, sources
 from macroscope.corpora.retrieval import RemoteFile, RemoteSource, retrieve
 from macroscope.errors import MacroscopeError
 
@@ -163,7 +163,7 @@ def test_shipped_registry_is_complete(monkeypatch):
     monkeypatch.undo()
     for name, source in retrieval._registry().items():
         assert source == retrieval.remote_source(name)
-        assert source.source in SOURCES
+        assert source.source in sources()
         assert source.licence
         assert source.citation
         assert all(url.startswith("https://") for file in source.files for url in file.urls)

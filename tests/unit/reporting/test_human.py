@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from macroscope.files import write_json
-from macroscope.statistics.judgements import read_judgements
 from macroscope.plotting import save
 from macroscope.reporting.figures import _draw_correlations
 from macroscope.reporting.human import (
@@ -27,6 +26,7 @@ from macroscope.reporting.report import Captions, _human_chapters
 from macroscope.reporting.results import Results
 from macroscope.reporting.tables import _write_correlations
 from macroscope.statistics.human import COLUMNS, correlate_statistics
+from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.latent import COLUMNS as TIDY
 from macroscope.statistics.latent import Resampling
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.correlation import COEFFICIENTS, correlate, correlation_interval, critical_spearman
+from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.latent import Resampling
 
 RESAMPLING = Resampling(permutations=4999)

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.judgements import Judgements
 from macroscope.statistics.human import COLUMNS, correlate_file, correlate_statistics
+from macroscope.statistics.judgements import Judgements
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
 

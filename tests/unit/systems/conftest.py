@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-import macroscope.systems.architectures  # noqa: F401 - makes them known to transformers
+import macroscope.systems.language_model.architectures  # noqa: F401 - makes them known to transformers
 
 CONTEXT = 16
 VOCABULARY = 11

@@ -3,17 +3,16 @@
 import pytest
 from pydantic import TypeAdapter
 
-from macroscope.config.schema import parse_config
+from macroscope.config.schema import AnySystem, parse_config
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.files import write_json
 from macroscope.plan import Plan
-from macroscope.systems.ngram.system import sample_ngram
-from macroscope.systems.options import AnySystem
-from macroscope.systems.perturbations.system import perturb_samples
-from macroscope.systems.sampler import Request
-from macroscope.systems.sampling import make_sampler, sample_shard
-from macroscope.systems.simulated import simulate
+from macroscope.systems.language_model.sampler import Request
+from macroscope.systems.language_model.sampling import make_sampler, sample_shard
+from macroscope.systems.ngram.drawing import sample_ngram
+from macroscope.systems.perturbation.drawing import perturb_samples
+from macroscope.systems.simulated.drawing import simulate
 
 from ...tiny import simulated_documents
 from .conftest import CONTEXT, tiny_model
@@ -49,7 +48,7 @@ def drawn(inputs, output, kind, seed, own):
     elif kind == "ngram":
         sample_ngram(inputs / "documents.parquet", output, parsed, **names)
     elif kind == "simulated":
-        simulate(inputs / "process.json", output, parsed, kind="wiki", **names)
+        simulate(inputs / "process.json", output, parsed, kind_of_process="wiki", **names)
     else:
         perturb_samples(inputs / "documents.parquet", output, parsed, language="en", **names)
     return [d.sections for d in read_documents(output)], read_provenance(output).source["seed"]
@@ -74,11 +73,8 @@ AGAIN = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}}
 
 
 def planned(**systems):
-    return Plan(
-        parse_config(
-            {"corpora": {"wiki": {"source": "simulated"}}, "systems": systems, "comparisons": [{"corpus": "wiki"}]}
-        )
-    )
+    config = {"corpora": {"wiki": {"source": "simulated"}}, "systems": systems, "comparisons": [{"corpus": "wiki"}]}
+    return Plan(parse_config(config)).systems.language_models
 
 
 class Wildcards:
@@ -91,16 +87,17 @@ class Wildcards:
 def test_the_same_model_is_sampled_under_several_seeds():
     plan = planned(lm=LM, again={**AGAIN, "seed": 3})
     assert plan.model(Wildcards("again")) == plan.model(Wildcards("lm"))
-    assert '"seed": 3' in plan.sampling_options(Wildcards("again"))
-    assert '"seed": 0' in plan.sampling_options(Wildcards("lm"))
+    assert '"seed": 3' in plan.options("sample")(Wildcards("again"))
+    assert '"seed": 0' in plan.options("sample")(Wildcards("lm"))
 
 
 def test_a_seed_trains_nothing_anew():
     one, other = (planned(lm={**LM, "seed": seed}) for seed in (0, 4))
-    assert one.training_options(Wildcards("lm")) == other.training_options(Wildcards("lm"))
-    assert one.sampling_options(Wildcards("lm")) != other.sampling_options(Wildcards("lm"))
+    for stage, is_same in (("finetune", True), ("sample", False)):
+        asked = [plan.options(stage)(Wildcards("lm")) for plan in (one, other)]
+        assert (asked[0] == asked[1]) is is_same
 
 
 def test_a_resampled_system_has_a_seed_of_its_own():
     plan = planned(lm={**LM, "seed": 4}, again=AGAIN)
-    assert '"seed": 0' in plan.sampling_options(Wildcards("again"))
+    assert '"seed": 0' in plan.options("sample")(Wildcards("again"))

@@ -18,7 +18,7 @@ def check(config: Annotated[Path, typer.Argument(help="YAML file.")]) -> None:
     from macroscope.plan import Plan
 
     plan = Plan(load_config(config))
-    print(f"{config}: valid; {len(plan.comparisons)} comparisons of a system with a corpus by a critic")
+    print(f"{config}: valid; {len(plan.critics.comparisons)} comparisons of a system with a corpus by a critic")
 
 
 @app.command()

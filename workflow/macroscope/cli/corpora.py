@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,9 @@ from macroscope.cli.options import parse_options
 from macroscope.errors import MacroscopeError, nearest
 
 if TYPE_CHECKING:
+    from macroscope.corpora.declaration import Source
     from macroscope.corpora.options import Corpus
+    from macroscope.registry import Declared
 
 app = typer.Typer(help="Raw files -> documents.", no_args_is_help=True)
 
@@ -26,13 +28,14 @@ def simulate(
     truth: Annotated[Path, typer.Option(help="Folder to write what is true about it to.")],
 ) -> None:
     """Write the raw file of a simulated corpus, and the truth about it."""
-    from importlib import import_module
+    from macroscope.stages import load
 
-    from macroscope.corpora import SIMULATED
-    from macroscope.corpora.options import SimulatedCorpus
-
-    parsed = parse_options(SimulatedCorpus, options)
-    import_module(SIMULATED[parsed.kind].module).write_corpus(parsed, seed, raw, truth)
+    source, parsed = _corpus_options(options)
+    kind = parsed.kind_of_process
+    if kind is None:
+        raise MacroscopeError(f"--options, source: the raw files of '{source.name}' are not made here; retrieve them")
+    simulation = source.data.simulations[kind]
+    load(simulation.write, source.package)(parsed, seed, raw, truth)
 
 
 @app.command()
@@ -59,7 +62,7 @@ def extract(
     """Read the documents of one raw file, before any filter of the config."""
     from macroscope.corpora.extract import extract as run
 
-    run(corpus, _corpus_options(options), input_file, output, threads)
+    run(corpus, _corpus_options(options)[1], input_file, output, threads)
 
 
 @app.command()
@@ -76,33 +79,19 @@ def prepare(
     from macroscope.corpora.prepare import Outputs
     from macroscope.corpora.prepare import prepare as run
 
-    run(corpus, _corpus_options(options), part_files, Outputs(documents, filters, summary, section_types))
+    run(corpus, _corpus_options(options)[1], part_files, Outputs(documents, filters, summary, section_types))
 
 
-def _corpus_options(text: str) -> "Corpus":
-    """Validate against the options of the source that the JSON names, so that errors are about that source only."""
-    from macroscope.corpora.options import (
-        CohanCorpus,
-        FilesCorpus,
-        LabelledCorpus,
-        SimulatedCorpus,
-        WebTextCorpus,
-        WikipediaCorpus,
-    )
+def _corpus_options(text: str) -> "tuple[Declared[Source], Corpus]":
+    """The source that the JSON names, and its options: so errors are about that source only."""
+    from macroscope.corpora import sources
 
-    models: dict[str, Any] = {
-        "simulated": SimulatedCorpus,
-        "wikipedia": WikipediaCorpus,
-        "cohan": CohanCorpus,
-        "webtext": WebTextCorpus,
-        "labelled": LabelledCorpus,
-        "files": FilesCorpus,
-    }
     try:
         raw = json.loads(text)
     except json.JSONDecodeError as error:
         raise MacroscopeError(f"--options: not valid JSON ({error.msg} at column {error.colno})") from None
     name = raw.get("source") if isinstance(raw, dict) else None
-    if name not in models:
-        raise MacroscopeError(f"--options, source: {name!r} is no source{nearest(str(name), models)}")
-    return parse_options(models[name], text)
+    if name not in sources():
+        raise MacroscopeError(f"--options, source: {name!r} is no source{nearest(str(name), sources())}")
+    source = sources()[name]
+    return source, parse_options(source.options, text)

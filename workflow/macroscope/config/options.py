@@ -1,8 +1,11 @@
 """What all groups of options have in common; each room, source, system and critic brings its own."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from macroscope.errors import nearest
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -36,3 +39,16 @@ SPLIT_HALF = "split_half"
 """Name under which one half of the control is judged against the other: what no difference looks like."""
 KEPT_NAMES = {CONTROL: "held-out real text", SPLIT_HALF: "the control's halves"}
 """Names that no other system may have."""
+
+
+def require_name(name: str, valid: Iterable[str], place: str, what: str) -> None:
+    """Check that something of this name is there.
+
+    Raises
+    ------
+    ValueError
+        That names the place, what there is none of, and the nearest name.
+    """
+    valid = list(valid)
+    if name not in valid:
+        raise ValueError(f"{place}: there is no {what} '{name}'{nearest(name, valid)}")

@@ -6,28 +6,29 @@ generated from them (`macroscope config schema`) for editors and readers, and a 
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
-from macroscope.config.options import CONTROL, KEPT_NAMES, Name, Options
-from macroscope.corpora.options import AnyCorpus, SimulatedCorpus
+from macroscope.config.options import CONTROL, KEPT_NAMES, Name, Options, require_name
+from macroscope.config.unions import union_of
+from macroscope.corpora import sources
 from macroscope.critics import critics
 from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.models import has_weights
 from macroscope.reporting.options import HumanJudgements
-from macroscope.statistics.judgements import short_name, table_files
+from macroscope.statistics.judgements import short_name
 from macroscope.statistics.options import StatisticsOptions
-from macroscope.systems.options import (
-    AnySystem,
-    ControlSystem,
-    LanguageModelSystem,
-    PerturbationSystem,
-    ResampledSystem,
-    SimulatedSystem,
-)
+from macroscope.systems import kinds
+from macroscope.systems.options import SystemOptions
+
+if TYPE_CHECKING:
+    from macroscope.corpora.options import Corpus as AnyCorpus
+    from macroscope.systems.options import SystemOptions as AnySystem
+else:
+    AnyCorpus = union_of(sources(), "source")
+    AnySystem = union_of(kinds(), "kind")
 
 
 class Comparison(Options):
@@ -78,64 +79,28 @@ class Config(Options):
     )
 
     @model_validator(mode="after")
+    def _groups_are_sound(self) -> "Config":
+        for room, groups in (("corpora", self.corpora), ("systems", self.systems)):
+            for name, group in groups.items():
+                group.check(f"{room}.{name}", self)
+        return self
+
+    @model_validator(mode="after")
     def _names_exist(self) -> "Config":
         for number, comparison in enumerate(self.comparisons):
             place = f"comparisons.{number}"
-            _require(comparison.corpus, self.corpora, f"{place}.corpus", "corpus")
+            require_name(comparison.corpus, self.corpora, f"{place}.corpus", "corpus")
             for critic in comparison.critics:
-                _require(critic, critics(), f"{place}.critics", "critic")
+                require_name(critic, critics(), f"{place}.critics", "critic")
             for system in [] if comparison.systems == "all" else comparison.systems:
-                _require(system, {**self.systems, CONTROL: None}, f"{place}.systems", "system")
-                self._require_process(system, comparison.corpus, place)
-        return self
-
-    @model_validator(mode="after")
-    def _models_exist(self) -> "Config":
-        models = {name: s for name, s in self.systems.items() if isinstance(s, LanguageModelSystem)}
-        for name, system in self.systems.items():
-            if isinstance(system, ResampledSystem):
-                _require(system.of, models, f"systems.{name}.of", "system of kind language_model")
-        return self
-
-    @model_validator(mode="after")
-    def _untrained_models_have_weights(self) -> "Config":
-        for name, system in self.systems.items():
-            if isinstance(system, LanguageModelSystem) and system.training is None and not has_weights(system.base):
-                raise ValueError(
-                    f"systems.{name}.training: '{system.base}' is trained from scratch and has no published weights;"
-                    " name a base that has, or give it a training"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _prompts_are_untitled(self) -> "Config":
-        for name in self.systems:
-            asked = self.sampled(name)
-            if asked is not None and asked.prompt_words and asked.titles:
-                raise ValueError(
-                    f"systems.{name}.prompt_words: prompts are for untitled texts; set titles: false for the language"
-                    " model, or leave prompt_words out"
-                )
-        return self
-
-    @model_validator(mode="after")
-    def _perturbed_systems_exist(self) -> "Config":
-        valid = {name: s for name, s in self.systems.items() if not isinstance(s, PerturbationSystem)}
-        for name, system in self.systems.items():
-            if not isinstance(system, PerturbationSystem):
-                continue
-            if isinstance(self.systems.get(system.of), PerturbationSystem):
-                raise ValueError(
-                    f"systems.{name}.of: system '{system.of}' is itself a perturbation; name what it perturbs, and put"
-                    " its steps before those of 'perturb'"
-                )
-            _require(system.of, {**valid, CONTROL: None}, f"systems.{name}.of", "system")
+                require_name(system, {**self.systems, CONTROL: None}, f"{place}.systems", "system")
+                self._require_samples(system, comparison.corpus, place)
         return self
 
     @model_validator(mode="after")
     def _kept_names(self) -> "Config":
         other = self.systems.get(CONTROL)
-        if other is not None and not isinstance(other, ControlSystem):
+        if other is not None and other.kind != CONTROL:
             raise ValueError(f"systems.{CONTROL}: the name is kept for held-out real text; call the system otherwise")
         for name, what in KEPT_NAMES.items():
             if name != CONTROL and name in self.systems:
@@ -177,37 +142,25 @@ class Config(Options):
         )
         return list(found)
 
-    def judgement_files(self) -> list[str]:
-        """Files of the tables of human judgements."""
-        return sorted({file for entry in self.human_judgements for file in table_files(entry.table)})
-
     def matched_systems(self, number: int) -> dict[str, str]:
         """System -> name in the table, of an entry of the human judgements; see `HumanJudgements.matched`."""
         entry = self.human_judgements[number]
         return entry.matched(self.judged_systems(entry.corpus), f"human_judgements.{number}")
 
+    def system(self, name: str) -> SystemOptions:
+        """Options of a system; the control has some even where the config does not give any."""
+        if name == CONTROL and name not in self.systems:
+            return kinds()[CONTROL].options(kind=CONTROL)
+        return self.systems[name]
+
     def applies(self, system: str, corpus: str) -> bool:
-        """Whether a system has samples of a corpus: those of a simulated process are of a simulated corpus alone."""
-        found = self.systems.get(system)
-        if isinstance(found, PerturbationSystem):
-            found = self.systems.get(found.of)
-        return not isinstance(found, SimulatedSystem) or isinstance(self.corpora[corpus], SimulatedCorpus)
+        """Whether a system has samples of a corpus."""
+        return self.system(system).obstacle(corpus, self) is None
 
-    def sampled(self, system: str) -> LanguageModelSystem | None:
-        """What a system that samples a language model asks for; None for one that does not."""
-        found = self.systems.get(system)
-        if isinstance(found, ResampledSystem):
-            model = self.systems[found.of]
-            assert isinstance(model, LanguageModelSystem)  # `_models_exist` requires it
-            return found.applied_to(model)
-        return found if isinstance(found, LanguageModelSystem) else None
-
-    def _require_process(self, system: str, corpus: str, place: str) -> None:
-        if not self.applies(system, corpus):
-            raise ValueError(
-                f"{place}: system '{system}' samples the process of a simulated corpus, and '{corpus}' is none;"
-                " leave it out there"
-            )
+    def _require_samples(self, system: str, corpus: str, place: str) -> None:
+        obstacle = self.system(system).obstacle(corpus, self)
+        if obstacle is not None:
+            raise ValueError(f"{place}: system '{system}' {obstacle}; leave it out there")
 
 
 def load_config(path: Path) -> Config:
@@ -238,11 +191,6 @@ def parse_config(raw: Mapping[str, Any], where: str = "config") -> Config:
 def json_schema() -> dict[str, Any]:
     """JSON schema (draft 2020-12) of the config."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
-
-
-def _require(name: str, valid: Mapping[str, object], place: str, what: str) -> None:
-    if name not in valid:
-        raise ValueError(f"{place}: there is no {what} '{name}'{nearest(name, valid)}")
 
 
 def _sentence(error: Any) -> str:

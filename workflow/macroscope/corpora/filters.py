@@ -50,10 +50,14 @@ class DocumentFilters:
     def __init__(self, options: Filters, language: str, count_tokens: CountTokens) -> None:
         self._options, self._count_tokens = options, count_tokens
         self._boilerplate = {normalise_title(title, language) for title in options.drop_sections}
-        self._dropped_sections = Count("section of boilerplate", 0, 0, "sections")
-        self._few = Count(f"fewer than {options.min_sections} sections", 0, 0)
-        self._short = Count(f"a section shorter than {options.min_section_tokens} tokens", 0, 0)
-        self._long = Count(f"a section longer than {options.max_section_tokens} tokens", 0, 0)
+        self._dropped_sections = Count("section of boilerplate", 0, 0, "sections", "filters.drop_sections")
+        self._few = Count(f"fewer than {options.min_sections} sections", 0, 0, option="filters.min_sections")
+        self._short = Count(
+            f"a section shorter than {options.min_section_tokens} tokens", 0, 0, option="filters.min_section_tokens"
+        )
+        self._long = Count(
+            f"a section longer than {options.max_section_tokens} tokens", 0, 0, option="filters.max_section_tokens"
+        )
         self._duplicates = Count("document id that occurred before", 0, 0)
         self.counts = [self._dropped_sections, self._few, self._short, self._long, self._duplicates]
         if options.max_section_tokens is None:
@@ -115,7 +119,8 @@ class FrequentLabels:
 
     def __init__(self, fewest: int) -> None:
         self._fewest, self._documents_of = fewest, Counter[str]()
-        self.count = Count(f"a label that is rare: of fewer than {fewest} training documents", 0, 0)
+        rare = f"a label that is rare: of fewer than {fewest} training documents"
+        self.count = Count(rare, 0, 0, option="filters.min_per_label")
 
     def add(self, document: Document) -> None:
         """See a document; all must be seen before any is chosen."""

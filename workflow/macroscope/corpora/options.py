@@ -1,6 +1,6 @@
 """Options of the corpora room: what the config may say about a corpus."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -87,7 +87,15 @@ def with_text_defaults(filters: Any) -> Any:
 
 
 class Corpus(Options):
-    """What all corpora have in common."""
+    """What all corpora have in common; a source's own options derive from it, and are told by `source`.
+
+    Attributes
+    ----------
+    not_extracted
+        Options that reading the raw files does not look at: another value extracts nothing anew.
+    """
+
+    not_extracted: ClassVar[frozenset[str]] = frozenset({"unit", "filters"})
 
     language: str = Field("en", description="ISO 639-1 code; section titles are lemmatised in this language.")
     unit: Literal["document", "line"] = Field(
@@ -96,140 +104,36 @@ class Corpus(Options):
     filters: Filters = Field(Filters(), description="Which documents are kept.")
     valid_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the validation split (by id hash).")
     test_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the test split (by id hash).")
-
-
-class SimulatedCorpus(Corpus):
-    """Raw files in an upstream format, made from a process that is known exactly."""
-
-    source: Literal["simulated"]
-    kind: Literal["wiki", "webtext"] = Field(
-        "wiki",
-        description="Upstream format: wiki = a MediaWiki XML dump in bz2; webtext = JSON Lines of whole texts without"
-        " titles, whose filters drop nothing by default.",
-    )
-    documents: int = Field(1200, ge=1, description="Number of articles that the process makes, before any filter.")
-    clutter: float = Field(
-        0.25,
-        ge=0,
-        description="Pages that must be dropped (redirects, disambiguation, years, stubs ...; of kind webtext: texts"
-        " without words), per article.",
-    )
-    page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fitting_filters(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("kind") == "webtext":
-            return given | {"filters": with_text_defaults(given.get("filters"))}
-        return given
-
-
-class WikipediaCorpus(Corpus):
-    """Articles of a MediaWiki pages-articles dump."""
-
-    source: Literal["wikipedia"]
-    dump: str | None = Field(None, description="Name of a dump in resources/sources.yaml; retrieved when absent.")
-    files: list[str] = Field([], description="Local dump files instead (xml, bz2, gz), each one part.")
-    page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")
-
-
-class CohanCorpus(Corpus):
-    """Scientific articles in the layout of Cohan et al. (2018)."""
-
-    source: Literal["cohan"]
-    dataset: str | None = Field(None, description="Name of a data set in resources/sources.yaml: pubmed or arxiv.")
-    files: list[str] = Field([], description="Local zips or JSON Lines files (also gz) instead, each one part.")
-    abstract: bool = Field(False, description="Put the abstract first, as a section of type 'abstract'.")
-
-
-class WebTextCorpus(Corpus):
-    """Texts without sections, in the layout of openai/gpt-2-output-dataset: WebText itself, or other texts."""
-
-    source: Literal["webtext"]
-    dataset: str | None = Field(None, description="Name of a data set in resources/sources.yaml: webtext.")
-    splits: list[Split] = Field(
-        ["train", "valid", "test"],
-        min_length=1,
-        description="Which of the data set's files are taken, by the split in their names (train: 250,000 texts).",
-    )
-    files: list[str] = Field([], description="Local JSON Lines files (also gz) instead, each one part.")
-    official_splits: bool = Field(
-        True,
-        description="Keep the split in a file's name, as in webtext.test.jsonl; without one, or if not, by id hash.",
-    )
-    filters: TextFilters = Field(TextFilters(), description="Which documents are kept.")
-
-    @model_validator(mode="after")
-    def _something_to_train_on(self) -> "WebTextCorpus":
-        if self.dataset is not None and self.official_splits and "train" not in self.splits:
-            raise ValueError(
-                "without 'train' among 'splits' nothing is left to train on; give 'official_splits: false'"
-            )
-        return self
-
-
-LabelledLayout = Literal["yelp_polarity", "news_category", "newsgroups20"]
-
-
-class LabelledCorpus(Corpus):
-    """Short texts whose sentiment, author or topic is known, for probing (pimentel2022 section 6.1, App. C)."""
-
-    source: Literal["labelled"]
-    dataset: LabelledLayout | None = Field(
-        None, description="Data set of resources/sources.yaml: reviews and sentiment, news and author, posts and group."
-    )
-    files: list[str] = Field([], description="Local files instead, as the data set comes, each one part.")
-    format: LabelledLayout | None = Field(None, description="Which data set the local files are.")
-    official_splits: bool = Field(
-        True, description="Keep the official training and test texts apart; otherwise, and without them, by id hash."
-    )
-    valid_share: float = Field(
-        0.0, ge=0, lt=1, description="Share of the training texts that becomes the validation split (by id hash)."
-    )
-    filters: TextFilters = Field(
-        TextFilters(), description="Which documents are kept; of news_category, by default min_per_label: 400 (paper)."
-    )
+    source: str
 
     @property
-    def layout(self) -> str:
-        """What the files are."""
-        found = self.format or self.dataset
-        assert found is not None  # else there are neither files nor a data set
-        return found
+    def read_by(self) -> str:
+        """Name of the source whose code reads the raw files."""
+        return self.source
 
-    @model_validator(mode="before")
-    @classmethod
-    def _fitting_filters(cls, given: Any) -> Any:
-        """Give the news the paper's filter; it applies to no other data set."""
-        if isinstance(given, dict) and "news_category" in (given.get("dataset"), given.get("format")):
-            filters = given.get("filters")
-            if isinstance(filters, dict | None):
-                return given | {"filters": {"min_per_label": 400} | (filters or {})}
-        return given
+    @property
+    def kind_of_process(self) -> str | None:
+        """Kind of the known process that the documents are drawn from; None for real ones."""
+        return None
 
-    @model_validator(mode="after")
-    def _files_have_a_format(self) -> "LabelledCorpus":
-        if self.files and self.format is None:
-            raise ValueError("give 'format' with 'files': yelp_polarity, news_category or newsgroups20")
-        return self
+    @property
+    def extraction_options(self) -> set[str]:
+        """Names of the options that reading the raw files looks at."""
+        return set(type(self).model_fields) - self.not_extracted
 
+    def raw_parts(self, place: str, folder: str) -> dict[str, str]:
+        """Part name -> raw file; each part is extracted by a job of its own.
 
-ONE_SECTION = Field(
-    False,
-    description="A plain text is one section without a title, as in the source webtext; otherwise it is cut at its"
-    " headings or blank lines.",
-)
+        Parameters
+        ----------
+        place
+            Of the corpus in the config ("corpora.wiki"), for the message.
+        folder
+            Where the run keeps the corpus, for a source that makes its raw files.
 
-
-class FilesCorpus(Corpus):
-    """The user's own documents: JSON Lines, Parquet, CSV, or a folder of text files."""
-
-    source: Literal["files"]
-    files: list[str] = Field(min_length=1, description="Files or folders, each one part.")
-    one_section: bool = ONE_SECTION
-
-
-AnyCorpus = Annotated[
-    SimulatedCorpus | WikipediaCorpus | CohanCorpus | WebTextCorpus | LabelledCorpus | FilesCorpus,
-    Field(discriminator="source"),
-]
+        Raises
+        ------
+        MacroscopeError
+            Where the options name no raw files, or those of another source.
+        """
+        raise NotImplementedError

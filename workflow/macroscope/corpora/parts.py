@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from macroscope.corpora.retrieval import RemoteSource
+from macroscope.corpora.retrieval import RemoteSource, remote_source
 from macroscope.corpora.splits import named_split
+from macroscope.documents import SPLITS
 from macroscope.errors import MacroscopeError
 
 
@@ -32,3 +33,37 @@ def named_parts(files: Iterable[str]) -> dict[str, str]:
         f"{number:03d}-{re.sub(r'[^A-Za-z0-9]+', '-', Path(file).name).strip('-')}": file
         for number, file in enumerate(files)
     }
+
+
+def local_or_retrieved(
+    files: Iterable[str], option: str, name: str | None, source: str, place: str, splits: Iterable[str] = SPLITS
+) -> dict[str, str]:
+    """Parts of a corpus of local files, or, where there are none, of a data set of the registry.
+
+    Parameters
+    ----------
+    option, name
+        Key of the config that names the data set, and what it says.
+    source
+        Source of the corpus.
+    place
+        Of the corpus in the config, for the message.
+    splits
+        Which of the data set's files are taken, of those that have a split in their names.
+
+    Raises
+    ------
+    MacroscopeError
+        Where there is neither, or another source reads the data set.
+    """
+    if files:
+        return named_parts(files)
+    if name is None:
+        raise MacroscopeError(f"{place}: give '{option}', a source of resources/sources.yaml, or 'files'")
+    found = remote_source(name)
+    if found.source != source:
+        raise MacroscopeError(
+            f"{place}: {name!r} of resources/sources.yaml is read by 'source: {found.source}', not by {source!r};"
+            " give that source, or another data set"
+        )
+    return named_parts(data_files(found, splits, place))

@@ -27,8 +27,6 @@ from macroscope.progress import progress
 
 log = logging.getLogger("macroscope")
 
-RARE_TITLE = "a section title that is rare"
-
 
 @dataclass(frozen=True)
 class Outputs:
@@ -145,11 +143,12 @@ def _without_rare_titles(
 ) -> Iterator[Measured]:
     """Drop the documents with a rare title, or replace the title, and count it."""
     frequent, instead = census.frequent(options), options.instead
-    rare = f"{RARE_TITLE}: in fewer than {census.threshold(options):g} training documents"
+    rare = f"a section title that is rare: in fewer than {census.threshold(options):g} training documents"
     if instead is None:
-        provenance.counts.append(count := Count(rare, 0, 0))
+        provenance.counts.append(count := Count(rare, 0, 0, option="filters.rare_titles"))
         return without_rare_titles(documents, frequent, count)
-    provenance.counts.append(count := Count(f"{rare}; now '{instead}'", 0, 0, "section titles"))
+    rare += f"; now '{instead}'"
+    provenance.counts.append(count := Count(rare, 0, 0, "section titles", "filters.rare_titles"))
     return with_rare_titles_replaced(documents, frequent, instead, count)
 
 
@@ -182,16 +181,6 @@ def _write(outputs: Outputs, documents: Iterable[Document], provenance: Provenan
     write_documents(outputs.documents, checked(), provenance)
 
 
-_OPTIONS = {
-    "fewer than": "min_sections",
-    "a section shorter": "min_section_tokens",
-    "a section longer": "max_section_tokens",
-    "a label that is rare": "min_per_label",
-    RARE_TITLE: "rare_titles",
-    "section of boilerplate": "drop_sections",
-}
-
-
 def empty_corpus(provenance: Provenance, what: str) -> MacroscopeError:
     """Make the error for a corpus of which nothing is left: which filter dropped the most, and what to loosen.
 
@@ -211,10 +200,6 @@ def empty_corpus(provenance: Provenance, what: str) -> MacroscopeError:
     took = f"the filter '{worst.filter}' dropped {worst.dropped:,} of {worst.dropped + worst.kept:,} {worst.unit}"
     if last is not worst:
         took += f", the last ones went to '{last.filter}' ({last.dropped:,} of {last.dropped + last.kept:,})"
-    loosen = [f"filters.{option}" for count in (worst, last) if (option := _option(count))]
-    hint = f"loosen {' or '.join(dict.fromkeys(loosen))}" if loosen else "give it other raw files"
+    loosen = dict.fromkeys(count.option for count in (worst, last) if count.option)
+    hint = f"loosen {' or '.join(loosen)}" if loosen else "give it other raw files"
     return MacroscopeError(f"corpus '{provenance.corpus}': no {what} is left after filtering: {took}; {hint}")
-
-
-def _option(count: Count) -> str | None:
-    return next((option for start, option in _OPTIONS.items() if count.filter.startswith(start)), None)

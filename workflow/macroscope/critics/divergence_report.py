@@ -6,9 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from macroscope.colours import BLUE, GREEN, GREY, VERMILION
 from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.critics.cells import REAL_TEXT_HALVES, cell, number
-from macroscope.plotting import BLUE, GREEN, GREY, VERMILION, style
+from macroscope.plotting import style
 
 MOST_ROWS = 40
 DIVERGENCES = {

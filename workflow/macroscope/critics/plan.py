@@ -6,14 +6,12 @@ Stages read by these names:
     process          truth of a simulated corpus      control_latents  of the control
     texts            samples of the system            all_latents      of every system of the corpus
     inference        what `train` made                scores           of the system
-    prior            what `fit_prior` made            evidence         of every system of the corpus (report, overview)
+    prior            what `fit_prior` made            all_evidence     of every system of the corpus
     shared           what `learn_shared` made
 
 Any other name is one of the critic's own plan, whose method `inputs` gives the files.
 """
 
-import json
-import shlex
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +22,7 @@ from macroscope.critics import critics
 from macroscope.critics.declaration import MAKES, SHOWN, STAGES, Critic, captions_of, signature
 from macroscope.files import read_json
 from macroscope.models import gpus_of, megabytes_of, threads_of
-from macroscope.stages import Stage, Wildcards, flags, load
+from macroscope.stages import Stage, Wildcards, as_json, flags, load
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -51,6 +49,8 @@ PLACES = {
     "score_statistics": "results/{run}/statistics/{critic}/{corpus}/{system}.scores.csv",
 }
 """What is read or made -> where it is, with wildcards."""
+_ALL = "all_"
+"""Beginning of the name of an input that is there of every system of the corpus."""
 Function = Callable[..., Any]
 
 
@@ -147,19 +147,15 @@ class CriticsPlan:
                 found[name] = self.place(name, critic)
         return found
 
-    def input_flags(self, wildcards: Wildcards, input: Any) -> str:
-        """The same as flags of `macroscope critics run`."""
-        return shlex.join(flags("--input", dict(input.items())))
-
     def value_flags(self, critic: str, stage: str) -> Function:
-        """Parameter function: the values that a stage reads, as flags."""
+        """Parameter function: the values that a stage reads, as words of its command line."""
         declared = self.stage(critic, stage)
         names = [*declared.values]
         if stage == "compare":  # they stand in every row of its statistics
             names += [name for name in ("corpus", "system", "signature", "resampling") if name not in names]
 
-        def values(wildcards: Wildcards) -> str:
-            return shlex.join(flags("--value", {name: self._value(name, critic, stage, wildcards) for name in names}))
+        def values(wildcards: Wildcards) -> list[str]:
+            return flags("--value", {name: self._value(name, critic, stage, wildcards) for name in names})
 
         return values
 
@@ -252,9 +248,7 @@ class CriticsPlan:
 
     def options(self, critic: str, stage: str) -> str:
         """Those options that a stage looks at, as JSON: nothing else re-runs it."""
-        used = set(self.stage(critic, stage).options)
-        values = self.config.critic(critic).model_dump(mode="json", include=used)
-        return json.dumps(values, sort_keys=True, ensure_ascii=False)
+        return as_json(self.config.critic(critic), self.stage(critic, stage).options)
 
     def signature(self, critic: str, stage: str | None = None) -> str:
         """Everything that changes what a stage writes (by default, the critic's numbers)."""
@@ -320,11 +314,12 @@ class CriticsPlan:
     def _shown(self, critic: str, corpus: str, stage: str) -> Iterator[str]:
         declared = self.declared(critic)
         for name in declared.stages[stage].inputs if stage in declared.stages else ():
-            if name not in PLACES:
+            if name.removeprefix(_ALL) not in PLACES:
                 yield from self.own[critic].inputs(name, corpus)
-                continue
-            for system in self.chapters[critic, corpus] if "{system}" in PLACES[name] else [CONTROL]:
-                yield self.place(name, critic, corpus=corpus, system=system)
+            for system in self.chapters[critic, corpus] if name.startswith(_ALL) else ():
+                yield self.place(name.removeprefix(_ALL), critic, corpus=corpus, system=system)
+            if name in PLACES and self.chapters[critic, corpus]:
+                yield self.place(name, critic, corpus=corpus)
 
     def _value(self, name: str, critic: str, stage: str, wildcards: Wildcards) -> Any:
         if name in ("corpus", "system", "encoder"):

@@ -6,31 +6,18 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from macroscope.colours import BLUE, GREEN, GREY, PURPLE, VERMILION
+from macroscope.config.options import CONTROL
 from macroscope.critics import critics
 from macroscope.files import atomic
-from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, save, style
+from macroscope.plotting import save, style
 from macroscope.reporting.human import correlations_of, judged_by_people, only, quality_measures, read_correlations
 from macroscope.reporting.human_figure import human_figure
 from macroscope.reporting.probabilities import probability_figure
 from macroscope.reporting.results import Results, overview
 from macroscope.reporting.tables import read_headline, read_statistics
+from macroscope.systems import kinds
 
-KIND_COLOURS = {
-    "control": GREEN,
-    "language_model": BLUE,
-    "ngram": SKY,
-    "files": VERMILION,
-    "simulated": ORANGE,
-    "perturbation": GREY,
-}
-KIND_NAMES = {
-    "control": "real text (control)",
-    "language_model": "language model",
-    "ngram": "n-gram model",
-    "files": "your texts",
-    "simulated": "known process",
-    "perturbation": "known defect",
-}
 WIDE_RANGE = 10
 """A figure whose values differ by more than this factor has a logarithmic axis."""
 
@@ -89,7 +76,7 @@ def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.Da
     """
     name = f"{critic}_latent_ppl"
     rows = rows[rows[name].notna()].iloc[::-1].reset_index(drop=True)
-    control = rows[rows["kind"] == "control"].iloc[0]
+    control = rows[rows["kind"] == CONTROL].iloc[0]
     expected = truth.set_index("system")["truth"] if len(truth) else pd.Series(dtype=float)
     with style():
         figure, axes = plt.subplots(figsize=(7.2, 1.5 + 0.42 * len(rows)))
@@ -97,11 +84,11 @@ def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.Da
         axes.axvline(control[name], color=GREEN, lw=1)
         labelled: set[str] = set()
         for y, row in rows.iterrows():
-            kind = str(row["kind"])
+            kind = kinds()[str(row["kind"])].data
             error = [[row[name] - row[f"{name}_low"]], [row[f"{name}_high"] - row[name]]]
-            label = None if kind in labelled else KIND_NAMES[kind]
-            axes.errorbar(row[name], y, xerr=error, fmt="o", capsize=3, color=KIND_COLOURS[kind], label=label)
-            labelled.add(kind)
+            label = None if kind.label in labelled else kind.label
+            axes.errorbar(row[name], y, xerr=error, fmt="o", capsize=3, color=kind.colour, label=label)
+            labelled.add(kind.label)
             if row["system"] in expected.index:
                 label = None if "truth" in labelled else "what theory gives"
                 axes.plot(expected[row["system"]], y, marker="D", ms=8, mfc="none", mec=PURPLE, ls="", label=label)
@@ -122,7 +109,7 @@ def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
     """Word perplexity against latent perplexity of the language models: good words need not be good structure."""
     name = f"{critic}_latent_ppl"
     models = rows[rows["word_ppl"].notna()]
-    control = rows[rows["kind"] == "control"].iloc[0]
+    control = rows[rows["kind"] == CONTROL].iloc[0]
     with style():
         figure, axes = plt.subplots(figsize=(5.8, 4.2))
         axes.axhspan(control[f"{name}_low"], control[f"{name}_high"], color=GREEN, alpha=0.15, lw=0, label="real text")
@@ -143,7 +130,7 @@ def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
         for _, row in models.iterrows():
             axes.annotate(row["system"], (row["word_ppl"], row[name]), xytext=(6, 6), textcoords="offset points")
         axes.margins(0.15)
-        if _wide_range(rows[name][rows["word_ppl"].notna() | (rows["kind"] == "control")]):
+        if _wide_range(rows[name][rows["word_ppl"].notna() | (rows["kind"] == CONTROL)]):
             axes.set_yscale("log")
         axes.set(xlabel="word perplexity on the test split", ylabel=f"latent perplexity ({critic})", title=corpus)
         axes.legend()
@@ -172,7 +159,8 @@ def _wide_range(values: pd.Series) -> bool:
 
 
 def _row_label(row: pd.Series) -> str:
-    return f"{row['system']} ({row['setting']})" if row["kind"] == "language_model" else str(row["system"])
+    names_setting = kinds()[str(row["kind"])].data.names_setting
+    return f"{row['system']} ({row['setting']})" if names_setting else str(row["system"])
 
 
 def _read_truth(tables: Path) -> pd.DataFrame:

@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from macroscope.plotting import BLUE, GREY, VERMILION, style
+from macroscope.colours import BLUE, GREY, VERMILION
+from macroscope.plotting import style
 from macroscope.statistics.correlation import critical_spearman
 from macroscope.statistics.rows import SIGNIFICANT
 

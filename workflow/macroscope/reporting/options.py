@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from macroscope.config.options import CONTROL, Options
-from macroscope.errors import MacroscopeError, nearest
+from macroscope.config.options import CONTROL, Options, require_name
+from macroscope.errors import MacroscopeError
 from macroscope.statistics.judgements import (
     BUILT_IN,
     check_mapping,
@@ -40,16 +40,12 @@ class HumanJudgements(Options):
 
     def check(self, place: str, config: "Config") -> None:
         """Corpus and systems are there and judged; the table knows what they are mapped to."""
-        if self.corpus not in config.corpora:
-            raise ValueError(
-                f"{place}.corpus: there is no corpus '{self.corpus}'{nearest(self.corpus, config.corpora)}"
-            )
+        require_name(self.corpus, config.corpora, f"{place}.corpus", "corpus")
         judged = config.judged_systems(self.corpus)
         for system in self.systems or {}:
             if system == CONTROL:
                 raise ValueError(f"{place}.systems: '{CONTROL}' is real text; name its row of the table by 'real_text'")
-            if system not in config.systems:
-                raise ValueError(f"{place}.systems: there is no system '{system}'{nearest(system, config.systems)}")
+            require_name(system, config.systems, f"{place}.systems", "system")
             if system not in judged:
                 raise ValueError(f"{place}.systems: no comparison judges '{system}' against '{self.corpus}'")
         try:

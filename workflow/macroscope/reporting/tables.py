@@ -1,5 +1,6 @@
 """Tables of a run: every number, and the tables of the papers in kind, as CSV and LaTeX."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -21,8 +22,6 @@ from macroscope.reporting.latex import to_latex
 from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items, rows_of
 from macroscope.statistics.rows import SIGNIFICANT
-from macroscope.systems.options import Decoding, NgramSystem, PerturbationSystem, SimulatedSystem
-from macroscope.systems.perturbations.options import AnyStep
 
 SMALLEST_P = 0.001
 
@@ -115,9 +114,11 @@ def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
     for corpus, system in results.plan.critics.pairs:
-        row: dict[str, object] = {"corpus": corpus, "system": system, **_description(results, system)}
+        description = results.plan.systems.all[system].description(results.plan.config)
+        row: dict[str, object] = {"corpus": corpus, "system": system, **asdict(description)}
+        model = results.plan.systems.language_models.model_of(system)
         for statistic in ("word_ppl", "token_ppl"):
-            row |= _estimate(indexed, (corpus, results.plan.trained(system), "perplexity", statistic), statistic)
+            row |= _estimate(indexed, (corpus, model, "perplexity", statistic), statistic)
         for critic in dict.fromkeys(c for c, k, s in results.plan.critics.comparisons if (k, s) == (corpus, system)):
             rows_of_critic = rows_of(statistics, critic, corpus)
             own = rows_of_critic[rows_of_critic["system"] == system]
@@ -225,39 +226,6 @@ def dropped_table(results: Results) -> pd.DataFrame:
     ]
     table = pd.concat([filters, pd.DataFrame(rows)], ignore_index=True) if rows else filters
     return table[["corpus", "system", "filter", "unit", "kept", "dropped"]]
-
-
-def _description(results: Results, system: str) -> dict[str, object]:
-    model = results.plan.sampled(system)
-    if model is not None:
-        setting, rule = _titles(model.titles), _rule(model.decoding)
-        return {"kind": "language_model", "base": model.base, "setting": setting, "decoding": rule}
-    options = results.plan.systems[system]
-    if isinstance(options, NgramSystem):
-        base = f"{options.order}-gram, " + ("Kneser-Ney" if options.smoothing == "kneser_ney" else "unsmoothed")
-        return {"kind": options.kind, "base": base, "setting": _titles(options.titles), "decoding": "ancestral"}
-    if isinstance(options, PerturbationSystem):
-        setting = f"{options.of}: " + ", ".join(_step(step) for step in options.perturb)
-        return {"kind": options.kind, "base": options.of, "setting": setting, "decoding": ""}
-    setting = options.order if isinstance(options, SimulatedSystem) else options.kind
-    return {"kind": options.kind, "base": "", "setting": setting, "decoding": ""}
-
-
-def _titles(titles: bool) -> str:
-    return "W/ Title" if titles else "W/O Title"
-
-
-def _rule(decoding: Decoding) -> str:
-    """Return a decoding rule as a person writes it: "nucleus p=0.9"."""
-    options = {name: value for name, value in decoding.model_dump(exclude={"rule"}).items() if value != 1.0}
-    return " ".join([decoding.rule.replace("_", " "), *(f"{name}={value:g}" for name, value in options.items())])
-
-
-def _step(step: AnyStep) -> str:
-    """Return a step of a perturbation as a person writes it: "drop sections share=0.2"; defaults go without saying."""
-    options = step.model_dump(exclude={"rule"}, exclude_defaults=True)
-    shown = (f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in options.items())
-    return " ".join([step.rule.replace("_", " "), *shown])
 
 
 def _estimate(indexed: pd.DataFrame, key: tuple[str, ...], name: str) -> dict[str, object]:

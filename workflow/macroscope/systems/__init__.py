@@ -1,0 +1,16 @@
+"""Documents -> samples: one folder a kind of system; the text formats and the tokenizer that several of them share.
+
+A kind is a sub-package, or another package with an entry point in the group `macroscope.systems`, that declares itself
+by `KIND`; nothing outside it names it.
+"""
+
+from functools import cache
+
+from macroscope.registry import Declared, find
+from macroscope.systems.declaration import Kind
+
+
+@cache
+def kinds() -> dict[str, Declared[Kind]]:
+    """Every kind of system by its name, which is the `kind` of a system in the config."""
+    return find("macroscope.systems", "KIND", Kind, group="macroscope.systems")

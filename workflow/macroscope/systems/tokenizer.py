@@ -8,46 +8,13 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
-from macroscope.models import ModelSource, load_error, resolve
 from macroscope.systems.formats import BOUNDARY, SECTION_BREAK, training_text
 
 UNKNOWN = "<unk>"
 
 
-def prepare_tokenizer(documents: Path, base: str, titles: bool, output: Path) -> None:
-    """Write the tokenizer of a language model into the folder `output`.
-
-    Parameters
-    ----------
-    documents
-        The corpus; a tokenizer of a model from scratch is trained on its train split.
-    base
-        Base model; where its registry entry gives a `vocabulary`, a tokenizer of that size is trained: a byte-level
-        BPE, or with `tokens: words` a closed vocabulary of words.
-    titles
-        W/ Title or W/O Title: the training text.
-    """
-    source = resolve(base)
-    if source.location is None:
-        train = train_words if source.configuration.get("tokens") == "words" else train_bpe
-        tokenizer: Any = train(training_texts(documents, "train", titles), source.configuration["vocabulary"])
-    else:
-        tokenizer = published_tokenizer(source)
-    with atomic(output) as folder:
-        tokenizer.save_pretrained(folder)
-
-
-def published_tokenizer(source: ModelSource) -> Any:
-    """Load the tokenizer that a base model was published with."""
-    try:
-        return AutoTokenizer.from_pretrained(source.location, revision=source.revision or "main")
-    except (OSError, ValueError) as error:
-        raise load_error(source, error) from None
-
-
 def load_tokenizer(folder: Path) -> Any:
-    """Load a tokenizer that `prepare_tokenizer` wrote."""
+    """Load a tokenizer that was saved."""
     return AutoTokenizer.from_pretrained(folder)
 
 

@@ -58,11 +58,11 @@ rule probe_clusters:
         runtime=480,
     params:
         code=plan.code("probe_clusters", plan.critics.module("clusters", "probe")),
-        inputs=plan.critics.input_flags,
+        inputs=input_flags(plan.critics.stage("clusters", "probe")),
         values=probing.value_flags,
         options=probing.probing_options,
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} critics run --critic clusters --stage probe {params.inputs} \
-            {params.values} --options {params.options:q} --output {output:q}
+        python -m macroscope --log {log:q} {params.code} critics run --critic clusters --stage probe {params.inputs:q} \
+            {params.values:q} --options {params.options:q} --output {output:q}
         """

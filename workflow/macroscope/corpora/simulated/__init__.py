@@ -1,1 +1,13 @@
-"""Corpora that are made from a process that is known exactly, in an upstream format."""
+"""Source `simulated`: corpora that are made from a process that is known exactly, in an upstream format."""
+
+from macroscope.corpora.declaration import Simulation, Source
+
+_SHAPING = "source kind documents clutter valid_share test_share"
+
+SOURCE = Source(
+    options="options:SimulatedCorpus",
+    simulations={
+        "webtext": Simulation("webtext:write_corpus", "webtext.jsonl", "webtext", _SHAPING, titled=False),
+        "wiki": Simulation("wiki:write_corpus", "pages-articles.xml.bz2", "wikipedia", _SHAPING, titled=True),
+    },
+)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from macroscope.corpora.options import SimulatedCorpus
 from macroscope.corpora.simulated.articles import as_text, genre, simulate_documents
 from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.splits import split_of
 from macroscope.corpora.tokens import GPT2_PIECES, token_counter
 from macroscope.documents import Document, Provenance, write_documents

@@ -14,10 +14,10 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from macroscope.corpora.options import SimulatedCorpus
 from macroscope.corpora.simulated.articles import simulate_documents
 from macroscope.corpora.simulated.clutter import CLUTTER, clutter_page
 from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.simulated.wikitext import article_wikitext
 from macroscope.corpora.splits import split_of
 from macroscope.documents import Document, Provenance, write_documents

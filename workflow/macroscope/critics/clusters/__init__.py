@@ -40,8 +40,8 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=240,
         ),
-        "overview": Stage("figures:draw", reads="evidence probing"),
-        "report": Stage("report:items", reads="evidence"),
+        "overview": Stage("figures:draw", reads="all_evidence probing"),
+        "report": Stage("report:items", reads="all_evidence"),
         "embed_corpus": Stage("probing:embed_corpus", reads="documents encoder", uses="probing", minutes=480),
         "probe": Stage(
             "probing:probe",

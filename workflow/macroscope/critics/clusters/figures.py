@@ -4,11 +4,12 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
+from macroscope.colours import COLOURS
 from macroscope.config.options import CONTROL
 from macroscope.critics.clusters.probing_figure import probing_figure
 from macroscope.critics.divergence_report import DIVERGENCES, DRAWN, divergence_figure
 from macroscope.critics.findings import Findings
-from macroscope.plotting import COLOURS, save, style
+from macroscope.plotting import save, style
 
 LINES = ("-", "--", ":")
 HALVES = "real text, half against half\n(half as many texts, so larger)"

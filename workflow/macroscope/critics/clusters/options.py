@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from macroscope.config.options import Name, Options
-from macroscope.errors import nearest
+from macroscope.config.options import Name, Options, require_name
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -97,9 +96,8 @@ class ClustersOptions(EmbeddingOptions):
         for number, probing in enumerate(self.probing):
             for key in ("corpus", "reference"):
                 name = getattr(probing, key)
-                if name is not None and name not in config.corpora:
-                    known = nearest(name, config.corpora)
-                    raise ValueError(f"{place}.probing.{number}.{key}: there is no corpus '{name}'{known}")
+                if name is not None:
+                    require_name(name, config.corpora, f"{place}.probing.{number}.{key}", "corpus")
             if probing.corpus in seen:
                 raise ValueError(f"{place}.probing: a corpus stands there twice; put all its encoders into one entry")
             seen.add(probing.corpus)

@@ -1,7 +1,6 @@
 """What a config implies for probing: what the clusters of a corpus know of its texts, with every encoder asked for."""
 
 import json
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from macroscope.critics.clusters.options import ClustersOptions, Probing
@@ -65,10 +64,9 @@ class ProbingPlan:
         values = self._encoder(wildcards).model_dump() | self.options.model_dump(include=set(_CLUSTERING))
         return "probing:clusters|" + "|".join(f"{name}:{value}" for name, value in values.items())
 
-    def value_flags(self, wildcards: Wildcards) -> str:
-        """Values that probing reads, as flags."""
-        values = {"signature": self.signature(wildcards), "resampling": self.resampling}
-        return shlex.join(flags("--value", values))
+    def value_flags(self, wildcards: Wildcards) -> list[str]:
+        """Values that probing reads, as words of its command line."""
+        return flags("--value", {"signature": self.signature(wildcards), "resampling": self.resampling})
 
     def threads(self, wildcards: Wildcards) -> int:
         """Cores of a job that embeds a corpus."""

@@ -4,7 +4,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from macroscope.plotting import COLOURS, GREY, style
+from macroscope.colours import COLOURS, GREY
+from macroscope.plotting import style
 
 PROBES = {
     "label": "accuracy of the label",

@@ -42,6 +42,6 @@ CRITIC = Critic(
             folder=True,
         ),
         "overview": Stage("figures:draw", reads="inference"),
-        "report": Stage("report:items", reads="inference latents evidence"),
+        "report": Stage("report:items", reads="inference all_latents all_evidence"),
     },
 )

@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from macroscope.plotting import BLUE, GREY, style
+from macroscope.colours import BLUE, GREY
+from macroscope.plotting import style
 from macroscope.statistics.proportions import wilson_interval
 
 

@@ -24,7 +24,7 @@ from macroscope.critics.coherence.temperature import (
 from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
-from macroscope.training import Schedule, discard
+from macroscope.training import Checkpoints, Examples, Schedule, discard
 from macroscope.training import train as train_model
 
 log = logging.getLogger("macroscope")
@@ -55,17 +55,9 @@ def train(documents: Path, *, output: Path, options: CoherenceOptions, seed: int
         device_batch_size=options.batch_size,
         learning_rate=options.learning_rate,
     )
-    train_model(
-        model,
-        sections,
-        None,
-        DataCollatorWithPadding(tokenizer),
-        schedule,
-        seed=seed,
-        checkpoints=checkpoints,
-        fingerprint={"options": options.model_dump(mode="json"), "seed": seed, "sections": sections.digest()},
-        group_by_length=True,
-    )
+    belonging_to = {"options": options.model_dump(mode="json"), "seed": seed, "sections": sections.digest()}
+    examples = Examples(sections, None, DataCollatorWithPadding(tokenizer), group_by_length=True)
+    train_model(model, examples, schedule, Checkpoints(checkpoints, belonging_to), seed)
     with atomic(output) as folder:
         model.save_pretrained(folder / "classifier")
         tokenizer.save_pretrained(folder / "classifier")

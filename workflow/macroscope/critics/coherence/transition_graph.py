@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
+from macroscope.colours import BLUE, GREY, VERMILION
 from macroscope.critics.coherence.sections import BEGIN, END
-from macroscope.plotting import BLUE, GREY, VERMILION, style
+from macroscope.plotting import style
 from macroscope.statistics.rows import SIGNIFICANT
 
 UNLIKELY = 0.05

@@ -22,6 +22,6 @@ CRITIC = Critic(
             minutes=480,
         ),
         "overview": Stage("report:draw"),
-        "report": Stage("report:items", reads="evidence"),
+        "report": Stage("report:items", reads="all_evidence"),
     },
 )

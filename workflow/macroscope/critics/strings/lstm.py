@@ -14,9 +14,9 @@ from torch.utils.data import Dataset
 from macroscope.batches import TOKENS_PER_BATCH, length_batches
 from macroscope.critics.strings.options import LstmOptions
 from macroscope.statistics.bootstrap import Array
-from macroscope.systems.architectures.lstm import LstmConfig, LstmForCausalLM
+from macroscope.systems.language_model.architectures.lstm import LstmConfig, LstmForCausalLM
 from macroscope.systems.tokenizer import boundary_id, train_bpe
-from macroscope.training import Schedule, train
+from macroscope.training import Checkpoints, Examples, Schedule, train
 
 _NOT_PREDICTED = -100
 _EVALUATIONS = 20
@@ -61,17 +61,13 @@ class LstmEstimator:
             evaluations=_EVALUATIONS,
         )
         with tempfile.TemporaryDirectory() as folder:
-            train(
-                model,
+            examples = Examples(
                 EncodedTexts([tokens[i] for i in rest]),
                 EncodedTexts([tokens[i] for i in valid]),
                 lambda rows: _padded([row["input_ids"] for row in rows], boundary),
-                schedule,
-                seed=seed,
-                checkpoints=Path(folder) / "checkpoints",
-                fingerprint={},
                 group_by_length=True,
             )
+            train(model, examples, schedule, Checkpoints(Path(folder) / "checkpoints", {}), seed)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         network: Any = model
         return LstmDistribution(network.to(device).eval(), self.tokenizer)

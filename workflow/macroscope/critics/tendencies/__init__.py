@@ -25,7 +25,7 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=240,
         ),
-        "overview": Stage("figures:draw", reads="evidence"),
-        "report": Stage("report:items", reads="evidence"),
+        "overview": Stage("figures:draw", reads="all_evidence"),
+        "report": Stage("report:items", reads="all_evidence"),
     },
 )

@@ -8,11 +8,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from macroscope.colours import BLUE, GREEN, GREY, ORANGE, VERMILION
 from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.critics.cells import REAL_TEXT_HALVES
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.growth import TYPES
-from macroscope.plotting import BLUE, GREEN, GREY, ORANGE, VERMILION, save, style
+from macroscope.plotting import save, style
 from macroscope.statistics.rows import SIGNIFICANT
 
 MOST_PANELS = 24

@@ -1,1 +1,20 @@
-"""N-gram language models over words: unsmoothed (meister2021 eq. 16) and Kneser-Ney."""
+"""Kind `ngram`: n-gram models over words, unsmoothed (meister2021 eq. 16) and Kneser-Ney."""
+
+from macroscope.colours import SKY
+from macroscope.stages import Stage
+from macroscope.systems.declaration import Kind
+
+KIND = Kind(
+    options="options:NgramSystem",
+    label="n-gram model",
+    colour=SKY,
+    stages={
+        "draw": Stage(
+            "drawing:sample_ngram",
+            reads="documents corpus system seed",
+            uses="order smoothing titles samples max_tokens seed",
+            megabytes=8000,
+            minutes=480,
+        ),
+    },
+)

@@ -1,0 +1,131 @@
+"""Texts of the user's own, in the formats that people have; errors name file and line."""
+
+import csv
+import gzip
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from macroscope.corpora.files.reading import read_user_documents
+from macroscope.documents import Provenance
+from macroscope.errors import MacroscopeError
+
+RECORDS = [
+    {"id": "a", "title": "A", "sections": [{"title": "Lead", "text": "One."}, {"title": "End", "text": "Two."}]},
+    {"id": "b", "sections": ["One.", "Two."], "section_names": ["Lead", "End"]},
+    {"id": "c", "text": "Opening words.\n\n# First\n\nOne.\n\nMore.\n\n# Second\n\nTwo."},
+    {"text": "One block.\n\nAnother block."},
+]
+EXPECTED = [
+    ("a", [("Lead", "One."), ("End", "Two.")]),
+    ("b", [("Lead", "One."), ("End", "Two.")]),
+    ("c", [("abstract", "Opening words."), ("First", "One.\nMore."), ("Second", "Two.")]),
+    ("mine-4", [(None, "One block."), (None, "Another block.")]),
+]
+
+
+def read(*paths, provenance=None):
+    return list(read_user_documents(paths, provenance or Provenance("test"), 0.1, 0.1))
+
+
+def shape(documents):
+    return [(d.id, [(s.title, s.text) for s in d.sections]) for d in documents]
+
+
+@pytest.mark.parametrize("name", ["mine.jsonl", "mine.jsonl.gz", "mine.json"])
+def test_json(tmp_path, name):
+    path = tmp_path / name
+    lines = "\n".join(json.dumps(record) for record in RECORDS) + "\n"
+    if name.endswith(".json"):
+        path.write_text(json.dumps(RECORDS))
+    elif name.endswith(".gz"):
+        path.write_bytes(gzip.compress(lines.encode()))
+    else:
+        path.write_text(lines)
+    assert shape(read(path)) == EXPECTED
+
+
+def test_parquet(tmp_path):
+    rows = [{"id": r["id"], "sections": r["sections"]} for r in RECORDS[:1]]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "mine.parquet")
+    assert shape(read(tmp_path / "mine.parquet")) == EXPECTED[:1]
+
+
+def test_csv(tmp_path):
+    with (tmp_path / "mine.csv").open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, ["id", "text", "sections"])
+        writer.writeheader()
+        writer.writerow({"id": "a", "sections": json.dumps(RECORDS[0]["sections"])})
+        writer.writerow({"id": "c", "text": RECORDS[2]["text"]})
+    assert shape(read(tmp_path / "mine.csv")) == [EXPECTED[0], EXPECTED[2]]
+
+
+def test_folder_of_texts(tmp_path):
+    (tmp_path / "b.txt").write_text("== First ==\nOne.\n=== Deeper ===\nMore.\n== Second ==\nTwo.")
+    (tmp_path / "a.md").write_text("# The title\n\n## First\n\nOne.\n\n## Second\n\nTwo.")
+    documents = read(tmp_path)
+    assert shape(documents) == [
+        ("a", [("First", "One."), ("Second", "Two.")]),
+        ("b", [("First", "One.\nDeeper\nMore."), ("Second", "Two.")]),
+    ]
+    assert documents[0].title == "The title"
+
+
+def test_labels(tmp_path):
+    labels = ["good", 0, None, ""]
+    records = [{"text": "One.", "label": label} for label in labels]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, [*records, {"text": "One."}])))
+    assert [d.label for d in read(tmp_path / "mine.jsonl")] == ["good", "0", None, None, None]
+    (tmp_path / "mine.csv").write_text("text,label\nOne.,good\nTwo.,\n")
+    assert [d.label for d in read(tmp_path / "mine.csv")] == ["good", None]
+    pq.write_table(pa.table({"text": ["One.", "Two."], "label": [1, None]}), tmp_path / "mine.parquet")
+    assert [d.label for d in read(tmp_path / "mine.parquet")] == ["1", None]
+
+
+def test_line_17_is_named(tmp_path):
+    lines = [json.dumps({"text": f"Document {n}."}) for n in range(1, 21)]
+    lines[16] = '{"text": "cut'
+    (tmp_path / "mine.jsonl").write_text("\n".join(lines))
+    with pytest.raises(MacroscopeError, match=r"mine\.jsonl, line 17 is not valid JSON"):
+        read(tmp_path / "mine.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"id": "x"}, "line 1 has neither 'sections' nor 'text'"),
+        ({"text": 3}, "line 1: 'text' is a int"),
+        ({"sections": "one"}, "line 1: 'sections' is a str"),
+        ({"sections": ["a"], "section_names": []}, "'section_names' must be a list of 1 names"),
+        ({"sections": [{"title": "a"}]}, "section 1 is neither"),
+        ({"text": "a", "split": "dev"}, "'split' is 'dev'"),
+        ({"text": "a", "label": True}, "line 1: 'label' is a bool"),
+        ({"text": "a", "label": 0.5}, "line 1: 'label' is a float"),
+        ([1], "line 1 is a JSON list"),
+    ],
+)
+def test_malformed_records(tmp_path, record, message):
+    (tmp_path / "mine.jsonl").write_text(json.dumps(record) + "\n")
+    with pytest.raises(MacroscopeError) as error:
+        read(tmp_path / "mine.jsonl")
+    assert message in str(error.value)
+
+
+def test_what_is_dropped_is_counted(tmp_path):
+    records = [{"id": "a", "sections": ["x", " "]}, {"id": "b", "text": "  "}, {"id": "a", "text": "y"}]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, records)))
+    provenance = Provenance("test")
+    assert [d.id for d in read(tmp_path / "mine.jsonl", provenance=provenance)] == ["a"]
+    assert {c.filter: c.dropped for c in provenance.counts} == {
+        "section without text": 1,
+        "document without text": 1,
+        "document id that occurred before": 1,
+    }
+
+
+def test_unknown_format(tmp_path):
+    (tmp_path / "mine.docx").write_bytes(b"PK")
+    with pytest.raises(MacroscopeError, match="this format is not known; give JSON Lines"):
+        read(tmp_path / "mine.docx")

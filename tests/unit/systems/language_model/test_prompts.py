@@ -1,0 +1,283 @@
+"""Prompts: samples go on from the first words of documents, and are drawn as if those words had been drawn before."""
+
+import itertools
+import math
+from collections import Counter, deque
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import chisquare
+
+from macroscope.config.schema import parse_config
+from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.plan import Plan
+from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
+from macroscope.systems.language_model.beam_sampler import BeamSampler
+from macroscope.systems.language_model.decoding import distribution
+from macroscope.systems.language_model.gathering import gather
+from macroscope.systems.language_model.options import Ancestral, BeamSampling, LanguageModelSystem, Nucleus
+from macroscope.systems.language_model.prompts import decode, first_words, read_prompts
+from macroscope.systems.language_model.sampler import Request
+from macroscope.systems.language_model.sampling import sample_shard
+from macroscope.systems.language_model.token_sampler import TokenSampler
+from macroscope.systems.tokenizer import train_words
+
+from ..conftest import CONTEXT, RECURRENT, SIZES, VOCABULARY, tiny_model
+
+PROMPTS = {0: (), 1: (3,), 2: (5, 5, 2), 3: tuple(range(1, 11)) * 2, 4: (7, 1) * (CONTEXT - 1)}
+"""One longer than the window among them."""
+ANCESTRAL = Ancestral(rule="ancestral")
+OPTIONS = {"context": CONTEXT, "batch_size": 4, "max_tokens": 60, "seed": 5, "stream": "test"}
+
+
+def sampler(model, decoding=ANCESTRAL, **changes):
+    kind = BeamSampler if isinstance(decoding, BeamSampling) else TokenSampler
+    return kind(model, 0, decoding=decoding, **OPTIONS | {"stride": 4} | changes)
+
+
+def draws(model, prompts, decoding=ANCESTRAL, **changes):
+    requests = deque(Request(index, prompt=prompt) for index, prompt in prompts.items())
+    return {draw.request.index: draw for draw in sampler(model, decoding, **changes).run(requests)}
+
+
+@torch.inference_mode()
+def plain_draw(model, index, prompt, *, stride=4, max_tokens=60, rule=ANCESTRAL):
+    """One document, no cache: the loop of an unprompted sampler whose first tokens are forced."""
+    generator = sampler(model).generator(Request(index))
+    tokens, start, forced = [0], 0, list(prompt)
+    while True:
+        if not isinstance(model, RecurrentLM) and len(tokens) - start > CONTEXT - 1:
+            start = len(tokens) - (CONTEXT - stride)
+        if forced:
+            tokens.append(forced.pop(0))
+            continue
+        cumulative = distribution(model(torch.tensor([tokens[start:]])).logits[:, -1], rule)[0].numpy().cumsum()
+        token = int(np.searchsorted(cumulative, generator.random() * cumulative[-1], side="right"))
+        tokens.append(token)
+        if token == 0:
+            return tokens[1:-1]
+        if len(tokens) > max_tokens:
+            return tokens[1:]
+
+
+@pytest.mark.parametrize("stride", [1, 4, CONTEXT - 1])
+@pytest.mark.parametrize("kind", [*SIZES, *RECURRENT])
+def test_prompted_draws_equal_unprompted_ones_with_forced_tokens(kind, stride):
+    model = tiny_model(kind)
+    found = {index: draw.tokens.tolist() for index, draw in draws(model, PROMPTS, stride=stride).items()}
+    assert found == {index: plain_draw(model, index, prompt, stride=stride) for index, prompt in PROMPTS.items()}
+    assert all(tuple(found[index][: len(prompt)]) == prompt for index, prompt in PROMPTS.items())
+
+
+def continuations(model, prompt, longest):
+    """P(continuation | prompt) of every continuation of at most `longest` tokens, by enumeration."""
+    found = {}
+    for length in range(longest + 1):
+        for tokens in itertools.product(range(1, VOCABULARY), repeat=length):
+            with torch.inference_mode():
+                logs = model(torch.tensor([[0, *prompt, *tokens]])).logits[0].double().log_softmax(-1)
+            path = [*tokens, 0]
+            found[tokens] = math.exp(sum(float(logs[len(prompt) + i, token]) for i, token in enumerate(path)))
+    return found
+
+
+def test_continuations_come_with_their_exact_conditional_probabilities():
+    n, prompt, model = 3000, (4, 2), tiny_model("gpt2", 3.0)
+    exact = continuations(model, prompt, 2)
+    drawn = draws(model, dict.fromkeys(range(n), prompt), batch_size=64, max_tokens=len(prompt) + 3)
+    counts = Counter(tuple(draw.tokens.tolist()[2:]) for draw in drawn.values())
+    common = [tokens for tokens, p in exact.items() if p * n >= 5]
+    observed, expected = [counts[tokens] for tokens in common], [exact[tokens] * n for tokens in common]
+    observed.append(n - sum(observed))
+    expected.append(n - sum(expected))
+    assert len(common) >= 5
+    assert chisquare(observed, expected).pvalue > 1e-4
+
+
+def test_nucleus_draws_go_on_from_prompts_too(gpt2):
+    rule = Nucleus(rule="nucleus", p=0.8)
+    found = {index: draw.tokens.tolist() for index, draw in draws(gpt2, PROMPTS, rule).items()}
+    assert found == {index: plain_draw(gpt2, index, prompt, rule=rule) for index, prompt in PROMPTS.items()}
+
+
+@torch.inference_mode()
+def plain_beam(model, index, prompt, beams, stride=4, max_tokens=60):
+    """One beam, every sequence encoded anew for every token, that begins with a prompt."""
+    generator = sampler(model).generator(Request(index))
+    live, ended, start = [((0, *prompt), 0.0)], [], 0
+    for length in range(1, len(prompt) + 1):
+        start = length - (CONTEXT - stride) if length - start > CONTEXT - 1 else start
+    while True:
+        length = len(live[0][0])
+        start = length - (CONTEXT - stride) if length - start > CONTEXT - 1 else start
+        uniforms, new = generator.random((len(live), beams)), {}
+        for (tokens, log), numbers in zip(live, uniforms, strict=True):
+            logs = model(torch.tensor([tokens[start:]])).logits[0, -1].double().log_softmax(-1).numpy()
+            cumulative = np.exp(logs).cumsum()
+            for token in np.searchsorted(cumulative, numbers * cumulative[-1], side="right"):
+                new[(*tokens, int(token))] = log + logs[token]
+        kept = sorted([*ended, *new.items()], key=lambda item: -item[1])[:beams]
+        ended = [item for item in kept if item[0][-1] == 0]
+        live = [item for item in kept if item[0][-1] != 0]
+        best = kept[0][0]
+        if best[-1] == 0:
+            return list(best[1:-1])
+        if len(best) > max_tokens:
+            return list(best[1:])
+
+
+def test_beams_that_begin_with_prompts_equal_a_plain_loop():
+    # The model seldom ends here, so that sequences get long.
+    model, rule = tiny_model("gpt2", 3.0), BeamSampling(rule="beam_sampling", beams=3)
+    found = {index: draw.tokens.tolist() for index, draw in draws(model, PROMPTS, rule, batch_size=6).items()}
+    assert found == {index: plain_beam(model, index, prompt, 3) for index, prompt in PROMPTS.items()}
+
+
+def test_one_beam_with_a_prompt_is_ancestral_sampling(gpt2):
+    prompts = dict.fromkeys(range(300), (3, 8))
+    one = draws(gpt2, prompts, BeamSampling(rule="beam_sampling", beams=1), max_tokens=3, batch_size=64)
+    other = draws(gpt2, prompts, max_tokens=3, batch_size=64)
+    assert {i: d.tokens.tolist() for i, d in one.items()} == {i: d.tokens.tolist() for i, d in other.items()}
+
+
+RULES = {
+    "ancestral": {"rule": "ancestral"},
+    "nucleus": {"rule": "nucleus", "p": 0.9},
+    "beam": {"rule": "beam_sampling", "beams": 2},
+}
+TEXTS = ["aa bb\n\ncc d e f", "f", "  a  b \n c d", "g:g a\nb\n\n\nc d a b c d e f g " * 3]
+WORDS = 3
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, letters):
+    folder = tmp_path_factory.mktemp("prompted")
+    tiny_model("gpt2", scale=1.0).save_pretrained(folder / "model")
+    letters.save_pretrained(folder / "model")
+    texts = [Document(f"text-{n}", "test", None, (Section(None, text),)) for n, text in enumerate(TEXTS)]
+    write_documents(folder / "control.parquet", texts, Provenance("c"))
+    return folder
+
+
+def options(**changes):
+    defaults = {"base": "x", "titles": False, "samples": 10, "batch_size": 4, "max_tokens": 60, "stride": 4}
+    return LanguageModelSystem(kind="language_model", **defaults | {"prompt_words": WORDS} | changes)
+
+
+def drawn(folder, output, parsed, shards=1):
+    paths = [output.with_name(f"{output.name}-{shard}") for shard in range(shards)]
+    for shard, path in enumerate(paths):
+        sample_shard(
+            folder / "model", path, parsed, system="lm", seed=1, shard=shard, shards=shards,
+            prompts=folder / "control.parquet",
+        )  # fmt: skip
+    gather(paths, output, "c")
+    return [(document.id, document.sections) for document in read_documents(output)]
+
+
+def text(sections):
+    return "\n\n".join(section.text for section in sections)
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+def test_every_sample_begins_with_the_words_of_its_document(folder, tmp_path, rule):
+    samples = drawn(folder, tmp_path / "s", options(decoding=RULES[rule]))
+    assert len(samples) == 10
+    for number, (name, sections) in enumerate(samples):
+        words = TEXTS[number % len(TEXTS)].split()[:WORDS]
+        assert name == f"lm-{number:07d}"
+        assert text(sections).split()[: len(words) - 1] == words[:-1]
+        assert text(sections).split()[len(words) - 1].startswith(words[-1])
+    assert len({text(sections) for _, sections in samples[1::4]}) > 1, "samples of one prompt differ"
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+def test_prompted_samples_do_not_depend_on_the_shards_or_the_batch(folder, tmp_path, rule):
+    whole = drawn(folder, tmp_path / "one", options(decoding=RULES[rule]))
+    assert drawn(folder, tmp_path / "three", options(decoding=RULES[rule]), shards=3) == whole
+    assert drawn(folder, tmp_path / "batch", options(decoding=RULES[rule], batch_size=7)) == whole
+
+
+def test_short_documents_are_prompts_as_a_whole_and_counted(folder, tmp_path):
+    drawn(folder, tmp_path / "s", options(), shards=3)
+    provenance = read_provenance(tmp_path / "s")
+    counts = {count.filter: (count.kept, count.dropped) for count in provenance.counts}
+    assert counts["prompt shorter than 3 words"] == (7, 3)  # text-1 is the prompt of samples 1, 5 and 9
+    assert (provenance.source["prompt_words"], provenance.source["prompt_documents"]) == (WORDS, len(TEXTS))
+    assert provenance.source["cut_samples"] == sorted(set(provenance.source["cut_samples"]))
+
+
+def test_tokens_of_prompts_are_not_counted_as_drawn(folder, tmp_path):
+    drawn(folder, tmp_path / "s", options(samples=1, max_tokens=10))  # "aa bb\n\ncc" has 9 tokens
+    assert read_provenance(tmp_path / "s").source["tokens"] == 1
+
+
+def test_unknown_words_of_a_prompt_stay_what_they_were(tmp_path):
+    tokenizer = train_words(iter(["the owl sleeps. the owl wakes."] * 5), 8)
+    write_documents(
+        tmp_path / "d", [Document("x", "test", None, (Section(None, "the lynx sleeps."),))], Provenance("c")
+    )
+    (prompt,) = read_prompts(tmp_path / "d", 2, False, tokenizer)
+    assert (prompt.text, prompt.document, prompt.short) == ("the lynx", "x", False)
+    more = tokenizer("the lynx owl", add_special_tokens=False)["input_ids"]
+    assert list(prompt.tokens) == more[:2]
+    assert decode(more, prompt, tokenizer) == "the lynx owl"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [("a  b\n\nc d", 3, "a  b\n\nc"), ("a b", 2, "a b"), ("a", 5, "a"), ("", 2, ""), ("a\u00a0b c", 2, "a\u00a0b")],
+)
+def test_first_words(text, words, expected):
+    assert first_words(text, words) == expected
+    assert first_words(text, words).split() == text.split()[:words]
+
+
+def test_prompts_that_cannot_be_are_one_sentence(folder, tmp_path):
+    model, known = folder / "model", {"system": "lm", "seed": 1, "shard": 0, "shards": 1}
+    with pytest.raises(MacroscopeError, match="there are no documents to take prompts from"):
+        sample_shard(model, tmp_path / "s", options(), **known)
+    known["prompts"] = folder / "control.parquet"
+    with pytest.raises(MacroscopeError, match="prompts are for untitled texts; set titles: false"):
+        sample_shard(model, tmp_path / "s", options(titles=True), **known)
+    with pytest.raises(MacroscopeError, match="from document 'text-0' has 9 tokens, and a sample at most 9; raise"):
+        sample_shard(model, tmp_path / "s", options(max_tokens=9), **known)
+
+
+def planned(**systems):
+    corpora, comparisons = {"wiki": {"source": "simulated"}}, [{"corpus": "wiki"}]
+    return Plan(parse_config({"corpora": corpora, "systems": systems, "comparisons": comparisons}))
+
+
+class Wildcards:
+    corpus = "wiki"
+
+    def __init__(self, system):
+        self.system = system
+
+
+LM = {"kind": "language_model", "base": "tiny-gpt2", "titles": False}
+AGAIN = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}}
+
+
+def test_prompts_are_the_controls_documents():
+    plan = planned(
+        lm={**LM, "prompt_words": 10}, again=AGAIN, free={**AGAIN, "prompt_words": 0}
+    ).systems.language_models
+    control = "results/default/systems/wiki/control/samples.parquet"
+    assert [plan.prompts(Wildcards(name)) for name in ("lm", "again", "free")] == [[control], [control], []]
+    assert '"prompt_words": null' in plan.options("sample")(Wildcards("free"))
+
+
+@pytest.mark.parametrize(
+    "systems",
+    [
+        {"lm": {**LM, "titles": True, "prompt_words": 5}},
+        {"lm": {**LM, "titles": True}, "x": {**AGAIN, "prompt_words": 5}},
+    ],
+)
+def test_prompts_for_titled_texts_are_one_sentence(systems):
+    with pytest.raises(MacroscopeError, match=r"systems\.(lm|x)\.prompt_words: prompts are for untitled texts"):
+        planned(**systems)

@@ -1,0 +1,155 @@
+"""The sampler against a plain loop without a cache, against enumeration, and against itself in other batches."""
+
+import itertools
+import math
+from collections import Counter, deque
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import chisquare
+
+from macroscope.errors import MacroscopeError
+from macroscope.systems.language_model.options import Ancestral
+from macroscope.systems.language_model.sampler import Request
+from macroscope.systems.language_model.token_sampler import TokenSampler
+
+from ..conftest import CONTEXT, VOCABULARY
+
+SEED = 5
+
+
+def sampler(model, **changes):
+    options = {
+        "context": CONTEXT,
+        "stride": 4,
+        "batch_size": 4,
+        "max_tokens": 60,
+        "decoding": Ancestral(rule="ancestral"),
+        "seed": SEED,
+        "stream": "test",
+    }
+    return TokenSampler(model, 0, **(options | changes))
+
+
+def draws(model, indices, **changes):
+    return {
+        draw.request.index: draw for draw in sampler(model, **changes).run(deque(Request(index) for index in indices))
+    }
+
+
+@torch.inference_mode()
+def plain_draw(model, index, *, stride=4, max_tokens=60):
+    """One document at a time, no cache: the sliding window's rule, spelt out."""
+    generator = sampler(model).generator(Request(index))
+    tokens, start = [0], 0
+    while True:
+        if len(tokens) - start > CONTEXT - 1:
+            start = len(tokens) - (CONTEXT - stride)
+        logits = model(torch.tensor([tokens[start:]])).logits[0, -1]
+        probabilities = logits.double().softmax(-1).numpy()
+        cumulative = probabilities.cumsum()
+        token = int(np.searchsorted(cumulative, generator.random() * cumulative[-1], side="right"))
+        tokens.append(token)
+        if token == 0:
+            return tokens[1:-1]
+        if len(tokens) > max_tokens:
+            return tokens[1:]
+
+
+@pytest.mark.parametrize("stride", [1, 4, 9, CONTEXT - 1])
+def test_cached_batches_equal_a_plain_loop_of_every_architecture(model, stride):
+    found = draws(model, range(12), stride=stride)
+    expected = {index: plain_draw(model, index, stride=stride) for index in range(12)}
+    assert {index: draw.tokens.tolist() for index, draw in found.items()} == expected
+    assert max(len(tokens) for tokens in expected.values()) > CONTEXT, "some documents must outgrow the window"
+
+
+def test_samples_do_not_depend_on_the_batch_or_the_shards(model):
+    together = draws(model, range(24))
+    for shards in (2, 3, 4):
+        apart = {}
+        for shard in range(shards):
+            apart |= draws(model, range(shard, 24, shards))
+        for index, draw in together.items():
+            np.testing.assert_array_equal(apart[index].tokens, draw.tokens)
+
+
+def test_logits_are_the_same_bits_whatever_the_neighbours_do(gpt2):
+    seen = {}
+
+    def recorded(neighbours):
+        run = sampler(gpt2, batch_size=3)
+        logits = []
+        run.model = Recorder(gpt2, logits)
+        list(run.run(deque([Request(0), *(Request(i) for i in neighbours)])))
+        return logits
+
+    seen = [recorded(neighbours) for neighbours in ([], [1, 2], [3, 4, 5, 6])]
+    for other in seen[1:]:
+        for a, b in zip(seen[0], other, strict=False):
+            assert torch.equal(a, b)
+
+
+class Recorder:
+    """A model that keeps the logits of its first row as long as that row holds the first document."""
+
+    def __init__(self, model, logits):
+        self.inner, self.logits, self.ended = model, logits, False
+        self.config, self.device, self.dtype = model.config, model.device, model.dtype
+        self.base_model_prefix = model.base_model_prefix
+        setattr(self, model.base_model_prefix, getattr(model, model.base_model_prefix))
+
+    def __call__(self, **inputs):
+        output = self.inner(**inputs)
+        self.ended |= bool(self.logits) and int(inputs["input_ids"][0, 0]) == 0
+        if not self.ended:
+            self.logits.append(output.logits[0, -1].clone())
+        return output
+
+
+def exact_probabilities(model, longest):
+    """P(document) of every document of at most `longest` tokens, by enumeration."""
+    found = {}
+    for length in range(longest + 1):
+        for tokens in itertools.product(range(1, VOCABULARY), repeat=length):
+            with torch.inference_mode():
+                logs = model(torch.tensor([[0, *tokens]])).logits[0].double().log_softmax(-1)
+            path = [*tokens, 0]
+            found[tokens] = math.exp(sum(float(logs[i, token]) for i, token in enumerate(path)))
+    return found
+
+
+def test_short_documents_come_with_their_exact_probabilities(gpt2):
+    n = 3000
+    exact = exact_probabilities(gpt2, 2)
+    counts = Counter(
+        tuple(draw.tokens.tolist()) for draw in draws(gpt2, range(n), batch_size=64, max_tokens=3).values()
+    )
+    common = [tokens for tokens, p in exact.items() if p * n >= 5]
+    observed = [counts[tokens] for tokens in common]
+    expected = [exact[tokens] * n for tokens in common]
+    observed.append(n - sum(observed))
+    expected.append(n - sum(expected))
+    assert len(common) >= 5
+    assert chisquare(observed, expected).pvalue > 1e-4
+
+
+def test_a_document_is_cut_at_the_longest_length(gpt2):
+    found = draws(gpt2, range(40), max_tokens=5)
+    assert all(len(draw.tokens) <= 5 for draw in found.values())
+    assert any(draw.cut for draw in found.values())
+    assert all(len(draw.tokens) == 5 for draw in found.values() if draw.cut)
+    assert all(0 not in draw.tokens for draw in found.values())
+
+
+def test_other_attempts_seeds_and_streams_give_other_documents(gpt2):
+    first = draws(gpt2, range(8))
+    again = {d.request.index: d for d in sampler(gpt2).run(deque(Request(i, 1) for i in range(8)))}
+    for other in (again, draws(gpt2, range(8), seed=6), draws(gpt2, range(8), stream="else")):
+        assert any(first[i].tokens.tolist() != other[i].tokens.tolist() for i in range(8))
+
+
+def test_a_stride_as_long_as_the_window_is_refused(gpt2):
+    with pytest.raises(MacroscopeError, match="stride: 16 is not between 1 and 15"):
+        sampler(gpt2, stride=CONTEXT)

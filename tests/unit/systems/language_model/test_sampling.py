@@ -1,0 +1,95 @@
+"""Shards of samples: the same whatever their number, and whole after a kill."""
+
+import pytest
+
+from macroscope.documents import read_documents, read_provenance
+from macroscope.errors import MacroscopeError
+from macroscope.systems.language_model import sampling
+from macroscope.systems.language_model.gathering import gather
+from macroscope.systems.language_model.options import LanguageModelSystem
+from macroscope.systems.language_model.sampling import sample_shard
+
+from ..conftest import tiny_model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory, letters):
+    """A random model over the letters of a tiny byte-level vocabulary."""
+    folder = tmp_path_factory.mktemp("model")
+    tiny_model("gpt2", scale=1.0).save_pretrained(folder)
+    letters.save_pretrained(folder)
+    return folder
+
+
+def options(**changes):
+    defaults = {
+        "kind": "language_model",
+        "base": "x",
+        "titles": False,
+        "samples": 10,
+        "batch_size": 4,
+        "max_tokens": 50,
+        "stride": 4,
+    }
+    return LanguageModelSystem(**(defaults | changes))
+
+
+def documents(path):
+    return [(d.id, d.sections) for d in read_documents(path)]
+
+
+def test_samples_do_not_depend_on_the_number_of_shards(model, tmp_path):
+    for shards in (1, 3):
+        paths = [tmp_path / f"{shards}-{shard}.parquet" for shard in range(shards)]
+        for shard, path in enumerate(paths):
+            sample_shard(model, path, options(), system="lm", seed=1, shard=shard, shards=shards)
+        gather(paths, tmp_path / f"{shards}.parquet", "corpus")
+    assert documents(tmp_path / "1.parquet") == documents(tmp_path / "3.parquet")
+    assert len(documents(tmp_path / "1.parquet")) == 10
+    one, three = (read_provenance(tmp_path / f"{n}.parquet") for n in (1, 3))
+    assert {c.filter: (c.kept, c.dropped) for c in one.counts} == {c.filter: (c.kept, c.dropped) for c in three.counts}
+    assert one.source["tokens"] == three.source["tokens"]
+
+
+def test_another_seed_gives_other_samples(model, tmp_path):
+    for seed in (1, 2):
+        sample_shard(model, tmp_path / f"{seed}", options(), system="lm", seed=seed, shard=0, shards=1)
+    assert documents(tmp_path / "1") != documents(tmp_path / "2")
+
+
+def test_killed_shard_goes_on_and_ends_the_same(model, tmp_path, monkeypatch):
+    sample_shard(model, tmp_path / "whole", options(), system="lm", seed=1, shard=0, shards=1)
+    appended = []
+    original = sampling.Part.append
+
+    def dies_after_four(self, sample):
+        if len(appended) == 4:
+            raise KeyboardInterrupt
+        appended.append(sample.index)
+        original(self, sample)
+
+    monkeypatch.setattr(sampling.Part, "append", dies_after_four)
+    with pytest.raises(KeyboardInterrupt):
+        sample_shard(model, tmp_path / "cut", options(), system="lm", seed=1, shard=0, shards=1)
+    part = tmp_path / "cut.part.jsonl"
+    part.write_text(part.read_text() + '{"index": 9, "sec')  # a torn last line, as a kill leaves it
+    resumed = []
+    monkeypatch.setattr(sampling.Part, "append", lambda self, s: (resumed.append(s.index), original(self, s)))
+    sample_shard(model, tmp_path / "cut", options(), system="lm", seed=1, shard=0, shards=1)
+    assert sorted(appended + resumed) == list(range(10))
+    assert documents(tmp_path / "cut") == documents(tmp_path / "whole")
+    assert not part.exists()
+
+
+def test_samples_of_other_options_are_not_taken_over(model, tmp_path):
+    part = tmp_path / "s.part.jsonl"
+    part.write_text('{"other": 1}\n{"index": 0, "sections": [[null, "stale"]]}\n')
+    sample_shard(model, tmp_path / "s", options(), system="lm", seed=1, shard=0, shards=1)
+    assert all("stale" not in section.text for d in read_documents(tmp_path / "s") for section in d.sections)
+
+
+def test_model_that_never_gives_titles_is_one_sentence(model, tmp_path, monkeypatch):
+    monkeypatch.setattr(sampling, "HOPELESS", 30)
+    monkeypatch.setattr(sampling, "parse_draw", lambda text, titles: (_ for _ in ()).throw(sampling.InvalidDraw("no")))
+    with pytest.raises(MacroscopeError, match="none of 30 draws of the language model is a document of its format"):
+        sample_shard(model, tmp_path / "s", options(titles=True), system="lm", seed=1, shard=0, shards=1)

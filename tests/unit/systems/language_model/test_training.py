@@ -1,0 +1,106 @@
+"""Training: resumes after a kill to the same weights, keeps the best checkpoint, says what is wrong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from transformers import TrainerCallback
+
+from macroscope import training
+from macroscope.documents import Document, Provenance, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.systems.language_model.model import context_window, load_base, load_model
+from macroscope.systems.language_model.options import LanguageModelSystem, Training
+from macroscope.systems.language_model.tokenizer import train_tokenizer
+from macroscope.systems.language_model.training import finetune
+
+from ....tiny import simulated_documents
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    documents = [
+        Document(d.id, "valid" if n % 5 == 0 else "train", d.title, d.sections)
+        for n, d in enumerate(simulated_documents("process", 40, 1))
+    ]
+    write_documents(folder / "documents.parquet", documents, Provenance("c"))
+    train_tokenizer(folder / "documents.parquet", folder / "tokenizer", OPTIONS)
+    return folder
+
+
+OPTIONS = LanguageModelSystem(
+    kind="language_model", base="tiny-gpt2", titles=True, context=32,
+    training=Training(epochs=1, batch_size=16, device_batch_size=8, learning_rate=0.003, evaluations=4),
+)  # fmt: skip
+
+
+def train(corpus, output, options=OPTIONS):
+    finetune(
+        corpus / "documents.parquet",
+        corpus / "tokenizer",
+        output,
+        options,
+        seed=1,
+        checkpoints=output.with_name(f"{output.name}-ck"),
+    )
+    return load_model(output)[0]
+
+
+class Kill(TrainerCallback):
+    """Ends the process, as it were, after the second checkpoint."""
+
+    def on_save(self, args, state, control, **kwargs):
+        if len([e for e in state.log_history if "eval_loss" in e]) == 2:
+            raise KeyboardInterrupt
+
+
+def test_killed_training_ends_with_the_same_weights(corpus, tmp_path, monkeypatch):
+    whole = train(corpus, tmp_path / "whole")
+    original = training.Trainer
+
+    def dying(*arguments, **options):
+        return original(*arguments, **(options | {"callbacks": [*options["callbacks"], Kill()]}))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(training, "Trainer", dying)
+        with pytest.raises(KeyboardInterrupt):
+            train(corpus, tmp_path / "cut")
+    assert not (tmp_path / "cut").exists()
+    assert list((tmp_path / "cut-ck").glob("checkpoint-*"))
+    resumed = train(corpus, tmp_path / "cut")
+    for a, b in zip(whole.parameters(), resumed.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+    assert not (tmp_path / "cut-ck").exists()
+
+
+def test_the_kept_model_is_the_one_of_the_lowest_validation_loss(corpus, tmp_path):
+    steep = OPTIONS.model_copy(
+        update={"training": OPTIONS.training.model_copy(update={"epochs": 4, "learning_rate": 0.03})}
+    )
+    model = train(corpus, tmp_path / "model", steep)
+    log = pd.read_csv(tmp_path / "model" / "training_log.csv")
+    from macroscope.systems.language_model.perplexity import measure_perplexity
+
+    measure_perplexity(corpus / "documents.parquet", tmp_path / "model", tmp_path / "p.parquet", OPTIONS, split="valid")
+    table = pd.read_parquet(tmp_path / "p.parquet")
+    # The Trainer's mean is over batches, the last of which has fewer tokens.
+    assert table["nll"].sum() / table["tokens"].sum() == pytest.approx(log["valid_loss"].min(), rel=0.005)
+    assert np.isfinite(log["valid_loss"].dropna()).all()
+    assert model.config.n_positions == 256
+
+
+def test_missing_base_model_is_one_sentence():
+    from macroscope.models import resolve
+
+    with pytest.raises(MacroscopeError, match="model 'no/such-model': cannot be loaded"):
+        load_base(resolve("no/such-model"), None, 1)
+
+
+def test_context_longer_than_the_model_has_is_refused():
+    class Config:
+        max_position_embeddings = 64
+
+    assert context_window(Config, None) == 64
+    with pytest.raises(MacroscopeError, match="128 tokens are asked for, and the model has 64"):
+        context_window(Config, 128)

@@ -1,0 +1,121 @@
+"""Proper names and pronouns."""
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from macroscope.corpora.sentences import split_sentences
+from macroscope.corpora.stop_words import stop_words
+from macroscope.documents import Document, Section
+from macroscope.systems.perturbation.entities import find_entities, swap_entities
+from macroscope.systems.perturbation.pronouns import swap_pronouns
+
+
+def document(*texts):
+    return Document("d", "test", "D", tuple(Section(None, text) for text in texts))
+
+
+def swapped(text, share=1.0, seed=0):
+    after = swap_pronouns(document(text), share, stop_words("en"), np.random.default_rng(seed))
+    return after.sections[0].text
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("He saw her.", "She saw him."),
+        ("Her book is hers, his book is his.", "His book is his, her book is hers."),
+        ("She told him that he hurt himself.", "He told her that she hurt herself."),
+        ("He's here, and she'll come; HE knew.", "She's here, and he'll come; SHE knew."),
+        ("I gave it to her and left.", "I gave it to him and left."),
+        ("Her own son, in her only house.", "His own son, in his only house."),
+        ('They call her "the wise", her (late) friend.', 'They call him "the wise", his (late) friend.'),
+        ("They saw her\nHer end", "They saw him\nHis end"),
+        ("The she-wolf, there, where this is the heron's: they, them.",) * 2,
+    ],
+)
+def test_pronouns_in_the_wrong_gender(before, after):
+    assert swapped(before) == after
+
+
+def test_twice_swapped_is_the_text_again():
+    text = "He told her that his sister saw him. She knew her brother himself, and he knew herself."
+    assert swapped(text) != text
+    assert swapped(swapped(text)) == text
+
+
+@pytest.mark.parametrize(("share", "changed"), [(0.01, 1), (0.3, 3), (0.5, 5), (1.0, 10)])
+def test_share_of_the_pronouns(share, changed):
+    assert Counter(swapped("he went. " * 10, share).replace(".", "").split())["she"] == changed
+
+
+def test_pronouns_are_drawn_over_all_sections():
+    places = {
+        tuple(
+            "she" in section.text
+            for section in swap_pronouns(
+                document("he went", "he came", "none", "he fell"), 0.3, frozenset(), np.random.default_rng(seed)
+            ).sections
+        )
+        for seed in range(40)
+    }
+    assert places == {(True, False, False, False), (False, True, False, False), (False, False, False, True)}
+
+
+STORY = (
+    "Marie Curie met Albert Einstein in Brussels. However, Curie left Brussels. Later the talk was of Marie Curie."
+    " People saw Albert Einstein. However, in Paris nobody spoke of Curie. I say what I say in May; in May all is well."
+)
+
+
+def test_entities_are_named_twice_and_not_only_where_all_words_have_capitals():
+    found = find_entities(split_sentences(STORY))
+    assert found == [("Albert Einstein",), ("Brussels",), ("Marie Curie", "Curie")]  # Paris once; However, I, May: none
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "However it was. However it is.",
+        'She said, "Why not?" He said, "Why not?"',
+        "It ended. Then it went on: Then it did.",
+        "no names at all",
+        "",
+    ],
+)
+def test_capitals_of_beginnings_name_nobody(text):
+    assert find_entities(split_sentences(text)) == []
+
+
+def test_initials_and_titles_are_part_of_a_name():
+    text = "We met Dr. J. R. Gray. They met Dr. J. R. Gray. All of O'Brien's and of O'Brien."
+    assert find_entities(split_sentences(text)) == [("Dr. J. R. Gray",), ("O'Brien",)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_each_name_becomes_another_the_same_one_throughout(seed):
+    before = document(STORY)
+    after = swap_entities(before, 0.0, "en", np.random.default_rng(seed))
+    words = re.compile(r"Marie Curie|Curie|Albert Einstein|Brussels")
+    old, new = words.findall(STORY), words.findall(after.sections[0].text)
+    assert words.sub("*", STORY) == words.sub("*", after.sections[0].text)
+    assert len(set(zip(old, new, strict=True))) == 4  # a function of the name, Curie and Marie Curie apart
+    entity = {"Curie": "Marie Curie"}
+    pairs = {(entity.get(a, a), entity.get(b, b)) for a, b in zip(old, new, strict=True)}
+    assert len(pairs) == 3
+    assert all(a != b for a, b in pairs)
+
+
+def test_the_first_sentences_keep_their_names():
+    before = document(STORY)
+    after = swap_entities(before, 0.5, "en", np.random.default_rng(1))
+    old, new = (split_sentences(d.sections[0].text) for d in (before, after))
+    assert old[:3] == new[:3]
+    assert old[3:] != new[3:]
+
+
+def test_a_document_with_one_entity_stays():
+    before = document("All of Paris is in Paris.", "Paris, again.")
+    assert swap_entities(before, 0.0, "en", np.random.default_rng(0)) == before

@@ -1,0 +1,108 @@
+"""Words: what goes, what stays, and in what order."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from macroscope.corpora.stop_words import stop_words
+from macroscope.documents import Document, Section
+from macroscope.systems.perturbation.words import remove_articles, remove_stop_words, shuffle_words, truncate
+
+ARTICLES = ("a", "an", "the")
+
+
+def document(*texts):
+    return Document("d", "test", "D", tuple(Section(f"title {n}", text) for n, text in enumerate(texts)))
+
+
+def texts_of(document):
+    return [section.text for section in document.sections]
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=4)
+lines = st.lists(words, min_size=1, max_size=8).map(" ".join)
+texts = st.lists(lines, min_size=1, max_size=3).map("\n".join)
+documents = st.lists(texts, min_size=1, max_size=4).map(lambda some: document(*some))
+
+
+@given(documents, st.integers(0, 5))
+def test_shuffled_words_are_the_same_words_in_the_same_places(before, seed):
+    after = shuffle_words(before, rng(seed))
+    assert Counter(" ".join(texts_of(after)).split()) == Counter(" ".join(texts_of(before)).split())
+    for one, other in zip(after.sections, before.sections, strict=True):
+        assert one.title == other.title
+        assert [len(line.split()) for line in one.text.split("\n")] == [
+            len(line.split()) for line in other.text.split("\n")
+        ]
+
+
+def test_words_are_shuffled_across_sections_and_all_orders_come():
+    before = document("a b", "c")
+    drawn = Counter(tuple(texts_of(shuffle_words(before, rng(seed)))) for seed in range(600))
+    assert set(drawn) == {("a b", "c"), ("b a", "c"), ("a c", "b"), ("c a", "b"), ("b c", "a"), ("c b", "a")}
+    assert min(drawn.values()) > 60  # 100 expected, standard deviation 9
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "kept"),
+    [(9, 1 / 3, 3), (10, 1 / 3, 3), (11, 1 / 3, 4), (510, 1 / 3, 170), (1, 0.01, 1), (4, 0.9, 4)],
+)
+def test_share_of_the_words_is_kept(n, share, kept):
+    before = [f"w{number}" for number in range(n)]
+    assert texts_of(truncate(document(" ".join(before)), share, None)) == [" ".join(before[:kept])]
+
+
+def test_truncation_counts_through_the_sections_and_drops_those_beyond():
+    before = document("one two\nthree", "four five six", "seven eight nine")
+    assert truncate(before, 0.5, None).sections == (Section("title 0", "one two\nthree"), Section("title 1", "four"))
+    assert texts_of(truncate(before, 1 / 3, None)) == ["one two\nthree"]
+    assert texts_of(truncate(before, 0.1, 2)) == ["one two"]  # the number overrules the share
+    assert truncate(before, 0.1, 170) == before
+
+
+def test_no_article_is_left_in_any_case_and_nothing_else_goes():
+    before = document('The cat (the black one) saw "an owl" and A dog.\nAn end.', "It was then theirs: area, than.")
+    after = remove_articles(before, ARTICLES, match_case=False)
+    assert texts_of(after) == ['cat (black one) saw "owl" and dog.\nend.', "It was then theirs: area, than."]
+
+
+def test_articles_as_in_the_published_code():
+    before = document("The cat saw the owl and A dog a lot.")
+    assert texts_of(remove_articles(before, ARTICLES, match_case=True)) == ["The cat saw owl and A dog lot."]
+
+
+def test_initials_are_no_articles():
+    assert texts_of(remove_articles(document("Robert A. Heinlein, A."), ARTICLES, False)) == ["Robert A. Heinlein, A."]
+
+
+@given(documents)
+def test_removal_of_nothing_changes_nothing(before):
+    assert remove_stop_words(before, frozenset()) == before
+
+
+@given(st.lists(st.sampled_from(["the", "The", "it", "owl", "(of", "it)", "don’t", "tree,", "was.", "\n"]), min_size=1))
+def test_no_stop_word_is_left_and_the_others_keep_their_order(tokens):
+    before = " ".join(tokens)
+    after = " ".join(texts_of(remove_stop_words(document(before), stop_words("en"))))
+    cores = [word.strip('.,()"') for word in after.split()]
+    assert [core for core in cores if core] == [word.strip(",") for word in tokens if word in ("owl", "tree,")]
+
+
+def test_punctuation_of_a_removed_word_goes_to_its_neighbour():
+    after = remove_stop_words(
+        document('They saw him. It ended ("for him"), she said: "it was good."'), stop_words("en")
+    )
+    assert texts_of(after) == ['saw. ended, said: "good."']
+
+
+def test_a_section_of_stop_words_goes_and_so_may_the_document():
+    after = remove_stop_words(document("It was.", "Owls."), stop_words("en"))
+    assert after.sections == (Section("title 1", "Owls."),)
+    assert remove_stop_words(document("It was the."), stop_words("en")).sections == ()

@@ -1,0 +1,16 @@
+"""The palette of all figures, apart from what draws them: a kind of system declares its colour without matplotlib."""
+
+# Okabe and Ito (2008): distinguishable under all common forms of colour blindness.
+BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#F0E442",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
+GREY = "#767676"
+COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, BLACK, GREY, YELLOW)
+"""In the order in which lines take them."""

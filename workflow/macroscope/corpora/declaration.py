@@ -1,0 +1,50 @@
+"""What a source declares: data, so that it is found without importing what it runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A kind of corpus that a source makes itself, from a process that is known exactly.
+
+    Attributes
+    ----------
+    write
+        "module:function", relative to the source's package: writes the raw file, and the truth about it. Called as
+        `write(options, seed, raw, truth)`.
+    raw
+        Name of the raw file.
+    read_by
+        Source whose code reads it.
+    uses
+        Names of the options that shape it.
+    titled
+        Whether the documents' sections have their types as titles.
+    """
+
+    write: str
+    raw: str
+    read_by: str
+    uses: str
+    titled: bool
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a corpus's raw files come from, and how they are read; `SOURCE` in the `__init__` of a package.
+
+    Attributes
+    ----------
+    options
+        "module:class", relative to the package: its group of options, a `corpora.options.Corpus`.
+    read
+        "module:function" that streams the documents of a raw file and counts what it leaves out, called as
+        `read(options, path, provenance, workers)`; empty for a source whose raw files another one's code reads.
+    simulations
+        Kinds of corpora that it makes itself, by name.
+    """
+
+    options: str
+    read: str = ""
+    simulations: Mapping[str, Simulation] = field(default_factory=dict)

@@ -1,0 +1,5 @@
+"""Source `files`: the user's own documents, in the formats that people have."""
+
+from macroscope.corpora.declaration import Source
+
+SOURCE = Source(options="options:FilesCorpus", read="reading:read_files")

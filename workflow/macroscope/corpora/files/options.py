@@ -1,0 +1,27 @@
+"""Options of the source `files`."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from macroscope.corpora.options import Corpus
+
+ONE_SECTION = Field(
+    False,
+    description="A plain text is one section without a title, as in the source webtext; otherwise it is cut at its"
+    " headings or blank lines.",
+)
+
+
+class FilesCorpus(Corpus):
+    """The user's own documents: JSON Lines, Parquet, CSV, or a folder of text files."""
+
+    source: Literal["files"]
+    files: list[str] = Field(min_length=1, description="Files or folders, each one part.")
+    one_section: bool = ONE_SECTION
+
+    def raw_parts(self, place: str, folder: str) -> dict[str, str]:
+        """The files themselves."""
+        from macroscope.corpora.parts import named_parts
+
+        return named_parts(self.files)

@@ -1,0 +1,264 @@
+"""Source `files`: the user's own documents, or their model's texts, in the formats that people have.
+
+JSON Lines (also gzipped), a JSON list, Parquet, CSV, or a folder of .txt and .md files. A record has `sections` (a list
+of strings, or of objects with `text` and perhaps `title`; with strings also `section_names`, as in deng2022's released
+data) or `text`, which is split at its headings or blank lines. `id`, `title`, `split` and `label` are optional.
+"""
+
+import csv
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from macroscope.corpora.counting import keep
+from macroscope.corpora.files.headings import split_sections
+from macroscope.corpora.files.options import FilesCorpus
+from macroscope.corpora.lines import numbered_records
+from macroscope.corpora.splits import split_of
+from macroscope.corpora.texts import tidy
+from macroscope.documents import SPLITS, Count, Document, Provenance, Section
+from macroscope.errors import MacroscopeError
+from macroscope.files import read_json
+
+_TEXT_SUFFIXES = (".txt", ".md", ".markdown")
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
+_FORMATS = "JSON Lines (.jsonl, .jsonl.gz), Parquet (.parquet), CSV (.csv), or a folder of .txt or .md files"
+_PARQUET_ROWS = 256
+
+
+@dataclass(frozen=True)
+class _Record:
+    """A record and where it stands: `number` counts lines or rows from 1; `stem` and `number` make its default id."""
+
+    fields: dict[str, Any]
+    where: str
+    default_id: str
+
+
+@dataclass
+class _Counts:
+    empty_sections: Count = field(default_factory=lambda: Count("section without text", 0, 0, "sections"))
+    without_text: Count = field(default_factory=lambda: Count("document without text", 0, 0))
+    duplicates: Count = field(default_factory=lambda: Count("document id that occurred before", 0, 0))
+
+
+def read_files(options: FilesCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
+    """Stream the documents of one file or folder, as the source `files`; see `read_user_documents`."""
+    provenance.source.update(file=path.name)
+    return read_user_documents([path], provenance, options.valid_share, options.test_share, options.one_section)
+
+
+def read_user_documents(
+    paths: Sequence[Path], provenance: Provenance, valid_share: float, test_share: float, one_section: bool = False
+) -> Iterator[Document]:
+    """Stream documents from files or folders, in the order given, folders by name.
+
+    Parameters
+    ----------
+    paths
+        At least one.
+    provenance
+        Receives the counts: sections without text, documents without text, ids that occurred before (the first
+        document keeps its id).
+    valid_share, test_share
+        For documents without a `split` of their own; see `macroscope.corpora.splits.split_of`.
+    one_section
+        A plain `text` is one section without a title; otherwise it is cut at its headings or blank lines.
+
+    Raises
+    ------
+    MacroscopeError
+        Where a file has another format, is unreadable, or a record is malformed; with file and line.
+    """
+    counts = _Counts()
+    provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
+    seen: set[str] = set()
+    for record in _records(paths):
+        document = _document(record, counts, valid_share, test_share, one_section)
+        if document is not None and keep(counts.duplicates, document.id not in seen):
+            seen.add(document.id)
+            yield document
+
+
+def _records(paths: Sequence[Path]) -> Iterator[_Record]:
+    files = [file for path in paths for file in _files(path)]
+    stems = Counter(_stem(file) for file in files)
+    for file in files:
+        # Files of one name in several folders keep their folder's name in the ids.
+        stem = _stem(file) if stems[_stem(file)] == 1 else f"{file.parent.name}-{_stem(file)}"
+        yield from _file_records(file, stem)
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise MacroscopeError(f"{path}: no such file or folder")
+    if path.is_file():
+        return [path]
+    found = sorted(file for file in path.rglob("*") if file.is_file() and file.suffix.lower() in _TEXT_SUFFIXES)
+    if not found:
+        raise MacroscopeError(f"{path}: no .txt or .md file in this folder; give {_FORMATS}")
+    return found
+
+
+def _stem(file: Path) -> str:
+    return file.name.split(".")[0] or file.name
+
+
+def _file_records(file: Path, stem: str) -> Iterator[_Record]:
+    name = file.name.lower()
+    if name.endswith(_TEXT_SUFFIXES):
+        # A whole file is one document: its name is its id, as it stands.
+        yield _Record({"text": _read_text(file)}, str(file), stem)
+        return
+    if name.endswith(".json") and _is_json_list(file):
+        rows, unit = _json_list(file), "item"
+    elif name.endswith(_JSON_SUFFIXES):
+        rows, unit = numbered_records(file), "line"
+    elif name.endswith(".parquet"):
+        rows, unit = _parquet_rows(file), "row"
+    elif name.endswith(".csv"):
+        rows, unit = _csv_rows(file), "line"
+    else:
+        raise MacroscopeError(f"{file}: this format is not known; give {_FORMATS}")
+    for number, fields in rows:
+        yield _Record(fields, f"{file}, {unit} {number}", f"{stem}-{number}")
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise MacroscopeError(f"{file}: not valid UTF-8 (byte {error.start + 1:,}); save the file as UTF-8") from None
+
+
+def _is_json_list(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+
+
+def _json_list(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Items of one JSON list, deng2022's released layout; the one format that has to be read as a whole."""
+    for number, item in enumerate(read_json(file), start=1):
+        if not isinstance(item, dict):
+            raise MacroscopeError(f"{file}, item {number}: is a {type(item).__name__}; give a list of objects")
+        yield number, item
+
+
+def _parquet_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        number = 0
+        for batch in pq.ParquetFile(file).iter_batches(batch_size=_PARQUET_ROWS):
+            for row in batch.to_pylist():
+                number += 1
+                yield number, row
+    except (pa.ArrowException, OSError) as error:
+        raise MacroscopeError(f"{file}: not a readable Parquet file ({error}); write it again") from None
+
+
+def _csv_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    csv.field_size_limit(sys.maxsize)
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        reader = csv.DictReader(stream, strict=True)
+        try:
+            for row in reader:
+                if None in row or None in row.values():
+                    raise MacroscopeError(
+                        f"{file}, line {reader.line_num}: not as many fields as the first line has; quote fields that"
+                        " contain commas"
+                    )
+                yield reader.line_num, _from_csv(row, f"{file}, line {reader.line_num}")
+        except csv.Error as error:
+            raise MacroscopeError(f"{file}, line {reader.line_num}: not valid CSV ({error})") from None
+        except UnicodeDecodeError:
+            raise MacroscopeError(
+                f"{file}, after line {reader.line_num}: not valid UTF-8; save the file as UTF-8"
+            ) from None
+
+
+def _from_csv(row: dict[str, str], where: str) -> dict[str, Any]:
+    """Read lists, which CSV lacks, from JSON in the field; an empty optional field is absent."""
+    fields: dict[str, Any] = {name: value for name, value in row.items() if value or name == "text"}
+    for name in ("sections", "section_names"):
+        if name in fields:
+            try:
+                fields[name] = json.loads(fields[name])
+            except json.JSONDecodeError as error:
+                raise MacroscopeError(
+                    f"{where}: '{name}' is not valid JSON ({error.msg}); in CSV, give 'text', or a JSON list"
+                ) from None
+    return fields
+
+
+def _document(
+    record: _Record, counts: _Counts, valid_share: float, test_share: float, one_section: bool
+) -> Document | None:
+    own_title, raw = _sections(record, one_section)
+    sections = tuple(section for section in raw if section.text)
+    counts.empty_sections.kept += len(sections)
+    counts.empty_sections.dropped += len(raw) - len(sections)
+    if not keep(counts.without_text, bool(sections)):
+        return None
+    identifier = _string_or_number(record, "id") or record.default_id
+    title = _optional_string(record, "title") or own_title
+    split = _optional_string(record, "split") or split_of(identifier, valid_share, test_share)
+    if split not in SPLITS:
+        raise MacroscopeError(f"{record.where}: 'split' is {split!r}; it must be one of {', '.join(SPLITS)}")
+    return Document(identifier, split, title, sections, label=_string_or_number(record, "label"))
+
+
+def _string_or_number(record: _Record, name: str) -> str | None:
+    value = record.fields.get(name)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise MacroscopeError(f"{record.where}: '{name}' is a {type(value).__name__}; give a string or a whole number")
+    return str(value)
+
+
+def _optional_string(record: _Record, name: str) -> str | None:
+    value = record.fields.get(name)
+    if value is not None and not isinstance(value, str):
+        raise MacroscopeError(f"{record.where}: '{name}' is a {type(value).__name__}; give a string, or leave it out")
+    return value or None
+
+
+def _sections(record: _Record, one_section: bool) -> tuple[str | None, list[Section]]:
+    sections, text = record.fields.get("sections"), record.fields.get("text")
+    if sections is not None:
+        return None, _given_sections(record, sections)
+    if text is None:
+        raise MacroscopeError(f"{record.where} has neither 'sections' nor 'text'; give one of them")
+    if not isinstance(text, str):
+        raise MacroscopeError(f"{record.where}: 'text' is a {type(text).__name__}; give a string")
+    return (None, [Section(None, tidy(text))]) if one_section else split_sections(text)
+
+
+def _given_sections(record: _Record, sections: Any) -> list[Section]:
+    if not isinstance(sections, list):
+        raise MacroscopeError(f"{record.where}: 'sections' is a {type(sections).__name__}; give a list")
+    names = record.fields.get("section_names")
+    if names is None:
+        names = [None] * len(sections)
+    if not isinstance(names, list) or len(names) != len(sections):
+        raise MacroscopeError(
+            f"{record.where}: 'section_names' must be a list of {len(sections)} names, one for each of 'sections'"
+        )
+    return [_given_section(record, *pair, number) for number, pair in enumerate(zip(sections, names, strict=True), 1)]
+
+
+def _given_section(record: _Record, section: Any, name: Any, number: int) -> Section:
+    if isinstance(section, dict):
+        name, section = section.get("title", name), section.get("text")
+    if not isinstance(section, str) or not (name is None or isinstance(name, str)):
+        raise MacroscopeError(
+            f"{record.where}: section {number} is neither a string nor an object with 'text' (a string) and,"
+            " optionally, 'title' (a string)"
+        )
+    return Section(name.strip() or None if name is not None else None, tidy(section))

@@ -1,0 +1,105 @@
+"""What a config implies for the corpora: their files and options; methods that take `wildcards` are a rule's."""
+
+import shlex
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from macroscope.corpora import sources
+from macroscope.corpora.declaration import Simulation
+from macroscope.corpora.options import Corpus
+from macroscope.registry import require
+from macroscope.stages import Wildcards, alternatives, as_json, module_of
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
+
+
+class CorporaPlan:
+    """The corpora of a config, judged or not, by their names.
+
+    Parameters
+    ----------
+    results
+        Folder of the run's results.
+    """
+
+    def __init__(self, config: "Config", results: str) -> None:
+        self.config, self.results = config, results
+
+    def options(self, corpus: str) -> Corpus:
+        """All options of a corpus."""
+        return self.config.corpora[corpus]
+
+    def language(self, wildcards: Wildcards) -> str:
+        """Language of a corpus."""
+        return self.options(wildcards.corpus).language
+
+    # ---- files ---------------------------------------------------------------------------------------------------
+
+    def folder(self, corpus: str) -> str:
+        """Where the run keeps a corpus."""
+        return f"{self.results}/corpora/{corpus}"
+
+    def documents(self, corpus: str) -> str:
+        """Documents of a corpus."""
+        return f"{self.folder(corpus)}/documents.parquet"
+
+    def process(self, corpus: str) -> str:
+        """The known process of a simulated corpus."""
+        return f"{self.folder(corpus)}/truth/process.json"
+
+    def raw_parts(self, corpus: str) -> dict[str, str]:
+        """Part name -> raw file."""
+        return self.options(corpus).raw_parts(f"corpora.{corpus}", self.folder(corpus))
+
+    def raw_part(self, wildcards: Wildcards) -> str:
+        """Raw file of a part of a corpus."""
+        return self.raw_parts(wildcards.corpus)[wildcards.part]
+
+    def parts(self, wildcards: Wildcards) -> list[str]:
+        """Extracted parts of a corpus."""
+        return [
+            f"{self.folder(wildcards.corpus)}/extracted/{name}.parquet" for name in self.raw_parts(wildcards.corpus)
+        ]
+
+    # ---- corpora that are made from a known process --------------------------------------------------------------
+
+    @cached_property
+    def simulations(self) -> Mapping[str, Simulation]:
+        """Every kind of corpus that a source makes itself."""
+        return {kind: found for source in sources().values() for kind, found in source.data.simulations.items()}
+
+    def simulated(self, kind: str) -> str:
+        """Wildcard constraint: names of the simulated corpora of a kind."""
+        return alternatives(name for name, corpus in self.config.corpora.items() if corpus.kind_of_process == kind)
+
+    def simulating_module(self, kind: str) -> str:
+        """Module that makes the raw file of a kind of simulated corpora."""
+        source = next(source for source in sources().values() if kind in source.data.simulations)
+        return module_of(source.data.simulations[kind].write, source.package)
+
+    def simulation_options(self, kind: str) -> Callable[[Wildcards], str]:
+        """Parameter function: options that shape the raw file of a simulated corpus."""
+        names = self.simulations[kind].uses.split()
+        return lambda wildcards: as_json(self.options(wildcards.corpus), names)
+
+    # ---- what is done to them ------------------------------------------------------------------------------------
+
+    def mirror_flag(self) -> str:
+        """`--mirror ...` where the config names one."""
+        return f"--mirror {shlex.quote(self.config.mirror)}" if self.config.mirror else ""
+
+    def reading_module(self, wildcards: Wildcards) -> str:
+        """Module that reads the raw files of a corpus."""
+        source = require(self.options(wildcards.corpus).read_by, sources(), "source")
+        return module_of(source.data.read, source.package)
+
+    def extraction_options(self, wildcards: Wildcards) -> str:
+        """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""
+        corpus = self.options(wildcards.corpus)
+        return as_json(corpus, corpus.extraction_options)
+
+    def preparation_options(self, wildcards: Wildcards) -> str:
+        """Options of the filters."""
+        return self.options(wildcards.corpus).model_dump_json()

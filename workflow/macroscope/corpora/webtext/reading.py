@@ -1,0 +1,85 @@
+"""Source `webtext`: long texts without sections, in the layout of openai/gpt-2-output-dataset.
+
+One JSON object a line: `id`, `ended` (whether the text has an end, or was cut), `length` (in tokens), `text`. The same
+layout holds WebText itself and what the four sizes of GPT-2 wrote. Only `text` must be there.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from macroscope.corpora.counting import keep
+from macroscope.corpora.lines import numbered_records
+from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.splits import named_split, split_of
+from macroscope.corpora.texts import tidy
+from macroscope.corpora.webtext.options import WebTextCorpus
+from macroscope.documents import Count, Document, Provenance, Section
+from macroscope.errors import MacroscopeError
+from macroscope.progress import Progress
+
+
+def read_webtext(
+    options: WebTextCorpus | SimulatedCorpus, path: Path, provenance: Provenance, workers: int = 1
+) -> Iterator[Document]:
+    """Stream the texts of a JSON Lines file (also gzipped) as documents of one section without a title.
+
+    Parameters
+    ----------
+    options
+        `official_splits` keeps the split that the file's name holds (webtext.test.jsonl); files that are named
+        otherwise are split by id hash.
+    provenance
+        Receives the counts; see `read_texts`.
+    workers
+        Not used: reading is no faster than the disk.
+
+    Raises
+    ------
+    MacroscopeError
+        Where a line is malformed, with file and line.
+    """
+    provenance.source.update(file=path.name)
+    by_hash = isinstance(options, WebTextCorpus) and not options.official_splits
+    official = None if by_hash else named_split(path.name)
+    for document in read_texts([path], provenance):
+        split = official or split_of(document.id, options.valid_share, options.test_share)
+        yield replace(document, split=split)
+
+
+def read_texts(paths: Sequence[Path], provenance: Provenance) -> Iterator[Document]:
+    """Stream the texts of files, all of the split "test": what a model wrote.
+
+    A document's id is its `id`, or where there is none the file's name and the line. A `label` is kept.
+
+    Parameters
+    ----------
+    provenance
+        Receives the counts: texts without any words, ids that occurred before.
+    """
+    empty = Count("text without words", 0, 0)
+    duplicates = Count("text id that occurred before", 0, 0)
+    provenance.counts += [empty, duplicates]
+    seen: set[str] = set()
+    for path in paths:
+        with Progress(f"read {path.name}", unit="texts") as progress:
+            for number, record in numbered_records(path):
+                progress.advance(1)
+                document = _document(record, f"{path}, line {number}", f"{path.name.split('.json')[0]}-{number}")
+                if keep(empty, bool(document.sections[0].text)) and keep(duplicates, document.id not in seen):
+                    seen.add(document.id)
+                    yield document
+
+
+def _document(record: dict[str, Any], where: str, default_id: str) -> Document:
+    identifier, text, label = record.get("id"), record.get("text"), record.get("label")
+    if not isinstance(text, str):
+        found = f"'text' is a {type(text).__name__}" if "text" in record else "'text' is missing"
+        raise MacroscopeError(f"{where}: {found}; a line of this format has id, ended, length and text (a string)")
+    if isinstance(identifier, bool) or not isinstance(identifier, str | int | None):
+        raise MacroscopeError(f"{where}: 'id' is a {type(identifier).__name__}; give a whole number or a string")
+    if not isinstance(label, str | None):
+        raise MacroscopeError(f"{where}: 'label' is a {type(label).__name__}; give a string, or leave it out")
+    name = default_id if identifier is None or identifier == "" else str(identifier)
+    return Document(name, "test", None, (Section(None, tidy(text)),), label=label or None)

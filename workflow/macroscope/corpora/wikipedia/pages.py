@@ -1,0 +1,157 @@
+"""A page of a MediaWiki dump: what kind of page it is, and its sections. Runs in worker processes.
+
+Imports nothing heavy, since every worker process, and every one that replaces a worker that hung, imports it anew.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import mwparserfromhell
+from lxml import etree
+
+from macroscope.corpora.wikipedia.dump import Block, Truncated, decode_block, split_pages
+from macroscope.corpora.wikipedia.wikitext import RawSection, parse_article
+
+ARTICLE = "article"
+# Why a page is left out; the order is that of the tests, and of the counts.
+OTHER_NAMESPACE = "page outside the article namespace"
+REDIRECT = "redirect"
+NO_TEXT = "page without text"
+YEAR = "article about a year"
+DISAMBIGUATION = "disambiguation page"
+LIST = "page that is mostly links"
+UNREADABLE = "page that cannot be parsed"
+NO_SECTIONS = "page without running text"
+
+_MOSTLY = 0.5
+_REDIRECT = re.compile(r"\s*#\s*(?:redirect|weiterleitung|redirección|redireccion|redirection|rinvia)\b", re.IGNORECASE)
+_NUMBER_OF_YEAR = r"\d{1,4}"
+_ERA = r"(?:BCE?|CE|AD|v\. ?Chr\.|n\. ?Chr\.|a\. ?C\.|d\. ?C\.|av\. J\.-C\.|apr\. J\.-C\.)"
+_YEAR_TITLE = re.compile(
+    rf"(?:AD )?{_NUMBER_OF_YEAR}(?: {_ERA})?"  # 1987, 450 BC
+    rf"|{_NUMBER_OF_YEAR}s(?: {_ERA})?"  # 1980s
+    rf"|(?:Años|Années|Anni|Década de) {_NUMBER_OF_YEAR}(?: {_ERA})?|{_NUMBER_OF_YEAR}er(?: {_ERA})?"
+    rf"|\d{{1,2}}(?:st|nd|rd|th) (?:century|millennium)(?: {_ERA})?"
+    rf"|\d{{1,2}}\. (?:Jahrhundert|Jahrtausend)(?: {_ERA})?|Siglo [IVXL]+(?: {_ERA})?"
+    rf"|[IVXL]+e siècle(?: {_ERA})?|[IVXL]+ secolo(?: {_ERA})?"
+    r"|\d{4} in .+"  # 1987 in film
+)
+_OLD_NAMESPACE = re.compile(
+    r"(?:Talk|User|User talk|Wikipedia|Wikipedia talk|File|Image|MediaWiki|Template|Help|Category|Portal|Book|Draft"
+    r"|Module|TimedText):\S"
+)
+_DISAMBIGUATION_TITLE = re.compile(
+    r".*\((?:disambiguation|begriffsklärung|desambiguación|homonymie|disambigua)\)", re.IGNORECASE
+)
+_DISAMBIGUATION_TEMPLATE = re.compile(
+    r"\{\{\s*(?:template:)?(?:disambig(?:uation)?(?:[ -](?:page|cleanup|acronym|place|name|number))?|disam|dab|dbig"
+    r"|hndis(?:-cleanup)?|geodis|numberdis|mathdab|schooldis|hospitaldis|roaddis|letter-?(?:number )?combdis(?:ambig)?"
+    r"|begriffsklärung|bks|desambiguación|desambiguacion|desambig|des|homonymie|arrêtdab|disambigua)\s*(?:\||\}\})"
+    r"|__DISAMBIG__",
+    re.IGNORECASE,
+)
+_LIST_TITLE = re.compile(
+    r"(?:Lists? of|Index of|Outline of|Liste (?:der|des|von|de|d'|du)|Listas? de|Lista (?:dei|delle|degli|del)|Anexo:"
+    r"|Elenco) ?\S.*"
+)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a worker found in a page: plain data, to be sent between processes.
+
+    Attributes
+    ----------
+    kind
+        `ARTICLE`, or why it is left out.
+    identifier
+        Page id of the wiki.
+    """
+
+    kind: str
+    identifier: str = ""
+    title: str = ""
+    sections: list[RawSection] = field(default_factory=list)
+    empty_sections: int = 0
+
+
+@dataclass(frozen=True)
+class ParsedBlock:
+    """Pages of a block of a multistream dump.
+
+    Attributes
+    ----------
+    whole
+        False where a page crosses the block's borders, or where the file ends within the block; then `pages` is empty.
+    ends_dump
+        Whether the dump's outermost element closes in this block.
+    """
+
+    pages: list[Page]
+    whole: bool = True
+    ends_dump: bool = False
+
+
+def parse_block(
+    path: Path,
+    block: Block,
+    hidden_prefixes: frozenset[str],
+    parse: Callable[[list[bytes], frozenset[str]], list[Page]],
+) -> ParsedBlock:
+    """Decompress a block and parse its pages with `parse`."""
+    try:
+        split = split_pages(decode_block(path, block))
+    except Truncated:
+        return ParsedBlock([], whole=False)
+    if not split.whole:
+        return ParsedBlock([], whole=False)
+    return ParsedBlock(parse(split.pages, hidden_prefixes), ends_dump=split.ends_dump)
+
+
+def parse_pages(pages: list[bytes], hidden_prefixes: frozenset[str]) -> list[Page]:
+    """Parse `<page>` elements, in order."""
+    return [parse_page(page, hidden_prefixes) for page in pages]
+
+
+def parse_page(page: bytes, hidden_prefixes: frozenset[str]) -> Page:
+    """Parse one `<page>` element: its kind, and the sections of an article.
+
+    Where the page has several revisions, the last one counts.
+    """
+    try:
+        element = etree.fromstring(page, etree.XMLParser(huge_tree=True, resolve_entities=False))
+    except etree.XMLSyntaxError:
+        return Page(UNREADABLE)
+    identifier, title = element.findtext("id") or "", element.findtext("title") or ""
+    revisions = element.findall("revision")
+    text = (revisions[-1].findtext("text") if revisions else None) or ""
+    kind = _kind_before_parsing(element, title, text)
+    if kind != ARTICLE:
+        return Page(kind, identifier, title)
+    try:
+        article = parse_article(text, hidden_prefixes)
+    except (mwparserfromhell.parser.ParserError, RecursionError):
+        return Page(UNREADABLE, identifier, title)
+    if not article.sections:
+        return Page(NO_SECTIONS, identifier, title)
+    if article.link_share > _MOSTLY:
+        return Page(LIST, identifier, title)
+    return Page(ARTICLE, identifier, title, article.sections, article.empty_sections)
+
+
+def _kind_before_parsing(element: etree._Element, title: str, text: str) -> str:
+    # Dumps before 2010 have no <ns>; there, MediaWiki's own prefix of the title tells.
+    namespace = element.findtext("ns")
+    if (namespace or "0") != "0" or (namespace is None and _OLD_NAMESPACE.match(title)):
+        return OTHER_NAMESPACE
+    if element.find("redirect") is not None or _REDIRECT.match(text):
+        return REDIRECT
+    if not text.strip():
+        return NO_TEXT
+    if _YEAR_TITLE.fullmatch(title):
+        return YEAR
+    if _DISAMBIGUATION_TITLE.fullmatch(title) or _DISAMBIGUATION_TEMPLATE.search(text):
+        return DISAMBIGUATION
+    return LIST if _LIST_TITLE.fullmatch(title) else ARTICLE

@@ -1,0 +1,88 @@
+"""Source `wikipedia`: articles of a MediaWiki pages-articles dump, as deng2022 (Appendix E) takes them."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.splits import split_of
+from macroscope.corpora.wikipedia import pages
+from macroscope.corpora.wikipedia.dump import read_site
+from macroscope.corpora.wikipedia.options import WikipediaCorpus
+from macroscope.corpora.wikipedia.pages import Page
+from macroscope.corpora.wikipedia.parsing import CRASHED, PageParsers, slow_kind
+from macroscope.documents import Count, Document, Provenance, Section
+from macroscope.progress import Progress
+
+DUPLICATE = "page id that occurred before"
+EMPTY_SECTION = "section without running text"
+
+
+def read_dump(
+    options: WikipediaCorpus | SimulatedCorpus, path: Path, provenance: Provenance, workers: int
+) -> Iterator[Document]:
+    """Stream the articles of a dump as documents, in the dump's order.
+
+    A document's id is "<database>-<page id>", its sections are the page's sections of level 2, the text before the
+    first of them is the section "abstract". What is left out is counted in `provenance` once all is read.
+
+    Parameters
+    ----------
+    path
+        XML, bzip2 (single- or multistream) or gzip; told by content, not by name.
+    provenance
+        Receives a count for each reason, in the order of the tests.
+    workers
+        Number of worker processes.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the file is truncated, corrupt, or no MediaWiki dump.
+    """
+    site = read_site(path)
+    provenance.source.update(file=path.name, site=site.name)
+    kinds: Counter[str] = Counter()
+    sections = Count(EMPTY_SECTION, 0, 0, "sections")
+    seen: set[str] = set()
+    with (
+        PageParsers(path, site.hidden_prefixes, workers, options.page_seconds) as parsers,
+        Progress(f"extract {path.name}", unit="pages") as progress,
+    ):
+        for page in parsers.parsed():
+            progress.advance(1)
+            kind = DUPLICATE if page.kind == pages.ARTICLE and page.identifier in seen else page.kind
+            kinds[kind] += 1
+            if kind != pages.ARTICLE:
+                continue
+            seen.add(page.identifier)
+            sections.kept += len(page.sections)
+            sections.dropped += page.empty_sections
+            yield _document(page, site.name, options)
+    provenance.counts += [*_counts(kinds, options.page_seconds), sections]
+
+
+def _document(page: Page, site: str | None, options: WikipediaCorpus | SimulatedCorpus) -> Document:
+    identifier = f"{site}-{page.identifier}" if site else page.identifier
+    split = split_of(identifier, options.valid_share, options.test_share)
+    return Document(identifier, split, page.title, tuple(Section(raw.title, raw.text) for raw in page.sections))
+
+
+def _counts(kinds: Counter[str], page_seconds: float) -> Iterator[Count]:
+    """One count a filter; each sees what the filters before it left."""
+    remaining = kinds.total()
+    for kind in (
+        pages.OTHER_NAMESPACE,
+        pages.REDIRECT,
+        pages.NO_TEXT,
+        pages.YEAR,
+        pages.DISAMBIGUATION,
+        slow_kind(page_seconds),
+        CRASHED,
+        pages.UNREADABLE,
+        pages.NO_SECTIONS,
+        pages.LIST,
+        DUPLICATE,
+    ):
+        remaining -= kinds[kind]
+        yield Count(kind, remaining, kinds[kind], "pages")

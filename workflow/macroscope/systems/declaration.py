@@ -1,0 +1,33 @@
+"""What a kind of system declares: data, so that it is found without importing what it runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from macroscope.stages import Stage
+
+DRAW = "draw"
+"""Stage that makes the samples of a system in one step."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Whatever produces text to be judged; `KIND` in the `__init__` of a package.
+
+    Attributes
+    ----------
+    options
+        "module:class", relative to the package: its group of options, a `systems.options.SystemOptions`.
+    label, colour
+        In figures; the colours of `macroscope.colours` are safe for colour-blind readers.
+    stages
+        By name. A kind whose samples are made in one step declares `draw`, and needs no rule of its own: what a stage
+        may read is listed in `systems.plan`.
+    names_setting
+        Whether figures put the setting of its systems beside their names.
+    """
+
+    options: str
+    label: str
+    colour: str
+    stages: Mapping[str, Stage] = field(default_factory=dict)
+    names_setting: bool = False

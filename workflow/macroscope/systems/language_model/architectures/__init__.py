@@ -1,0 +1,19 @@
+"""Architectures of meister2021 that transformers does not have: an LSTM, a gated CNN, a GPT-2 with adaptive softmax.
+
+Importing this package makes them known to `AutoConfig` and `AutoModelForCausalLM`, so that they are trained, saved,
+loaded, measured and sampled like any other. The first two carry a state from token to token: see `recurrent`.
+"""
+
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from macroscope.systems.language_model.architectures.adaptive_gpt2 import AdaptiveGpt2Config, AdaptiveGpt2ForCausalLM
+from macroscope.systems.language_model.architectures.gated_cnn import GatedCnnConfig, GatedCnnForCausalLM
+from macroscope.systems.language_model.architectures.lstm import LstmConfig, LstmForCausalLM
+
+for _config, _model in (
+    (LstmConfig, LstmForCausalLM),
+    (GatedCnnConfig, GatedCnnForCausalLM),
+    (AdaptiveGpt2Config, AdaptiveGpt2ForCausalLM),
+):
+    AutoConfig.register(_config.model_type, _config, exist_ok=True)
+    AutoModelForCausalLM.register(_config, _model, exist_ok=True)

@@ -1,0 +1,117 @@
+"""Steps of a causal model: one token a row, for rows of different lengths side by side."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers.cache_utils import DynamicCache
+
+from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
+from macroscope.systems.language_model.cache import RollingCache
+
+Integers = NDArray[np.int64]
+
+
+class StateDecoder:
+    """Feeds a model that carries a state one token a row.
+
+    Parameters
+    ----------
+    model
+        In eval mode.
+    """
+
+    def __init__(self, model: RecurrentLM) -> None:
+        self.model = model
+        self.state: tuple[torch.Tensor, ...] = ()
+
+    def step(self, tokens: NDArray[np.int32], cached: Integers) -> torch.Tensor:
+        """Feed a token to every row; see `Decoder.step`. A row that was fed nothing before begins anew."""
+        fresh = self.model.initial_state(len(tokens))
+        new = torch.from_numpy(cached == 0).to(self.model.device)
+        old = self.state or fresh
+        self.state = tuple(
+            torch.where(new.view(-1, *[1] * (part.ndim - 1)), begun, part)
+            for part, begun in zip(old, fresh, strict=True)
+        )
+        inputs = torch.from_numpy(tokens.astype(np.int64)).to(self.model.device)
+        logits, self.state = self.model.advance(inputs, self.state)
+        return logits
+
+    def encode(self, row: int, tokens: NDArray[np.int32]) -> None:
+        """Never needed: a state has no end."""
+        raise NotImplementedError
+
+    def reorder(self, parents: Integers) -> None:
+        """Let every row know what another one (its parent) knows."""
+        rows = torch.from_numpy(parents).to(self.model.device)
+        self.state = tuple(part[rows] for part in self.state)
+
+
+class Decoder:
+    """Feeds a causal model of transformers one token a row.
+
+    Parameters
+    ----------
+    model
+        In eval mode.
+    columns
+        Tokens that one step attends to at most, the new one included.
+    """
+
+    def __init__(self, model: Any, columns: int) -> None:
+        self.model, self.columns = model, columns
+        self.cache = RollingCache(model.config.num_hidden_layers, columns)
+
+    def step(self, tokens: NDArray[np.int32], cached: Integers) -> torch.Tensor:
+        """Feed a token to every row.
+
+        Parameters
+        ----------
+        tokens
+            One a row.
+        cached
+            Tokens that each row was fed before and still sees; less than `columns`.
+
+        Returns
+        -------
+        tensor, rows x vocabulary: logits of the next token.
+        """
+        device = self.model.device
+        return self.model(
+            input_ids=torch.from_numpy(tokens.astype(np.int64))[:, None].to(device),
+            attention_mask=self._mask(cached + 1),
+            position_ids=torch.from_numpy(cached.astype(np.int64))[:, None].to(device),
+            past_key_values=self.cache,
+            use_cache=True,
+        ).logits[:, -1]
+
+    def encode(self, row: int, tokens: NDArray[np.int32]) -> None:
+        """Let a row see some tokens and nothing else, as if it had been fed them.
+
+        One row at a time, at a length that is always the same, for the sake of the same arithmetic in every batch.
+        """
+        if len(tokens) == 0:
+            return
+        encoded = DynamicCache()
+        inputs = torch.from_numpy(tokens.astype(np.int64))[None].to(self.model.device)
+        backbone = getattr(self.model, self.model.base_model_prefix, self.model)
+        backbone(input_ids=inputs, past_key_values=encoded, use_cache=True)
+        self.cache.write_row(row, encoded)
+
+    def reorder(self, parents: Integers) -> None:
+        """Let every row see what another one (its parent) has seen."""
+        if (parents != np.arange(len(parents))).any():
+            self.cache.reorder(torch.from_numpy(parents))
+
+    def _mask(self, lengths: Integers) -> torch.Tensor:
+        """Additive mask, rows x 1 x 1 x columns: each row sees its own last columns.
+
+        Four dimensions, so that transformers takes the mask as it is. A two-dimensional one it leaves out where all
+        rows happen to be full, and the arithmetic of a row would depend on the others again.
+        """
+        dtype, device = self.model.dtype, self.model.device
+        hidden = torch.arange(self.columns) < self.columns - torch.from_numpy(lengths)[:, None]
+        mask = torch.zeros(hidden.shape, dtype=dtype).masked_fill(hidden, torch.finfo(dtype).min)
+        return mask[:, None, None].to(device)

@@ -1,0 +1,86 @@
+"""Decoding rules: from the model's logits to the distribution that the next token is drawn from."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from macroscope.systems.language_model.options import Ancestral, MinP, Nucleus, Temperature, TokenRule, TopK, Typical
+
+
+def distribution(logits: torch.Tensor, rule: TokenRule) -> torch.Tensor:
+    """Probabilities of the next token: the temperature first, then the rule's truncation.
+
+    Parameters
+    ----------
+    logits
+        rows x vocabulary.
+
+    Returns
+    -------
+    tensor, rows x vocabulary, float64; rows sum to 1.
+    """
+    probabilities = (logits.double() / getattr(rule, "temperature", 1.0)).softmax(-1)
+    kept = _KEPT[type(rule)]
+    if kept is None:
+        return probabilities
+    remaining = torch.where(kept(probabilities, rule), probabilities, 0.0)
+    return remaining / remaining.sum(-1, keepdim=True)
+
+
+def invert(probabilities: torch.Tensor, uniforms: torch.Tensor) -> torch.Tensor:
+    """Draw tokens by inverting the cumulative distribution at uniform numbers in [0, 1).
+
+    Parameters
+    ----------
+    probabilities
+        rows x vocabulary, float64.
+    uniforms
+        rows x draws, float64.
+
+    Returns
+    -------
+    tensor, rows x draws.
+    """
+    cumulative = probabilities.cumsum(-1)
+    # Scaling by the last value forgives a sum that is 1 only up to rounding.
+    tokens = torch.searchsorted(cumulative, uniforms * cumulative[:, -1:], right=True)
+    return tokens.clamp(max=probabilities.shape[-1] - 1)
+
+
+def _top_k(probabilities: torch.Tensor, rule: TopK) -> torch.Tensor:
+    k = min(rule.k, probabilities.shape[-1])
+    return probabilities >= probabilities.topk(k, dim=-1).values[..., -1:]
+
+
+def _nucleus(probabilities: torch.Tensor, rule: Nucleus) -> torch.Tensor:
+    return _until(probabilities, -probabilities, rule.p)
+
+
+def _typical(probabilities: torch.Tensor, rule: Typical) -> torch.Tensor:
+    surprisal = -probabilities.log()
+    entropy = torch.special.entr(probabilities).sum(-1, keepdim=True)
+    return _until(probabilities, (surprisal - entropy).abs(), rule.p)
+
+
+def _min_p(probabilities: torch.Tensor, rule: MinP) -> torch.Tensor:
+    return probabilities >= rule.p * probabilities.max(-1, keepdim=True).values
+
+
+def _until(probabilities: torch.Tensor, rank: torch.Tensor, mass: float) -> torch.Tensor:
+    """Mark the tokens of lowest rank, the fewest whose probabilities reach `mass`."""
+    order = rank.argsort(dim=-1, stable=True)
+    ordered = probabilities.gather(-1, order)
+    before = ordered.cumsum(-1) - ordered
+    return torch.zeros_like(probabilities, dtype=torch.bool).scatter(-1, order, before < mass)
+
+
+_KEPT: dict[type, Callable[[torch.Tensor, Any], torch.Tensor] | None] = {
+    Ancestral: None,
+    Temperature: None,
+    TopK: _top_k,
+    Nucleus: _nucleus,
+    Typical: _typical,
+    MinP: _min_p,
+}
+"""Which tokens a rule keeps."""

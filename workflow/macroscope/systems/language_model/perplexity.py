@@ -1,0 +1,103 @@
+"""Perplexity of a language model on held-out documents."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from macroscope.documents import read_documents
+from macroscope.files import atomic
+from macroscope.progress import progress
+from macroscope.systems.language_model.devices import use_threads
+from macroscope.systems.language_model.model import context_window, load_model
+from macroscope.systems.language_model.options import LanguageModelSystem
+from macroscope.systems.language_model.stream import encode_texts
+from macroscope.systems.tokenizer import boundary_id, training_texts
+
+WINDOWS_PER_BATCH = 8
+
+
+def measure_perplexity(
+    documents: Path, model: Path, output: Path, options: LanguageModelSystem, *, split: str, threads: int = 1
+) -> None:
+    """Negative log-likelihood of every document of a split.
+
+    The documents are joined by the boundary token and cut into windows of the context length, as in training: a token
+    is predicted from what stands before it in its window, and from nothing else. To a document belong the tokens of its
+    training text (W/ Title: with its titles) and the boundary token behind it; its words are those of its training
+    text, split at white space.
+
+    Writes
+    ------
+    id; nll (nats); tokens; words. The perplexity per token is exp(sum nll / sum tokens), per word
+    exp(sum nll / sum words).
+    """
+    use_threads(threads)
+    network, tokenizer = load_model(model)
+    boundary = boundary_id(tokenizer)
+    encoded = list(encode_texts(training_texts(documents, split, options.titles), tokenizer, boundary))
+    lengths = np.array([len(tokens) for _, tokens in encoded])
+    stream = np.concatenate([[boundary], *(tokens for _, tokens in encoded)])
+    nll = token_nll(network, stream, context_window(network.config, options.context))
+    starts = np.cumsum(lengths) - lengths
+    table = pd.DataFrame(
+        {
+            "id": [document.id for document in read_documents(documents, split)],
+            "nll": np.add.reduceat(nll, starts),
+            "tokens": lengths,
+            "words": [len(text.split()) for text, _ in encoded],
+        }
+    )
+    with atomic(output) as temporary:
+        table.to_parquet(temporary, index=False)
+
+
+def token_nll(model: Any, stream: NDArray[np.int64], context: int) -> NDArray[np.float64]:
+    """-log P of each token of a stream but the first, in nats.
+
+    Parameters
+    ----------
+    stream
+        n tokens.
+    context
+        Tokens of a window. Windows overlap by one token: each predicts `context` - 1 tokens.
+
+    Returns
+    -------
+    array of n - 1 values.
+    """
+    step = context - 1
+    starts = np.arange(0, len(stream) - 1, step)
+    nll = np.empty(len(stream) - 1)
+    batches = [starts[i : i + WINDOWS_PER_BATCH] for i in range(0, len(starts), WINDOWS_PER_BATCH)]
+    for batch in progress(batches, "measure perplexity", unit="batches"):
+        windows = np.full((len(batch), context), stream[0])
+        for row, start in enumerate(batch):
+            tokens = stream[start : start + context]
+            windows[row, : len(tokens)] = tokens
+        found = window_nll(model, windows)
+        for row, start in enumerate(batch):
+            stop = min(start + step, len(nll))
+            nll[start:stop] = found[row, : stop - start]
+    return nll
+
+
+@torch.inference_mode()
+def window_nll(model: Any, windows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """-log P of each token of each window but the first, from those before it in the window; nats.
+
+    Parameters
+    ----------
+    windows
+        rows x n tokens.
+
+    Returns
+    -------
+    array, rows x n - 1.
+    """
+    inputs = torch.from_numpy(windows).to(model.device)
+    logs = model(input_ids=inputs, use_cache=False).logits[:, :-1].float().log_softmax(-1)
+    return -logs.gather(-1, inputs[:, 1:, None])[..., 0].double().cpu().numpy()

@@ -1,0 +1,117 @@
+"""Training of language models: fine-tuned from a pretrained one, or from scratch (deng2022 App. E)."""
+
+import logging
+import os
+from pathlib import Path
+
+import numpy as np
+from accelerate import PartialState
+from transformers import default_data_collator
+
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
+from macroscope.models import resolve
+from macroscope.systems.language_model.devices import launch, use_threads
+from macroscope.systems.language_model.model import context_window, load_base, save_model, size_of
+from macroscope.systems.language_model.options import LanguageModelSystem, Training
+from macroscope.systems.language_model.stream import TokenStream, Windows, fingerprint
+from macroscope.systems.tokenizer import boundary_id, load_tokenizer
+from macroscope.training import Checkpoints, Examples, Schedule, discard, train
+
+log = logging.getLogger("macroscope")
+
+
+def finetune(
+    documents: Path,
+    tokenizer: Path,
+    output: Path,
+    options: LanguageModelSystem,
+    *,
+    seed: int,
+    checkpoints: Path,
+    threads: int = 1,
+    processes: int = 1,
+) -> None:
+    """Train a language model on the train split; keep the checkpoint of the lowest validation loss.
+
+    The training documents are shuffled once, joined by the boundary token and cut into windows of the context length.
+    Writes into the folder `output`: the model (safetensors), its tokenizer, training_log.csv (step, epoch, train_loss,
+    valid_loss; nats per token) and size.json (parameters, vocabulary, context).
+
+    Parameters
+    ----------
+    checkpoints
+        Folder that survives a kill; the next run goes on from its last checkpoint.
+    processes
+        GPUs to train on, one process each.
+    """
+    launch(processes)
+    use_threads(threads)
+    if options.training is None:
+        raise MacroscopeError("training: null is for a model that is not trained; take it by the stage copy_base")
+    words = load_tokenizer(tokenizer)
+    boundary = boundary_id(words)
+    model = load_base(resolve(options.base), words, seed)
+    context = context_window(model.config, options.context)
+    work = checkpoints.with_name(checkpoints.name + "-tokens")
+    with PartialState().main_process_first():
+        if _is_main_process():
+            for split in ("train", "valid"):
+                TokenStream.write(documents, split, words, options.titles, boundary, work)
+    streams = [TokenStream(work, split) for split in ("train", "valid")]
+    train_set, valid_set = (
+        Windows(stream, order, context, boundary) for stream, order in zip(streams, _orders(streams, seed), strict=True)
+    )
+    size = size_of(model, words, context)
+    log.info(
+        "%s: %.2f M parameters, context %d; training on %d documents, %s tokens, %d windows",
+        options.base,
+        size["parameters"] / 1e6,
+        context,
+        len(streams[0].bounds) - 1,
+        f"{len(streams[0].tokens):,}",
+        len(train_set),
+    )
+    belonging_to = {
+        "options": options.model_dump(mode="json", include={"base", "titles", "context", "training"}),
+        "seed": seed,
+        "train": fingerprint(streams[0]),
+        "valid": fingerprint(streams[1]),
+    }
+    history = train(
+        model,
+        Examples(train_set, valid_set, default_data_collator),
+        _schedule(options.training),
+        Checkpoints(checkpoints, belonging_to),
+        seed,
+    )
+    if not _is_main_process():
+        return
+    with atomic(output) as folder:
+        save_model(folder, model, words, size)
+        history.to_csv(folder / "training_log.csv", index=False)
+    discard(checkpoints)
+    discard(work)
+
+
+def _schedule(training: Training) -> Schedule:
+    return Schedule(
+        epochs=training.epochs,
+        batch_size=training.batch_size,
+        device_batch_size=training.device_batch_size,
+        learning_rate=training.learning_rate,
+        warmup_share=training.warmup_share,
+        weight_decay=training.weight_decay,
+        evaluations=training.evaluations,
+        bfloat16=training.precision == "bfloat16",
+    )
+
+
+def _orders(streams: list[TokenStream], seed: int) -> list[np.ndarray]:
+    """Training documents are shuffled; validation documents stay in file order."""
+    train, valid = (len(stream.bounds) - 1 for stream in streams)
+    return [np.random.default_rng(seed).permutation(train), np.arange(valid)]
+
+
+def _is_main_process() -> bool:
+    return int(os.environ.get("RANK", "0")) == 0

@@ -1,0 +1,55 @@
+"""Options of systems of kind `perturbation`; those of its steps are in `steps`."""
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from macroscope.config.options import CONTROL, require_name
+from macroscope.systems.options import Description, Seed, SystemOptions
+from macroscope.systems.perturbation.steps import Step
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
+
+
+class PerturbationSystem(SystemOptions):
+    """Samples of another system with known defects: what a critic does not tell from them, it does not see."""
+
+    kind: Literal["perturbation"]
+    of: str = Field(CONTROL, description="Name of the system whose samples are perturbed; not itself a perturbation.")
+    perturb: list[Step] = Field(
+        min_length=1,
+        description="Steps, applied one after the other: names of rules, or rules with their options.",
+    )
+    seed: Seed = 0
+
+    def check(self, place: str, config: "Config") -> None:
+        """Check that the other system is there, and is no perturbation."""
+        perturbed = {name: isinstance(system, PerturbationSystem) for name, system in config.systems.items()}
+        if perturbed.get(self.of):
+            raise ValueError(
+                f"{place}.of: system '{self.of}' is itself a perturbation; name what it perturbs, and put"
+                " its steps before those of 'perturb'"
+            )
+        others = {name for name, is_perturbation in perturbed.items() if not is_perturbation}
+        require_name(self.of, {*others, CONTROL}, f"{place}.of", "system")
+
+    def obstacle(self, corpus: str, config: "Config") -> str | None:
+        """What keeps the other system."""
+        return config.system(self.of).obstacle(corpus, config)
+
+    def of_samples(self) -> str:
+        """Name of the other system."""
+        return self.of
+
+    def resources_read(self, language: str) -> list[str]:
+        """The list of stop words, where there is one and a step reads it."""
+        from macroscope.corpora.stop_words import stop_words_path
+
+        path = stop_words_path(language)
+        return [str(path)] if any(step.reads_stop_words for step in self.perturb) and path.exists() else []
+
+    def description(self, config: "Config") -> Description:
+        """Return the other system and the steps."""
+        steps = ", ".join(step.shown for step in self.perturb)
+        return Description(self.kind, self.of, f"{self.of}: {steps}")

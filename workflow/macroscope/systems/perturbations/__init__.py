@@ -1,1 +1,0 @@
-"""Perturbations: known defects put into the samples of another system (pimentel2022 §6.2)."""

@@ -1,0 +1,154 @@
+"""What a config implies for the systems: files, options, resources; methods that take `wildcards` are a rule's.
+
+What a stage of a kind of system may read, besides the values of `stages.VALUES`:
+
+documents
+    Of the corpus.
+process
+    truth/process.json of a simulated corpus.
+other_samples
+    Samples of the system that the options name (`SystemOptions.of_samples`).
+files
+    Files that the options name (`SystemOptions.files_read`).
+
+Stages of language models have rules of their own, which name their further inputs.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from macroscope.config.options import CONTROL
+from macroscope.corpora.plan import CorporaPlan
+from macroscope.errors import MacroscopeError, nearest
+from macroscope.models import gpus_of, megabytes_of, threads_of
+from macroscope.stages import Stage, Wildcards, alternatives, as_json, flags
+from macroscope.systems import kinds
+from macroscope.systems.declaration import DRAW
+from macroscope.systems.language_model.plan import LanguageModelsPlan
+from macroscope.systems.options import SystemOptions
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
+
+
+class SystemsPlan:
+    """The systems of a config, the control always among them.
+
+    Attributes
+    ----------
+    all
+        Every system by its name.
+    language_models
+        What is particular about those that sample language models.
+    """
+
+    def __init__(self, config: "Config", results: str, corpora: CorporaPlan) -> None:
+        self.config, self.results, self.corpora = config, results, corpora
+        self.all: dict[str, SystemOptions] = {CONTROL: config.system(CONTROL), **config.systems}
+        self.language_models = LanguageModelsPlan(config, results, self.all)
+
+    def drawn_kinds(self) -> list[str]:
+        """Kinds whose samples are made in one step."""
+        return [name for name, kind in kinds().items() if DRAW in kind.data.stages]
+
+    def of_kind(self, kind: str) -> str:
+        """Wildcard constraint: names of the systems of a kind."""
+        return alternatives(name for name, system in self.all.items() if system.kind == kind)
+
+    def order(self, system: str) -> str | None:
+        """Order that the known process of a simulated corpus gave the system's documents; None where none did."""
+        return self.all[system].order_of_process()
+
+    def on(self, corpus: str, systems: str | list[str]) -> list[str]:
+        """Those of some systems, or of all of the config, that have samples of a corpus."""
+        names = self.config.systems if systems == "all" else systems
+        return [name for name in names if self.config.applies(name, corpus)]
+
+    # ---- files ---------------------------------------------------------------------------------------------------
+
+    def samples(self, corpus: str, system: str) -> str:
+        """Samples of a system."""
+        return f"{self.results}/systems/{corpus}/{system}/samples.parquet"
+
+    def inputs(self, kind: str, stage: str) -> Callable[[Wildcards], dict[str, str | list[str]]]:
+        """Input function, to unpack: the files that a stage reads."""
+        names, known = self.stage(kind, stage).inputs, self._inputs()
+        for name in names:
+            if name not in known:
+                raise MacroscopeError(f"kind '{kind}', stage '{stage}': no '{name}' can be read{nearest(name, known)}")
+        return lambda wildcards: {name: known[name](wildcards) for name in names}
+
+    def resources_read(self, wildcards: Wildcards) -> list[str]:
+        """Files of the project's resources that a system's samples depend on."""
+        return self.all[wildcards.system].resources_read(self.corpora.language(wildcards))
+
+    # ---- a stage's job -------------------------------------------------------------------------------------------
+
+    def stage(self, kind: str, stage: str) -> Stage:
+        """A stage of a kind of system."""
+        return kinds()[kind].stage(stage)
+
+    def module(self, kind: str, stage: str) -> str:
+        """Dotted name of the module that runs a stage."""
+        return self.stage(kind, stage).module(kinds()[kind].package)
+
+    def options(self, kind: str, stage: str) -> Callable[[Wildcards], str]:
+        """Parameter function: the options of a system that a stage looks at."""
+        names = ("kind", *self.stage(kind, stage).options)
+        return lambda wildcards: as_json(self.all[wildcards.system], names)
+
+    def values(self, kind: str, stage: str) -> Callable[[Wildcards], list[str]]:
+        """Parameter function: the values of the run that a stage reads, as words of its command line."""
+        names = self.stage(kind, stage).values
+
+        def words(wildcards: Wildcards) -> list[str]:
+            known = self._values(wildcards)
+            return flags("--value", {name: known[name]() for name in names if name in known})
+
+        return words
+
+    def megabytes(self, kind: str, stage: str) -> Callable[[Wildcards], int]:
+        """Memory of a stage's job."""
+        return self._resource(kind, stage, megabytes_of, self.stage(kind, stage).megabytes)
+
+    def threads(self, kind: str, stage: str) -> Callable[[Wildcards], int]:
+        """Cores of a stage's job."""
+        return self._resource(kind, stage, threads_of, self.stage(kind, stage).threads)
+
+    def gpus(self, kind: str, stage: str) -> Callable[[Wildcards], int]:
+        """GPUs that a stage's job asks for."""
+        return self._resource(kind, stage, gpus_of, 0)
+
+    # ---- inside --------------------------------------------------------------------------------------------------
+
+    def _resource(
+        self, kind: str, stage: str, of_model: Callable[[str], int], otherwise: int
+    ) -> Callable[[Wildcards], int]:
+        needs = self.stage(kind, stage).needs
+        if not needs:
+            return lambda wildcards: otherwise
+        return lambda wildcards: of_model(getattr(self.all[wildcards.system], needs))
+
+    def _inputs(self) -> dict[str, Callable[[Wildcards], str | list[str]]]:
+        return {
+            "documents": lambda wildcards: self.corpora.documents(wildcards.corpus),
+            "process": lambda wildcards: self.corpora.process(wildcards.corpus),
+            "other_samples": self._other_samples,
+            "files": lambda wildcards: self.all[wildcards.system].files_read(f"systems.{wildcards.system}"),
+        }
+
+    def _other_samples(self, wildcards: Wildcards) -> str:
+        other = self.all[wildcards.system].of_samples()
+        assert other is not None  # a kind that reads them says whose
+        return self.samples(wildcards.corpus, other)
+
+    def _values(self, wildcards: Wildcards) -> dict[str, Callable[[], object]]:
+        """Values by their names; each is made where it is asked for, since not every job has every wildcard."""
+        return {
+            "corpus": lambda: wildcards.corpus,
+            "system": lambda: wildcards.system,
+            "seed": lambda: self.config.seed,
+            "language": lambda: self.corpora.language(wildcards),
+            "kind_of_process": lambda: self.corpora.options(wildcards.corpus).kind_of_process,
+            **self.language_models.values(wildcards),
+        }

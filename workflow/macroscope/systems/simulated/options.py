@@ -1,0 +1,37 @@
+"""Options of systems of kind `simulated`."""
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from macroscope.systems.options import Description, Seed, SystemOptions
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
+
+
+class SimulatedSystem(SystemOptions):
+    """Samples of a simulated corpus's own process, or of that process with a known defect."""
+
+    kind: Literal["simulated"]
+    order: Literal["process", "shuffled", "independent"] = Field(
+        "process",
+        description="process: as the corpus; shuffled: each document's sections in random order; independent: section"
+        " types drawn without regard to their predecessors, numbers of sections as in the corpus.",
+    )
+    samples: int = Field(400, ge=1, description="Number of documents.")
+    seed: Seed = 0
+
+    def obstacle(self, corpus: str, config: "Config") -> str | None:
+        """Only a simulated corpus has a process to sample."""
+        if config.corpora[corpus].kind_of_process is not None:
+            return None
+        return f"samples the process of a simulated corpus, and '{corpus}' is none"
+
+    def order_of_process(self) -> str:
+        """Return the order that it is asked for."""
+        return self.order
+
+    def description(self, config: "Config") -> Description:
+        """Return the order."""
+        return Description(self.kind, setting=self.order)
