@@ -11,6 +11,7 @@ sys.path.insert(0, str(PACKAGE))
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
+from macroscope.lifetime import SNAKEMAKE, end_jobs_on_interrupt
 from macroscope.modules import modules_of
 from macroscope.paths import PROFILE, RESOURCES
 from macroscope.plan import load_plan
@@ -25,10 +26,13 @@ except MacroscopeError as error:
 # environment for the job (--sdm conda).
 shell.prefix(
     "set -euo pipefail; "
-    f'export PYTHONPATH="{PACKAGE}:${{{{PYTHONPATH:-}}}}"; '
+    f'export PYTHONPATH="{PACKAGE}:${{{{PYTHONPATH:-}}}}" {SNAKEMAKE}={os.getpid()}; '
     'case "${{CONDA_PREFIX:-}}" in *.snakemake*) ;; '
     f'*) export PATH="{Path(sys.executable).parent}:$PATH" ;; esac; '
 )
+
+
+end_jobs_on_interrupt()
 
 
 wildcard_constraints:

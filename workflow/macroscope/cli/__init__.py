@@ -15,6 +15,7 @@ import typer
 from macroscope.cli import config, corpora, critics, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
 from macroscope.errors import MacroscopeError
+from macroscope.lifetime import end_with_snakemake
 
 
 def _record_code(result: Any, code: str | None, record: Path | None, **others: Any) -> None:
@@ -61,6 +62,7 @@ def _settings(
         handler.setFormatter(logging.Formatter("%(message)s"))
     log.handlers = handlers
     log.setLevel(logging.INFO)
+    end_with_snakemake()
 
 
 def main() -> None:
