@@ -46,7 +46,7 @@ def test_every_key_is_described():
 
 def changed(**keys):
     """The default config, judging all systems, with other values of some keys."""
-    plain = {"comparisons": [{"corpus": "wiki"}], "probing": []}
+    plain = {"comparisons": [{"corpus": "wiki", "critics": ["coherence"]}], "probing": []}
     return {**json.loads(json.dumps(DEFAULT)), **plain, **keys}
 
 
@@ -91,7 +91,7 @@ def test_plan_of_probing():
             "corpora.wiki.filters: max_documents and max_per_split are both given",
         ),
         (
-            changed(comparisons=[{"corpus": "wik"}]),
+            changed(comparisons=[{"corpus": "wik", "critics": ["coherence"]}]),
             "comparisons.0.corpus: there is no corpus 'wik'; did you mean 'wiki'?",
         ),
         (
@@ -128,7 +128,13 @@ def test_missing_and_malformed_files(tmp_path):
 
 
 def test_plan_of_a_corpus_without_a_source():
-    plan = Plan(parse_config(changed(corpora={"wiki": {"source": "wikipedia"}}, comparisons=[{"corpus": "wiki"}])))
+    plan = Plan(
+        parse_config(
+            changed(
+                corpora={"wiki": {"source": "wikipedia"}}, comparisons=[{"corpus": "wiki", "critics": ["coherence"]}]
+            )
+        )
+    )
     with pytest.raises(MacroscopeError, match=r"corpora\.wiki: give 'dump'"):
         plan.corpora.raw_parts("wiki")
 
@@ -146,7 +152,7 @@ def test_a_resampled_system_needs_a_language_model():
     config = {
         "corpora": {"wiki": {"source": "simulated"}},
         "systems": {"lm": lm, "nucleus": nucleus},
-        "comparisons": [{"corpus": "wiki"}],
+        "comparisons": [{"corpus": "wiki", "critics": ["coherence"]}],
     }
     with pytest.raises(MacroscopeError, match=r"systems\.nucleus\.of: there is no system of kind language_model 'lmm'"):
         parse_config(config)

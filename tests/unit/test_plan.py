@@ -13,7 +13,11 @@ from macroscope.plan import Plan
 
 
 def plan_of(corpus, **systems):
-    return Plan(parse_config({"corpora": {"c": corpus}, "systems": systems, "comparisons": [{"corpus": "c"}]}))
+    return Plan(
+        parse_config(
+            {"corpora": {"c": corpus}, "systems": systems, "comparisons": [{"corpus": "c", "critics": ["coherence"]}]}
+        )
+    )
 
 
 def names(**wildcards):
@@ -113,7 +117,7 @@ def test_simulated_corpora_by_their_kind():
     config = {
         "corpora": {"w": {"source": "simulated"}, "t": {"source": "simulated", "kind": "webtext"}},
         "systems": {"process": {"kind": "simulated"}},
-        "comparisons": [{"corpus": "w"}, {"corpus": "t"}],
+        "comparisons": [{"corpus": "w", "critics": ["coherence"]}, {"corpus": "t", "critics": ["coherence"]}],
     }
     plan = Plan(parse_config(config))
     assert (plan.corpora.simulated("wiki"), plan.corpora.simulated("webtext")) == ("w", "t")

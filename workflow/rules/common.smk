@@ -11,6 +11,7 @@ sys.path.insert(0, str(PACKAGE))
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
+from macroscope.lifetime import SNAKEMAKE, end_jobs_on_interrupt
 from macroscope.paths import PROFILE, RESOURCES
 from macroscope.stages import input_flags
 from snakemake.exceptions import WorkflowError
@@ -27,10 +28,13 @@ except MacroscopeError as error:
 # environment for the job (--sdm conda).
 shell.prefix(
     "set -euo pipefail; "
-    f'export PYTHONPATH="{PACKAGE}:${{{{PYTHONPATH:-}}}}"; '
+    f'export PYTHONPATH="{PACKAGE}:${{{{PYTHONPATH:-}}}}" {SNAKEMAKE}={os.getpid()}; '
     'case "${{CONDA_PREFIX:-}}" in *.snakemake*) ;; '
     f'*) export PATH="{Path(sys.executable).parent}:$PATH" ;; esac; '
 )
+
+
+end_jobs_on_interrupt()
 
 
 wildcard_constraints:

@@ -73,7 +73,11 @@ AGAIN = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}}
 
 
 def planned(**systems):
-    config = {"corpora": {"wiki": {"source": "simulated"}}, "systems": systems, "comparisons": [{"corpus": "wiki"}]}
+    config = {
+        "corpora": {"wiki": {"source": "simulated"}},
+        "systems": systems,
+        "comparisons": [{"corpus": "wiki", "critics": ["coherence"]}],
+    }
     return Plan(parse_config(config)).systems.language_models
 
 

@@ -16,6 +16,7 @@ from macroscope.cli import config, corpora, critics, reporting, statistics, syst
 from macroscope.cli.criticize import criticize
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
+from macroscope.lifetime import end_with_snakemake
 
 
 def _record_code(result: Any, code: str | None, record: Path | None, **others: Any) -> None:
@@ -60,6 +61,7 @@ def _settings(
         handler.setFormatter(logging.Formatter("%(message)s"))
     log.handlers = handlers
     log.setLevel(logging.INFO)
+    end_with_snakemake()
 
 
 def main() -> None:

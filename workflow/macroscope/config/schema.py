@@ -36,7 +36,7 @@ class Comparison(Options):
 
     corpus: str = Field(description="Name of the corpus.")
     systems: Literal["all"] | list[str] = Field("all", description="Names of systems; all = all that apply.")
-    critics: list[str] = Field(["coherence"], min_length=1, description="Names of critics.")
+    critics: list[str] = Field(min_length=1, description="Names of critics.")
 
 
 Critics = create_model(

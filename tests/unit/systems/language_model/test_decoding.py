@@ -116,6 +116,10 @@ def test_first_tokens_come_with_the_probabilities_of_the_rule(gpt2, decoding):
 )
 def test_wrong_rules_are_told_in_a_sentence(decoding, message):
     lm = {"kind": "language_model", "base": "tiny-gpt2", "titles": True, "decoding": decoding}
-    config = {"corpora": {"wiki": {"source": "simulated"}}, "systems": {"lm": lm}, "comparisons": [{"corpus": "wiki"}]}
+    config = {
+        "corpora": {"wiki": {"source": "simulated"}},
+        "systems": {"lm": lm},
+        "comparisons": [{"corpus": "wiki", "critics": ["coherence"]}],
+    }
     with pytest.raises(MacroscopeError, match=message):
         parse_config(config)

@@ -165,7 +165,11 @@ def test_a_plan_has_them_where_they_are_asked_for():
     nucleus = {"kind": "resampled", "of": "lm", "decoding": {"rule": "nucleus", "p": 0.9}}
     again = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}}
     systems = {"lm": lm, "nucleus": nucleus, "again": again, "trigram": {"kind": "ngram", "titles": False}}
-    config = {"corpora": {"wiki": {"source": "simulated"}}, "systems": systems, "comparisons": [{"corpus": "wiki"}]}
+    config = {
+        "corpora": {"wiki": {"source": "simulated"}},
+        "systems": systems,
+        "comparisons": [{"corpus": "wiki", "critics": ["coherence"]}],
+    }
     plan = Plan(parse_config(config)).systems.language_models
     assert plan.ancestral == "lm|again"
     assert plan.log_probabilities("wiki", "again") == "results/default/systems/wiki/again/log_probabilities.parquet"

@@ -247,7 +247,7 @@ def test_prompts_that_cannot_be_are_one_sentence(folder, tmp_path):
 
 
 def planned(**systems):
-    corpora, comparisons = {"wiki": {"source": "simulated"}}, [{"corpus": "wiki"}]
+    corpora, comparisons = {"wiki": {"source": "simulated"}}, [{"corpus": "wiki", "critics": ["coherence"]}]
     return Plan(parse_config({"corpora": corpora, "systems": systems, "comparisons": comparisons}))
 
 

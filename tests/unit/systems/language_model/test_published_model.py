@@ -75,7 +75,7 @@ def test_a_context_that_the_model_does_not_have_is_refused_at_once(base, tmp_pat
 
 
 def planned(**systems):
-    corpora, comparisons = {"wiki": {"source": "simulated"}}, [{"corpus": "wiki"}]
+    corpora, comparisons = {"wiki": {"source": "simulated"}}, [{"corpus": "wiki", "critics": ["coherence"]}]
     return Plan(parse_config({"corpora": corpora, "systems": systems, "comparisons": comparisons}))
 
 

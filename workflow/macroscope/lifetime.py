@@ -1,0 +1,115 @@
+"""Jobs end with the Snakemake process that started them.
+
+In a terminal, Ctrl-C reaches Snakemake and its jobs alike. A signal that is sent to Snakemake alone does not: after
+SIGINT it would wait for its jobs, for hours, and throw their results away; after SIGKILL they would go on alone, and a
+new run would start the same ones beside them. SIGTERM is left as Snakemake has it: running jobs finish, and count.
+"""
+
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from types import FrameType
+from typing import Any
+
+SNAKEMAKE = "MACROSCOPE_SNAKEMAKE_PID"
+"""Environment variable of a job: the process that started it."""
+
+EVERY_SECONDS = 0.5
+GRACE_SECONDS = 3.0
+
+log = logging.getLogger("macroscope")
+
+
+def end_with_snakemake() -> None:
+    """In a job: end soon after the Snakemake process does that the environment names; by hand, there is none."""
+    parent = os.environ.get(SNAKEMAKE)
+    if parent is None:
+        return
+    # By itself SIGTERM takes Python down at once. As an exception it lets what is half written be removed.
+    signal.signal(signal.SIGTERM, _exit)
+    os.register_at_fork(after_in_child=_take_default_sigterm)
+    threading.Thread(target=_watch, args=(int(parent),), daemon=True).start()
+
+
+def end_jobs_on_interrupt() -> None:
+    """In Snakemake: have a SIGINT that only Snakemake got end its jobs as well."""
+    before = signal.getsignal(signal.SIGINT)
+    # A background process of a script ignores it, and goes on doing so.
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        return
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        threading.Thread(target=_end_jobs, daemon=True).start()
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, interrupted)
+
+
+def _watch(parent: int) -> None:
+    import psutil  # here, where nobody waits for it
+
+    # As an ancestor it is no other process that has its number by now, or in a container of the job's own.
+    snakemake = next((process for process in psutil.Process().parents() if process.pid == parent), None)
+    if snakemake is None:
+        return
+    while _lives(snakemake):
+        time.sleep(EVERY_SECONDS)
+    log.error("macroscope: the Snakemake that started this job has ended; so does the job")
+    me = psutil.Process()
+    _send(me, signal.SIGTERM)
+    time.sleep(GRACE_SECONDS)
+    # Still here: in the middle of a long computation.
+    for process in (*me.children(recursive=True), me):
+        _send(process, signal.SIGKILL)
+
+
+def _end_jobs() -> None:
+    import psutil
+
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        time.sleep(GRACE_SECONDS)  # those that got the signal themselves are ending
+        for process in psutil.Process().children(recursive=True):
+            # Jobs alone: what Snakemake itself has started (to cancel jobs on a cluster, say) does its work.
+            if _is_job(process):
+                _send(process, number)
+
+
+def _lives(process: Any) -> bool:
+    import psutil
+
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def _is_job(process: Any) -> bool:
+    import psutil
+
+    try:
+        return bool(process.environ().get(SNAKEMAKE) == str(os.getpid()))
+    except psutil.Error:
+        return False
+
+
+def _send(process: Any, number: signal.Signals) -> None:
+    import psutil
+
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process.send_signal(number)
+
+
+def _exit(number: int, frame: FrameType | None) -> None:
+    import psutil
+
+    for process in psutil.Process().children(recursive=True):
+        _send(process, signal.SIGTERM)
+    sys.exit(128 + number)
+
+
+def _take_default_sigterm() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
