@@ -9,6 +9,7 @@ import pytest
 
 from macroscope.modules import executed
 from macroscope.paths import REPOSITORY
+from macroscope.systems import kinds
 
 PACKAGE = REPOSITORY / "workflow" / "macroscope"
 ROOMS = ["corpora", "systems", "critics", "statistics", "reporting"]
@@ -74,6 +75,7 @@ def test_help_starts_without_heavy_imports(arguments):
 def test_every_rule_file_and_package_folder_carry_the_same_name():
     rules = REPOSITORY / "workflow" / "rules"
     assert {path.stem for path in rules.glob("*.smk")} == {*ROOMS, "common"} - {"critics"}
+    assert {path.stem for path in (rules / "systems").glob("*.smk")} <= set(kinds())
     from macroscope.critics import CRITICS
 
     assert {path.stem for path in (rules / "critics").glob("*.smk")} == set(CRITICS)

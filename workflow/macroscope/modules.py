@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from macroscope.paths import REPOSITORY
@@ -33,7 +34,7 @@ def modules_of(module: str) -> tuple[str, ...]:
         name = waiting.pop()
         if name in seen:
             continue
-        path = _path(name)
+        path = _path(name) or _foreign_path(name)
         if path is None:
             raise ModuleNotFoundError(f"there is no module {name} under {ROOT}")
         seen[name] = path
@@ -62,6 +63,12 @@ def executed(tree: ast.AST) -> Iterator[ast.AST]:
     is_for_types = isinstance(tree, ast.If) and isinstance(tree.test, ast.Name) and tree.test.id == "TYPE_CHECKING"
     for node in tree.orelse if is_for_types else ast.iter_child_nodes(tree):  # type: ignore[attr-defined]
         yield from executed(node)
+
+
+def _foreign_path(module: str) -> Path | None:
+    """File of another package's module, which declares a source or a kind of system."""
+    spec = None if module.split(".")[0] == PACKAGE else find_spec(module)
+    return Path(spec.origin) if spec and spec.origin else None
 
 
 @cache
