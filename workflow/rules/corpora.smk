@@ -17,7 +17,7 @@ for kind in plan.corpora.simulations:
             f"simulate_{kind}"
         input:
             code=modules_of(plan.corpora.simulating_module(kind)),
-            resources_read=[str(RESOURCES / name) for name in plan.corpora.simulations[kind].resources],
+            resources_read=plan.corpora.simulation_resources(kind),
         output:
             raw=f"results/{{run}}/corpora/{{corpus}}/raw/{plan.corpora.simulations[kind].raw}",
             process="results/{run}/corpora/{corpus}/truth/process.json",
