@@ -43,6 +43,21 @@ def test_bad_input_is_one_sentence(command, tmp_path):
     assert error == f"macroscope: error: {tmp_path / 'none.parquet'}: no such file\n"
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ('{"source": "wikipeda"}', "--options, source: 'wikipeda' is no source; did you mean 'wikipedia'?"),
+        ('{"source": "files", "files": ["x"]}', "the raw files of 'files' are not made here"),
+        ("{", "--options: not valid JSON"),
+    ],
+)
+def test_only_a_source_that_makes_its_raw_files_is_simulated(command, tmp_path, options, message):
+    flags = ("--seed", 1, "--raw", tmp_path / "raw", "--truth", tmp_path)
+    code, error = command("corpora", "simulate", "--options", options, *flags)
+    assert code == 1
+    assert message in error
+
+
 def test_full_disk_says_so(command, monkeypatch, tmp_path):
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "out"))

@@ -37,7 +37,7 @@ def test_second_run_does_nothing(run):
 
 def test_changed_candidate_runs_what_depends_on_it(run):
     with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
-        assert run.pending() == Counter({"import_texts": 1, **dict.fromkeys(JUDGED, 1), **CLUSTERED, **REPORT})
+        assert run.pending() == Counter({"draw_files": 1, **dict.fromkeys(JUDGED, 1), **CLUSTERED, **REPORT})
 
 
 def test_changed_human_judgements_run_the_report_alone(run):
@@ -48,7 +48,7 @@ def test_changed_human_judgements_run_the_report_alone(run):
 def test_changed_reference_runs_all_but_the_candidates_import(run):
     with edited(run.reference, lambda text: text.replace("important", "unimportant", 1)):
         jobs = run.pending()
-    assert "import_texts" not in jobs
+    assert "draw_files" not in jobs
     assert jobs["extract_documents"] == jobs["finetune"] == jobs["train_section_classifier"] == 1
     assert jobs["project_sections"] == 4
 
@@ -57,7 +57,7 @@ def test_added_system_runs_for_that_system_alone(run):
     run.config["systems"]["another"] = run.config["systems"]["mine"]
     run.save()
     try:
-        assert run.pending() == Counter({"import_texts": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
+        assert run.pending() == Counter({"draw_files": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
     finally:
         del run.config["systems"]["another"]
         run.save()
@@ -67,10 +67,10 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
     run.config["systems"]["cut"] = {"kind": "perturbation", "of": "mine", "perturb": ["truncate"]}
     run.save()
     try:
-        assert run.pending() == Counter({"perturb_samples": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
+        assert run.pending() == Counter({"draw_perturbation": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
         with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
             assert run.pending() == Counter(
-                {"import_texts": 1, "perturb_samples": 1, **dict.fromkeys(JUDGED, 2), **CLUSTERED, **REPORT}
+                {"draw_files": 1, "draw_perturbation": 1, **dict.fromkeys(JUDGED, 2), **CLUSTERED, **REPORT}
             )
     finally:
         del run.config["systems"]["cut"]
@@ -91,7 +91,7 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
             {"fit_section_prior": 1, **dict.fromkeys(SCORED, 4), **REPORT},
         ),
         (
-            "systems/sampler.py",
+            "systems/language_model/sampler.py",
             {
                 "sample": 3,
                 "gather_samples": 2,

@@ -33,7 +33,7 @@ for kind in plan.corpora.simulations:
             code=plan.code(
                 f"simulate_{kind}",
                 plan.corpora.simulating_module(kind),
-                [RESOURCES / "simulated_wording.yaml"],
+                plan.corpora.simulation_resources(kind),
             ),
             options=plan.corpora.simulation_options(kind),
             seed=plan.config.seed,

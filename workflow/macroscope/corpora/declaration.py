@@ -21,6 +21,8 @@ class Simulation:
         Names of the options that shape it.
     titled
         Whether the documents' sections have their types as titles.
+    resources
+        Names of the files of the project's resources that it reads.
     """
 
     write: str
@@ -28,6 +30,7 @@ class Simulation:
     read_by: str
     uses: str
     titled: bool
+    resources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

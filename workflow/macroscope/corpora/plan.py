@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from macroscope.corpora import sources
 from macroscope.corpora.declaration import Simulation
 from macroscope.corpora.options import Corpus
+from macroscope.paths import RESOURCES
 from macroscope.registry import require
 from macroscope.stages import Wildcards, alternatives, as_json, module_of
 
@@ -78,6 +79,10 @@ class CorporaPlan:
         """Module that makes the raw file of a kind of simulated corpora."""
         source = next(source for source in sources().values() if kind in source.data.simulations)
         return module_of(source.data.simulations[kind].write, source.package)
+
+    def simulation_resources(self, kind: str) -> list[str]:
+        """Files of the project's resources that a kind of simulation reads."""
+        return [str(RESOURCES / name) for name in self.simulations[kind].resources]
 
     def simulation_options(self, kind: str) -> Callable[[Wildcards], str]:
         """Parameter function: options that shape the raw file of a simulated corpus."""

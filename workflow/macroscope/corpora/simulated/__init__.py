@@ -3,11 +3,12 @@
 from macroscope.corpora.declaration import Simulation, Source
 
 _SHAPING = "source kind documents clutter valid_share test_share"
+_WORDING = ("simulated_wording.yaml",)
 
 SOURCE = Source(
     options="options:SimulatedCorpus",
     simulations={
-        "webtext": Simulation("webtext:write_corpus", "webtext.jsonl", "webtext", _SHAPING, titled=False),
-        "wiki": Simulation("wiki:write_corpus", "pages-articles.xml.bz2", "wikipedia", _SHAPING, titled=True),
+        "webtext": Simulation("webtext:write_corpus", "webtext.jsonl", "webtext", _SHAPING, False, _WORDING),
+        "wiki": Simulation("wiki:write_corpus", "pages-articles.xml.bz2", "wikipedia", _SHAPING, True, _WORDING),
     },
 )

@@ -1,0 +1,52 @@
+"""Several GPUs: the command starts again under accelerate, once."""
+
+import sys
+
+import pytest
+
+from macroscope import cli
+
+STAGE = ("systems", "run", "--kind", "language_model", "--stage", "finetune")
+
+
+class Started(Exception):
+    """Stands for the process that takes this one's place."""
+
+
+@pytest.fixture
+def finetune(monkeypatch, tmp_path):
+    """Call the stage through the command line on a number of GPUs; what it starts is raised."""
+
+    def call(processes):
+        def execv(path, command):
+            raise Started(command)
+
+        monkeypatch.setattr("os.execv", execv)
+        values = {"seed": 1, "checkpoints": tmp_path / "c", "threads": 1, "processes": processes}
+        arguments = [
+            *("--options", '{"kind": "language_model", "base": "tiny-gpt2", "titles": false, "training": null}'),
+            *("--input", f"documents={tmp_path / 'd'}", "--input", f"tokenizer={tmp_path / 't'}"),
+            *(word for name, value in values.items() for word in ("--value", f"{name}={value}")),
+            *("--output", str(tmp_path / "model")),
+        ]
+        monkeypatch.setattr(sys, "argv", ["macroscope", *STAGE, *arguments])
+        cli.app(standalone_mode=False)
+
+    return call
+
+
+def test_each_gpu_has_a_process(finetune, monkeypatch):
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    with pytest.raises(Started) as started:
+        finetune(2)
+    (command,) = started.value.args
+    assert command[command.index("--num_processes") + 1] == "2"
+    assert command[command.index("macroscope") :] == sys.argv
+
+
+@pytest.mark.parametrize(("processes", "rank"), [(1, None), (0, None), (2, "1")])
+def test_a_process_starts_no_further_ones(finetune, monkeypatch, processes, rank):
+    if rank is not None:
+        monkeypatch.setenv("LOCAL_RANK", rank)
+    with pytest.raises(Exception, match="training: null is for a model that is not trained"):
+        finetune(processes)
