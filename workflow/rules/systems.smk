@@ -8,6 +8,7 @@ A kind of system whose samples are made in one step has its rule here; others ha
 for kind in plan.systems.drawn_kinds():
 
     rule:
+        """Samples of a kind of system, made in one step."""
         name:
             f"draw_{kind}"
         input:

@@ -56,7 +56,7 @@ class SystemOptions(Options):
         """
         return None
 
-    def of_samples(self) -> str | None:
+    def made_from(self) -> str | None:
         """Name of the system whose samples it is made from; None for one that needs no other's."""
         return None
 

@@ -7,9 +7,9 @@ documents
 process
     truth/process.json of a simulated corpus.
 other_samples
-    Samples of the system that the options name (`SystemOptions.of_samples`).
+    Samples of the system that this one is made from (`SystemOptions.made_from`).
 files
-    Files that the options name (`SystemOptions.files_read`).
+    Files that the samples are read from (`SystemOptions.files_read`).
 
 Stages of language models have rules of their own, which name their further inputs.
 """
@@ -56,7 +56,7 @@ class SystemsPlan:
         return alternatives(name for name, system in self.all.items() if system.kind == kind)
 
     def order(self, system: str) -> str | None:
-        """Order that the known process of a simulated corpus gave the system's documents; None where none did."""
+        """Order that a known process, where a corpus has one, gave the system's documents; None where it is unknown."""
         return self.all[system].order_of_process()
 
     def on(self, corpus: str, systems: str | list[str]) -> list[str]:
@@ -138,7 +138,7 @@ class SystemsPlan:
         }
 
     def _other_samples(self, wildcards: Wildcards) -> str:
-        other = self.all[wildcards.system].of_samples()
+        other = self.all[wildcards.system].made_from()
         assert other is not None  # a kind that reads them says whose
         return self.samples(wildcards.corpus, other)
 

@@ -38,7 +38,7 @@ class PerturbationSystem(SystemOptions):
         """What keeps the other system."""
         return config.system(self.of).obstacle(corpus, config)
 
-    def of_samples(self) -> str:
+    def made_from(self) -> str:
         """Name of the other system."""
         return self.of
 

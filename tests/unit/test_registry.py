@@ -1,0 +1,59 @@
+"""What is found by itself: sub-packages that declare themselves, and other packages' entry points."""
+
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from macroscope import registry
+from macroscope.errors import MacroscopeError
+from macroscope.registry import find, require
+from macroscope.systems.declaration import Kind
+
+ROOM, GROUP = "macroscope.systems", "macroscope.systems"
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Let other packages have declared something."""
+
+    def install(**values):
+        points = [EntryPoint(name, value, GROUP) for name, value in values.items()]
+        monkeypatch.setattr(registry, "entry_points", lambda group: points)
+
+    return install
+
+
+def test_declarations_are_found_in_alphabetical_order(installed):
+    installed(zebra="macroscope.systems.ngram", ape="macroscope.systems.ngram:KIND")
+    found = find(ROOM, "KIND", Kind, GROUP)
+    assert list(found) == sorted(found)
+    assert {"ape", "control", "ngram", "zebra"} <= set(found)
+    assert found["ape"].options is found["zebra"].options is found["ngram"].options
+    assert found["ngram"].package == "macroscope.systems.ngram"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        (
+            "control",
+            "macroscope.systems.ngram",
+            "declares 'control' .* and macroscope.systems.control is called so",
+        ),
+        ("ape", "apes", "declares 'ape' .* apes cannot be imported .*; repair or uninstall it"),
+        ("ape", "macroscope.systems.ngram:CRITIC", "cannot be imported"),
+        ("ape", "macroscope.corpora.files:SOURCE", "is no Kind; see docs/extending.md"),
+    ],
+)
+def test_another_packages_mistake_is_one_sentence(installed, name, value, message):
+    installed(**{name: value})
+    with pytest.raises(MacroscopeError, match=message):
+        find(ROOM, "KIND", Kind, GROUP)
+
+
+def test_what_is_not_there_is_named_with_the_nearest():
+    found = find(ROOM, "KIND", Kind)
+    with pytest.raises(MacroscopeError, match="there is no kind of system 'ngam'; did you mean 'ngram'"):
+        require("ngam", found, "kind of system")
+    with pytest.raises(MacroscopeError, match="ngram has no stage 'drew'; did you mean 'draw'"):
+        found["ngram"].stage("drew")
