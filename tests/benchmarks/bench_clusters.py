@@ -49,7 +49,7 @@ def main() -> None:
         nonlocal theirs
         theirs = peer.compute_mauve(p_features=p, q_features=q, num_buckets=CLUSTERS, verbose=False, seed=1)
 
-    options = ClustersOptions(clusters=CLUSTERS, seeds=1)
+    options = ClustersOptions(number_of_clusters=CLUSTERS, seeds=1)
     vectors = np.concatenate([prepared(side, options) for side in (p, q)])
     ours = None
 

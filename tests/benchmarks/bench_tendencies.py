@@ -19,11 +19,11 @@ from sacremoses import MosesTokenizer
 
 from macroscope.corpora.simulated.articles import simulate_documents
 from macroscope.corpora.simulated.genres import wiki_process
-from macroscope.critics.tendencies.latents import read_collection
+from macroscope.critics.tendencies import projection
+from macroscope.critics.tendencies.latents import read_counted
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.projection import project
 from macroscope.critics.tendencies.tokens import MosesTokens
-from macroscope.documents import Document, Provenance, Section, in_batches, write_documents
+from macroscope.documents import Collection, Document, Provenance, Section, in_batches, write_documents
 from macroscope.paths import REPOSITORY
 
 DOCUMENTS, OF_REFERENCE = 20_000, 1000
@@ -33,10 +33,10 @@ ARCHIVE = REAL_TEXT / "enwiki_extracted_text" / "wikitasks_docs_min60words.txt.x
 MANY = """
 from pathlib import Path
 from random import Random
-from macroscope.critics.tendencies.latents import read_collection
+from macroscope.critics.tendencies import projection
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.projection import project
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+projection.usable_cores = lambda: 1
 def documents():
     random, words = Random(0), [f"word{{n}}" for n in range(5000)]
     for n in range({documents}):
@@ -45,7 +45,8 @@ folder = Path({folder!r})
 if {write}:
     write_documents(folder / "{documents}.documents", documents(), Provenance("bench"))
 else:
-    project(folder / "{documents}.documents", folder / "{documents}.parquet", TendenciesOptions(), 1)
+    texts, output = Collection(folder / "{documents}.documents"), folder / "{documents}.parquet"
+    projection.project(texts, language="en", options=TendenciesOptions(), output=output)
 """
 
 
@@ -79,6 +80,7 @@ def counted(some: list[str]) -> int:
 
 def main() -> None:
     """Print tokens/s and memory."""
+    projection.usable_cores = lambda: 1  # on one core
     what, some = texts()
     some_tokens = plain(some[:OF_REFERENCE]).total()
     reference = some_tokens / seconds(lambda: plain(some[:OF_REFERENCE]), 3)
@@ -92,8 +94,10 @@ def main() -> None:
             documents = [Document(str(n), "test", None, (Section("x", text),)) for n, text in enumerate(half)]
             write_documents(folder / "documents.parquet", documents, Provenance("bench"))
             latents = folder / "latents.parquet"
-            time = seconds(partial(project, folder / "documents.parquet", latents, TendenciesOptions(), 1))
-            ours = int(read_collection(latents).texts["tokens"].sum()) / time
+            read = Collection(folder / "documents.parquet")
+            run = partial(projection.project, read, language="en", options=TendenciesOptions(), output=latents)
+            time = seconds(run)
+            ours = int(read_counted(latents).texts["tokens"].sum()) / time
             say(f"projected, {part} {len(half):,} texts", f"{ours:,.0f}", f"{reference:,.0f}", ours / reference, "-")
         peak = {}
         for number in (100_000, 1_000_000):

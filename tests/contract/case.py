@@ -63,9 +63,8 @@ def perturbed(*rules: str) -> Callable[[Texts], Texts]:
     """What rules of perturbation make of texts."""
 
     def change(texts: Texts) -> Texts:
-        from macroscope.systems.perturbations import rules as perturbation
-
-        from macroscope.systems.options import PerturbationSystem
+        from macroscope.systems.perturbation import rules as perturbation
+        from macroscope.systems.perturbation.options import PerturbationSystem
 
         system = PerturbationSystem(kind="perturbation", perturb=list(rules))
         found: Sequence[Document] = texts

@@ -96,7 +96,7 @@ def test_options_as_json():
 def test_criticize_names_candidates_after_their_files(tmp_path):
     from pathlib import Path
 
-    from macroscope.criticism import implied_config
+    from macroscope.config.criticism import implied_config
 
     from macroscope.config.schema import parse_config
 
@@ -107,7 +107,7 @@ def test_criticize_names_candidates_after_their_files(tmp_path):
 
 
 def test_criticize_missing_file_is_one_sentence(tmp_path):
-    from macroscope.criticism import criticize
+    from macroscope.config.criticism import criticize
 
     with pytest.raises(MacroscopeError, match="no such file or folder"):
         criticize([tmp_path / "none.jsonl"], [tmp_path], ["coherence"], tmp_path / "out", 1, "1")

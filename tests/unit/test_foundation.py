@@ -1,4 +1,4 @@
-"""Atomic files, the import closure of modules, progress, figures."""
+"""Atomic files, progress, figures."""
 
 import logging
 
@@ -6,7 +6,6 @@ import pytest
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import atomic, read_json, write_json, write_text
-from macroscope.modules import modules_of
 from macroscope.plotting import save, style
 from macroscope.progress import progress
 
@@ -45,18 +44,6 @@ def test_json_errors_name_file_and_line(tmp_path):
 def test_nearest():
     assert nearest("corpra", ["corpora", "systems"]) == "; did you mean 'corpora'?"
     assert "did you mean" not in nearest("xyz", ["corpora"])
-
-
-def test_modules_of_a_stage():
-    def names(module):
-        return {path.split("/macroscope/", 1)[1] for path in modules_of(module)}
-
-    projection = names("macroscope.critics.coherence.projection")
-    assert {"critics/coherence/projection.py", "critics/coherence/classifier.py", "documents.py"} <= projection
-    assert "critics/coherence/scoring.py" not in projection
-    assert not any(name.startswith(("systems/", "reporting/", "statistics/")) for name in projection)
-    with pytest.raises(ModuleNotFoundError):
-        modules_of("macroscope.nothing")
 
 
 def test_progress_logs_what_it_did(caplog):

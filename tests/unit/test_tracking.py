@@ -9,9 +9,10 @@ import sys
 import pytest
 
 from macroscope.errors import MacroscopeError
+from macroscope.files import write_text
 from macroscope.fingerprint import fingerprint
 from macroscope.paths import REPOSITORY
-from macroscope.plan.tracking import CodeTracking, write_record
+from macroscope.plan.tracking import CodeTracking
 
 MODULE = "macroscope.statistics.bootstrap"
 OTHER = "macroscope.statistics.permutation"
@@ -43,7 +44,7 @@ def test_an_accepted_rule_has_the_fingerprint_of_its_record(tmp_path):
     sample, score = tracking("sample", [MODULE]), tracking("score", [MODULE])
     current = fingerprint([MODULE])
     for rule, system, code in (("sample", "a", "older"), ("sample", "b", current), ("score", "a", "older")):
-        write_record(tmp_path / "code" / rule / f"{system}.txt", code)
+        write_text(tmp_path / "code" / rule / f"{system}.txt", f"{code}\n")
     assert "--code older " in sample({"system": "a"})
     assert f"--code {current} " in sample({"system": "b"})
     assert f"--code {current} " in sample({"system": "never-run"})
@@ -95,11 +96,11 @@ TOY = """
 import sys
 from importlib import import_module
 from pathlib import Path
-from macroscope.plan.tracking import write_record
+from macroscope.files import write_text
 
 _, _, code, _, record, critic, output = sys.argv
 Path(output).write_text(str(import_module(f"toy.{critic}").formula()))
-write_record(Path(record), code)
+write_text(Path(record), f"{code}\\n")
 """
 
 

@@ -1,16 +1,15 @@
 """The plan of the corpora: which raw files they have, who reads them, what an option changes."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import get_args
 
 import pytest
-from macroscope.modules import modules_of
 
 from macroscope.config.schema import parse_config
 from macroscope.corpora.plan import CorporaPlan
 from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.errors import MacroscopeError
+from macroscope.fingerprint import closure
 
 
 def plan_of(corpus, **others):
@@ -23,9 +22,9 @@ def names(**wildcards):
 
 
 def modules_read_by(plan, corpus):
-    """Modules that read the raw files of a corpus, each with its folder."""
-    modules = modules_of(plan.reading_module(names(corpus=corpus)))
-    return {"/".join(Path(module).parts[-2:]) for module in modules}
+    """Modules that read the raw files of a corpus, by their names in the room."""
+    modules = closure((plan.reading_module(names(corpus=corpus)),))
+    return {module.removeprefix("macroscope.corpora.") for module in modules}
 
 
 def test_the_files_of_a_data_set_by_their_splits():
@@ -83,9 +82,9 @@ def test_simulated_corpora_by_their_kind():
     assert plan.raw_part(names(corpus="c", part="simulated")).endswith("c/raw/pages-articles.xml.bz2")
     assert plan.raw_part(names(corpus="t", part="simulated")).endswith("t/raw/webtext.jsonl")
     modules = [modules_read_by(plan, corpus) for corpus in ("c", "t")]
-    assert "wikipedia/wikitext.py" in modules[0]
-    assert "wikipedia/wikitext.py" not in modules[1]
-    assert "webtext/reading.py" in modules[1]
+    assert "wikipedia.wikitext" in modules[0]
+    assert "wikipedia.wikitext" not in modules[1]
+    assert "webtext.reading" in modules[1]
     assert get_args(SimulatedCorpus.model_fields["kind"].annotation) == ("wiki", "webtext")
     assert set(plan.simulations) == {"wiki", "webtext"}
 
@@ -93,8 +92,8 @@ def test_simulated_corpora_by_their_kind():
 def test_labelled_data_sets():
     plan = plan_of({"source": "labelled", "dataset": "newsgroups20"})
     assert list(plan.raw_parts("c").values()) == ["data/newsgroups20/bydate/20news-bydate.tar.gz"]
-    formats = {f"labelled/{name}.py" for name in ("reading", "newsgroups20", "yelp_polarity")}
-    assert formats | {"corpora/splits.py"} <= modules_read_by(plan, "c")
+    formats = {f"labelled.{name}" for name in ("reading", "newsgroups20", "yelp_polarity")}
+    assert formats | {"splits"} <= modules_read_by(plan, "c")
     with pytest.raises(MacroscopeError, match=r"corpora\.c: give 'format' with 'files'"):
         plan_of({"source": "labelled", "files": ["x"]})
     with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):

@@ -1,19 +1,19 @@
 """The clusters critic on embeddings and texts whose clusters are known."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
-from macroscope.critics import clusters
 from macroscope.critics.clusters.clustering import Clustering, fit, number_of_clusters, prepared, principal_components
-from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
-from macroscope.critics.clusters.embeddings import Embeddings, TextEncoder, pool, read_embeddings
+from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, compare_latents, describe
+from macroscope.critics.clusters.embeddings import project
+from macroscope.critics.clusters.encoder import TextEncoder, pool
 from macroscope.critics.clusters.evidence import contributing_clusters, texts_table
+from macroscope.critics.clusters.latents import Embeddings, read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import score
-from macroscope.critics.critic import Pair
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.critics.clusters.shared import learn_shared
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.divergences import Frontier, divergences, smoothed
 from macroscope.statistics.latent import Resampling
@@ -21,7 +21,7 @@ from macroscope.statistics.latent import Resampling
 from ...tiny import write_encoder
 
 RESAMPLING = Resampling(resamples=200, permutations=99)
-OPTIONS = ClustersOptions(clusters=3, seeds=2, permutations=99, normalise=False)
+OPTIONS = ClustersOptions(number_of_clusters=3, seeds=2, permutations=99, normalise=False)
 CENTRES = np.array([[10.0, 0, 0], [0, 10.0, 0], [0, 0, 10.0]])
 
 
@@ -85,7 +85,7 @@ def test_project_writes_what_is_read(tmp_path, encoder_folder):
     documents = [Document(f"d{i}", "test", None, (Section(None, text),)) for i, text in enumerate(texts)]
     write_documents(tmp_path / "samples.parquet", documents, Provenance("c"))
     options = ClustersOptions(encoder=str(encoder_folder), max_tokens=16)
-    clusters.project(tmp_path / "samples.parquet", None, tmp_path / "latents.parquet", options)
+    project(Collection(tmp_path / "samples.parquet"), options=options, output=tmp_path / "latents.parquet")
     found = read_embeddings(tmp_path / "latents.parquet")
     expected, _ = TextEncoder(str(encoder_folder), "mean", 16).embed([text.replace("\n", " ") for text in texts])
     np.testing.assert_allclose(found.vectors, expected, atol=1e-6)
@@ -251,12 +251,17 @@ def test_one_clustering_for_all_systems(tmp_path):
         columns = {"id": side.ids, "embedding": flat, "truncated": side.truncated, "excerpt": side.excerpts}
         paths.append(tmp_path / f"{name}.parquet")
         pq.write_table(pa.table(columns), paths[-1])
-    clusters.learn_shared(paths, tmp_path / "inference", OPTIONS, 1)
+    learn_shared(paths, options=OPTIONS, seed=1, output=tmp_path / "shared")
     values = []
     for system in ("a", "b"):
-        pair = Pair("c", system, paths[0], tmp_path / f"{system}.parquet", "s", tmp_path / "inference")
-        clusters.compare(pair, tmp_path / f"{system}.csv", tmp_path / system, OPTIONS, RESAMPLING)
-        table = pd.read_csv(tmp_path / f"{system}.csv").set_index("statistic")
+        table = compare_latents(
+            paths[0],
+            tmp_path / f"{system}.parquet",
+            tmp_path / "shared",
+            options=OPTIONS,
+            resampling=RESAMPLING,
+            evidence=tmp_path / system,
+        ).set_index("statistic")
         assert table.loc["clusters", "value"] == 3
         values.append(table.loc["jensen_shannon", "value"])
     assert values[0] > values[1]

@@ -1,4 +1,4 @@
-"""The coherence critic's parts: calibration, projection, scores, transitions, theory."""
+"""The coherence critic's parts: temperature, projection, scores, transitions, theory."""
 
 import itertools
 import json
@@ -11,21 +11,23 @@ from macroscope.batches import length_batches
 from macroscope.corpora.simulated.articles import draw_section_types
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.corpora.simulated.process import SectionProcess
-from macroscope.critics.coherence.calibration import (
-    calibrated,
-    cross_calibrated,
-    expected_calibration_error,
-    fit_temperature,
-    reliability,
-)
+from macroscope.critics import critics
 from macroscope.critics.coherence.classifier import cut
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_info, read_latents, write_latents
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, count_transitions, flatten
 from macroscope.critics.coherence.scoring import score
 from macroscope.critics.coherence.sections import gold_types, section_types, subset
+from macroscope.critics.coherence.temperature import (
+    calibrated,
+    cross_calibrated,
+    expected_calibration_error,
+    fit_temperature,
+    reliability,
+)
 from macroscope.critics.coherence.theory import expected_latent_ppl
 from macroscope.critics.coherence.transitions import error_summary, step_probabilities, transition_table
+from macroscope.critics.declaration import signature
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 
@@ -141,7 +143,7 @@ def test_scores_equal_brute_force(latents, tmp_path):
     path, posterior, lengths, _ = latents
     prior = prior_of([[0, 1, 2], [0, 0, 1], [2]])
     prior.save(tmp_path)
-    score(path, tmp_path, tmp_path / "scores.parquet", CoherenceOptions())
+    score(path, tmp_path, options=CoherenceOptions(), output=tmp_path / "scores.parquet")
     table = pd.read_parquet(tmp_path / "scores.parquet")
     exact = posterior.astype(float)
     exact /= exact.sum(axis=1, keepdims=True)
@@ -156,7 +158,7 @@ def test_scores_equal_brute_force(latents, tmp_path):
 def test_scores_refuse_latents_of_other_types(latents, tmp_path):
     SectionPrior(("x", "y", "z"), np.ones((4, 4)), 1.0).save(tmp_path)
     with pytest.raises(MacroscopeError, match="section types differ"):
-        score(latents[0], tmp_path, tmp_path / "scores.parquet", CoherenceOptions())
+        score(latents[0], tmp_path, options=CoherenceOptions(), output=tmp_path / "scores.parquet")
 
 
 # ---- transitions ---------------------------------------------------------------------------------------------------
@@ -164,7 +166,7 @@ def test_scores_refuse_latents_of_other_types(latents, tmp_path):
 
 def test_transition_table_of_known_sequences():
     prior = prior_of([[0, 1]] * 99 + [[0, 2]], smoothing=0.0)
-    table = transition_table([[0, 1], [0, 0, 1]], [[0, 1], [0, 1]], prior, 0.02).set_index(["previous", "next"])
+    table = transition_table([[0, 1], [0, 0, 1]], [[0, 1], [0, 1]], prior, 0.02, 0.95).set_index(["previous", "next"])
     assert table.at[("a", "b"), "count"] == 2
     assert table.at[("a", "b"), "probability"] == pytest.approx(2 / 3)
     assert table.at[("a", "b"), "control_probability"] == 1
@@ -183,8 +185,8 @@ def test_only_differences_beyond_chance_have_small_p_values():
     control = [[0, int(rng.random() < 0.5) + 1] for _ in range(200)]
     same = [[0, int(rng.random() < 0.5) + 1] for _ in range(200)]
     worse = [[0, int(rng.random() < 0.9) + 1] for _ in range(200)]
-    assert transition_table(same, control, prior, 0.01)["p_adjusted"].min() > 0.05
-    assert transition_table(worse, control, prior, 0.01)["p_adjusted"].min() < 1e-6
+    assert transition_table(same, control, prior, 0.01, 0.95)["p_adjusted"].min() > 0.05
+    assert transition_table(worse, control, prior, 0.01, 0.95)["p_adjusted"].min() < 1e-6
 
 
 def test_step_probabilities_multiply_to_the_likelihood():
@@ -226,10 +228,8 @@ def test_theory_with_a_type_that_the_prior_never_saw_is_infinite():
 
 
 def test_options_signature_names_every_option():
-    from macroscope.critics.coherence.options import signature
-
     for name in CoherenceOptions.model_fields:
-        assert f"|{name}:" in signature(CoherenceOptions())
+        assert f"|{name}:" in signature(critics()["coherence"], CoherenceOptions(), "score")
     assert json.loads(CoherenceOptions().model_dump_json())
 
 

@@ -11,7 +11,7 @@ from macroscope.critics.clusters.probing import (
     embed_corpus,
     majority,
     predictions,
-    probe_corpus,
+    probe,
     r_squared,
 )
 from macroscope.critics.clusters.probing_figure import probing_figure
@@ -21,8 +21,18 @@ from macroscope.statistics.latent import Resampling
 
 from ...tiny import write_encoder
 
-OPTIONS = ClustersOptions(seeds=2, normalise=False)
 RESAMPLING = Resampling(resamples=200, permutations=0)
+
+
+def options_of(**probing):
+    """Options under which one corpus is probed."""
+    return ClustersOptions(seeds=2, normalise=False, probing=[Probing(**probing)])
+
+
+def embed(documents, encoder, output):
+    """Embed a corpus with an encoder from a folder."""
+    tiny = EmbeddingOptions(encoder=str(encoder), max_tokens=16)
+    embed_corpus(documents, encoder="tiny", options=options_of(corpus="c", encoders={"tiny": tiny}), output=output)
 
 
 def test_majority_and_its_fallback():
@@ -87,7 +97,6 @@ def embedded(tmp_path_factory):
     """A corpus of two kinds of text, whose labels are their kinds, and one without labels."""
     folder = tmp_path_factory.mktemp("probing")
     encoder = write_encoder(folder / "encoder")
-    options = EmbeddingOptions(encoder=str(encoder), max_tokens=16)
     kinds = {"war": "the war of the army and the town", "river": "river . , lake ; village"}
     documents = [
         Document(
@@ -105,14 +114,19 @@ def embedded(tmp_path_factory):
     unlabelled = [Document(d.id, d.split, None, d.sections) for d in documents]
     write_documents(folder / "unlabelled.parquet", unlabelled, Provenance("unlabelled"))
     for name in ("labelled", "unlabelled"):
-        embed_corpus(folder / f"{name}.parquet", folder / f"{name}.own.parquet", options)
+        embed(folder / f"{name}.parquet", encoder, folder / f"{name}.own.parquet")
     return folder
 
 
 def test_clusters_know_what_their_embeddings_tell_apart(embedded):
-    probing = Probing(corpus="labelled", reference="unlabelled", clusters=[3, 900])
-    own, reference = embedded / "labelled.own.parquet", embedded / "unlabelled.own.parquet"
-    probe_corpus(own, reference, embedded / "probing.csv", probing, OPTIONS, RESAMPLING, "encoder:tiny")
+    probe(
+        embedded / "labelled.own.parquet",
+        embedded / "unlabelled.own.parquet",
+        options=options_of(corpus="labelled", reference="unlabelled", numbers_of_clusters=[3, 900]),
+        resampling=RESAMPLING,
+        signature="encoder:tiny",
+        output=embedded / "probing.csv",
+    )
     table = pd.read_csv(embedded / "probing.csv")
     assert set(table["clusters"]) == {2, 3, 4}  # those of the labels and twice as many; 900 are too many
     assert set(table["learned_on"]) == {"own", "reference"}
@@ -129,13 +143,12 @@ def test_clusters_know_what_their_embeddings_tell_apart(embedded):
 
 
 def test_a_corpus_without_labels_is_probed_for_shares_only(embedded):
-    probe_corpus(
+    probe(
         embedded / "unlabelled.own.parquet",
-        None,
-        embedded / "shares.csv",
-        Probing(corpus="unlabelled", clusters=[2]),
-        OPTIONS,
-        RESAMPLING,
+        options=options_of(corpus="unlabelled", numbers_of_clusters=[2]),
+        resampling=RESAMPLING,
+        signature="",
+        output=embedded / "shares.csv",
     )
     assert set(pd.read_csv(embedded / "shares.csv")["probe"]) == {"stop_word_share", "symbol_share"}
 
@@ -143,14 +156,12 @@ def test_a_corpus_without_labels_is_probed_for_shares_only(embedded):
 def test_a_corpus_without_test_split(embedded, tmp_path):
     documents = [Document(f"d{i}", "train", None, (Section(None, "the war"),)) for i in range(3)]
     write_documents(tmp_path / "train.parquet", documents, Provenance("c"))
-    options = EmbeddingOptions(encoder=str(embedded / "encoder"), max_tokens=16)
-    embed_corpus(tmp_path / "train.parquet", tmp_path / "train.own.parquet", options)
+    embed(tmp_path / "train.parquet", embedded / "encoder", tmp_path / "train.own.parquet")
     with pytest.raises(MacroscopeError, match="no text of split 'test' has an embedding"):
-        probe_corpus(
+        probe(
             tmp_path / "train.own.parquet",
-            None,
-            tmp_path / "x.csv",
-            Probing(corpus="c", clusters=[2]),
-            OPTIONS,
-            RESAMPLING,
+            options=options_of(corpus="c", numbers_of_clusters=[2]),
+            resampling=RESAMPLING,
+            signature="",
+            output=tmp_path / "x.csv",
         )

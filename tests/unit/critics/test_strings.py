@@ -5,14 +5,13 @@ import pandas as pd
 import pytest
 from scipy.stats import trim_mean
 
-from macroscope.critics import strings
 from macroscope.critics.strings.comparison import compare, describe
 from macroscope.critics.strings.cross_fitting import cross_fitted, divide, in_sample
 from macroscope.critics.strings.estimators import NgramEstimator, estimator
 from macroscope.critics.strings.evidence import texts_table, unlike
 from macroscope.critics.strings.options import LstmOptions, StringsOptions
-from macroscope.critics.strings.texts import Texts, read_texts
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.critics.strings.texts import Texts, project, read_texts
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.latent import Resampling
 
@@ -204,7 +203,7 @@ def test_evidence_shows_the_least_likely_texts():
 def test_project_writes_lines(tmp_path):
     documents = [Document("d", "test", None, (Section("T", "a b\nc"), Section(None, "d</s> </s> e")))]
     write_documents(tmp_path / "samples.parquet", documents, Provenance("c"))
-    strings.project(tmp_path / "samples.parquet", None, tmp_path / "latents.parquet", OPTIONS)
+    project(Collection(tmp_path / "samples.parquet"), output=tmp_path / "latents.parquet")
     found = read_texts(tmp_path / "latents.parquet")
     assert found.texts == ["a b c d</s> </s> e"]
     assert found.words.tolist() == [5]

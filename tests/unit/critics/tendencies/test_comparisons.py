@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.tendencies import growth, latents, vocabulary
-from macroscope.critics.tendencies.latents import documents_per_block, on_common_types, read_collection
+from macroscope.critics.tendencies import growth, latents, projection, vocabulary
+from macroscope.critics.tendencies.latents import documents_per_block, on_common_types, read_counted
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 
 OPTIONS = TendenciesOptions(simulations=39, count_permutations=199, min_texts_per_length=5)
@@ -23,9 +23,10 @@ def write(path, texts):
     return path
 
 
-def collection(folder, name, texts, processes=1, options=OPTIONS):
-    project(write(folder / f"{name}.documents", texts), folder / f"{name}.parquet", options, processes)
-    return read_collection(folder / f"{name}.parquet")
+def collection(folder, name, texts, options=OPTIONS):
+    documents = Collection(write(folder / f"{name}.documents", texts))
+    project(documents, language="en", options=options, output=folder / f"{name}.parquet")
+    return read_counted(folder / f"{name}.parquet")
 
 
 def random_texts(rng, count, types=300, exponent=1.1, low=30, high=90):
@@ -52,9 +53,13 @@ def test_units(tmp_path, unit, tokens):
     assert found.texts["tokens"].tolist() == tokens
 
 
-def test_worker_processes_change_nothing(tmp_path):
+def test_worker_processes_change_nothing(tmp_path, monkeypatch):
     texts = random_texts(np.random.default_rng(0), 600)
-    one, two = (collection(tmp_path, name, texts, processes) for name, processes in (("one", 1), ("two", 2)))
+    found = []
+    for cores in (1, 2):
+        monkeypatch.setattr(projection, "usable_cores", lambda cores=cores: cores)
+        found.append(collection(tmp_path, str(cores), texts))
+    one, two = found
     pd.testing.assert_frame_equal(one.texts, two.texts)
     assert (one.counts != two.counts).nnz == 0
 
@@ -130,4 +135,6 @@ def test_poor_collections_have_defined_results(tmp_path, texts):
 
 def test_missing_and_foreign_latents_are_one_sentence(tmp_path):
     with pytest.raises(MacroscopeError, match="no such file of latents"):
-        read_collection(tmp_path / "none.parquet")
+        read_counted(tmp_path / "none.parquet")
+    with pytest.raises(MacroscopeError, match="not latents of the tendencies critic"):
+        read_counted(write(tmp_path / "documents.parquet", ["words"]))

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from macroscope.corpora.stop_words import stop_words
+from macroscope.critics import critics
+from macroscope.critics.declaration import difference_tests
 from macroscope.critics.tendencies.comparison import compare, describe, halves
-from macroscope.critics.tendencies.latents import read_collection
+from macroscope.critics.tendencies.latents import read_counted
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
-from macroscope.critics.tendencies.report import difference_tests
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
 
@@ -62,13 +63,15 @@ def without_tail(words, rng, kept=100):
 def collection(folder, name, sides):
     documents = [Document(f"d{n}", "test", None, (Section("x", " ".join(s)),)) for n, s in enumerate(sides)]
     write_documents(folder / f"{name}.documents", documents, Provenance("test"))
-    project(folder / f"{name}.documents", folder / f"{name}.parquet", OPTIONS, 1)
-    return read_collection(folder / f"{name}.parquet")
+    texts = Collection(folder / f"{name}.documents")
+    project(texts, language="en", options=OPTIONS, output=folder / f"{name}.parquet")
+    return read_counted(folder / f"{name}.parquet")
 
 
 def found_by(reference, candidate):
     """Tendencies of which a test differs."""
-    tests = difference_tests(compare(reference, candidate, OPTIONS, RESAMPLING).rows)
+    rows = compare(reference, candidate, OPTIONS, RESAMPLING).rows
+    tests = difference_tests(critics()["tendencies"].data, rows)
     tests = tests.assign(p_adjusted=benjamini_hochberg(tests["p_value"]))
     names = tests.loc[tests["p_adjusted"] < 0.05, "statistic"]
     return {what for what, beginnings in TENDENCIES.items() if names.str.startswith(beginnings).any()}

@@ -3,11 +3,15 @@
 import pandas as pd
 import pytest
 
-from macroscope.critics import tendencies
-from macroscope.critics.critic import Pair
+from macroscope.critics.findings import Findings
+from macroscope.critics.tendencies.comparison import compare_latents
+from macroscope.critics.tendencies.figures import draw
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.documents import Document, Provenance, Section, write_documents
-from macroscope.reporting.tables import with_adjusted_p_values
+from macroscope.critics.tendencies.projection import project
+from macroscope.critics.tendencies.report import items
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+from macroscope.reporting.adjustment import with_adjusted_p_values
+from macroscope.statistics.comparison import write_statistics
 from macroscope.statistics.latent import Resampling
 
 OPTIONS = TendenciesOptions(simulations=20, count_permutations=99, min_texts_per_length=2)
@@ -27,8 +31,19 @@ ODD = {
 def latents(folder, name, texts):
     documents = [Document(f"d{n}", "test", None, (Section("x", text),)) for n, text in enumerate(texts)]
     write_documents(folder / f"{name}.documents", documents, Provenance("test"))
-    tendencies.project(folder / f"{name}.documents", None, folder / f"latents/{name}.parquet", OPTIONS)
-    return folder / f"latents/{name}.parquet"
+    output = folder / f"latents/{name}.parquet"
+    project(Collection(folder / f"{name}.documents"), language="en", options=OPTIONS, output=output)
+    return output
+
+
+def compared(folder, system, control, candidate):
+    """Tidy statistics of a system, as the report reads them; the evidence lies beside."""
+    evidence = folder / "evidence" / system
+    table = compare_latents(control, candidate, options=OPTIONS, resampling=RESAMPLING, evidence=evidence)
+    about = {"corpus": "corpus", "system": system, "critic": "tendencies"}
+    output = folder / f"{system}.csv"
+    write_statistics(table, output, **about, resampling=RESAMPLING, signature="")
+    return pd.read_csv(output, keep_default_na=False, na_values=[""])
 
 
 @pytest.mark.parametrize("odd_side", ["candidate", "reference"])
@@ -36,31 +51,28 @@ def latents(folder, name, texts):
 def test_every_number_is_there_or_its_reason(tmp_path, odd, odd_side):
     sides = {"reference": REAL, "candidate": REAL[5:25], odd_side: ODD[odd]}
     paths = {side: latents(tmp_path, side, texts) for side, texts in sides.items()}
-    tables = []
-    for system, candidate in (("control", paths["reference"]), ("mine", paths["candidate"])):
-        output = tmp_path / f"{system}.csv"
-        pair = Pair("corpus", system, paths["reference"], candidate, "")
-        tendencies.compare(pair, output, tmp_path / "evidence" / system, OPTIONS, RESAMPLING)
-        tables.append(pd.read_csv(output, keep_default_na=False, na_values=[""]))
+    tables = [
+        compared(tmp_path, system, paths["reference"], candidate)
+        for system, candidate in (("control", paths["reference"]), ("mine", paths["candidate"]))
+    ]
     table = with_adjusted_p_values(pd.concat(tables, ignore_index=True))
     unknown = table["value"].isna()
     assert table.loc[unknown, "reason"].notna().all()
     assert table.loc[~unknown, "reason"].isna().all()
     assert table.loc[unknown, "p_value"].isna().all()
-    systems = ["control", "mine"]
-    tendencies.overview(tmp_path, systems, table, tmp_path / "figures")
-    for item in tendencies.report_items(tmp_path, systems, table, tmp_path / "figures"):
+    figures = tmp_path / "figures"
+    findings = Findings("tendencies", "corpus", tmp_path, ["control", "mine"], table, OPTIONS, 0.95, figures)
+    draw(findings)
+    for item in items(findings):
         assert item.table is not None or item.figure.exists()
 
 
 def test_what_is_known_of_odd_collections(tmp_path):
     reference = latents(tmp_path, "reference", REAL)
-    rows = {}
-    for odd, texts in ODD.items():
-        pair = Pair("corpus", odd, reference, latents(tmp_path, odd, texts), "")
-        output = tmp_path / "odd.csv"
-        tendencies.compare(pair, output, tmp_path / "evidence" / odd, OPTIONS, RESAMPLING)
-        rows[odd] = pd.read_csv(output).set_index("statistic")
+    rows = {
+        odd: compared(tmp_path, odd, reference, latents(tmp_path, odd, texts)).set_index("statistic")
+        for odd, texts in ODD.items()
+    }
     assert rows["empty documents"].at["length_mean", "value"] == 0
     assert rows["empty documents"].at["zipf_s", "reason"] == "no text has a token"
     assert rows["some empty documents"].at["length_mean", "n_candidate"] == 12

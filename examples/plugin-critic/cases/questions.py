@@ -1,0 +1,28 @@
+"""The case of the questions critic for macroscope's contract tests: asking is seen, the order of sections is not."""
+
+from dataclasses import replace
+
+from macroscope.documents import Document
+from tests.contract.case import Case, perturbed, process
+
+
+def _asking(texts: list[Document]) -> list[Document]:
+    """Make every third sentence a question."""
+
+    def ask(text: str) -> str:
+        parts = text.split(".")
+        return "".join(part + ("?" if n % 3 == 0 else ".") for n, part in enumerate(parts[:-1])) + parts[-1]
+
+    return [replace(d, sections=tuple(replace(s, text=ask(s.text)) for s in d.sections)) for d in texts]
+
+
+def _draw(number: int, seed: int) -> list[Document]:
+    """Real texts that ask now and then."""
+    texts = process(number, seed)
+    return [
+        replace(d, sections=(replace(d.sections[0], text=d.sections[0].text.replace(".", "?", n % 3)), *d.sections[1:]))
+        for n, d in enumerate(texts)
+    ]
+
+
+CASE = Case(damage=_asking, harmless=perturbed("shuffle_sections"), draw=_draw)

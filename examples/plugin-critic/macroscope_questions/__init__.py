@@ -1,0 +1,20 @@
+"""The questions critic: how often does a text ask?
+
+Latents: the share of every text's sentences that end in a question mark. No prior: collections are compared.
+"""
+
+from macroscope.critics.declaration import Critic
+from macroscope.stages import Stage
+
+CRITIC = Critic(
+    options="options:QuestionsOptions",
+    latents="id questions",
+    criticize={},
+    stages={
+        "project": Stage("questions:project", reads="texts", uses="marks"),
+        "compare": Stage(
+            "macroscope.critics.numbers:compare_numbers", reads="control_latents latents resampling"
+        ),
+        "report": Stage("questions:items"),
+    },
+)

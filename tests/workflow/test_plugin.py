@@ -1,0 +1,91 @@
+"""Other people's critics count as ours: the example package, installed into an environment of its own."""
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from macroscope.paths import REPOSITORY
+
+from .conftest import Run
+
+EXAMPLE = REPOSITORY / "examples" / "plugin-critic"
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """Interpreter of an environment that has the plug-in, and sees all that this one has."""
+    folder = tmp_path_factory.mktemp("plugin") / "venv"
+    venv.create(folder, with_pip=False, symlinks=True)
+    site = next((folder / "lib").glob("python*/site-packages"))
+    paths = [path for path in sys.path if path.endswith("site-packages")]
+    (site / "outer.pth").write_text("\n".join([*paths, str(REPOSITORY / "workflow")]) + "\n")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    built = folder / "source"
+    subprocess.run(["cp", "-r", str(EXAMPLE), str(built)], check=True)  # the build leaves nothing in the checkout
+    subprocess.run([*install, "--target", str(site), str(built)], check=True)
+    return folder / "bin" / "python"
+
+
+def call(python, *arguments, cwd, **environment):
+    import os
+
+    return subprocess.run(
+        [str(python), *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_it_passes_the_contract_tests(python):
+    done = call(
+        *(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/contract/test_critics.py", "-k", "questions"),
+        cwd=REPOSITORY,
+        MACROSCOPE_CASES=str(EXAMPLE / "cases"),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "15 passed" in done.stdout.replace("\n", " ") or " passed" in done.stdout
+
+
+def test_its_options_are_closed(python, tmp_path):
+    run = Run(tmp_path)
+    run.config["critics"]["questions"] = {"mark": "?"}
+    run.save()
+    done = call(python, "-m", "macroscope", "config", "check", run.work / "config.yaml", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "critics.questions.mark: there is no such key; did you mean 'marks'?" in done.stderr
+
+
+def test_a_run_judges_by_it(python, tmp_path):
+    run = Run(tmp_path)
+    run.config["systems"] = {"mine": run.config["systems"]["mine"]}
+    run.config["comparisons"] = [{"corpus": "real", "systems": ["mine"], "critics": ["questions"]}]
+    run.config["critics"] = {"questions": {"marks": "?؟"}}
+    run.save()
+    arguments = ("--snakefile", run.checkout / "Snakefile", "--configfile", run.work / "config.yaml", "--cores", "2")
+    done = call(python, "-m", "snakemake", *arguments, cwd=run.work)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    results = run.work / "results" / "test"
+    table = pd.read_csv(results / "tables" / "statistics.csv")
+    assert set(table["critic"]) == {"questions"}
+    assert table["signature"].str.contains(r"critic:questions\|marks:\?؟").all()
+    assert "How often the texts ask" in (results / "report.html").read_text()
+    assert yaml.safe_load((results / "config.json").read_text())["critics"]["questions"] == {"marks": "?؟"}
+    dry = call(python, "-m", "snakemake", "--dry-run", *arguments, cwd=run.work)
+    assert "Nothing to be done" in dry.stdout + dry.stderr
+    _edit(python)
+    dry = call(python, "-m", "snakemake", "--dry-run", *arguments, cwd=run.work)
+    assert "project_questions" in dry.stdout + dry.stderr  # its code is tracked
+
+
+def _edit(python: Path) -> None:
+    """Change a formula of the installed plug-in."""
+    (module,) = python.parents[1].glob("lib/python*/site-packages/macroscope_questions/questions.py")
+    module.write_text(module.read_text().replace("asked / len(found)", "1 - asked / len(found)"))
