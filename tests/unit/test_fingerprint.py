@@ -1,5 +1,6 @@
 """The fingerprint of code: what changes it, and what does not."""
 
+import ast
 import shutil
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from macroscope import fingerprint as module
 from macroscope.errors import MacroscopeError
 from macroscope.fingerprint import closure, fingerprint
+from macroscope.paths import REPOSITORY
 
 STAGE = '''
 """What the stage does."""
@@ -233,3 +235,20 @@ def test_empty_bodies_stay_bodies(toy):
     after = of_stage()
     edit(toy / "stage.py", "log.info('big')", "pass")
     assert before != after == of_stage()
+
+
+def from_imports(name):
+    """Names that a module of ours imports from others."""
+    nodes = ast.walk(ast.parse(module._path(name).read_text()))
+    return {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+
+
+def test_no_module_of_ours_passes_on_what_it_imports_for_annotations_alone():
+    root = REPOSITORY / "workflow"
+    paths = [path.relative_to(root).with_suffix("") for path in (root / "macroscope").rglob("*.py")]
+    ours = [".".join(path.parts).removesuffix(".__init__") for path in paths]
+    passed_on = {(source, name) for one in ours for source, names in module._module(one).imports for name in names}
+    for source in set(ours) - set(module.EXEMPT):
+        followed = {name for _, names in module._module(source).imports for name in names}
+        for name in from_imports(source) - followed:
+            assert (source, name) not in passed_on, f"import {name} from where it is, not from {source}"

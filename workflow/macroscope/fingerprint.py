@@ -104,7 +104,8 @@ def _module(name: str) -> _Module:
     strip.visit(tree)
     nodes = list(ast.walk(tree))
     unused = strip.dropped - {node.id for node in nodes if isinstance(node, ast.Name)}
-    # What only the annotations of fields name is followed: an option's default may be a model of another module.
+    # What only the annotations of fields name is followed: an option's default may be a model of another module. What
+    # only those of functions name is not; so no module may pass it on to others (a test sees to ours).
     followed = _imports(nodes, package, unused - strip.of_fields)
     _DropImports(unused).visit(tree)
     return _Module(_digest(ast.unparse(tree).encode()), tuple(sorted(followed)))
