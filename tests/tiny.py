@@ -57,12 +57,3 @@ def write_encoder(folder: Path) -> Path:
     BertModel(config).save_pretrained(folder)
     fast.save_pretrained(folder)
     return folder
-
-
-CRITIC_OPTIONS = {
-    "coherence": {"max_tokens": 32, "epochs": 6, "batch_size": 16, "learning_rate": 0.005},
-    "tendencies": {"simulations": 20, "count_permutations": 199},
-    "strings": {"order": 3, "folds": 2, "permutations": 199},
-    "clusters": {"max_tokens": 64, "clusters": 8, "seeds": 2, "permutations": 199, "cluster_counts": [4]},
-}
-"""Options under which each critic is done with the simulated encyclopaedia in seconds; encoder: `write_encoder`."""

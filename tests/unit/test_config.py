@@ -1,7 +1,6 @@
 """The config: every shipped one is valid, a wrong one is one sentence that names the place."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -20,7 +19,7 @@ DEFAULT = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
 def test_shipped_configs_are_valid_and_can_be_planned(path):
     plan = Plan(load_config(path))
     assert plan.targets() == [f"results/{plan.config.run}/report.html"]
-    assert len(set(plan.comparisons)) == len(plan.comparisons)
+    assert len(set(plan.critics.comparisons)) == len(plan.critics.comparisons)
     for corpus in plan.config.corpora:
         assert plan.corpora.raw_parts(corpus)
 
@@ -46,30 +45,21 @@ def test_every_key_is_described():
 
 def changed(**keys):
     """The default config, judging all systems, with other values of some keys."""
-    plain = {"comparisons": [{"corpus": "wiki", "critics": ["coherence"]}], "probing": []}
+    plain = {"comparisons": [{"corpus": "wiki", "critics": ["coherence"]}], "critics": {}}
     return {**json.loads(json.dumps(DEFAULT)), **plain, **keys}
 
 
+def probing(*entries):
+    """The default config, judging all systems, and probing."""
+    return changed(critics={"clusters": {"probing": list(entries)}})
+
+
 def test_probing_needs_its_corpora():
-    with pytest.raises(MacroscopeError, match=r"probing\.0\.reference: there is no corpus 'wbe'; did you mean 'web'"):
-        parse_config(changed(probing=[{"corpus": "web", "reference": "wbe"}]))
-    with pytest.raises(MacroscopeError, match="probing: a corpus stands there twice"):
-        parse_config(changed(probing=[{"corpus": "web"}, {"corpus": "web"}]))
-
-
-def test_plan_of_probing():
-    encoders = {"small": {"encoder": "minilm"}, "large": {"encoder": "gpt2-xl"}}
-    plan = Plan(parse_config(changed(probing=[{"corpus": "web", "reference": "wiki", "encoders": encoders}])))
-    folder = "results/default/critics/clusters/web/probing"
-    assert plan.probed() == [f"{folder}/small.csv", f"{folder}/large.csv"]
-    assert plan.judged_corpora() == ["wiki", "web"]
-    job = SimpleNamespace(corpus="web", encoder="large", side="reference")
-    assert plan.embedded_corpora(job) == {
-        "embeddings": f"{folder}/large.own.parquet",
-        "reference": f"{folder}/large.reference.parquet",
-    }
-    assert plan.embedded_documents(job) == "results/default/corpora/wiki/documents.parquet"
-    assert plan.probe_gpus(job) == 1
+    place = r"critics\.clusters\.probing"
+    with pytest.raises(MacroscopeError, match=rf"{place}\.0\.reference: there is no corpus 'wbe'; did you mean 'web'"):
+        parse_config(probing({"corpus": "web", "reference": "wbe"}))
+    with pytest.raises(MacroscopeError, match=f"{place}: a corpus stands there twice"):
+        parse_config(probing({"corpus": "web"}, {"corpus": "web"}))
 
 
 @pytest.mark.parametrize(
@@ -83,6 +73,13 @@ def test_plan_of_probing():
         (changed(corpora={"wiki": {"source": "wikipeda"}}), "corpora.wiki.source: 'wikipeda' is not one of"),
         (changed(corpora={"wiki": {}}), "corpora.wiki: the key 'source' is required"),
         (changed(seed="one"), "seed: "),
+        (changed(documents_per_shard=1500), "documents_per_shard: input should be a multiple of 1000, not 1500"),
+        (changed(probing=[]), "probing: there is no such key"),
+        (changed(comparisons=[{"corpus": "wiki"}]), "comparisons.0.critics: this key is required"),
+        (
+            changed(critics={"coherense": {}}),
+            "critics.coherense: there is no such key; did you mean 'coherence'?",
+        ),
         (changed(corpora={"wiki": {"source": "simulated", "test_share": 2}}), "corpora.wiki.test_share: "),
         (
             changed(
@@ -99,14 +96,14 @@ def test_plan_of_probing():
             "comparisons.0.critics: there is no critic 'coherense'; did you mean 'coherence'?",
         ),
         (
-            changed(comparisons=[{"corpus": "wiki", "systems": ["lm"]}]),
+            changed(comparisons=[{"corpus": "wiki", "systems": ["lm"], "critics": ["coherence"]}]),
             "comparisons.0.systems: there is no system 'lm'",
         ),
         (changed(systems={"control": {"kind": "files", "files": ["x"]}}), "systems.control: the name is kept"),
         (
             changed(
                 corpora={"mine": {"source": "files", "files": ["x"]}},
-                comparisons=[{"corpus": "mine", "systems": ["process"]}],
+                comparisons=[{"corpus": "mine", "systems": ["process"], "critics": ["coherence"]}],
             ),
             "samples the process of a simulated corpus",
         ),
@@ -169,10 +166,9 @@ def test_human_judgements_map_systems_to_names():
     config = parse_config(with_judgements({"systems": MAPPED}))
     assert config.matched_systems(0) == MAPPED
     assert parse_config(DEFAULT).human_judgements == []
-    assert [file.rsplit("/", 1)[-1] for file in config.judgement_files()] == [
-        "human_judgements.csv",
-        "human_judgements.yaml",
-    ]
+    reporting = Plan(config).reporting
+    assert [file.name for file in reporting.built_in_judgements()] == ["human_judgements.csv", "human_judgements.yaml"]
+    assert reporting.tables_read()["judgements"] == []
 
 
 def test_human_judgements_of_the_same_names(tmp_path):
@@ -180,7 +176,9 @@ def test_human_judgements_of_the_same_names(tmp_path):
     path.write_text("system,score\n" + "".join(f"{name},{k}\n" for k, name in enumerate([*MAPPED, "control", "else"])))
     config = parse_config(with_judgements({"table": str(path)}))
     assert config.matched_systems(0) == {name: name for name in MAPPED}
-    assert config.judgement_files() == [str(path)]
+    reporting = Plan(config).reporting
+    assert reporting.tables_read()["judgements"] == [str(path)]
+    assert reporting.built_in_judgements() == []
     # Whether it is there is the workflow's to say.
     absent = parse_config(with_judgements({"table": str(tmp_path / "none.csv")}))
     with pytest.raises(MacroscopeError, match=r"none\.csv: no such file of human judgements"):
@@ -215,7 +213,7 @@ def test_wrong_human_judgements_are_one_sentence(entries, message):
 
 
 def test_human_judgements_of_a_system_that_nothing_judges():
-    comparisons = [{"corpus": "wiki", "systems": ["lm-titles", "trigram"]}]
+    comparisons = [{"corpus": "wiki", "systems": ["lm-titles", "trigram"], "critics": ["coherence"]}]
     with pytest.raises(MacroscopeError, match="no comparison judges 'lm-no-titles' against 'wiki'"):
         parse_config(with_judgements({"systems": MAPPED}, comparisons=comparisons))
 

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from macroscope import documents as module
 from macroscope.documents import (
+    DOCUMENTS_AT_ONCE,
+    Collection,
     Count,
     Document,
     Provenance,
@@ -89,3 +92,75 @@ def test_other_files_are_one_sentence(tmp_path):
     pq.write_table(pa.table({"id": ["a"]}), tmp_path / "other.parquet")
     with pytest.raises(MacroscopeError, match="no column 'split'"):
         list(read_documents(tmp_path / "other.parquet"))
+
+
+# ---- collections and their shards ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """A file of ten documents in row groups of four, four and two."""
+    monkeypatch.setattr(module, "ROWS_PER_GROUP", 4)
+    some = [Document(f"d{n}", "test", None, (Section(None, f"text {n}"),)) for n in range(10)]
+    write_documents(tmp_path / "d.parquet", some, Provenance("c"))
+    assert pq.ParquetFile(tmp_path / "d.parquet").num_row_groups == 3
+    return tmp_path / "d.parquet", some
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, None])
+def test_shards_of_any_size_give_every_document_once_in_order(stored, size):
+    path, some = stored
+    shards = [Collection(path, n, size) for n in range(-(-10 // size) if size else 1)]
+    assert [document for shard in shards for document in shard] == some
+    assert [len(shard) for shard in shards] == [len(list(shard)) for shard in shards]
+    assert sum(map(len, shards)) == 10
+    assert {shard.total for shard in shards} == {10}
+    assert all(list(shard)[0] == some[shard.first] for shard in shards)
+
+
+def test_a_collection_can_be_read_twice(stored):
+    path, some = stored
+    collection = Collection(path, 1, 3)
+    assert list(collection) == list(collection) == some[3:6]
+
+
+def test_shards_beyond_the_last_document_and_of_nothing_are_empty(stored, tmp_path):
+    path, _ = stored
+    write_documents(tmp_path / "none.parquet", [], Provenance("c"))
+    for empty in (
+        *(Collection(path, shard, size) for shard, size in ((10, 1), (2, 5), (9, 4))),
+        *(Collection(tmp_path / "none.parquet", 0, size) for size in (None, 3)),
+    ):
+        assert len(empty) == 0
+        assert list(empty) == []
+        assert list(empty.batches()) == []
+
+
+def test_row_groups_before_a_shard_are_not_read(stored, monkeypatch):
+    path, some = stored
+    read, original = [], pq.ParquetFile.read_row_group
+
+    def recorded(file, number, *arguments, **options):
+        read.append(number)
+        return original(file, number, *arguments, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", recorded)
+    assert list(Collection(path, 1, 5)) == some[5:]
+    assert read == [1, 2]
+    read.clear()
+    assert list(Collection(path, 1, 3)) == some[3:6]
+    assert read == [0, 1]
+
+
+def test_batches_are_the_same_whatever_the_number_of_shards(stored, monkeypatch):
+    assert DOCUMENTS_AT_ONCE == 1000
+    monkeypatch.setattr(module, "DOCUMENTS_AT_ONCE", 3)
+    path, some = stored
+    whole = list(Collection(path).batches())
+    assert whole == [some[0:3], some[3:6], some[6:9], some[9:]]
+    assert [batch for n in range(2) for batch in Collection(path, n, 6).batches()] == whole
+
+
+def test_a_collection_of_another_file_is_one_sentence(tmp_path):
+    with pytest.raises(MacroscopeError, match="no such file"):
+        len(Collection(tmp_path / "none.parquet"))

@@ -5,6 +5,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from macroscope import registry
+from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
 from macroscope.registry import find, require
 from macroscope.systems.declaration import Kind
@@ -57,3 +58,40 @@ def test_what_is_not_there_is_named_with_the_nearest():
         require("ngam", found, "kind of system")
     with pytest.raises(MacroscopeError, match="ngram has no stage 'drew'; did you mean 'draw'"):
         found["ngram"].stage("drew")
+
+
+@pytest.mark.parametrize(
+    ("point", "message"),
+    [
+        (
+            "coherence = theirs",
+            "the installed package their-critics declares 'coherence' in macroscope.critics, and"
+            " macroscope.critics.coherence is called so already; rename its entry point, or uninstall it",
+        ),
+        (
+            "questions = theirs",
+            "the installed package their-critics declares 'questions' in macroscope.critics, and theirs cannot be"
+            " imported (No module named 'theirs'); repair or uninstall it",
+        ),
+        (
+            "questions = broken",
+            "the installed package their-critics declares 'questions' in macroscope.critics, and broken cannot be"
+            " imported (division by zero); repair or uninstall it",
+        ),
+        (
+            "questions = macroscope.systems.ngram:KIND",
+            "the installed package their-critics declares 'questions' in macroscope.critics, and"
+            " macroscope.systems.ngram:KIND is no Critic; see docs/extending.md",
+        ),
+    ],
+)
+def test_a_critic_that_is_none_is_one_sentence_that_names_its_distribution(tmp_path, monkeypatch, point, message):
+    folder = tmp_path / "their_critics-1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: their-critics\nVersion: 1\n")
+    (folder / "entry_points.txt").write_text(f"[macroscope.critics]\n{point}\n")
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(MacroscopeError) as error:
+        find("macroscope.critics", "CRITIC", Critic, "macroscope.critics")
+    assert str(error.value) == message

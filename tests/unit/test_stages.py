@@ -11,7 +11,8 @@ from macroscope.config.options import Options
 from macroscope.config.unions import union_of
 from macroscope.errors import MacroscopeError
 from macroscope.registry import Declared
-from macroscope.stages import NO_NAME, Stage, alternatives, as_json, flags, input_flags, run_stage
+from macroscope.stages import NO_NAME, Stage, alternatives, arguments, as_json, flags, input_flags, run_stage
+from macroscope.statistics.latent import Resampling
 
 
 class Shade(Options):
@@ -33,7 +34,7 @@ def calls(monkeypatch):
 
 
 def test_a_stage_is_called_with_what_it_reads(calls):
-    stage = Stage("work:work", reads="documents files prompts seed checkpoints", uses="depth")
+    stage = Stage("work:work", reads="documents files prompts? seed checkpoints", uses="depth")
     inputs = ["documents=d=1.parquet", "files=a", "files=b"]
     options = Shade(kind="shade", depth=5)
     run_stage(stage, "shades", options, inputs, ["seed=4", "checkpoints=c"], Path("out"))
@@ -64,6 +65,56 @@ def test_what_is_missing_or_unknown_is_one_sentence(calls, inputs, values, messa
     with pytest.raises(MacroscopeError, match=message):
         run_stage(Stage("work:work", reads="documents seed"), "shades", None, inputs, values, Path("out"))
     assert not calls
+
+
+STAGE = Stage("work:work", reads="latents control_latents all_latents shared? seed confidence resampling", uses="depth")
+LATENTS = ["latents=a", "control_latents=c"]
+VALUES = ["seed=1", "confidence=0.9", 'resampling={"resamples": 7, "seed": 3}']
+
+
+def test_arguments_have_their_types():
+    assert arguments(STAGE, [*LATENTS, "all_latents=a", "all_latents=b"], [*VALUES, "corpus=c"], ["corpus"]) == {
+        "latents": Path("a"),
+        "control_latents": Path("c"),
+        "all_latents": [Path("a"), Path("b")],
+        "shared": None,
+        "seed": 1,
+        "confidence": 0.9,
+        "resampling": Resampling(resamples=7, seed=3),
+        "corpus": "c",
+    }
+    assert arguments(STAGE, [*LATENTS, "shared=x=y"], VALUES)["shared"] == Path("x=y")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "values", "also", "message"),
+    [
+        (LATENTS[:1], VALUES, [], "--input: the stage reads 'control_latents'; give --input control_latents=..."),
+        (LATENTS, VALUES[1:], [], "--value: the stage reads 'seed'; give --value seed=..."),
+        (LATENTS, VALUES, ["system"], "--value: the stage reads 'system'; give --value system=..."),
+        (
+            [*LATENTS, "contol_latents=c"],
+            VALUES,
+            [],
+            "--input contol_latents=c: the stage reads no 'contol_latents'; did you mean 'control_latents'?",
+        ),
+        (LATENTS, [*VALUES, "confidense=1"], [], "the stage reads no 'confidense'; did you mean 'confidence'?"),
+        (LATENTS, [*VALUES, "corpus=c"], [], "--value corpus=c: the stage reads no 'corpus'"),
+        ([*LATENTS, "depth=3"], VALUES, [], "--input depth=3: the stage reads no 'depth'"),  # it is an option
+        (LATENTS, [*VALUES, "latents=a"], [], "--value latents=a: the stage reads no 'latents'"),  # it is an input
+        (LATENTS, [*VALUES, "seed"], [], "--value seed: give it as NAME=..."),
+        (LATENTS, [*VALUES, "seed=1.5"], [], "--value seed=1.5: not what 'seed' is (int)"),
+        (LATENTS, [*VALUES, "confidence=high"], [], "--value confidence=high: not what 'confidence' is (float)"),
+        (LATENTS, [*VALUES, "resampling={"], [], "--value resampling={: not what 'resampling' is (dict)"),
+        (LATENTS, [*VALUES, 'resampling={"samples": 1}'], [], "not what 'resampling' is (dict)"),
+        (LATENTS, [*VALUES, "resampling=[1]"], [], "not what 'resampling' is (dict)"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(inputs, values, also, message):
+    with pytest.raises(MacroscopeError) as error:
+        arguments(STAGE, inputs, values, also)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 class Input(SimpleNamespace):

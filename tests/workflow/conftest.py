@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from copy import copy, deepcopy
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ import yaml
 
 from macroscope.paths import REPOSITORY
 
-from ..tiny import CRITIC_OPTIONS, simulated_documents, write_encoder, write_jsonl
+from ..contract.case import cases
+from ..tiny import simulated_documents, write_encoder, write_jsonl
 
 CHECKOUT = ("Snakefile", "config.yaml", "pyproject.toml", "workflow", "profiles", "envs", "resources", "experiments")
 
@@ -43,7 +45,14 @@ class Run:
         self.reference = write_jsonl(self.work / "real.jsonl", simulated_documents("process", 160, 1))
         self.candidate = write_jsonl(self.work / "mine.jsonl", simulated_documents("shuffled", 40, 2), titles=False)
         self.people = self.work / "people.csv"
-        critic = CRITIC_OPTIONS["coherence"] | {"encoder": str(write_encoder(self.work / "encoder"))}
+        options = {name: dict(case.options) for name, case in cases().items()}
+        encoder = str(write_encoder(self.work / "encoder"))
+        probing = {
+            "corpus": "real",
+            "reference": "real",
+            "encoders": {"tiny": {"encoder": encoder, "max_tokens": 32}},
+            "numbers_of_clusters": [4, 8],
+        }
         self.config = {
             "run": "test",
             "statistics": {"resamples": 200, "permutations": 200},
@@ -75,22 +84,14 @@ class Run:
                 },
             },
             "critics": {
-                "coherence": critic,
-                "tendencies": CRITIC_OPTIONS["tendencies"],
-                "clusters": CRITIC_OPTIONS["clusters"] | {"encoder": critic["encoder"], "clustering": "shared"},
-                "strings": CRITIC_OPTIONS["strings"],
+                "coherence": options["coherence"] | {"encoder": encoder},
+                "tendencies": options["tendencies"],
+                "clusters": options["clusters"] | {"encoder": encoder, "clustering": "shared", "probing": [probing]},
+                "strings": options["strings"],
             },
             "comparisons": [
                 {"corpus": "real", "systems": "all", "critics": ["coherence", "tendencies"]},
                 {"corpus": "real", "systems": ["mine", "lm"], "critics": ["clusters", "strings"]},
-            ],
-            "probing": [
-                {
-                    "corpus": "real",
-                    "reference": "real",
-                    "encoders": {"tiny": {"encoder": critic["encoder"], "max_tokens": 32}},
-                    "clusters": [4, 8],
-                }
             ],
         }
         self.save()
@@ -106,9 +107,15 @@ class Run:
         ]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    def pending(self) -> Counter[str]:
+    def copied(self, work: Path) -> "Run":
+        """The same with another working directory, a copy of this one with all results."""
+        other = copy(self)
+        other.work, other.config = shutil.copytree(self.work, work), deepcopy(self.config)
+        return other
+
+    def pending(self, *arguments: str) -> Counter[str]:
         """Jobs that a run would do now, by rule."""
-        done = self.snakemake("--dry-run")
+        done = self.snakemake("--dry-run", *arguments)
         assert done.returncode == 0, done.stderr + done.stdout
         output = done.stdout + done.stderr
         table = re.search(r"^job +count\n-+ +-+\n(.*?)\n\n", output, re.MULTILINE | re.DOTALL)

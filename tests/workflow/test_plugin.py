@@ -1,5 +1,7 @@
 """Other people's critics count as ours: the example package, installed into an environment of its own."""
 
+import os
+import re
 import subprocess
 import sys
 import venv
@@ -32,8 +34,6 @@ def python(tmp_path_factory):
 
 
 def call(python, *arguments, cwd, **environment):
-    import os
-
     return subprocess.run(
         [str(python), *map(str, arguments)],
         cwd=cwd,
@@ -46,12 +46,14 @@ def call(python, *arguments, cwd, **environment):
 
 def test_it_passes_the_contract_tests(python):
     done = call(
-        *(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/contract/test_critics.py", "-k", "questions"),
+        *(python, "-m", "pytest", "-v", "-p", "no:cacheprovider", "tests/contract/test_critics.py", "-k", "questions"),
         cwd=REPOSITORY,
         MACROSCOPE_CASES=str(EXAMPLE / "cases"),
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "15 passed" in done.stdout.replace("\n", " ") or " passed" in done.stdout
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed is not None
+    assert int(passed[1]) >= 12, done.stdout
 
 
 def test_its_options_are_closed(python, tmp_path):

@@ -1,23 +1,29 @@
 """What runs again after a change: exactly what the change affects."""
 
+import os
+import re
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
 REPORT = {"make_tables": 1, "draw_figures": 1, "write_report": 1}
-SCORED = ["score_sections", "compare_scores", "explain_sections"]
-JUDGED = ["project_sections", *SCORED, "count_tokens", "compare_tendencies"]
+SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence"]
+JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies"]
 """What happens to the texts of a system."""
-CLUSTERED = {"embed_texts": 1, "share_clusters": 1, "compare_clusters": 3, "write_strings": 1, "compare_strings": 1}
+CLUSTERED = {
+    "project_clusters": 1,
+    "learn_shared_clusters": 1,
+    "compare_clusters": 3,
+    "project_strings": 1,
+    "compare_strings": 1,
+}
 """What happens besides to those of a system that is clustered: all systems share the clustering."""
 
 
 @contextmanager
 def edited(path, change):
     """Edit a file for a while; its old content and time come back."""
-    import os
-
     before, times = path.read_text(), path.stat()
     path.write_text(change(before))
     try:
@@ -27,8 +33,18 @@ def edited(path, change):
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
+def package(run):
+    return run.checkout / "workflow" / "macroscope"
+
+
+def compute(text):
+    """Edit a module so that it computes something else."""
+    return text + "\nEDITED = 1\n"
+
+
 def comment(text):
-    return text + "\n# edited\n"
+    """Edit a module so that it computes the same: its docstring, and comments at both ends."""
+    return "# edited\n" + text.replace('"""', '"""Edited. ', 1) + "\n# edited\n"
 
 
 def test_second_run_does_nothing(run):
@@ -49,8 +65,8 @@ def test_changed_reference_runs_all_but_the_candidates_import(run):
     with edited(run.reference, lambda text: text.replace("important", "unimportant", 1)):
         jobs = run.pending()
     assert "draw_files" not in jobs
-    assert jobs["extract_documents"] == jobs["finetune"] == jobs["train_section_classifier"] == 1
-    assert jobs["project_sections"] == 4
+    assert jobs["extract_documents"] == jobs["finetune"] == jobs["train_coherence"] == 1
+    assert jobs["project_coherence"] == 4
 
 
 def test_added_system_runs_for_that_system_alone(run):
@@ -80,15 +96,15 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
 @pytest.mark.parametrize(
     ("module", "jobs"),
     [
-        ("critics/coherence/explanation.py", {"explain_sections": 4, **REPORT}),
-        ("critics/coherence/transitions.py", {"explain_sections": 4, **REPORT}),
+        ("critics/coherence/explanation.py", {"explain_coherence": 4, **REPORT}),
+        ("critics/coherence/transitions.py", {"explain_coherence": 4, **REPORT}),
         (
             "critics/coherence/projection.py",
-            {"project_sections": 4, **dict.fromkeys(SCORED, 4), **REPORT},
+            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), **REPORT},
         ),
         (
             "critics/coherence/prior.py",
-            {"fit_section_prior": 1, **dict.fromkeys(SCORED, 4), **REPORT},
+            {"fit_prior_coherence": 1, **dict.fromkeys(SCORED, 4), **REPORT},
         ),
         (
             "systems/language_model/sampler.py",
@@ -106,18 +122,87 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         ("critics/strings/cross_fitting.py", {"compare_strings": 3, **REPORT}),
         (
             "critics/tendencies/features.py",
-            {"count_tokens": 4, "compare_tendencies": 4, "embed_corpus": 2, "probe_clusters": 1, **REPORT},
+            {"project_tendencies": 4, "compare_tendencies": 4, "embed_corpus": 2, "probe_clusters": 1, **REPORT},
         ),
         ("critics/tendencies/growth.py", {"compare_tendencies": 4, **REPORT}),
         ("critics/tendencies/figures.py", REPORT),
-        ("statistics/multiplicity.py", {"explain_sections": 4, "compare_tendencies": 4, **REPORT}),
+        ("statistics/multiplicity.py", {"explain_coherence": 4, "compare_tendencies": 4, **REPORT}),
         ("reporting/latex.py", REPORT),
         ("reporting/human_figure.py", {"draw_figures": 1, "write_report": 1}),
     ],
 )
 def test_edited_module_runs_its_stage_and_what_follows(run, module, jobs):
-    with edited(run.checkout / "workflow" / "macroscope" / module, comment):
+    with edited(package(run) / module, compute):
         assert run.pending() == Counter(jobs)
+
+
+def test_edited_documents_are_projected_again(run):
+    """A stage is given its documents by what calls it: what a document's text is, is code of every projection."""
+    with edited(package(run) / "documents.py", lambda text: text.replace('return "\\n".join(', 'return " ".join(')):
+        jobs = run.pending()
+    for critic, systems in (("coherence", 4), ("tendencies", 4), ("clusters", 3), ("strings", 3)):
+        assert jobs[f"project_{critic}"] == systems, critic
+
+
+def test_edited_writing_of_statistics_compares_again(run):
+    """What a comparison returns is written by what calls it."""
+    with edited(package(run) / "statistics" / "comparison.py", compute):
+        jobs = run.pending()
+    compared = {"compare_scores_coherence": 4, "compare_tendencies": 4, "compare_clusters": 3, "compare_strings": 3}
+    assert jobs == Counter({**compared, "summarise_perplexity": 1, **REPORT})
+
+
+def test_comments_and_docstrings_of_all_modules_run_nothing(run):
+    with ExitStack() as stack:
+        for path in package(run).rglob("*.py"):
+            stack.enter_context(edited(path, comment))
+        assert run.pending() == Counter()
+
+
+@pytest.mark.parametrize("module", ["progress.py", "errors.py"])
+def test_what_people_read_while_a_stage_runs_runs_nothing(run, module):
+    with edited(package(run) / module, compute):
+        assert run.pending() == Counter()
+
+
+def test_a_moved_checkout_runs_nothing(run):
+    before = run.checkout
+    run.checkout = before.rename(before.with_name("moved"))
+    try:
+        assert run.pending() == Counter()
+    finally:
+        run.checkout = run.checkout.rename(before)
+
+
+def test_results_of_older_code_stay_where_they_are_accepted(run, tmp_path):
+    copied = run.copied(tmp_path / "work")
+    latents = copied.work / "results" / "test" / "critics" / "coherence" / "real" / "latents" / "mine.parquet"
+    page, before = copied.work / "results" / "test" / "report.html", latents.stat().st_mtime_ns
+    assert "made by older code" not in page.read_text()
+    with edited(package(run) / "critics" / "coherence" / "projection.py", compute):
+        copied.config["accept_older_code"] = ["project_coherence"]
+        copied.save()
+        assert copied.pending() == Counter(REPORT)
+        done = copied.snakemake()
+        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
+        assert latents.stat().st_mtime_ns == before
+        assert re.search("made by older code.*:\n4 of project_coherence[.]", page.read_text())
+        assert copied.pending() == Counter()
+        del copied.config["accept_older_code"]
+        copied.save()
+        assert copied.pending() == Counter({"project_coherence": 4, **dict.fromkeys(SCORED, 4), **REPORT})
+
+
+def test_a_rule_that_is_not_there_cannot_be_accepted(run):
+    run.config["accept_older_code"] = ["project_coherense"]
+    run.save()
+    try:
+        done = run.snakemake("--dry-run")
+    finally:
+        del run.config["accept_older_code"]
+        run.save()
+    assert done.returncode != 0
+    assert "accept_older_code: there is no rule 'project_coherense'; did you mean 'project_coherence'?" in done.stderr
 
 
 def test_changed_option_of_one_stage(run):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 
 import pandas as pd
 import yaml
@@ -53,7 +54,7 @@ def test_clusters_and_strings_stand_beside_the_model_s_own_probabilities(run):
 
 
 def test_probing_of_a_corpus_without_labels(run):
-    table = pd.read_csv(results(run) / "tables" / "probing.csv")
+    table = pd.read_csv(results(run) / "tables" / "clusters_real_probing.csv")
     assert set(table["probe"]) == {"stop_word_share", "symbol_share"}
     assert set(table["learned_on"]) == {"own", "reference"}
     assert "What the clusters know" in (results(run) / "report.html").read_text()
@@ -75,13 +76,23 @@ def test_report_needs_nothing_from_outside(run):
 
 
 def test_effective_config_runs_as_it_is(run):
-    config = json.loads((results(run) / "config.json").read_text())
+    path = results(run) / "config.json"
+    config = json.loads(path.read_text())
     assert config["statistics"]["confidence"] == 0.95
     assert config["corpora"]["real"]["filters"]["min_sections"] == 3
+    assert run.pending("--configfile", str(path)) == Counter()
+    done = run.snakemake("--configfile", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "Nothing to be done" in done.stdout + done.stderr
+    assert json.loads(path.read_text()) == config
 
 
 def test_every_job_has_a_log(run):
     logs = run.work / "logs" / "test"
+    jobs = run.pending("--forceall")
+    for suffix in (".log", ".tsv"):
+        files = [path.relative_to(logs).with_suffix("") for path in logs.rglob(f"*{suffix}")]
+        assert Counter(path.parts[0] for path in files) == jobs, suffix
     assert (logs / "finetune" / "real" / "lm.log").read_text()
     assert (logs / "finetune" / "real" / "lm.tsv").exists()
 
@@ -114,7 +125,7 @@ def test_a_failed_job_says_why_and_the_next_run_goes_on(tmp_path):
 def test_reference_without_section_titles_is_one_sentence(tmp_path):
     run = Run(tmp_path)
     write_jsonl(run.reference, simulated_documents("process", 60, 1), titles=False)
-    done = run.snakemake("--until", "train_section_classifier")
+    done = run.snakemake("--until", "train_coherence")
     assert done.returncode != 0
     assert "has section titles, and the coherence critic learns from them" in done.stderr
     assert "Traceback" not in done.stderr

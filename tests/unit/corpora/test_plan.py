@@ -13,7 +13,7 @@ from macroscope.fingerprint import closure
 
 
 def plan_of(corpus, **others):
-    config = {"corpora": {"c": corpus, **others}, "comparisons": [{"corpus": "c"}]}
+    config = {"corpora": {"c": corpus, **others}, "comparisons": [{"corpus": "c", "critics": ["tendencies"]}]}
     return CorporaPlan(parse_config(config), "results/default")
 
 

@@ -48,6 +48,7 @@ def test_ids_of_figures_do_not_collide(tmp_path):
 
 def test_adjustment_is_over_one_statistic_of_one_critic():
     table = pd.DataFrame({"critic": "k", "statistic": ["a", "a", "b"], "p_value": [0.01, 0.04, 0.03], "value": 1.0})
+    table = table.assign(corpus="wiki", system=["mine", "other", "mine"])
     assert list(with_adjusted_p_values(table)["p_adjusted"]) == [0.02, 0.04, 0.03]
 
 

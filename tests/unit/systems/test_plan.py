@@ -16,7 +16,7 @@ from macroscope.systems.plan import SystemsPlan
 
 
 def plan_of(corpus, **systems):
-    config = parse_config({"corpora": {"c": corpus}, "systems": systems, "comparisons": [{"corpus": "c"}]})
+    config = parse_config({"corpora": {"c": corpus}, "systems": systems, "comparisons": [{"corpus": "c", "critics": ["tendencies"]}]})
     return SystemsPlan(config, "results/default", CorporaPlan(config, "results/default"))
 
 

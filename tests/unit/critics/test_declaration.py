@@ -1,0 +1,109 @@
+"""What a critic declares, and what follows from it: which options change what a stage writes."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from macroscope.config.options import Options
+from macroscope.critics.declaration import Critic, difference_tests, signature
+from macroscope.registry import Declared
+from macroscope.stages import Stage
+
+
+class Layers(Options):
+    """A group inside of a group."""
+
+    width: int = 3
+    shape: list[float] = [0.5, 1.0]
+
+
+class Toy(Options):
+    """Options for a test."""
+
+    size: int = 2
+    encoder: str = "small"
+    mode: str = "plain"
+    threshold: float = 0.01
+    steps: list[float] = [0.1, 2.0]
+    layers: Layers = Layers()
+    unused: int = 0
+
+
+STAGES = {
+    "train": Stage("a:train", reads="documents", uses="encoder"),
+    "project": Stage("a:project", reads="texts inference", uses="size"),
+    "learn_shared": Stage("a:learn", reads="all_latents", uses="steps", when="mode=shared"),
+    "compare": Stage("a:compare", reads="control_latents latents shared? resampling evidence", uses="threshold layers"),
+    "report": Stage("a:items", reads="all_evidence"),
+    "own": Stage("a:own", reads="documents", uses="unused"),
+}
+CRITIC = Critic("options:Toy", STAGES, not_tests=("*_d_own", "mauve"))
+
+
+def signed(stage, **options):
+    return signature(Declared("toy", "toys", CRITIC), Toy(**options), stage)
+
+
+def test_a_stage_uses_the_options_of_what_it_reads():
+    assert CRITIC.uses("train") == {"encoder"}
+    assert CRITIC.uses("project") == {"encoder", "size"}
+    # Latents of the control and of all systems are latents; whether there is a clustering is an option as well.
+    assert CRITIC.uses("learn_shared") == {"encoder", "size", "steps", "mode"}
+    assert CRITIC.uses("compare") == {"encoder", "size", "steps", "mode", "threshold", "layers"}
+    assert CRITIC.uses("own") == {"unused"}
+
+
+def test_stages_that_read_each_other_end():
+    stages = {
+        "project": Stage("a:b", reads="texts prior", uses="size"),
+        "fit_prior": Stage("a:c", reads="all_latents", uses="mode"),
+    }
+    assert Critic("options:Toy", stages).uses("project") == {"size", "mode"}
+
+
+def test_signature_names_every_option_that_is_used_in_the_order_of_the_options():
+    assert signed("project") == "critic:toy|size:2|encoder:small"
+    assert signed("compare") == (
+        "critic:toy|size:2|encoder:small|mode:plain|threshold:0.01|steps:0.1,2|layers:width=3,shape=0.5,1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "changes"),
+    [
+        ({"size": 3}, {"project", "learn_shared", "compare"}),
+        ({"encoder": "large"}, {"train", "project", "learn_shared", "compare"}),
+        ({"mode": "shared"}, {"learn_shared", "compare"}),
+        ({"layers": {"shape": [0.5]}}, {"compare"}),
+        ({"layers": {"width": 4}}, {"compare"}),
+        ({"unused": 1}, {"own"}),
+    ],
+)
+def test_signature_changes_with_what_a_stage_uses_alone(options, changes):
+    assert {name for name in STAGES if signed(name, **options) != signed(name)} - {"report"} == changes
+
+
+def test_the_same_options_have_the_same_signature_wherever_they_come_from():
+    again = json.loads(Toy(size=5).model_dump_json())
+    assert signed("compare", **again) == signed("compare", size=5)
+
+
+def test_what_a_critic_does_follows_from_its_stages():
+    assert (CRITIC.scores, CRITIC.compares, CRITIC.shows, CRITIC.last()) == (False, True, True, "compare")
+    scoring = Critic("options:Toy", {"project": STAGES["project"], "score": Stage("a:score", reads="latents prior")})
+    assert (scoring.scores, scoring.compares, scoring.shows, scoring.last()) == (True, False, False, "score")
+
+
+def test_tests_of_a_difference_are_those_with_a_p_value_that_are_not_named_otherwise():
+    rows = [("zipf_d_own", 0.1), ("mauve", 0.2), ("tvd", 0.3), ("length", None), ("mauve_sd", 0.4)]
+    table = pd.DataFrame(rows, columns=["statistic", "p_value"])
+    assert list(difference_tests(CRITIC, table)["statistic"]) == ["tvd", "mauve_sd"]
+    assert difference_tests(CRITIC, table.head(0)).empty
+
+
+def test_a_critic_that_cannot_be_is_refused():
+    with pytest.raises(ValueError, match="it needs the stage 'project'"):
+        Critic("options:Toy", {"score": Stage("a:b")})
+    with pytest.raises(ValueError, match="by 'explain' or by 'compare', not by both"):
+        Critic("options:Toy", STAGES | {"explain": Stage("a:b", reads="latents")})
