@@ -76,7 +76,7 @@ def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.Da
     """
     name = f"{critic}_latent_ppl"
     rows = rows[rows[name].notna()].iloc[::-1].reset_index(drop=True)
-    control = rows[rows["kind"] == CONTROL].iloc[0]
+    control = rows[rows["system"] == CONTROL].iloc[0]
     expected = truth.set_index("system")["truth"] if len(truth) else pd.Series(dtype=float)
     with style():
         figure, axes = plt.subplots(figsize=(7.2, 1.5 + 0.42 * len(rows)))
@@ -109,7 +109,7 @@ def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
     """Word perplexity against latent perplexity of the language models: good words need not be good structure."""
     name = f"{critic}_latent_ppl"
     models = rows[rows["word_ppl"].notna()]
-    control = rows[rows["kind"] == CONTROL].iloc[0]
+    control = rows[rows["system"] == CONTROL].iloc[0]
     with style():
         figure, axes = plt.subplots(figsize=(5.8, 4.2))
         axes.axhspan(control[f"{name}_low"], control[f"{name}_high"], color=GREEN, alpha=0.15, lw=0, label="real text")
@@ -130,7 +130,7 @@ def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
         for _, row in models.iterrows():
             axes.annotate(row["system"], (row["word_ppl"], row[name]), xytext=(6, 6), textcoords="offset points")
         axes.margins(0.15)
-        if _wide_range(rows[name][rows["word_ppl"].notna() | (rows["kind"] == CONTROL)]):
+        if _wide_range(rows[name][rows["word_ppl"].notna() | (rows["system"] == CONTROL)]):
             axes.set_yscale("log")
         axes.set(xlabel="word perplexity on the test split", ylabel=f"latent perplexity ({critic})", title=corpus)
         axes.legend()

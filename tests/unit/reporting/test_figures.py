@@ -1,0 +1,41 @@
+"""The figures: what is drawn of a system is what its kind declares, and the control is the system of that name."""
+
+import pandas as pd
+
+from macroscope.reporting.figures import latent_ppl_figure
+from macroscope.systems import kinds
+
+
+def headline(*systems):
+    """Rows of the headline table: (system, kind, latent PPL)."""
+    rows = [
+        {
+            "system": s,
+            "kind": kind,
+            "setting": "W/ Title",
+            "c_latent_ppl": x,
+            "c_latent_ppl_low": x,
+            "c_latent_ppl_high": x,
+        }
+        for s, kind, x in systems
+    ]
+    return pd.DataFrame(rows)
+
+
+def drawn(*systems):
+    return latent_ppl_figure(headline(*systems), "c", "corpus", pd.DataFrame(), 95).axes[0]
+
+
+def test_every_kind_has_its_label_and_only_some_name_their_setting():
+    axes = drawn(
+        ("control", "control", 2), ("lm", "language_model", 3), ("lm-2", "language_model", 4), ("x", "files", 5)
+    )
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert sorted(labels) == sorted(kinds()[kind].data.label for kind in ("control", "language_model", "files"))
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["x", "lm-2 (W/ Title)", "lm (W/ Title)", "control"]
+
+
+def test_the_band_is_the_controls_whatever_else_is_of_its_kind():
+    axes = drawn(("control", "control", 2.5), ("held-out", "control", 9.0))
+    assert axes.lines[0].get_xdata()[0] == 2.5
