@@ -185,8 +185,8 @@ def test_what_is_declared_is_there(found):
 
 def general_modules() -> list[Path]:
     rooms = [path for room in ("corpora", "systems") for path in (PACKAGE / room).glob("*.py")]
-    shared = [path for place in ("cli", "config", "reporting") for path in (PACKAGE / place).rglob("*.py")]
-    return [*rooms, *shared, *PACKAGE.glob("*plan*.py"), PACKAGE / "judged.py"]
+    shared = [path for place in ("cli", "config", "plan", "reporting") for path in (PACKAGE / place).rglob("*.py")]
+    return [*rooms, *shared, PACKAGE / "registry.py", PACKAGE / "stages.py"]
 
 
 NAMES = {*sources(), *kinds()} - {"files", "control"}

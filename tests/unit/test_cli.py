@@ -97,7 +97,6 @@ def test_criticize_names_candidates_after_their_files(tmp_path):
     from pathlib import Path
 
     from macroscope.config.criticism import implied_config
-
     from macroscope.config.schema import parse_config
 
     paths = [Path("a/my model.jsonl"), Path("b/my model.jsonl.gz"), Path("control.csv")]

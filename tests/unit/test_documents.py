@@ -33,7 +33,7 @@ documents = st.builds(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(st.lists(documents, max_size=8, unique_by=lambda d: d.id))
 def test_round_trip(tmp_path, many):
     path = tmp_path / "d.parquet"
@@ -115,7 +115,7 @@ def test_shards_of_any_size_give_every_document_once_in_order(stored, size):
     assert [len(shard) for shard in shards] == [len(list(shard)) for shard in shards]
     assert sum(map(len, shards)) == 10
     assert {shard.total for shard in shards} == {10}
-    assert all(list(shard)[0] == some[shard.first] for shard in shards)
+    assert all(next(iter(shard)) == some[shard.first] for shard in shards)
 
 
 def test_a_collection_can_be_read_twice(stored):

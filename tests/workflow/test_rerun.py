@@ -202,7 +202,8 @@ def test_a_rule_that_is_not_there_cannot_be_accepted(run):
         del run.config["accept_older_code"]
         run.save()
     assert done.returncode != 0
-    assert "accept_older_code: there is no rule 'project_coherense'; did you mean 'project_coherence'?" in done.stderr
+    message = "accept_older_code: there is no rule 'project_coherense'; did you mean 'project_coherence'?"
+    assert message in done.stdout + done.stderr
 
 
 def test_changed_option_of_one_stage(run):

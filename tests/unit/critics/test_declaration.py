@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+from pydantic import Field
 
 from macroscope.config.options import Options
 from macroscope.critics.declaration import Critic, difference_tests, signature
@@ -15,7 +16,7 @@ class Layers(Options):
     """A group inside of a group."""
 
     width: int = 3
-    shape: list[float] = [0.5, 1.0]
+    shape: list[float] = Field([0.5, 1.0])
 
 
 class Toy(Options):
@@ -25,7 +26,7 @@ class Toy(Options):
     encoder: str = "small"
     mode: str = "plain"
     threshold: float = 0.01
-    steps: list[float] = [0.1, 2.0]
+    steps: list[float] = Field([0.1, 2.0])
     layers: Layers = Layers()
     unused: int = 0
 

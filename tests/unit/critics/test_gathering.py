@@ -13,7 +13,8 @@ from macroscope.errors import MacroscopeError
 def shard(path, ids, *metadata):
     """Write a shard, a row a row group; each metadata value is JSON or bytes."""
     encoded = {f"key{n}": m if isinstance(m, bytes) else json.dumps(m).encode() for n, m in enumerate(metadata)}
-    pq.write_table(pa.table({"id": pa.array(ids, pa.string())}).replace_schema_metadata(encoded), path, row_group_size=1)
+    table = pa.table({"id": pa.array(ids, pa.string())}).replace_schema_metadata(encoded)
+    pq.write_table(table, path, row_group_size=1)
     return path
 
 

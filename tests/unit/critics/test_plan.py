@@ -278,7 +278,7 @@ def test_shown_files_are_what_reporting_reads():
     assert set(plan.critics.shown_files("overview")) >= drawn | of_classifier | probing
     evidence = {path for critic in critics() for path in of_all(critic, "evidence/{}")}
     told = plan.critics.shown_files("report")
-    assert set(told) >= evidence | of_classifier | of_all("coherence", "latents/{}.parquet")
+    assert set(told) >= evidence | of_classifier | of_all("coherence", "latents/{}.parquet") | probing
     assert told == sorted(set(told))
     assert set(plan.reporting.figures_read()["shown"]) == set(plan.critics.shown_files("overview"))
     assert set(plan.reporting.tables_read()["shown"]) >= set(told)

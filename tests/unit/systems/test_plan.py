@@ -16,7 +16,8 @@ from macroscope.systems.plan import SystemsPlan
 
 
 def plan_of(corpus, **systems):
-    config = parse_config({"corpora": {"c": corpus}, "systems": systems, "comparisons": [{"corpus": "c", "critics": ["tendencies"]}]})
+    judged = [{"corpus": "c", "critics": ["tendencies"]}]
+    config = parse_config({"corpora": {"c": corpus}, "systems": systems, "comparisons": judged})
     return SystemsPlan(config, "results/default", CorporaPlan(config, "results/default"))
 
 

@@ -1,5 +1,6 @@
-"""`macroscope systems run --kind NAME --stage NAME`: documents -> samples."""
+"""`macroscope systems <verb>`: documents -> samples."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,11 +8,6 @@ import typer
 from macroscope.cli.stage import Inputs, OptionsJson, Output, StageName, Values, run_declared
 
 app = typer.Typer(help="Documents -> samples.", no_args_is_help=True)
-
-
-@app.callback()
-def _room() -> None:
-    """Keep `run` a verb: without this, a single command would take the room's name."""
 
 
 @app.command()
@@ -28,3 +24,11 @@ def run(
     from macroscope.systems import kinds
 
     run_declared(require(kind, kinds(), "kind of system"), stage, options, inputs, values, output)
+
+
+@app.command()
+def count(samples: Annotated[Path, typer.Option(help="Samples of the system (Parquet).")], output: Output) -> None:
+    """Count the samples of a system, so that they can be projected in shards."""
+    from macroscope.systems.counting import count_samples
+
+    count_samples(samples, output)

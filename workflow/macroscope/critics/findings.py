@@ -97,6 +97,8 @@ class ReportItem:
         Documents to read, with the probability of every transition, or None.
     caption
         Name of its caption in the critic's folder `captions`, without suffix: how to read it. Default: `name`.
+    hidden
+        Columns that stand in the table's CSV file alone, such as signatures.
     warning
         A sentence that says why the critic's numbers cannot be trusted here, or None; it also stands by the headline.
     """
@@ -107,7 +109,13 @@ class ReportItem:
     figure: Path | None = None
     documents: list[dict[str, Any]] | None = None
     caption: str = ""
+    hidden: tuple[str, ...] = ()
     warning: str | None = None
+
+    @property
+    def shown(self) -> pd.DataFrame | None:
+        """The table without what is hidden."""
+        return None if self.table is None else self.table.drop(columns=list(self.hidden))
 
 
 Report = Callable[[Findings], list[ReportItem]]

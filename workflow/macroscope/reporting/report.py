@@ -242,7 +242,7 @@ def _shown(item: ReportItem, critic: str, corpus: str, captions: Captions) -> Sh
         anchor=f"{critic}-{item.name}-{corpus}",
         title=item.title,
         caption=captions.of_critic(critic, item.caption or item.name),
-        table=None if item.table is None else html_table(item.table),
+        table=None if item.shown is None else html_table(item.shown),
         figure=None if item.figure is None else inline_svg(item.figure),
         documents=item.documents,
         warning=item.warning,

@@ -69,10 +69,10 @@ def write_tables(config: Path, output: Path) -> None:
         dropped_table(results).to_csv(folder / "dropped.csv", index=False)
         for findings in results.findings(statistics, output.parent / "figures"):
             for item in report_items(findings):
-                if item.table is not None:
+                if item.table is not None and item.shown is not None:
                     stem = f"{findings.critic}_{findings.corpus}_{item.name}"
                     item.table.to_csv(folder / f"{stem}.csv", index=False)
-                    (folder / f"{stem}.tex").write_text(to_latex(item.table), encoding="utf-8")
+                    (folder / f"{stem}.tex").write_text(to_latex(item.shown), encoding="utf-8")
         _write_correlations(results, statistics, folder)
 
 

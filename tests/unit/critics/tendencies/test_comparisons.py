@@ -53,6 +53,17 @@ def test_units(tmp_path, unit, tokens):
     assert found.texts["tokens"].tolist() == tokens
 
 
+def test_the_language_is_the_corpus_s_unless_the_options_name_another(tmp_path):
+    path = write(tmp_path / "documents", ["le chat", "the cat"])
+    found = {}
+    for language, told in (("en", None), ("fr", None), ("en", "fr")):
+        output = tmp_path / "latents.parquet"
+        project(Collection(path), language=language, options=TendenciesOptions(language=told), output=output)
+        found[language, told] = read_counted(output).texts["stop_words"].tolist()
+    assert found["en", None] == [0, 1]
+    assert found["fr", None] == found["en", "fr"] == [0, 0]  # there is no list of French ones
+
+
 def test_worker_processes_change_nothing(tmp_path, monkeypatch):
     texts = random_texts(np.random.default_rng(0), 600)
     found = []

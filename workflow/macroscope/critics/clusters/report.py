@@ -67,10 +67,15 @@ def _of_probing(findings: Findings) -> list[ReportItem]:
     if table.empty:
         return []
     figure = findings.figure("probing").with_suffix(".svg")
-    shown = table.drop(columns=["seed", "signature"])
     return [
         ReportItem("probing_figure", "What the clusters know", figure=figure, caption="probing"),
-        ReportItem("probing", "What the clusters know, in numbers", shown, caption="probing_table"),
+        ReportItem(
+            "probing",
+            "What the clusters know, in numbers",
+            table,
+            caption="probing_table",
+            hidden=("seed", "signature"),
+        ),
     ]
 
 
