@@ -27,8 +27,8 @@ test: lint
 
 lint: $(VENV)/dev.done
 	echo "== ruff: style =="
-	$(BIN)/ruff check workflow/macroscope tests
-	$(BIN)/ruff format --check workflow/macroscope tests
+	$(BIN)/ruff check workflow/macroscope tests examples
+	$(BIN)/ruff format --check workflow/macroscope tests examples
 	echo "== mypy: types =="
 	$(BIN)/mypy
 	echo "== snakefmt and snakemake --lint: the workflow =="

@@ -32,7 +32,7 @@ for unusual in sorted(Path(workflow.basedir, "workflow", "rules").glob("*/*.smk"
     include: str(unusual)
 
 
-plan.code.check_names()
+check_accepted()
 
 
 localrules:

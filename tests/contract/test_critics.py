@@ -19,7 +19,7 @@ from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.paths import REPOSITORY
-from macroscope.statistics.latent import COLUMNS
+from macroscope.statistics.tidy import COLUMNS
 
 from .bench import SYSTEMS, Bench
 from .case import cases

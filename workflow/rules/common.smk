@@ -42,10 +42,17 @@ wildcard_constraints:
     corpus="|".join(plan.config.corpora),
     # Any name: with a thousand systems, a list of all of them takes longer to match than everything else.
     system=r"[A-Za-z0-9_-]+",
-    critic=r"[a-z_]+",
     part=r"[A-Za-z0-9-]+",
     shard=r"\d+",
     split="valid|test",
+
+
+def check_accepted():
+    """Stop where older code is accepted of rules that are not there."""
+    try:
+        plan.code.check_names()
+    except MacroscopeError as error:
+        raise WorkflowError(str(error)) from None
 
 
 def check_limits():

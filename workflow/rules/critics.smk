@@ -31,7 +31,7 @@ for critic, stage in plan.critics.jobs():
             runtime=plan.critics.stage(critic, stage).minutes,
             gpu=plan.critics.gpus(critic, stage),
         params:
-            code=plan.code(f"{stage}_{critic}", plan.critics.module(critic, stage)),
+            code=plan.code(f"{stage}_{critic}", plan.critics.modules(critic, stage)),
             job=f"--critic {critic} --stage {stage}",
             inputs=input_flags(plan.critics.stage(critic, stage)),
             values=plan.critics.value_flags(critic, stage),

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from macroscope.documents import Document
 from tests.contract.case import Case, perturbed, process
+
+from macroscope.documents import Document
 
 
 def _asking(texts: list[Document]) -> list[Document]:

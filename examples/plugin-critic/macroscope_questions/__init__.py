@@ -1,4 +1,4 @@
-"""The questions critic: how often does a text ask?
+"""The questions critic: how often a text asks.
 
 Latents: the share of every text's sentences that end in a question mark. No prior: collections are compared.
 """
@@ -12,9 +12,7 @@ CRITIC = Critic(
     criticize={},
     stages={
         "project": Stage("questions:project", reads="texts", uses="marks"),
-        "compare": Stage(
-            "macroscope.critics.numbers:compare_numbers", reads="control_latents latents resampling"
-        ),
+        "compare": Stage("macroscope.critics.numbers:compare_numbers", reads="control_latents latents resampling"),
         "report": Stage("questions:items"),
     },
 )

@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 import pandas as pd
-from macroscope_questions.options import QuestionsOptions
 
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.critics.numbers import numbers_table
 from macroscope.documents import Collection
 from macroscope.files import atomic
+from macroscope_questions.options import QuestionsOptions
 
 
 def project(texts: Collection, *, options: QuestionsOptions, output: Path) -> None:

@@ -91,9 +91,9 @@ def test_the_same_options_have_the_same_signature_wherever_they_come_from():
 
 
 def test_what_a_critic_does_follows_from_its_stages():
-    assert (CRITIC.scores, CRITIC.compares, CRITIC.shows, CRITIC.last()) == (False, True, True, "compare")
+    assert (CRITIC.scores, CRITIC.compares, CRITIC.last()) == (False, True, "compare")
     scoring = Critic("options:Toy", {"project": STAGES["project"], "score": Stage("a:score", reads="latents prior")})
-    assert (scoring.scores, scoring.compares, scoring.shows, scoring.last()) == (True, False, False, "score")
+    assert (scoring.scores, scoring.compares, scoring.last()) == (True, False, "score")
 
 
 def test_tests_of_a_difference_are_those_with_a_p_value_that_are_not_named_otherwise():

@@ -16,7 +16,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 class Options(BaseModel):
     """A closed group of options: an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
     def check(self, place: str, config: "Config") -> None:
         """Check what can only be known beside the rest of the config, such as that a name is there.

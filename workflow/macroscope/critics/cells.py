@@ -3,7 +3,7 @@
 import pandas as pd
 
 from macroscope.config.options import SPLIT_HALF
-from macroscope.statistics.rows import SIGNIFICANT
+from macroscope.statistics.tidy import SIGNIFICANT
 
 REAL_TEXT_HALVES = {SPLIT_HALF: "real text, half against half"}
 """Name in tables of statistics -> what a reader sees."""

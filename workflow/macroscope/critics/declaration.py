@@ -94,11 +94,6 @@ class Critic:
         """Whether it compares collections by statistics of its own."""
         return "compare" in self.stages
 
-    @cached_property
-    def shows(self) -> bool:
-        """Whether it writes evidence of every system."""
-        return "explain" in self.stages or (self.compares and "evidence" in self.stages["compare"].values)
-
     def tests(self, statistic: str) -> bool:
         """Whether the p-value of a statistic tests a difference to real text."""
         return not any(fnmatch(statistic, pattern) for pattern in self.not_tests)

@@ -33,16 +33,22 @@ def own_metadata(file: pq.ParquetFile) -> dict[bytes, bytes]:
 
 
 def _joined(values: Sequence[bytes], shards: Sequence[Path]) -> bytes:
-    if len(set(values)) == 1:
-        return values[0]
-    try:
-        parts: list[dict[str, Any]] = [json.loads(value) for value in values]
-        counts = [part.pop("counts") for part in parts]
-    except (ValueError, KeyError, AttributeError):
-        parts, counts = [], []
-    if not parts or any(part != parts[0] for part in parts):
+    parts = [_parsed(value) for value in values]
+    counts = [part.pop("counts", {}) for part in parts]
+    if any(part != parts[0] for part in parts) or any(count.keys() != counts[0].keys() for count in counts):
         raise MacroscopeError(
             f"{shards[0]} and the other shards were not made under the same options; project the documents again"
         )
+    if not counts[0]:
+        return values[0]
     total = {name: sum(count[name] for count in counts) for name in counts[0]}
     return json.dumps(parts[0] | {"counts": total}, ensure_ascii=False).encode()
+
+
+def _parsed(value: bytes) -> dict[str, Any]:
+    """A JSON object, or anything else as it is under one key."""
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        parsed = None
+    return parsed if isinstance(parsed, dict) else {"": value}

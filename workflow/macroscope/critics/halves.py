@@ -13,7 +13,7 @@ C = TypeVar("C")
 
 
 class HasRows(Protocol):
-    """What a critic's own comparison returns: rows of `statistics.rows.ROWS`, and whatever its evidence needs."""
+    """What a critic's own comparison returns: rows of `statistics.tidy.ROWS`, and whatever its evidence needs."""
 
     @property
     def rows(self) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from macroscope.critics.halves import compare_with_control
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.columns import compare_columns, mean_interval
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.rows import ROWS, UNDEFINED, rows_table
+from macroscope.statistics.tidy import ROWS, UNDEFINED, rows_table
 
 SHOWN = {"mean": "mean", "mean_difference": "difference to real text", "ks": "D to real text", "hedges_g": "Hedges' g"}
 
@@ -30,7 +30,7 @@ def compare_numbers(control_latents: Path, latents: Path, *, resampling: Resampl
     Returns
     -------
     data frame
-        Rows of `statistics.rows`: of each column <column>_mean, and against the control <column>_mean_difference, _ks,
+        Rows of `statistics.tidy`: of each column <column>_mean, and against the control <column>_mean_difference, _ks,
         _hedges_g, _cliffs_delta, _minimum_detectable_difference, as `statistics.columns` has them.
     """
 

@@ -49,6 +49,8 @@ PLACES = {
     "score_statistics": "results/{run}/statistics/{critic}/{corpus}/{system}.scores.csv",
 }
 """What is read or made -> where it is, with wildcards."""
+_DONE_FOR = {"project": ["macroscope.documents"], "compare": ["macroscope.statistics.tidy"]}
+"""Stage -> modules that compute for it besides its own."""
 _ALL = "all_"
 """Beginning of the name of an input that is there of every system of the corpus."""
 Function = Callable[..., Any]
@@ -258,6 +260,10 @@ class CriticsPlan:
     def module(self, critic: str, stage: str) -> str:
         """Module whose function a stage runs."""
         return self.stage(critic, stage).module(self.found[critic].package)
+
+    def modules(self, critic: str, stage: str) -> list[str]:
+        """The same, and what `critics.running` does for the stage: it reads documents, or writes statistics."""
+        return [self.module(critic, stage), *_DONE_FOR.get(stage, ())]
 
     def shown_modules(self) -> list[str]:
         """Modules by which the critics of the run contribute to tables, figures and report."""

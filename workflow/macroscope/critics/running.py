@@ -45,7 +45,7 @@ def run_critic(
     if not compares:
         stage.function(critic.package)(**given, output=output)
         return
-    from macroscope.statistics.comparison import write_statistics
+    from macroscope.statistics.tidy import write_statistics
 
     about = {key: given[key] for key in _OF_STATISTICS}
     read = {key: value for key, value in given.items() if key in (*stage.inputs, *stage.values, "options")}

@@ -1,7 +1,7 @@
 """What a config implies: the plans of the rooms, put together.
 
 Rules map names to paths; every choice that depends on the config is made in a room's plan, where it can be tested:
-`plan.corpora.parts`, `plan.systems.samples`, `plan.critics.options("coherence", "project")`. Methods that take
+`plan.corpora.parts`, `plan.systems.samples`, `plan.critics.options(critic, "project")`. Methods that take
 `wildcards` are input and parameter functions of rules.
 """
 

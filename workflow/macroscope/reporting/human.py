@@ -14,7 +14,7 @@ from macroscope.reporting.results import Results
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import Judgements, read_judgements, short_name
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.rows import SIGNIFICANT
+from macroscope.statistics.tidy import SIGNIFICANT
 
 FILE = "human_correlations.csv"
 

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from macroscope.colours import BLUE, GREY, VERMILION
 from macroscope.plotting import style
 from macroscope.statistics.correlation import critical_spearman
-from macroscope.statistics.rows import SIGNIFICANT
+from macroscope.statistics.tidy import SIGNIFICANT
 
 MOST_ROWS = 40
 PANELS_ABREAST = 3

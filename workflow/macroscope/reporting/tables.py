@@ -21,7 +21,7 @@ from macroscope.reporting.human import (
 from macroscope.reporting.latex import to_latex
 from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items, rows_of
-from macroscope.statistics.rows import SIGNIFICANT
+from macroscope.statistics.tidy import SIGNIFICANT
 
 SMALLEST_P = 0.001
 

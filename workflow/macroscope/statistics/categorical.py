@@ -35,7 +35,7 @@ from macroscope.statistics.bootstrap import Array, percentile_interval
 from macroscope.statistics.divergences import FRONTIER, Frontier, divergences, smoothed
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import is_exact, p_value_of, random_memberships
-from macroscope.statistics.rows import UNDEFINED, Row
+from macroscope.statistics.tidy import UNDEFINED, Row
 
 Categories = Sequence[sparse.csr_matrix]
 """One matrix a categorisation: documents x its categories."""

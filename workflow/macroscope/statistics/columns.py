@@ -15,7 +15,7 @@ from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.permutation import permutation_p_value
 from macroscope.statistics.power import minimum_detectable_difference
-from macroscope.statistics.rows import UNDEFINED
+from macroscope.statistics.tidy import UNDEFINED
 from macroscope.statistics.total_variation import total_variation_test
 
 NAMES = ["column", "statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]

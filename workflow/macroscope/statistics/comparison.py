@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from macroscope import __version__
 from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
-from macroscope.statistics.latent import COLUMNS, Resampling, compare, pooled
+from macroscope.statistics.latent import Resampling, compare, pooled
+from macroscope.statistics.tidy import write_statistics
 
 CATEGORIES = "categories"
 
@@ -97,31 +96,3 @@ def _read_scores(path: Path) -> pd.DataFrame:
     if missing:
         raise MacroscopeError(f"{path}: no column '{missing[0]}'; a table of scores has id, nll, units")
     return scores
-
-
-def write_statistics(
-    table: pd.DataFrame,
-    output: Path,
-    *,
-    corpus: str,
-    system: str,
-    critic: str,
-    resampling: Resampling,
-    signature: str,
-) -> None:
-    """Write tidy statistics of a system: `COLUMNS`.
-
-    Parameters
-    ----------
-    table
-        Columns statistic ... n_candidate; `system` and `reason` where they differ from row to row.
-    signature
-        Of the options of the critic.
-    """
-    whole = "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)
-    fixed = {"corpus": corpus, "critic": critic, "seed": resampling.seed, "signature": whole}
-    default = {"system": system, "reason": ""}
-    table = table.assign(**fixed, **{name: value for name, value in default.items() if name not in table})
-    table["reason"] = table["reason"].fillna("")
-    with atomic(output) as temporary:
-        table[list(COLUMNS)].to_csv(temporary, index=False)

@@ -17,23 +17,6 @@ import pandas as pd
 from macroscope.statistics.bootstrap import Array, Statistic, bootstrap_sums, percentile_interval
 from macroscope.statistics.permutation import permutation_p_value
 
-COLUMNS = (
-    "corpus",
-    "system",
-    "critic",
-    "statistic",
-    "value",
-    "ci_low",
-    "ci_high",
-    "p_value",
-    "n_reference",
-    "n_candidate",
-    "seed",
-    "signature",
-    "reason",
-)
-"""Columns of tidy statistics; `reason` says why a value is NaN."""
-
 
 @dataclass(frozen=True)
 class Resampling:

@@ -22,7 +22,7 @@ from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_in
 from macroscope.statistics.divergences import Frontier, area_under_frontier
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of, sums_within_groups
-from macroscope.statistics.rows import UNDEFINED, Row
+from macroscope.statistics.tidy import UNDEFINED, Row
 
 NAMES = (
     "forward_kl",

@@ -14,7 +14,7 @@ from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import is_exact, p_value_of, random_memberships
 from macroscope.statistics.proportions import wilson_interval
-from macroscope.statistics.rows import UNDEFINED, Row
+from macroscope.statistics.tidy import UNDEFINED, Row
 
 NAMES = ("mmd_squared", "energy_distance", "precision", "recall")
 _AT_ONCE = 128

@@ -11,8 +11,8 @@ from macroscope.critics.tendencies.projection import project
 from macroscope.critics.tendencies.report import items
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.reporting.adjustment import with_adjusted_p_values
-from macroscope.statistics.comparison import write_statistics
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.tidy import write_statistics
 
 OPTIONS = TendenciesOptions(simulations=20, count_permutations=99, min_texts_per_length=2)
 RESAMPLING = Resampling(resamples=100, permutations=100)

@@ -41,7 +41,7 @@ CRITIC = Critic(
             minutes=240,
         ),
         "overview": Stage("figures:draw", reads="all_evidence probing"),
-        "report": Stage("report:items", reads="all_evidence"),
+        "report": Stage("report:items", reads="all_evidence probing"),
         "embed_corpus": Stage("probing:embed_corpus", reads="documents encoder", uses="probing", minutes=480),
         "probe": Stage(
             "probing:probe",

@@ -17,8 +17,8 @@ from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.divergences import Frontier, divergences, smoothed
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.rows import UNDEFINED, Row, rows_table, shares_table, value_only
 from macroscope.statistics.sampled_divergences import published
+from macroscope.statistics.tidy import UNDEFINED, Row, rows_table, shares_table, value_only
 from macroscope.statistics.vectors import compare_vectors
 
 
@@ -29,7 +29,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        Columns `statistics.rows.ROWS`.
+        Columns `statistics.tidy.ROWS`.
     sides
         Embeddings of reference and candidate, without texts that have none.
     labels

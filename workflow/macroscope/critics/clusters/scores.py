@@ -14,7 +14,7 @@ from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_in
 from macroscope.statistics.categorical import one_hot, permuted
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import is_exact, p_value_of
-from macroscope.statistics.rows import UNDEFINED, Row, value_only
+from macroscope.statistics.tidy import UNDEFINED, Row, value_only
 
 
 @dataclass(frozen=True)

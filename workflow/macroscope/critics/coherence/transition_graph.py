@@ -11,7 +11,7 @@ from matplotlib.path import Path
 from macroscope.colours import BLUE, GREY, VERMILION
 from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.plotting import style
-from macroscope.statistics.rows import SIGNIFICANT
+from macroscope.statistics.tidy import SIGNIFICANT
 
 UNLIKELY = 0.05
 """Transitions below this prior probability are marked in the graph (paper: Figure 4)."""

@@ -17,8 +17,8 @@ from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_in
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of, sums_within_groups
-from macroscope.statistics.rows import UNDEFINED, Row, rows_table, shares_table, value_only
 from macroscope.statistics.sampled_divergences import compare_log_ratios, published
+from macroscope.statistics.tidy import UNDEFINED, Row, rows_table, shares_table, value_only
 
 LN10 = float(np.log(10))
 TEXTS_PER_FOLD = 2
@@ -31,7 +31,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        Columns `statistics.rows.ROWS`.
+        Columns `statistics.tidy.ROWS`.
     sides
         Texts of reference and candidate.
     scores

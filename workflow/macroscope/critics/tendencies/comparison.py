@@ -17,7 +17,7 @@ from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.columns import compare_numbers, mean_interval
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import permutation_sums
-from macroscope.statistics.rows import UNDEFINED, rows_table
+from macroscope.statistics.tidy import UNDEFINED, rows_table
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Comparison:
     Attributes
     ----------
     rows
-        Columns `statistics.rows.ROWS`.
+        Columns `statistics.tidy.ROWS`.
     null
         What exchanging texts between the two sides gave for each statistic that was tested so.
     """
@@ -60,7 +60,7 @@ def describe(collection: Counted, options: TendenciesOptions, resampling: Resamp
     Returns
     -------
     data frame
-        Columns `statistics.rows.ROWS`: `vocabulary_size`, `zipf_s`, `zipf_d_own`, `heaps_alpha`, `heaps_beta`,
+        Columns `statistics.tidy.ROWS`: `vocabulary_size`, `zipf_s`, `zipf_d_own`, `heaps_alpha`, `heaps_beta`,
         `heaps_d_own`, the same with `heaps_bigram`, and `<name>_mean` of each of `PER_TEXT`.
     """
     level, seed = resampling.confidence, resampling.seed

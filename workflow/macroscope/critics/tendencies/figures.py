@@ -14,7 +14,7 @@ from macroscope.critics.cells import REAL_TEXT_HALVES
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.growth import TYPES
 from macroscope.plotting import save, style
-from macroscope.statistics.rows import SIGNIFICANT
+from macroscope.statistics.tidy import SIGNIFICANT
 
 MOST_PANELS = 24
 """Systems in one figure; with more, the first ones are drawn, and the figure says so."""

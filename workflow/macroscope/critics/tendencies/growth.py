@@ -18,7 +18,7 @@ from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.jackknife import jackknife_interval_of_texts
 from macroscope.statistics.kolmogorov_smirnov import ks_test, monte_carlo_p_value
 from macroscope.statistics.multiplicity import benjamini_hochberg
-from macroscope.statistics.rows import UNDEFINED, Row
+from macroscope.statistics.tidy import UNDEFINED, Row
 
 TYPES = {"heaps": "types", "heaps_bigram": "bigram_types"}
 """Prefix of the statistics -> column of the latents."""

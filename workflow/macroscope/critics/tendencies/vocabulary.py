@@ -15,7 +15,7 @@ from macroscope.critics.tendencies.rank_frequency import (
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.jackknife import groups_of, jackknife_interval
 from macroscope.statistics.permutation import is_exact, p_value_of, random_memberships
-from macroscope.statistics.rows import UNDEFINED, Row
+from macroscope.statistics.tidy import UNDEFINED, Row
 from macroscope.statistics.total_variation import largest_difference, total_variation
 
 _CELLS_AT_ONCE = 1 << 23

@@ -1,11 +1,18 @@
-"""Rows of tidy statistics, before anything says whose they are."""
+"""Tidy statistics: rows of one comparison, and the file that says whose they are."""
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from macroscope import __version__
+from macroscope.files import atomic
 from macroscope.statistics.proportions import wilson_interval
+
+if TYPE_CHECKING:
+    from macroscope.statistics.latent import Resampling
 
 Row = tuple[str, float, float, float, float]
 """(statistic, value, ci_low, ci_high, p_value)"""
@@ -15,6 +22,22 @@ SIGNIFICANT = 0.05
 """Adjusted p-value below which a difference is called one."""
 ROWS = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
 """Columns of one system's statistics."""
+COLUMNS = (
+    "corpus",
+    "system",
+    "critic",
+    "statistic",
+    "value",
+    "ci_low",
+    "ci_high",
+    "p_value",
+    "n_reference",
+    "n_candidate",
+    "seed",
+    "signature",
+    "reason",
+)
+"""Columns of tidy statistics; `reason` says why a value is NaN."""
 
 
 def value_only(name: str, value: float) -> Row:
@@ -43,3 +66,31 @@ def shares_table(counts: Mapping[str, int], documents: int, confidence: float) -
         low, high = wilson_interval(count, documents, confidence)
         rows.append((name, count / documents if documents else UNDEFINED, float(low), float(high), UNDEFINED))
     return rows_table(rows, (0, documents), lambda _: "no text")
+
+
+def write_statistics(
+    table: pd.DataFrame,
+    output: Path,
+    *,
+    corpus: str,
+    system: str,
+    critic: str,
+    resampling: "Resampling",
+    signature: str,
+) -> None:
+    """Write tidy statistics of a system: `COLUMNS`.
+
+    Parameters
+    ----------
+    table
+        Columns statistic ... n_candidate; `system` and `reason` where they differ from row to row.
+    signature
+        Of the options of the critic.
+    """
+    whole = "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)
+    fixed = {"corpus": corpus, "critic": critic, "seed": resampling.seed, "signature": whole}
+    default = {"system": system, "reason": ""}
+    table = table.assign(**fixed, **{name: value for name, value in default.items() if name not in table})
+    table["reason"] = table["reason"].fillna("")
+    with atomic(output) as temporary:
+        table[list(COLUMNS)].to_csv(temporary, index=False)
