@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from macroscope.critics.clusters.clustering import Clustering, fit, number_of_clusters, prepared, principal_components
-from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, compare_latents, describe
+from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
+from macroscope.critics.clusters.comparison_files import compare_latents
 from macroscope.critics.clusters.embeddings import project
 from macroscope.critics.clusters.encoder import TextEncoder, pool
 from macroscope.critics.clusters.evidence import contributing_clusters, texts_table

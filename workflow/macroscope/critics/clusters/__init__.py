@@ -33,7 +33,7 @@ CRITIC = Critic(
             folder=True,
         ),
         "compare": Stage(
-            "comparison:compare_latents",
+            "comparison_files:compare_latents",
             reads="control_latents latents shared? resampling evidence",
             uses=f"{_CLUSTERING} number_of_clusters smoothing scale weights cluster_counts neighbours most_vectors"
             " permutations convention",

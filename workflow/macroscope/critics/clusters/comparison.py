@@ -1,18 +1,15 @@
 """Every number of the clusters critic: what was embedded, and a candidate against a reference."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope.critics.clusters.clustering import Clustering, Labels, fit, number_of_clusters, prepared
-from macroscope.critics.clusters.evidence import write_evidence
-from macroscope.critics.clusters.latents import Embeddings, read_embeddings
+from macroscope.critics.clusters.latents import Embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score
-from macroscope.critics.halves import compare_with_control
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.divergences import Frontier, divergences, smoothed
@@ -45,36 +42,6 @@ class Comparison:
     labels: tuple[Labels, Labels]
     clustering: Clustering
     scores: Scores
-
-
-def compare_latents(
-    control_latents: Path,
-    latents: Path,
-    shared: Path | None = None,
-    *,
-    options: ClustersOptions,
-    resampling: Resampling,
-    evidence: Path,
-) -> pd.DataFrame:
-    """Compare the embeddings of a system with the control's, and write the evidence; see `critics.halves`.
-
-    Parameters
-    ----------
-    shared
-        Folder of a clustering that all systems share; None: one of each comparison's two sides.
-    """
-    clustering = Clustering.load(shared) if shared is not None else None
-    compared = compare_with_control(
-        control_latents,
-        latents,
-        read=read_embeddings,
-        describe=lambda side: describe(side, resampling.confidence),
-        compare=lambda reference, candidate: compare(reference, candidate, clustering, options, resampling),
-        halves=lambda side: (side.every_other(0), side.every_other(1)),
-    )
-    curve = by_number_of_clusters(compared.found, options, resampling.seed)
-    write_evidence(evidence, compared.found, curve, options)
-    return compared.table
 
 
 def describe(texts: Embeddings, confidence: float) -> pd.DataFrame:

@@ -1,24 +1,21 @@
 """What lies beside the numbers of a system, to read and to draw: texts, contributing clusters, curves."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from macroscope.critics.clusters.clustering import prepared
+from macroscope.critics.clusters.comparison import Comparison
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.files import atomic
 from macroscope.statistics.divergences import Frontier, contributions, smoothed
-
-if TYPE_CHECKING:
-    from macroscope.critics.clusters.comparison import Comparison
 
 SIDES = ("reference", "candidate")
 CLUSTERS_SHOWN = 10
 
 
-def write_evidence(output: Path, found: "Comparison", curve: pd.DataFrame, options: ClustersOptions) -> None:
+def write_evidence(output: Path, found: Comparison, curve: pd.DataFrame, options: ClustersOptions) -> None:
     """Write the evidence of a system into the folder `output`.
 
     texts.parquet
@@ -35,7 +32,7 @@ def write_evidence(output: Path, found: "Comparison", curve: pd.DataFrame, optio
         curve.to_csv(folder / "by_clusters.csv", index=False)
 
 
-def texts_table(found: "Comparison") -> pd.DataFrame:
+def texts_table(found: Comparison) -> pd.DataFrame:
     """Clusters and log-probabilities of every text of both sides."""
     tables = []
     for number, side in enumerate(SIDES):
@@ -48,7 +45,7 @@ def texts_table(found: "Comparison") -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def contributing_clusters(found: "Comparison", options: ClustersOptions) -> pd.DataFrame:
+def contributing_clusters(found: Comparison, options: ClustersOptions) -> pd.DataFrame:
     """Clusters that add most to each divergence, under the first seed.
 
     Returns
@@ -74,7 +71,7 @@ def contributing_clusters(found: "Comparison", options: ClustersOptions) -> pd.D
     return pd.DataFrame(rows, columns=[*names, "reference_example", "candidate_example"])
 
 
-def _examples(found: "Comparison", number: int, options: ClustersOptions) -> dict[int, str]:
+def _examples(found: Comparison, number: int, options: ClustersOptions) -> dict[int, str]:
     """Text of a side that is nearest to the centre of each cluster that it has any in."""
     side, labels, clustering = found.sides[number], found.labels[number][:, 0], found.clustering
     projected = clustering.project(prepared(side.vectors, options))

@@ -15,7 +15,7 @@ CRITIC = Critic(
     stages={
         "project": Stage("texts:project", reads="texts", megabytes=1000),
         "compare": Stage(
-            "comparison:compare_latents",
+            "comparison_files:compare_latents",
             reads="control_latents latents resampling evidence",
             uses="estimator order folds scale weights permutations lstm convention",
             megabytes=4000,

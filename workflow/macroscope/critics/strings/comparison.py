@@ -1,17 +1,14 @@
 """Every number of the strings critic: a candidate against a reference."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.halves import compare_with_control
 from macroscope.critics.strings.cross_fitting import LogProbabilities, cross_fitted, in_sample
 from macroscope.critics.strings.estimators import estimator
-from macroscope.critics.strings.evidence import write_evidence
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.critics.strings.texts import Texts, read_texts
+from macroscope.critics.strings.texts import Texts
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
 from macroscope.statistics.divergences import Frontier
@@ -41,22 +38,6 @@ class Comparison:
     rows: pd.DataFrame
     sides: tuple[Texts, Texts]
     scores: LogProbabilities
-
-
-def compare_latents(
-    control_latents: Path, latents: Path, *, options: StringsOptions, resampling: Resampling, evidence: Path
-) -> pd.DataFrame:
-    """Compare the texts of a system with the control's, and write the evidence; see `critics.halves`."""
-    compared = compare_with_control(
-        control_latents,
-        latents,
-        read=read_texts,
-        describe=lambda side: describe(side, resampling.confidence),
-        compare=lambda reference, candidate: compare(reference, candidate, options, resampling),
-        halves=lambda side: (side.every_other(1), side.every_other(0)),
-    )
-    write_evidence(evidence, compared.found)
-    return compared.table
 
 
 def describe(texts: Texts, confidence: float) -> pd.DataFrame:

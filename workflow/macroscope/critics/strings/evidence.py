@@ -1,21 +1,18 @@
 """What lies beside the numbers of a system, to read: the texts that one side finds much likelier than the other."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from macroscope.critics.strings.comparison import Comparison
 from macroscope.files import atomic
-
-if TYPE_CHECKING:
-    from macroscope.critics.strings.comparison import Comparison
 
 SIDES = ("reference", "candidate")
 TEXTS_SHOWN = 10
 EXCERPT = 300
 
 
-def write_evidence(output: Path, found: "Comparison") -> None:
+def write_evidence(output: Path, found: Comparison) -> None:
     """Write the evidence of a system into the folder `output`.
 
     texts.parquet
@@ -30,7 +27,7 @@ def write_evidence(output: Path, found: "Comparison") -> None:
         unlike(found, table).to_csv(folder / "unlike.csv", index=False)
 
 
-def texts_table(found: "Comparison") -> pd.DataFrame:
+def texts_table(found: Comparison) -> pd.DataFrame:
     """Log-probabilities of every text of both sides."""
     tables = []
     for number, side in enumerate(SIDES):
@@ -43,7 +40,7 @@ def texts_table(found: "Comparison") -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def unlike(found: "Comparison", table: pd.DataFrame) -> pd.DataFrame:
+def unlike(found: Comparison, table: pd.DataFrame) -> pd.DataFrame:
     """Texts of the candidate that are least like the reference: id, words, log_ratio_per_word (nats), excerpt."""
     own = table[table["side"] == "candidate"].reset_index(drop=True)
     own["log_ratio_per_word"] = (own["log_q"] - own["log_p"]) / (own["words"] + 1)
