@@ -6,9 +6,11 @@ import shutil
 import pytest
 
 from macroscope import fingerprint as module
+from macroscope.config.schema import parse_config
 from macroscope.errors import MacroscopeError
 from macroscope.fingerprint import closure, fingerprint
 from macroscope.paths import REPOSITORY
+from macroscope.plan import Plan
 
 STAGE = '''
 """What the stage does."""
@@ -222,7 +224,11 @@ def test_missing_and_broken_modules_are_clear_errors(toy):
 
 
 def test_the_code_of_a_stage_of_ours():
-    projection = closure(("macroscope.critics.coherence.projection",))
+    config = {
+        "corpora": {"c": {"source": "files", "files": ["x"]}},
+        "comparisons": [{"corpus": "c", "critics": ["coherence"]}],
+    }
+    projection = closure(tuple(Plan(parse_config(config)).critics.modules("coherence", "project")))
     assert {"macroscope.critics.coherence.classifier", "macroscope.documents"} <= set(projection)
     assert "macroscope.critics.coherence.scoring" not in projection
     assert "macroscope.progress" not in projection

@@ -27,8 +27,8 @@ from macroscope.reporting.results import Results
 from macroscope.reporting.tables import _write_correlations
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import read_judgements
-from macroscope.statistics.latent import COLUMNS as TIDY
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.tidy import COLUMNS as TIDY
 
 NAMES = [name for name in read_judgements("mauve").systems if name != "human"]
 SCORES = read_judgements("mauve").scores
