@@ -212,7 +212,7 @@ def test_the_plan_perturbs_the_samples_of_the_other_system():
     assert inputs(wildcards("mine-cut", "real")) == {"other_samples": f"{folder}/real/mine/samples.parquet"}
     assert "language=de" in values(wildcards("mine-cut", "real"))
     assert plan.systems.resources_read(wildcards("shuffled")) == []
-    judged = {system for _, corpus, system in plan.comparisons}
+    judged = {system for _, corpus, system in plan.critics.comparisons}
     assert {"control", *SYSTEMS} == judged
 
 
@@ -224,7 +224,7 @@ def test_a_stage_that_reads_stop_words_has_their_list_as_input():
 
 def test_all_leaves_out_perturbations_of_a_process_where_it_is_none():
     plan = Plan(parse_config(config(corpus="real")))
-    assert {system for _, _, system in plan.comparisons} == {"control", "mine", "shuffled", "mine-cut"}
+    assert {system for _, _, system in plan.critics.comparisons} == {"control", "mine", "shuffled", "mine-cut"}
 
 
 def test_the_report_names_the_defect():
