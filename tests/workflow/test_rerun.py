@@ -146,10 +146,16 @@ def test_edited_documents_are_projected_again(run):
 
 def test_edited_writing_of_statistics_compares_again(run):
     """What a comparison returns is written by what calls it."""
-    with edited(package(run) / "statistics" / "comparison.py", compute):
+    with edited(package(run) / "statistics" / "tidy.py", compute):
         jobs = run.pending()
     compared = {"compare_scores_coherence": 4, "compare_tendencies": 4, "compare_clusters": 3, "compare_strings": 3}
-    assert jobs == Counter({**compared, "summarise_perplexity": 1, **REPORT})
+    # What is significant stands there as well, and a transition graph draws that.
+    assert jobs == Counter({**compared, "summarise_perplexity": 1, "explain_coherence": 4, **REPORT})
+
+
+def test_edited_comparison_of_scores_compares_scores_alone(run):
+    with edited(package(run) / "statistics" / "comparison.py", compute):
+        assert run.pending() == Counter({"compare_scores_coherence": 4, "summarise_perplexity": 1, **REPORT})
 
 
 def test_comments_and_docstrings_of_all_modules_run_nothing(run):
