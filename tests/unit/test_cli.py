@@ -96,8 +96,8 @@ def test_options_as_json():
 def test_criticize_names_candidates_after_their_files(tmp_path):
     from pathlib import Path
 
-    from macroscope.config.criticism import implied_config
     from macroscope.config.schema import parse_config
+    from macroscope.plan.criticism import implied_config
 
     paths = [Path("a/my model.jsonl"), Path("b/my model.jsonl.gz"), Path("control.csv")]
     config = implied_config([Path("real.jsonl")], paths, ["coherence"], 1)
@@ -106,7 +106,7 @@ def test_criticize_names_candidates_after_their_files(tmp_path):
 
 
 def test_criticize_missing_file_is_one_sentence(tmp_path):
-    from macroscope.config.criticism import criticize
+    from macroscope.plan.criticism import criticize
 
     with pytest.raises(MacroscopeError, match="no such file or folder"):
         criticize([tmp_path / "none.jsonl"], [tmp_path], ["coherence"], tmp_path / "out", 1, "1")

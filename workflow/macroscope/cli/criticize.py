@@ -22,7 +22,7 @@ def criticize(
 
     Writes OUTPUT/config.yaml, runs the workflow on it and prints the headline. Run again, it goes on where it was.
     """
-    from macroscope.config import criticism
+    from macroscope.plan import criticism
     from macroscope.reporting.tables import display_headline, read_headline
 
     plan = criticism.criticize(reference, candidate, critic or list(criticism.default_critics()), output, seed, cores)
