@@ -15,6 +15,7 @@ from macroscope.critics import critics
 from macroscope.critics.declaration import STAGES, captions_of, difference_tests, signature
 from macroscope.critics.gathering import gather, own_metadata
 from macroscope.critics.plan import PLACES
+from macroscope.critics.signing import read_signature
 from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
@@ -89,6 +90,12 @@ def test_latents_have_the_declared_columns_and_all_documents(bench):
     assert set(table.column_names) == set(bench.critic.data.latents.split())
     ids = {identifier.split("#")[0] for identifier in table.column("id").to_pylist()}
     assert ids == {document.id for document in Collection(bench.path("texts"))}
+
+
+def test_latents_are_signed_with_what_they_were_made_with(bench):
+    if "signature" not in bench.critic.data.stages["project"].values:
+        pytest.skip(f"{bench.critic.name} does not sign its latents")
+    assert read_signature(bench.path("latents")) == signature(bench.critic, bench.options, "project")
 
 
 def test_scores_have_their_columns_and_a_row_a_document(bench):

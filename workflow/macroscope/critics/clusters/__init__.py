@@ -20,7 +20,11 @@ CRITIC = Critic(
     plan="plan:ProbingPlan",
     stages={
         "project": Stage(
-            "embeddings:project", reads="texts", uses="encoder pooling max_tokens", needs="encoder", minutes=240
+            "embeddings:project",
+            reads="texts signature",
+            uses="encoder pooling max_tokens",
+            needs="encoder",
+            minutes=240,
         ),
         "learn_shared": Stage(
             "shared:learn_shared",

@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from macroscope.critics.clusters.encoder import TextEncoder
 from macroscope.critics.clusters.latents import Vectors, latents_schema, vector_column
 from macroscope.critics.clusters.options import EmbeddingOptions
+from macroscope.critics.signing import signed
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic
 
 EXCERPT = 300
 
 
-def project(texts: Collection, *, options: EmbeddingOptions, output: Path) -> None:
+def project(texts: Collection, *, options: EmbeddingOptions, output: Path, signature: str = "") -> None:
     """Embed every text of a collection; see `macroscope.critics.clusters.latents`."""
     encoder = text_encoder(options)
-    schema = latents_schema(encoder.width)
+    schema = signed(latents_schema(encoder.width), signature)
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for documents, some, vectors, cut in embedded(texts.batches(), encoder):
             excerpts = [" ".join(text[: 2 * EXCERPT].split())[:EXCERPT] for text in some]

@@ -13,7 +13,7 @@ CRITIC = Critic(
     not_tests=("exponentiated_kl", "mauve"),  # functions of forward KL and of 1 - AUC: the same tests again
     gives_log_q=True,
     stages={
-        "project": Stage("texts:project", reads="texts", megabytes=1000),
+        "project": Stage("texts:project", reads="texts signature", megabytes=1000),
         "compare": Stage(
             "comparison_files:compare_latents",
             reads="control_latents latents resampling evidence",

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from macroscope.critics.signing import signed
 from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
@@ -49,14 +50,15 @@ class Texts:
         return Texts(self.ids[first::2], self.texts[first::2], self.words[first::2])
 
 
-def project(texts: Collection, *, output: Path) -> None:
+def project(texts: Collection, *, output: Path, signature: str = "") -> None:
     """Write the text of every document, in a stream."""
-    with atomic(output) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
+    schema = signed(SCHEMA, signature)
+    with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for some in texts.batches():
             lines = [document.text.replace("\n", " ") for document in some]
             counts = [len(words_of(line)) for line in lines]
             columns = [pa.array([document.id for document in some]), pa.array(lines), pa.array(counts, pa.int32())]
-            writer.write_table(pa.table(columns, schema=SCHEMA))
+            writer.write_table(pa.table(columns, schema=schema))
 
 
 def read_texts(path: Path) -> Texts:

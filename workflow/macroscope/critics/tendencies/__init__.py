@@ -16,7 +16,11 @@ CRITIC = Critic(
     not_tests=("*_d_own", "*_d_reference"),
     stages={
         "project": Stage(
-            "projection:project", reads="texts language", uses="unit language tokenizer", megabytes=4000, minutes=240
+            "projection:project",
+            reads="texts language signature",
+            uses="unit language tokenizer",
+            megabytes=4000,
+            minutes=240,
         ),
         "compare": Stage(
             "comparison:compare_latents",

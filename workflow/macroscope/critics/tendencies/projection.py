@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.corpora.stop_words import stop_words
+from macroscope.critics.signing import signed
 from macroscope.critics.tendencies.features import compression_ratio, features
 from macroscope.critics.tendencies.latents import BLOCK_KEY, TEXTS, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
@@ -28,7 +29,7 @@ Texts = list[tuple[str, int, str]]
 """(id, block, text) of each text."""
 
 
-def project(texts: Collection, *, language: str, options: TendenciesOptions, output: Path) -> None:
+def project(texts: Collection, *, language: str, options: TendenciesOptions, output: Path, signature: str = "") -> None:
     """Measure and count every text of a collection.
 
     Parameters
@@ -42,7 +43,7 @@ def project(texts: Collection, *, language: str, options: TendenciesOptions, out
     """
     size = documents_per_block(texts.total)
     processes = min(usable_cores(), -(-len(texts) // _DOCUMENTS_PER_TASK))
-    schema = TEXTS.with_metadata({BLOCK_KEY: str(size).encode()})
+    schema = signed(TEXTS.with_metadata({BLOCK_KEY: str(size).encode()}), signature)
     tasks = ((some, options.language or language) for some in _tasks(texts, options.unit, size))
     with ExitStack() as stack:
         temporary = stack.enter_context(atomic(output))
