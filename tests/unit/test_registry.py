@@ -4,10 +4,11 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
+from macroscope import critics as room
 from macroscope import registry
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
-from macroscope.registry import find, require
+from macroscope.registry import Declared, find, require
 from macroscope.systems.declaration import Kind
 
 ROOM, GROUP = "macroscope.systems", "macroscope.systems"
@@ -95,3 +96,11 @@ def test_a_critic_that_is_none_is_one_sentence_that_names_its_distribution(tmp_p
     with pytest.raises(MacroscopeError) as error:
         find("macroscope.critics", "CRITIC", Critic, "macroscope.critics")
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("name", ["perplexity", "my-critic", "Questions"])
+def test_a_critic_that_cannot_be_called_so_is_one_sentence(monkeypatch, name):
+    declared = Declared(name, "their_critics", room.critics()["strings"].data)
+    monkeypatch.setattr(room, "find", lambda *_: {name: declared})
+    with pytest.raises(MacroscopeError, match=f"the critic '{name}' of their_critics cannot be called so"):
+        room.critics.__wrapped__()

@@ -59,6 +59,7 @@ def test_stages_that_read_each_other_end():
     stages = {
         "project": Stage("a:b", reads="texts prior", uses="size"),
         "fit_prior": Stage("a:c", reads="all_latents", uses="mode"),
+        "score": Stage("a:d", reads="latents prior"),
     }
     assert Critic("options:Toy", stages).uses("project") == {"size", "mode"}
 
@@ -106,5 +107,7 @@ def test_tests_of_a_difference_are_those_with_a_p_value_that_are_not_named_other
 def test_a_critic_that_cannot_be_is_refused():
     with pytest.raises(ValueError, match="it needs the stage 'project'"):
         Critic("options:Toy", {"score": Stage("a:b")})
+    with pytest.raises(ValueError, match="it needs the stage 'score' or 'compare'"):
+        Critic("options:Toy", {"project": STAGES["project"]})
     with pytest.raises(ValueError, match="by 'explain' or by 'compare', not by both"):
         Critic("options:Toy", STAGES | {"explain": Stage("a:b", reads="latents")})

@@ -8,8 +8,10 @@ import pytest
 from macroscope.config.schema import parse_config
 from macroscope.critics import critics
 from macroscope.critics.declaration import MAKES, signature
+from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.plan import Plan
+from macroscope.stages import Stage
 
 OTHER = {
     "coherence": {
@@ -335,3 +337,12 @@ def test_probing_runs_again_for_its_own_options_alone():
 def test_probing_without_a_reference():
     own = plan_of(critics={"clusters": {"probing": [{"corpus": "web"}]}}).critics.own["clusters"]
     assert list(own.embeddings(names(corpus="web", encoder="minilm"))) == ["embeddings"]
+
+
+def test_an_input_that_nothing_makes_is_one_sentence(monkeypatch):
+    plan = plan_of([{"corpus": "web", "critics": ["strings"]}])
+    monkeypatch.setattr(plan.critics, "stage", lambda critic, stage: Stage("a:b", reads="latent"))
+    with pytest.raises(
+        MacroscopeError, match="critic 'strings', stage 'compare': no 'latent' can be read; did you mean"
+    ):
+        plan.critics.inputs("strings", "compare")

@@ -81,6 +81,8 @@ class Critic:
     def __post_init__(self) -> None:
         if "project" not in self.stages:
             raise ValueError("a critic projects documents onto latents: it needs the stage 'project'")
+        if not {"score", "compare"} & set(self.stages):
+            raise ValueError("a critic gives numbers: it needs the stage 'score' or 'compare'")
         if "explain" in self.stages and "evidence" in self.stages.get("compare", self.stages["project"]).values:
             raise ValueError("evidence is written by 'explain' or by 'compare', not by both")
 

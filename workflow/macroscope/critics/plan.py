@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from macroscope.config.options import CONTROL
 from macroscope.critics import critics
 from macroscope.critics.declaration import MAKES, SHOWN, STAGES, Critic, captions_of, signature
+from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.stages import Stage, Wildcards, as_json, flags, load
@@ -145,6 +146,10 @@ class CriticsPlan:
         for name in self.stage(critic, stage).inputs:
             if name == "all_latents":
                 found[name] = self._latents_of_all(critic)
+            elif name not in PLACES:
+                raise MacroscopeError(
+                    f"critic '{critic}', stage '{stage}': no '{name}' can be read{nearest(name, PLACES)}"
+                )
             elif self._is_made(critic, name):
                 found[name] = self.place(name, critic)
         return found
