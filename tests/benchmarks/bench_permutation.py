@@ -4,18 +4,22 @@ import numpy as np
 from _report import peak_megabytes, say, seconds
 from scipy import stats
 
-from macroscope.statistics.permutation import permutation_p_value
+from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.ratio import ratio_test
 
 VALUES, PERMUTATIONS, OF_REFERENCE = 100_000, 10_000, 50
 
 DATA = f"""
 import numpy as np
 from scipy import stats
-from macroscope.statistics.permutation import permutation_p_value
+from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.ratio import ratio_test
 rng = np.random.default_rng(0)
 a, b = rng.normal(size=(2, {VALUES}))
 """
-OURS = f"permutation_p_value(a, b, lambda s, n: s[..., 0] / n, {PERMUTATIONS}, rng)"
+OURS = (
+    f"ones = np.ones({VALUES}); ratio_test((a, ones), (b, ones), Exchange(({VALUES}, {VALUES})), {PERMUTATIONS}, rng)"
+)
 SCIPY = (
     "stats.permutation_test((a, b), lambda x, y, axis: x.mean(axis=axis) - y.mean(axis=axis), vectorized=True,"
     f" n_resamples={OF_REFERENCE}, batch={OF_REFERENCE}, rng=rng)"
@@ -39,7 +43,8 @@ def main() -> None:
     a, b = rng.normal(size=(2, VALUES))
 
     def ours() -> float:
-        return permutation_p_value(a, b, lambda s, n: s[..., 0] / n, PERMUTATIONS, rng)
+        ones = np.ones(VALUES)
+        return ratio_test((a, ones), (b, ones), Exchange((VALUES, VALUES)), PERMUTATIONS, rng)
 
     def scipy() -> None:
         stats.permutation_test(

@@ -66,3 +66,37 @@ def test_unknown_columns_and_files_are_one_sentence(tables, tmp_path):
         compare_columns(tables[0][["kind"]], tables[1][["kind"]], None, FEW)
     with pytest.raises(MacroscopeError, match="no such file"):
         read_columns(tmp_path / "no.csv")
+
+
+def test_another_type_on_either_side_is_one_sentence(tables):
+    reference, candidate = tables
+    with pytest.raises(MacroscopeError, match="column 'x' is numbers in the reference and text in the candidate"):
+        compare_columns(reference, candidate.assign(x="a"), ["x"], FEW)
+
+
+def test_what_is_no_table_is_one_sentence(tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "not.parquet").write_text("hello")
+    for name in ("empty.csv", "not.parquet"):
+        with pytest.raises(MacroscopeError, match="not a table"):
+            read_columns(tmp_path / name)
+
+
+def test_infinite_values_leave_what_looks_at_order(tables):
+    reference, candidate = tables
+    candidate = candidate.assign(x=candidate["x"].where(candidate.index > 2, np.inf))
+    table = compare_columns(reference, candidate, ["x"], FEW).set_index("statistic")
+    assert table.loc[["ks", "cliffs_delta"], "value"].notna().all()
+    assert (table.loc[["mean", "mean_difference", "hedges_g"], "reason"] == "infinite values").all()
+
+
+def test_rows_of_the_same_id_are_partners():
+    rng = np.random.default_rng(4)
+    prompts = rng.normal(0, 10, 60)
+    reference = pd.DataFrame({"id": range(60), "x": prompts})
+    candidate = pd.DataFrame({"id": range(60), "x": prompts + rng.normal(0.5, 0.3, 60)}).sample(frac=1, random_state=1)
+    paired = compare_columns(reference, candidate, ["x"], FEW).set_index("statistic")
+    alone = compare_columns(reference.drop(columns="id"), candidate, ["x"], FEW).set_index("statistic")
+    assert paired.at["mean_difference", "p_value"] == 0.001
+    assert alone.at["mean_difference", "p_value"] > 0.5
+    assert paired.at["mean_difference", "ci_low"] > 0 > alone.at["mean_difference", "ci_low"]

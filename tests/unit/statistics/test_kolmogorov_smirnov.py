@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.kolmogorov_smirnov import (
     ks_distance,
     ks_interval,
@@ -39,7 +40,7 @@ def test_one_sample_distances_agree_with_scipy():
 def test_continuous_p_value_agrees_with_scipy():
     rng = np.random.default_rng(2)
     a, b = rng.normal(size=40), rng.normal(0.5, 1, 30)
-    assert ks_test(a, b, 100, rng)[1] == pytest.approx(stats.ks_2samp(a, b).pvalue)
+    assert ks_test(a, b, Exchange((40, 30)), 100, rng) == pytest.approx(stats.ks_2samp(a, b).pvalue)
 
 
 def test_p_value_with_ties_is_that_of_all_permutations():
@@ -50,12 +51,14 @@ def test_p_value_with_ties_is_that_of_all_permutations():
         ks_distance(pool[list(chosen)], np.delete(pool, list(chosen))) >= observed - 1e-12
         for chosen in itertools.combinations(range(9), 5)
     ]
-    assert ks_test(a, b, 40_000, np.random.default_rng(0))[1] == pytest.approx(np.mean(reached), abs=0.01)
+    assert ks_test(a, b, Exchange((5, 4)), 40_000, np.random.default_rng(0)) == pytest.approx(
+        np.mean(reached), abs=0.01
+    )
 
 
 def test_p_values_are_uniform_under_the_null_with_ties():
     rng = np.random.default_rng(4)
-    p = [ks_test(rng.poisson(30, 60), rng.poisson(30, 80), 199, rng)[1] for _ in range(400)]
+    p = [ks_test(rng.poisson(30, 60), rng.poisson(30, 80), Exchange((60, 80)), 199, rng) for _ in range(400)]
     # Discrete, so below uniform nowhere by more than chance: the test keeps its level.
     for level in (0.05, 0.1, 0.25):
         assert np.mean(np.array(p) <= level) <= level + 3 * np.sqrt(level * (1 - level) / 400)
@@ -71,21 +74,44 @@ def test_re_estimated_null_gives_lilliefors_critical_value():
     assert monte_carlo_p_value(0.190, simulate, 4000, np.random.default_rng(0)) == pytest.approx(0.05, abs=0.012)
 
 
-def test_interval_covers_the_true_distance():
-    # Normal distributions one unit apart: D = 2 Phi(1/2) - 1.
-    rng, truth, hits = np.random.default_rng(0), 2 * stats.norm.cdf(0.5) - 1, 0
+def test_partners_swap():
+    """A system that adds to every text of its partner: unpaired, the spread of the prompts hides it."""
+    rng = np.random.default_rng(5)
+    prompts = rng.normal(0, 20, 60).round()
+    names = list(range(60))
+    a, b = prompts, prompts + 4
+    assert ks_test(a, b, Exchange((60, 60)), 999, rng) > 0.2
+    assert ks_test(a, b, exchange_of(names, names), 999, rng) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("shift", "scale", "n", "m"), [(0, 1, 60, 150), (1, 1, 60, 150), (0, 1.7, 100, 100), (0, 1, 5, 8)]
+)
+def test_interval_covers_the_true_distance(shift, scale, n, m):
+    rng, places = np.random.default_rng(0), np.linspace(-8, 8, 20_001)
+    truth = np.abs(stats.norm.cdf(places, shift, scale) - stats.norm.cdf(places)).max()
+    held = []
     for _ in range(400):
-        _, low, high = ks_interval(rng.normal(1, 1, 400), rng.normal(0, 1, 400), 0.95)
-        hits += low <= truth <= high
-    assert 0.92 <= hits / 400 <= 0.98
+        _, low, high = ks_interval(rng.normal(shift, scale, n), rng.normal(0, 1, m), 0.95, 200, rng)
+        held.append(low <= truth <= high)
+    assert np.mean(held) >= 0.925
+
+
+def test_interval_of_many_values_is_that_of_a_thinned_support():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(0.5, 1, 5000), rng.normal(0, 1, 5000)
+    distance, low, high = ks_interval(a, b, 0.95, 200, rng)
+    assert distance == ks_distance(a, b)
+    assert low < distance < high
+    assert high - low < 0.07
 
 
 def test_empty_and_constant_samples():
     assert np.isnan(ks_distance([], [1.0]))
-    assert np.isnan(ks_interval([], [1.0], 0.95)).all()
-    assert all(np.isnan(ks_test([], [1.0], 100, np.random.default_rng(0))))
+    assert np.isnan(ks_interval([], [1.0], 0.95, 100, np.random.default_rng(0))).all()
+    assert np.isnan(ks_test([], [1.0], Exchange((0, 1)), 100, np.random.default_rng(0)))
     assert np.isnan(ks_of_counts([0, 0], [1, 2]))
     assert np.isnan(ks_to_cdf([0], [0.5]))
     assert np.isnan(ks_to_continuous_cdf([], stats.norm.cdf))
     assert np.isnan(monte_carlo_p_value(float("nan"), lambda rng: 0.0, 10, np.random.default_rng(0)))
-    assert ks_test([2, 2, 2], [2, 2], 100, np.random.default_rng(0)) == (0.0, 1.0)
+    assert ks_test([2, 2, 2], [2, 2], Exchange((3, 2)), 100, np.random.default_rng(0)) == 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.proportions import share_interval, wilson_interval
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
@@ -19,3 +19,29 @@ def test_wilson_interval_agrees_with_scipy(confidence):
 
 def test_nothing_seen_says_nothing():
     assert wilson_interval(0, 0) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("share", "alike"), [(0.02, 1.0), (0.3, 0.5), (0.95, 3.0)])
+@pytest.mark.parametrize("n", [20, 60, 300])
+def test_interval_of_trials_that_come_in_documents_covers(share, alike, n):
+    """Trials of a document are alike: its own share is drawn from a beta distribution."""
+    rng, held = np.random.default_rng(0), []
+    for _ in range(400):
+        trials = rng.integers(3, 11, n)
+        successes = rng.binomial(trials, rng.beta(share * alike, (1 - share) * alike, n))
+        _, low, high = share_interval(successes, trials)
+        held.append(low <= share <= high)
+    assert np.mean(held) >= 0.92
+
+
+def test_one_trial_a_document_is_wilsons_interval():
+    successes = np.repeat([1, 0], [7, 23])
+    _, low, high = share_interval(successes, np.ones(30))
+    assert (low, high) == pytest.approx([float(end) for end in wilson_interval(7, 30)])
+
+
+def test_without_a_success_each_document_is_one_trial_at_most():
+    _, low, high = share_interval(np.zeros(10), np.full(10, 8.0))
+    assert low == 0
+    assert high > wilson_interval(0, 10)[1] > wilson_interval(0, 80)[1]
+    assert np.isnan(share_interval([0], [0])).all()

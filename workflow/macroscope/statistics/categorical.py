@@ -16,13 +16,10 @@ every divergence comes as
     <name>_floor      the same for two disjoint halves of the reference: what no difference looks like at that size
     <name>_seed_sd    standard deviation over the categorisations, where there are several
 
-The populations' divergence is found by test inversion along the mixtures of the two samples: documents of either side
-are drawn from that side with probability u, and else from both together. u = 0 is no difference, u = 1 the one between
-the samples. That mixture whose samples have the observed value on average gives `_corrected`; those of which 2.5 % of
-the samples reach it, or fall below it, give the interval.
+The populations' divergence is found by test inversion; see `statistics.inversion`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -32,17 +29,34 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from macroscope.statistics.bootstrap import Array, percentile_interval
+from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import FRONTIER, Frontier, divergences, smoothed
+from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.inversion import Categories, invert
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import is_exact, p_value_of, random_memberships
+from macroscope.statistics.permutation import p_value_of
 from macroscope.statistics.tidy import UNDEFINED, Row
 
-Categories = Sequence[sparse.csr_matrix]
-"""One matrix a categorisation: documents x its categories."""
 RANDOM_HALVES = 200
-MIXTURES = np.linspace(0, 0.95, 9)
-"""Shares u between no difference and the observed one; the resamples are spread over them. At 1 a category that one
-side has not would make the populations' KL infinite."""
+_OF_POPULATIONS = "divergence of the two populations"
+STATISTICS = tuple(
+    statistic
+    for name in divergences(FRONTIER)
+    for statistic in (
+        Statistic(
+            name,
+            "divergence of samples of these sizes, on average",
+            "the same distribution over categories on both sides",
+            # Functions of forward KL and of 1 - AUC: the same tests again.
+            difference=name not in ("exponentiated_kl", "mauve"),
+        ),
+        Statistic(f"{name}_corrected", _OF_POPULATIONS),
+        Statistic(f"{name}_bias"),
+        Statistic(f"{name}_at_half", spans="the divergence between random halves of the two samples"),
+        Statistic(f"{name}_floor", spans="the divergence between halves of the sample of real text"),
+        Statistic(f"{name}_seed_sd"),
+    )
+)
 _WEIGHTS_AT_ONCE = 1 << 24
 
 
@@ -72,7 +86,11 @@ def one_hot(labels: NDArray[Any], categories: int) -> sparse.csr_matrix:
 
 
 def compare_categories(
-    reference: Categories, candidate: Categories, options: DivergenceOptions, resampling: Resampling
+    reference: Categories,
+    candidate: Categories,
+    options: DivergenceOptions,
+    resampling: Resampling,
+    exchange: Exchange | None = None,
 ) -> list[Row]:
     """Every divergence of two collections, as this module's head says; in nats, larger = more different but for mauve.
 
@@ -80,6 +98,8 @@ def compare_categories(
     ----------
     reference, candidate
         Counts of both sides under each categorisation, columns in the same order.
+    exchange
+        Of documents of the reference and the candidate, where some have partners.
 
     Returns
     -------
@@ -94,19 +114,28 @@ def compare_categories(
     rng = np.random.default_rng(resampling.seed)
     n, m = reference[0].shape[0], candidate[0].shape[0]
     observed = _divergences(_sums(reference, np.ones((1, n))), _sums(candidate, np.ones((1, m))), options)
-    mixtures = _mixtures(reference, candidate, options, resampling, rng)
+    intervals = invert(
+        reference,
+        candidate,
+        {name: float(values.mean()) for name, values in observed.items()},
+        lambda p, q, known: _means(p, q, replace(options, alpha=0.0) if known else options),
+        resampling.resamples,
+        resampling.confidence,
+        rng,
+    )
     sizes = (n // 2, min(m // 2, n - n // 2))
     halves = _gathered(_subsets(reference, candidate, sizes, rng), options)
     floor = _gathered(_disjoint(reference, sizes, rng), options)
-    null = _gathered(permuted(reference, candidate, options.permutations, rng), options)
-    exact = is_exact(n, m, options.permutations)
+    exchange = exchange or Exchange((n, m))
+    null = _gathered(exchanged(reference, candidate, exchange, options.permutations, rng), options)
+    exact = exchange.is_exact(options.permutations)
     found = []
     for name in names:
         value = float(observed[name].mean())
         several = len(reference) > 1 and bool(np.isfinite(value))
         spread = float(observed[name].std(ddof=1)) if several else UNDEFINED
         p = p_value_of(_size(name, value), _size(name, null[name]), exact)
-        interval, corrected = mixtures.invert(name, value, resampling.confidence)
+        interval, corrected = intervals[name]
         found += [
             (name, value, *interval, p),
             (f"{name}_corrected", *corrected, UNDEFINED),
@@ -118,102 +147,18 @@ def compare_categories(
     return found
 
 
-@dataclass(frozen=True)
-class Mixtures:
-    """Samples of mixtures of two collections, from no difference to that between the two.
-
-    Attributes
-    ----------
-    truth
-        Name -> divergence of each mixture, without smoothing.
-    draws
-        Name -> mixtures x draws: divergences between samples of the mixtures.
-    """
-
-    truth: dict[str, Array]
-    draws: dict[str, Array]
-
-    def invert(
-        self, name: str, value: float, confidence: float
-    ) -> tuple[tuple[float, float], tuple[float, float, float]]:
-        """Interval of an observed value, and (estimate, low, high) of the populations' divergence."""
-        if not (np.isfinite(value) and np.isfinite(self.draws[name]).all()):  # KL without smoothing
-            return (UNDEFINED, UNDEFINED), (UNDEFINED, UNDEFINED, UNDEFINED)
-        sign = -1.0 if name == "mauve" else 1.0  # upward = more different
-        truth, draws, value = sign * self.truth[name], sign * self.draws[name], sign * value
-        tail = (1 - confidence) / 2
-        means = draws.mean(axis=1)
-        low, high = (np.quantile(draws, level, axis=1) for level in (tail, 1 - tail))
-        estimate, least, most = (_where(truth, curve, value) for curve in (means, high, low))
-        spreads = [np.interp(estimate, truth, curve - means) for curve in (low, high)]
-        interval = sorted(sign * (value + spread) for spread in spreads)
-        least, most = min(least, estimate), max(most, estimate)
-        ends = sorted((sign * least, sign * most))
-        lowest, highest = sorted(_range(name))
-
-        def within(number: float) -> float:
-            return min(max(float(number), lowest), highest)
-
-        bounds = within(interval[0]), within(interval[1])
-        return bounds, (within(sign * estimate), within(ends[0]), within(ends[1]))
-
-
-def _where(truth: Array, curve: Array, value: float) -> float:
-    """Truth at which an increasing curve reaches a value; beyond its ends, nothing smaller, and as much larger."""
-    curve = np.maximum.accumulate(curve)
-    if value > curve[-1]:
-        return float(truth[-1] + value - curve[-1])
-    return float(np.interp(value, curve, truth))
-
-
-def _mixtures(
-    reference: Categories,
-    candidate: Categories,
-    options: DivergenceOptions,
-    resampling: Resampling,
-    rng: np.random.Generator,
-) -> Mixtures:
-    both = [sparse.vstack(pair).tocsr() for pair in zip(reference, candidate, strict=True)]
-    sizes = (reference[0].shape[0], candidate[0].shape[0])
-    own = np.repeat([[1.0, 0.0], [0.0, 1.0]], sizes, axis=1) / np.array(sizes)[:, None]
-    draws_each = -(-resampling.resamples // len(MIXTURES))
-    exact, drawn = [], []  # the first of `exact` is that of no difference
-    for u in MIXTURES:
-        probabilities = u * own + (1 - u) / sum(sizes)
-        raw = [_sums(both, row[None] * size) for row, size in zip(probabilities, sizes, strict=True)]
-        exact.append(_divergences(raw[0], raw[1], replace(options, alpha=0.0)))
-        drawn.append(_gathered(_drawn(both, probabilities, sizes, draws_each, rng), options))
-    return Mixtures(
-        {name: np.array([_range(name)[0], *(some[name].mean() for some in exact[1:])]) for name in exact[0]},
-        {name: np.stack([some[name] for some in drawn]) for name in drawn[0]},
-    )
-
-
-def _drawn(
-    both: Categories, probabilities: Array, sizes: tuple[int, int], draws: int, rng: np.random.Generator
+def exchanged(
+    reference: Categories, candidate: Categories, exchange: Exchange, permutations: int, rng: np.random.Generator
 ) -> Iterator[tuple[list[Array], list[Array]]]:
-    """Counts of samples with replacement."""
-    for some in _chunks(draws, sum(sizes)):
-        first, second = (
-            _sums(both, rng.multinomial(size, row, some).astype(float))
-            for size, row in zip(sizes, probabilities, strict=True)
-        )
-        yield first, second
-
-
-def permuted(
-    reference: Categories, candidate: Categories, permutations: int, rng: np.random.Generator
-) -> Iterator[tuple[list[Array], list[Array]]]:
-    """Counts of both sides after exchanging documents between them, sizes kept; all divisions where there are few.
+    """Counts of both sides after exchanging documents between them; all divisions where there are few.
 
     Yields
     ------
     two lists, an array draws x categories for each categorisation
     """
     both = [sparse.vstack(pair).tocsr() for pair in zip(reference, candidate, strict=True)]
-    n, units = reference[0].shape[0], both[0].shape[0]
     totals = [np.asarray(some.sum(axis=0)).ravel() for some in both]
-    for inside in random_memberships(units, n, permutations, max(1, _WEIGHTS_AT_ONCE // units), rng):
+    for inside in exchange.memberships(permutations, rng):
         first = _sums(both, inside)
         yield first, [total - some for total, some in zip(totals, first, strict=True)]
 
@@ -268,20 +213,18 @@ def _divergences(first: list[Array], second: list[Array], options: DivergenceOpt
 
 def _gathered(draws: Iterator[tuple[list[Array], list[Array]]], options: DivergenceOptions) -> dict[str, Array]:
     """Name -> mean over the categorisations of each draw."""
-    parts = [_divergences(first, second, options) for first, second in draws]
-    return {name: np.concatenate([part[name].mean(axis=1) for part in parts]) for name in parts[0]}
+    parts = [_means(first, second, options) for first, second in draws]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _means(first: list[Array], second: list[Array], options: DivergenceOptions) -> dict[str, Array]:
+    """Name -> mean over the categorisations of each draw."""
+    return {name: values.mean(axis=1) for name, values in _divergences(first, second, options).items()}
 
 
 def _size(name: str, values: Any) -> Any:
     """A divergence, or for MAUVE what it lacks to 1, finite so that equal ones can be told."""
     return np.minimum(1 - values if name == "mauve" else values, np.finfo(float).max)
-
-
-def _range(name: str) -> tuple[float, float]:
-    """Value of a divergence where nothing differs, and where everything does."""
-    most = {"jensen_shannon": float(np.log(2)), "auc_divergence": 1.0, "frontier_integral": 1.0}
-    ends = {"mauve": (1.0, 0.0), "exponentiated_kl": (1.0, float("inf"))}
-    return ends.get(name, (0.0, most.get(name, float("inf"))))
 
 
 def _spread(values: Array, confidence: float) -> tuple[float, float, float]:

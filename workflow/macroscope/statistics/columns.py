@@ -5,19 +5,44 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.statistics.bootstrap import Array, bca_interval, bootstrap_sums
+from macroscope.statistics import categorical
+from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
+from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
+from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
-from macroscope.statistics.permutation import permutation_p_value
-from macroscope.statistics.power import minimum_detectable_difference
-from macroscope.statistics.tidy import UNDEFINED
+from macroscope.statistics.ratio import (
+    Interval,
+    difference_interval,
+    minimum_detectable,
+    ratio_interval,
+    ratio_test,
+)
+from macroscope.statistics.tidy import UNDEFINED, Row, undefined, value_only
 from macroscope.statistics.total_variation import total_variation_test
 
+NUMBERS = (
+    Statistic("mean", "mean of the system"),
+    Statistic(
+        "mean_difference",
+        "mean of the system minus that of real text",
+        "the same mean in documents of the system and of real text, whatever their spread",
+    ),
+    Statistic("ks", "Kolmogorov-Smirnov distance of the two populations", "the same distribution on both sides"),
+    Statistic("cliffs_delta", "P(system > real text) - P(system < real text)"),
+    Statistic("hedges_g", "difference in means in standard deviations of both sides together"),
+    Statistic("minimum_detectable_difference"),
+)
+TEXT = (
+    Statistic("tvd_*", "", "the same distribution over categories on both sides", difference=False),
+    *categorical.STATISTICS,
+)
 NAMES = ["column", "statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
 
 
@@ -25,7 +50,10 @@ def read_columns(path: Path) -> pd.DataFrame:
     """Read a table: Parquet or CSV."""
     if not path.exists():
         raise MacroscopeError(f"{path}: no such file")
-    return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+    try:
+        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError, pa.ArrowInvalid) as error:
+        raise MacroscopeError(f"{path}: not a table, CSV or Parquet ({str(error).strip()})") from None
 
 
 def compare_columns(
@@ -41,23 +69,28 @@ def compare_columns(
     Returns
     -------
     data frame
-        A row a column and statistic. Numbers: mean (of the candidate), mean_difference (candidate - reference, with
-        BCa interval and permutation p-value), ks, hedges_g, cliffs_delta, minimum_detectable_difference (at 5 % and a
-        power of 80 %). Text: tvd_sup, tvd_half_l1, and the divergences of
-        `statistics.categorical`. `p_adjusted` is Benjamini-Hochberg over the table; `reason` says
-        why a value is NaN. Values that are NaN in a table do not count in its n.
+        A row a column and statistic, as `NUMBERS` and `TEXT` declare them. Numbers: mean (of the candidate),
+        mean_difference (candidate - reference), ks, hedges_g, cliffs_delta, minimum_detectable_difference (at 5 % and a
+        power of 80 %). Text: tvd_sup, tvd_half_l1, and the divergences of `statistics.categorical`. `p_adjusted` is
+        Benjamini-Hochberg over the table; `reason` says why a value is NaN. Values that are NaN in a table do not count
+        in its n. Where both tables have a column `id`, rows of the same id are partners; see `statistics.exchange`.
     """
     names = list(columns) if columns else _numbers(reference, candidate)
+    rows: list[tuple[object, ...]] = []
     for name in names:
-        for side, table in (("reference", reference), ("candidate", candidate)):
-            if name not in table:
-                raise MacroscopeError(f"the {side} has no column '{name}'{nearest(name, list(table.columns))}")
-    rows = [
-        row for name in names for row in _compare(name, reference[name].dropna(), candidate[name].dropna(), resampling)
-    ]
+        sides = [_column(table, name, side) for side, table in (("reference", reference), ("candidate", candidate))]
+        rows += _compare(name, sides[0], sides[1], resampling)
     table = pd.DataFrame(rows, columns=NAMES)
     table.insert(NAMES.index("p_value") + 1, "p_adjusted", benjamini_hochberg(table["p_value"]))
     return table.assign(seed=resampling.seed, signature=resampling.signature)
+
+
+def _column(table: pd.DataFrame, name: str, side: str) -> pd.Series:
+    """Values of a column that are there, by their ids where the table has them."""
+    if name not in table:
+        raise MacroscopeError(f"the {side} has no column '{name}'{nearest(name, list(table.columns))}")
+    values = table[name] if "id" not in table or name == "id" else table.set_index("id")[name]
+    return values.dropna()
 
 
 def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
@@ -69,81 +102,80 @@ def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
 
 def _compare(name: str, reference: pd.Series, candidate: pd.Series, resampling: Resampling) -> list[tuple[object, ...]]:
     sizes = (len(reference), len(candidate))
-    if pd.api.types.is_numeric_dtype(reference):
-        rows = compare_numbers(reference.to_numpy(float), candidate.to_numpy(float), resampling)
+    numeric = [pd.api.types.is_numeric_dtype(side) or not len(side) for side in (reference, candidate)]
+    if numeric[0] != numeric[1]:
+        kinds = ["numbers" if some else "text" for some in numeric]
+        raise MacroscopeError(
+            f"column '{name}' is {kinds[0]} in the reference and {kinds[1]} in the candidate; give both the same type"
+        )
+    named = reference.index.name == candidate.index.name == "id"
+    exchange = exchange_of(list(reference.index), list(candidate.index)) if named else Exchange(sizes)
+    if numeric[0]:
+        rows = compare_numbers(reference.to_numpy(float), candidate.to_numpy(float), resampling, exchange)
+        infinite = any(np.isinf(side.to_numpy(float)).any() for side in (reference, candidate))
     else:
-        rows = _compare_categories(reference.astype(str), candidate.astype(str), resampling)
-    return [(name, statistic, *values, *sizes, _reason(values[0], sizes)) for statistic, *values in rows]
+        rows, infinite = _compare_categories(reference.astype(str), candidate.astype(str), resampling, exchange), False
+    return [(name, statistic, *values, *sizes, _reason(values[0], sizes, infinite)) for statistic, *values in rows]
 
 
 def compare_numbers(
-    reference: Array, candidate: Array, resampling: Resampling
-) -> list[tuple[str, float, float, float, float]]:
-    """(statistic, value, low, high, p) of each comparison of two samples of numbers; see `compare_columns`."""
+    reference: Array, candidate: Array, resampling: Resampling, exchange: Exchange | None = None
+) -> list[Row]:
+    """(statistic, value, low, high, p) of each comparison of two samples of numbers; see `compare_columns`.
+
+    Parameters
+    ----------
+    exchange
+        Of reference and candidate; default: nobody has partners. Where a value is infinite, only what looks at order
+        is defined: ks and cliffs_delta.
+    """
     if not len(reference) or not len(candidate):
-        names = ("mean", "mean_difference", "ks", "hedges_g", "cliffs_delta", "minimum_detectable_difference")
-        return [(name, UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED) for name in names]
-    level = resampling.confidence
+        return [undefined(statistic.pattern) for statistic in NUMBERS]
+    exchange = exchange or Exchange((len(reference), len(candidate)))
+    level, resamples, draws = resampling.confidence, resampling.resamples, resampling.permutations
     rng = np.random.default_rng(resampling.seed)
-    sums = bootstrap_sums(candidate, resampling.resamples, rng)
-    p = permutation_p_value(candidate, reference, _mean, resampling.permutations, rng)
-    distance, p_ks = ks_test(candidate, reference, resampling.permutations, rng)
-    return [
-        ("mean", float(candidate.mean()), *bca_interval(candidate, _mean, sums, level), UNDEFINED),
-        ("mean_difference", *_difference(candidate, reference, sums, resampling, rng), p),
-        ("ks", distance, *ks_interval(candidate, reference, level)[1:], p_ks),
-        ("hedges_g", *hedges_g(candidate, reference, level), UNDEFINED),
+    distance, low, high = ks_interval(candidate, reference, level, resamples, rng)
+    by_order: list[Row] = [
+        ("ks", distance, low, high, ks_test(reference, candidate, exchange, draws, rng)),
         ("cliffs_delta", *cliffs_delta(candidate, reference, level), UNDEFINED),
-        (
-            "minimum_detectable_difference",
-            minimum_detectable_difference(candidate, reference),
-            UNDEFINED,
-            UNDEFINED,
-            UNDEFINED,
-        ),
+    ]
+    if not (np.isfinite(reference).all() and np.isfinite(candidate).all()):
+        others = [s.pattern for s in NUMBERS if s.pattern not in ("ks", "cliffs_delta")]
+        return [*map(undefined, others), *by_order]
+    ours, theirs = (candidate, np.ones(len(candidate))), (reference, np.ones(len(reference)))
+    difference = difference_interval(theirs, ours, exchange, level, resamples, rng)
+    return [
+        ("mean", *ratio_interval(ours, level, resamples, rng), UNDEFINED),
+        ("mean_difference", *difference, ratio_test(theirs, ours, exchange, draws, rng)),
+        *by_order,
+        ("hedges_g", *hedges_g(candidate, reference, level), UNDEFINED),
+        value_only("minimum_detectable_difference", minimum_detectable(theirs, ours)),
     ]
 
 
-def mean_interval(values: Array, resampling: Resampling) -> tuple[float, float, float]:
-    """Mean of a sample of numbers with its BCa interval; NaN for no number."""
-    if not len(values):
-        return (UNDEFINED,) * 3
-    sums = bootstrap_sums(values, resampling.resamples, np.random.default_rng(resampling.seed))
-    return (float(values.mean()), *bca_interval(values, _mean, sums, resampling.confidence))
-
-
-def _difference(
-    candidate: Array, reference: Array, sums: Array, resampling: Resampling, rng: np.random.Generator
-) -> tuple[float, float, float]:
-    """Difference in means with its percentile interval over both samples."""
-    others = bootstrap_sums(reference, resampling.resamples, rng)
-    draws = sums[:, 0] / len(candidate) - others[:, 0] / len(reference)
-    tail = (1 - resampling.confidence) / 2
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return float(candidate.mean() - reference.mean()), float(low), float(high)
-
-
-def _mean(sums: Array, n: Array) -> Array:
-    return sums[..., 0] / n
+def mean_interval(values: Array, resampling: Resampling) -> Interval:
+    """Mean of a sample of numbers with its interval; NaN for no number."""
+    rng = np.random.default_rng(resampling.seed)
+    return ratio_interval((values, np.ones(len(values))), resampling.confidence, resampling.resamples, rng)
 
 
 def _compare_categories(
-    reference: pd.Series, candidate: pd.Series, resampling: Resampling
-) -> list[tuple[str, float, float, float, float]]:
+    reference: pd.Series, candidate: pd.Series, resampling: Resampling, exchange: Exchange
+) -> list[Row]:
     codes, categories = pd.factorize(pd.concat([candidate, reference]))
     ours, theirs = (one_hot(some, len(categories)) for some in (codes[: len(candidate)], codes[len(candidate) :]))
     rng = np.random.default_rng(resampling.seed)
-    found = total_variation_test(ours, theirs, resampling.permutations, rng)
+    found = total_variation_test(theirs, ours, exchange, resampling.permutations, rng)
     options = DivergenceOptions(permutations=resampling.permutations)
     return [
         *((name, value, UNDEFINED, UNDEFINED, p) for name, (value, p) in found.items()),
-        *compare_categories([theirs], [ours], options, resampling),
+        *compare_categories([theirs], [ours], options, resampling, exchange),
     ]
 
 
-def _reason(value: float, sizes: tuple[int, int]) -> str:
+def _reason(value: float, sizes: tuple[int, int], infinite: bool) -> str:
     if not np.isnan(value):
         return ""
     if min(sizes) == 0:
         return "no value in the " + ("reference" if sizes[0] == 0 else "candidate")
-    return "undefined for so few or so equal values"
+    return "infinite values" if infinite else "undefined for so few or so equal values"

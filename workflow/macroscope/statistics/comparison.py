@@ -1,5 +1,6 @@
 """Tidy tables of statistics from the files of a comparison."""
 
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,11 @@ from scipy import sparse
 
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
+from macroscope.statistics.exchange import exchange_of, partners
 from macroscope.statistics.latent import Resampling, compare, pooled
 from macroscope.statistics.tidy import write_statistics
+
+log = logging.getLogger("macroscope")
 
 CATEGORIES = "categories"
 
@@ -38,6 +42,12 @@ def compare_files(
     """
     control = _read_scores(reference)
     scores = control if candidate == reference else _read_scores(candidate)
+    shared = 0 if scores is control else partners(list(control["id"]), list(scores["id"]))
+    if shared:
+        log.info(
+            "%s: %d of %d documents have partners in real text (same id): tested in pairs", system, shared, len(scores)
+        )
+        signature = f"{signature}|partners:{shared}"
     table = compare(control, scores, resampling)
     if scores is not control and CATEGORIES in control and CATEGORIES in scores:
         table = pd.concat([table, category_table(control, scores, resampling)], ignore_index=True)
@@ -55,7 +65,8 @@ def category_table(reference: pd.DataFrame, candidate: pd.DataFrame, resampling:
     shape = (len(documents), len(names))
     units = sparse.csr_matrix((np.ones(known.sum()), (rows[known], codes[known])), shape=shape)
     options = DivergenceOptions(permutations=min(resampling.permutations, DivergenceOptions.permutations))
-    found = compare_categories([units[: len(reference)]], [units[len(reference) :]], options, resampling)
+    exchange = exchange_of(list(reference["id"]), list(candidate["id"]))
+    found = compare_categories([units[: len(reference)]], [units[len(reference) :]], options, resampling, exchange)
     table = pd.DataFrame(found, columns=["statistic", "value", "ci_low", "ci_high", "p_value"])
     return table.assign(
         n_reference=len(reference),

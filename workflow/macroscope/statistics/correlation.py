@@ -23,11 +23,17 @@ from scipy.special import ndtri, stdtrit
 from scipy.stats import rankdata
 
 from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import TIE
 
 Coefficient = Literal["spearman", "pearson"]
 COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson")
+_NULL = "no connection between the statistic and the scores of the systems"
+STATISTICS = (
+    Statistic("spearman", "rank correlation over all such systems", _NULL),
+    Statistic("pearson", "correlation over all such systems, for normal data", _NULL),
+)
 EXACT_SYSTEMS = 9
 """Up to so many systems all orders are enumerated: 9! = 362,880."""
 FEWEST_SYSTEMS = 3

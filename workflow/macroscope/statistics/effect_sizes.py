@@ -2,9 +2,10 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.proportions import wilson_interval
 
 Interval = tuple[float, float, float]
 """(value, low, high)"""
@@ -16,20 +17,30 @@ def hedges_g(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Interval:
     Returns
     -------
     value, low, high
-        With the large-sample normal interval; NaN where a side has fewer than two values, 0 where all are equal, and
-        infinite where the means differ and nothing varies.
+        With the interval of the delta method for whatever distributions, by Student's t with the smaller side's degrees
+        of freedom; NaN where a side has fewer than two values, 0 where all are equal, and infinite where the means
+        differ and nothing varies.
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     n, m = len(a), len(b)
     if n < 2 or m < 2:
         return (float("nan"),) * 3
-    pooled = np.sqrt(((n - 1) * a.var(ddof=1) + (m - 1) * b.var(ddof=1)) / (n + m - 2))
+    weights = np.array([n - 1, m - 1]) / (n + m - 2)
+    variances = np.array([a.var(ddof=1), b.var(ddof=1)])
+    pooled = np.sqrt(weights @ variances)
     difference = a.mean() - b.mean()
     if pooled == 0:
         value = 0.0 if difference == 0 else float(np.sign(difference) * np.inf)
         return value, value, value
-    value = difference / pooled * (1 - 3 / (4 * (n + m) - 9))
-    half = ndtri(0.5 + confidence / 2) * np.sqrt((n + m) / (n * m) + value**2 / (2 * (n + m)))
+    correction = 1 - 3 / (4 * (n + m) - 9)
+    value = difference / pooled * correction
+    # What each value adds to the difference, and takes from it through the standard deviation.
+    squared = 0.0
+    for sign, side, weight, variance in zip((1, -1), (a, b), weights, variances, strict=True):
+        centred = side - side.mean()
+        influence = sign * centred / pooled - difference * weight * (centred**2 - variance) / (2 * pooled**3)
+        squared += (influence**2).sum() / (len(side) * (len(side) - 1))
+    half = stdtrit(min(n, m) - 1, 0.5 + confidence / 2) * np.sqrt(squared) * correction
     return float(value), float(value - half), float(value + half)
 
 
@@ -39,8 +50,9 @@ def cliffs_delta(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Interv
     Returns
     -------
     value, low, high
-        With the asymmetric interval of Feng and Cliff (2004), eq. 9; NaN where a side is empty, interval NaN where a
-        side has one value only.
+        With the asymmetric interval of Feng and Cliff (2004), eq. 9; where all values of one side are above all of the
+        other, it reaches as far as Wilson's does for so many successes without a failure as the smaller side has
+        values. NaN where a side is empty, interval NaN where a side has one value only.
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     n, m = len(a), len(b)
@@ -58,7 +70,8 @@ def cliffs_delta(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Interv
     variance = max((rows + columns - cells) / (n * m * (n - 1) * (m - 1)), (1 - value**2) / (n * m - 1))
     z = ndtri(0.5 + confidence / 2)
     if abs(value) == 1:
-        return value, value, value
+        least = 2 * float(wilson_interval(min(n, m), min(n, m), confidence)[0]) - 1
+        return (value, least, 1.0) if value > 0 else (value, -1.0, -least)
     root = z * np.sqrt(variance * ((1 - value**2) ** 2 + z**2 * variance))
     scale = 1 - value**2 + z**2 * variance
     ends = ((value - value**3 - root) / scale, (value - value**3 + root) / scale)

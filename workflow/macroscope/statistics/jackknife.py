@@ -49,17 +49,25 @@ def jackknife_interval(
 
 
 def jackknife_interval_of_texts(
-    texts: int, statistic: Callable[[NDArray[np.bool_]], float], confidence: float, most: int = MOST_GROUPS
-) -> tuple[float, float, float]:
+    documents: ArrayLike,
+    statistic: Callable[[NDArray[np.bool_]], ArrayLike],
+    confidence: float,
+    most: int = MOST_GROUPS,
+) -> tuple[Array, Array, Array]:
     """Value and interval of a statistic of texts, which is given the texts that it may use (a mask).
+
+    Parameters
+    ----------
+    documents
+        Number of the document, or block of documents, of each text: its texts stay together.
 
     See `jackknife_interval`.
     """
-    count = min(most, texts)
-    group = np.arange(texts) % max(count, 1)
+    known, document = np.unique(np.asarray(documents), return_inverse=True)
+    count = min(most, len(known))
+    group = document % max(count, 1)
     left_out = [statistic(group != g) for g in range(count)]
-    value, low, high = _interval(statistic(np.ones(texts, dtype=bool)), left_out, confidence)
-    return float(value), float(low), float(high)
+    return _interval(statistic(np.ones(len(document), dtype=bool)), left_out, confidence)
 
 
 def _interval(value: ArrayLike, left_out: Sequence[ArrayLike], confidence: float) -> tuple[Array, Array, Array]:

@@ -9,14 +9,17 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 from scipy.stats import ks_2samp
 
 from macroscope.statistics.bootstrap import Array
-from macroscope.statistics.permutation import TIE
+from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.permutation import TIE, p_value_of
+from macroscope.statistics.proportions import wilson_interval
 
 FINEST_SUPPORT = 4096
 """With more distinct values than this, ties hardly matter, and the continuous null is used: slightly conservative."""
+PLACES = 512
+"""At most so many values are looked at for the interval of a distance."""
 
 
 def ks_distance(a: ArrayLike, b: ArrayLike) -> float:
@@ -32,28 +35,42 @@ def ks_of_counts(first: ArrayLike, second: ArrayLike) -> float:
     return float(np.abs(np.cumsum(first) / first.sum() - np.cumsum(second) / second.sum()).max())
 
 
-def ks_interval(a: ArrayLike, b: ArrayLike, confidence: float) -> tuple[float, float, float]:
-    """Return D between two samples with its large-sample interval.
+def ks_interval(
+    a: ArrayLike, b: ArrayLike, confidence: float, resamples: int, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Return D between two samples with an interval of the distance of the two populations.
 
-    Where the distributions differ, D is asymptotically normal, with the variance of the difference of the two
-    empirical distributions at the point where it is largest (Raghavachari 1973). Where they do not differ, the lower
-    end reaches 0, and D itself is biased upwards: the p-value tells.
+    D is the largest of many differences, so the observed one is too large where nothing differs, and where it does the
+    place of the largest is chosen by chance. The lower end takes that into account: it lies below by the quantile of
+    the largest resampled deviation, over all places that might be the largest (intersection bounds; Chernozhukov, Lee
+    and Rosen 2013). The upper end is the largest of the upper ends of these places (Newcombe's, 1998), since the
+    true largest difference is at one of them.
 
     Returns
     -------
     D, low, high
         In [0, 1]; NaN where a sample is empty.
     """
-    counts = _counts(a, b)
-    n, m = (side.sum() for side in counts)
-    if not n or not m:
+    counts = _thinned(*_counts(a, b))
+    sizes = [side.sum() for side in counts]
+    if not all(sizes):
         return (float("nan"),) * 3
-    first, second = (np.cumsum(side) / side.sum() for side in counts)
-    at = int(np.abs(first - second).argmax())
-    distance = abs(first[at] - second[at])
-    variance = first[at] * (1 - first[at]) / n + second[at] * (1 - second[at]) / m
-    half = ndtri(0.5 + confidence / 2) * np.sqrt(variance)
-    return float(distance), float(max(distance - half, 0.0)), float(min(distance + half, 1.0))
+    distance = ks_distance(a, b)
+    shares = [np.cumsum(side) / size for side, size in zip(counts, sizes, strict=True)]
+    low, high = _newcombe(shares, sizes, confidence)
+    # A resample varies less than a sample: by (n - 1) / n.
+    drawn = [
+        (np.cumsum(rng.multinomial(int(size), side / size, resamples), axis=1) / size - share)
+        * np.sqrt(size / max(size - 1, 0.5))
+        for side, size, share in zip(counts, sizes, shares, strict=True)
+    ]
+    deviations = np.abs(drawn[0] - drawn[1])
+    level = 0.5 + confidence / 2
+    everywhere = np.quantile(deviations.max(axis=1), level)
+    gaps = np.abs(shares[0] - shares[1])
+    near = gaps >= gaps.max() - everywhere
+    least = min(distance - np.quantile(deviations[:, near].max(axis=1), level), low[gaps.argmax()])
+    return distance, float(max(least, 0.0)), float(min(max(high[near].max(), distance), 1.0))
 
 
 def ks_to_cdf(counts: ArrayLike, cdf: ArrayLike) -> float:
@@ -85,27 +102,36 @@ def ks_to_continuous_cdf(sample: ArrayLike, cdf: Callable[[Array], Array]) -> fl
     return float(max((steps[1:] - expected).max(), (expected - steps[:-1]).max()))
 
 
-def ks_test(a: ArrayLike, b: ArrayLike, permutations: int, rng: np.random.Generator) -> tuple[float, float]:
-    """D between two samples, and its p-value.
+def ks_test(a: ArrayLike, b: ArrayLike, exchange: Exchange, permutations: int, rng: np.random.Generator) -> float:
+    """p-value of D between two samples.
 
-    With ties, the null is that of exchanging the labels of the pooled sample: `permutations` draws, (c + 1) / (n + 1).
-    Without, or on a support finer than `FINEST_SUPPORT`, it is the exact or asymptotic one of Kolmogorov and Smirnov.
+    With ties, or where documents have partners, the null is that of exchanging documents. Else, or on a support finer
+    than `FINEST_SUPPORT`, it is the exact or asymptotic one of Kolmogorov and Smirnov.
+
+    Parameters
+    ----------
+    exchange
+        Of the documents of `a` and `b`.
 
     Returns
     -------
-    D, p
-        NaN where a sample is empty; p = 1 where all values are equal.
+    p
+        NaN where a sample is empty; 1 where all values are equal.
     """
     first, second = _counts(a, b)
-    distance = ks_of_counts(first, second)
     n, m = int(first.sum()), int(second.sum())
     if not n or not m:
-        return distance, float("nan")
-    pooled = (first + second).astype(np.int64)
-    if pooled.max() == 1 or len(pooled) > FINEST_SUPPORT:
-        return distance, float(ks_2samp(a, b).pvalue)
-    reached = np.count_nonzero(_permuted_distances(pooled, n, permutations, rng) >= distance * (1 - TIE))
-    return distance, float((reached + 1) / (permutations + 1))
+        return float("nan")
+    distance, pooled = ks_of_counts(first, second), (first + second).astype(np.int64)
+    if exchange.paired:
+        null = _exchanged_distances(
+            np.concatenate([np.asarray(a, float), np.asarray(b, float)]), exchange, permutations, rng
+        )
+    elif pooled.max() == 1 or len(pooled) > FINEST_SUPPORT:
+        return float(ks_2samp(a, b).pvalue)
+    else:
+        null = _permuted_distances(pooled, n, permutations, rng)
+    return p_value_of(distance, null, exchange.paired and exchange.is_exact(permutations))
 
 
 def monte_carlo_p_value(
@@ -131,6 +157,27 @@ def _counts(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     return first, second
 
 
+def _thinned(first: Array, second: Array) -> tuple[Array, Array]:
+    """Counts of both sides over a support of at most `PLACES` values, each about as frequent."""
+    pooled = np.cumsum(first + second)
+    if len(pooled) <= PLACES:
+        return first, second
+    cell = np.minimum((pooled / pooled[-1] * PLACES).astype(int), PLACES - 1)
+    thinned = [np.bincount(cell, side, PLACES).astype(float) for side in (first, second)]
+    return thinned[0], thinned[1]
+
+
+def _newcombe(shares: list[Array], sizes: list[float], confidence: float) -> tuple[Array, Array]:
+    """Ends of intervals of |difference| of two shares, elementwise, by Wilson's of each (Newcombe 1998, method 10)."""
+    first, second = shares
+    larger = first >= second
+    p, q = np.where(larger, first, second), np.where(larger, second, first)
+    n, m = np.where(larger, sizes[0], sizes[1]), np.where(larger, sizes[1], sizes[0])
+    low_p, high_p = wilson_interval(np.minimum(p, 1.0) * n, n, confidence)
+    low_q, high_q = wilson_interval(np.minimum(q, 1.0) * m, m, confidence)
+    return p - q - np.hypot(p - low_p, high_q - q), p - q + np.hypot(high_p - p, q - low_q)
+
+
 def _permuted_distances(pooled: np.ndarray, n: int, permutations: int, rng: np.random.Generator) -> Array:
     """Return D of each of `permutations` random divisions of pooled counts into n and the rest."""
     m = int(pooled.sum()) - n
@@ -142,3 +189,15 @@ def _permuted_distances(pooled: np.ndarray, n: int, permutations: int, rng: np.r
         second = np.cumsum(pooled) - first
         distances[start : start + size] = np.abs(first / n - second / m).max(axis=1)
     return distances
+
+
+def _exchanged_distances(values: Array, exchange: Exchange, permutations: int, rng: np.random.Generator) -> Array:
+    """Return D after each exchange of documents between the two samples."""
+    order = np.argsort(values, kind="stable")
+    last = np.append(values[order][1:] != values[order][:-1], True)  # ends of runs of equal values
+    found = []
+    for inside in exchange.memberships(permutations, rng):
+        first = np.cumsum(inside[:, order], axis=1)[:, last] / exchange.sizes[0]
+        second = np.cumsum(1 - inside[:, order], axis=1)[:, last] / exchange.sizes[1]
+        found.append(np.abs(first - second).max(axis=1))
+    return np.concatenate(found)

@@ -14,8 +14,32 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from macroscope.statistics.bootstrap import Array, Statistic, bootstrap_sums, percentile_interval
-from macroscope.statistics.permutation import permutation_p_value
+from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.proportions import share_interval
+from macroscope.statistics.ratio import (
+    Interval,
+    Sample,
+    difference_interval,
+    minimum_detectable,
+    ratio_interval,
+    ratio_test,
+)
+from macroscope.statistics.tidy import UNDEFINED, value_only
+
+MEAN, POOLED, PERPLEXITY, SHARE = "mean", "pooled", "perplexity", "share"
+"""What a measure is: a mean over documents; a ratio of sums; its exponential; a share, pooled over documents."""
+_A_STATE = ("entropy", "kl", "margin")
+_NULL = "the same {} in documents of the system and of real text, whatever their spread"
+STATISTICS = (
+    Statistic("latent_nll", "mean T(x) of the system", _NULL.format("mean T(x)"), difference=False),
+    Statistic("latent_ppl", "latent PPL of the system", _NULL.format("latent PPL")),
+    Statistic("latent_ppl_ratio", "latent PPL of the system over that of real text"),
+    Statistic("latent_ppl_minimum_detectable"),
+    Statistic("latent_ppl_*", "latent PPL of the system", _NULL.format("latent PPL"), difference=False),
+    Statistic("posterior_*", "mean a latent state of the system", _NULL.format("mean a latent state")),
+    Statistic("*_share", "share in the system", _NULL.format("share")),
+)
 
 
 @dataclass(frozen=True)
@@ -35,43 +59,47 @@ class Resampling:
 
 @dataclass(frozen=True)
 class Measure:
-    """A statistic of one collection: which columns it adds up, and what it makes of the sums."""
+    """A statistic of one collection.
+
+    Attributes
+    ----------
+    name
+        Of the statistic.
+    numerator, denominator
+        Columns that are added up over documents; no denominator: documents are counted.
+    kind
+        `MEAN`, `POOLED`, `PERPLEXITY` or `SHARE`.
+    """
 
     name: str
-    columns: tuple[str, ...]
-    statistic: Statistic
+    numerator: str
+    denominator: str
+    kind: str
 
-
-def _mean(sums: Array, n: Array) -> Array:
-    return sums[..., 0] / n
-
-
-def _ratio(sums: Array, n: Array) -> Array:
-    with np.errstate(invalid="ignore", divide="ignore"):  # 0 of 0 is undefined: nan
-        return sums[..., 0] / sums[..., 1]
-
-
-def _exp_ratio(sums: Array, n: Array) -> Array:
-    return np.exp(_ratio(sums, n))
+    @property
+    def columns(self) -> list[str]:
+        """Columns that it needs."""
+        return [name for name in (self.numerator, self.denominator) if name]
 
 
 def measures(columns: Sequence[str]) -> list[Measure]:
     """Measures that a scores table allows.
 
     `latent_nll` is the mean T(x) in nats a document; `latent_ppl` pools over documents; `posterior_entropy` and
-    `posterior_kl` are in nats a latent state. A further column nll_<variant> gives latent_ppl_<variant>; a pair
-    count_<name>, of_<name> gives the share <name>, pooled over documents.
+    `posterior_kl` are in nats a latent state, and `posterior_margin` is the mean lead of the most probable one. A
+    further column nll_<variant> gives latent_ppl_<variant>, over the column units_<variant> where there is one; a pair
+    count_<name>, of_<name> gives <name>_share, pooled over documents.
     """
-    found = [Measure("latent_nll", ("nll",), _mean), Measure("latent_ppl", ("nll", "units"), _exp_ratio)]
-    for column in ("entropy", "kl"):
-        if column in columns:
-            found.append(Measure(f"posterior_{column}", (column, "units"), _ratio))
+    found = [Measure("latent_nll", "nll", "", MEAN), Measure("latent_ppl", "nll", "units", PERPLEXITY)]
+    found += [Measure(f"posterior_{name}", name, "units", POOLED) for name in _A_STATE if name in columns]
     for column in columns:
         if column.startswith("nll_"):
-            found.append(Measure(f"latent_ppl_{column.removeprefix('nll_')}", (column, "units"), _exp_ratio))
+            variant = column.removeprefix("nll_")
+            units = f"units_{variant}" if f"units_{variant}" in columns else "units"
+            found.append(Measure(f"latent_ppl_{variant}", column, units, PERPLEXITY))
         if column.startswith("count_"):
             name = column.removeprefix("count_")
-            found.append(Measure(name, (column, f"of_{name}"), _ratio))
+            found.append(Measure(f"{name}_share", column, f"of_{name}", SHARE))
     return found
 
 
@@ -81,65 +109,69 @@ def compare(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resamp
     Parameters
     ----------
     reference, candidate
-        Scores: `id`, `nll` (nats), `units` (M), and where defined `entropy`, `kl` (nats) and nll_<variant>.
+        Scores: `id`, `nll` (nats), `units` (M), and where defined `entropy`, `kl` (nats) and nll_<variant>. Documents
+        of the same id are partners: they are exchanged with each other only, and resampled together.
 
     Returns
     -------
     data frame
-        Columns statistic, value, ci_low, ci_high, p_value, n_reference, n_candidate, seed. A row `latent_ppl_ratio`
-        gives candidate / reference, with an interval over both. Documents for which a measure is undefined (NaN) do
-        not count in its n; a measure that is defined for no document is left out. The p-value of the reference
-        against itself is NaN: there is nothing to test.
+        Columns statistic, value, ci_low, ci_high, p_value, n_reference, n_candidate, seed, reason. A row
+        `latent_ppl_ratio` gives candidate / reference, with an interval over both, and `latent_ppl_minimum_detectable`
+        the smallest ratio > 1 that a comparison of these documents finds at 5 % with a power of 80 %. Documents for
+        which a measure is undefined (NaN) do not count in its n; a measure that is defined for no document is left out.
+        The p-value of the reference against itself is NaN: there is nothing to test.
     """
     same = reference is candidate
     rows = []
     for measure in measures(list(candidate.columns)):
-        r, c = _columns(reference, measure), _columns(candidate, measure)
-        if len(c) == 0:
+        theirs, ours = _defined(reference, measure), _defined(candidate, measure)
+        if not len(ours):
             continue
-        value, low, high = _estimate(c, measure.statistic, resampling)
-        rows.append((measure.name, value, low, high, _p_value(r, c, measure, resampling, same), len(r), len(c)))
-        if measure.name == "latent_ppl" and not same and len(r):
-            ratio = _ratio_to_reference(r, c, measure.statistic, resampling)
-            rows.append(("latent_ppl_ratio", *ratio, rows[-1][4], len(r), len(c)))
+        sizes = (len(theirs), len(ours))
+        sample, other = _sample(ours, measure), _sample(theirs, measure)
+        value, low, high = _estimate(sample, measure.kind, resampling)
+        exchange = exchange_of(list(theirs["id"]), list(ours["id"]))
+        p = UNDEFINED
+        if not same and len(theirs):
+            rng = np.random.default_rng(resampling.seed)
+            p = ratio_test(other, sample, exchange, resampling.permutations, rng)
+        rows.append((measure.name, value, low, high, p, *sizes))
+        if measure.name == "latent_ppl" and not same and len(theirs):
+            rng = np.random.default_rng(resampling.seed)
+            found = difference_interval(other, sample, exchange, resampling.confidence, resampling.resamples, rng)
+            ratio, least, most = (float(some) for some in np.exp(found))
+            rows.append(("latent_ppl_ratio", ratio, least, most, UNDEFINED, *sizes))
+            smallest = float(np.exp(minimum_detectable(other, sample)))
+            rows.append((*value_only("latent_ppl_minimum_detectable", smallest), *sizes))
     names = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate"]
-    return pd.DataFrame(rows, columns=names).assign(seed=resampling.seed)
+    table = pd.DataFrame(rows, columns=names).assign(seed=resampling.seed)
+    return table.assign(reason=np.where(table["value"].isna(), "nothing to take a share or a spread of", ""))
 
 
-def pooled(numerator: np.ndarray, denominator: np.ndarray, resampling: Resampling) -> tuple[float, float, float]:
+def pooled(numerator: np.ndarray, denominator: np.ndarray, resampling: Resampling) -> Interval:
     """exp(sum numerator / sum denominator) with its interval: a perplexity from per-document NLL and counts."""
-    rows = np.column_stack([numerator, denominator]).astype(float)
-    return _estimate(rows, _exp_ratio, resampling)
+    return _estimate((numerator, denominator), PERPLEXITY, resampling)
 
 
-def _columns(scores: pd.DataFrame, measure: Measure) -> Array:
+def _defined(scores: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """Documents that have the measure."""
     if any(column not in scores for column in measure.columns):
-        return np.empty((0, len(measure.columns)))
-    rows = scores[list(measure.columns)].to_numpy(dtype=float)
-    return rows[~np.isnan(rows).any(axis=1)]
+        return scores.iloc[:0]
+    return scores[scores[measure.columns].notna().all(axis=1)]
 
 
-def _estimate(rows: Array, statistic: Statistic, resampling: Resampling) -> tuple[float, float, float]:
-    value = float(statistic(rows.sum(axis=0), np.asarray(len(rows))))
+def _sample(scores: pd.DataFrame, measure: Measure) -> Sample:
+    if measure.numerator not in scores:
+        return np.empty(0), np.empty(0)
+    y = scores[measure.numerator].to_numpy(float)
+    return y, scores[measure.denominator].to_numpy(float) if measure.denominator else np.ones(len(y))
+
+
+def _estimate(sample: Sample, kind: str, resampling: Resampling) -> Interval:
+    if kind == SHARE:
+        return share_interval(*sample, resampling.confidence)
     rng = np.random.default_rng(resampling.seed)
-    sums = bootstrap_sums(rows, resampling.resamples, rng)
-    low, high = percentile_interval(statistic(sums, np.full(len(sums), len(rows))), resampling.confidence)
-    return value, low, high
-
-
-def _p_value(r: Array, c: Array, measure: Measure, resampling: Resampling, same: bool) -> float:
-    if same or len(r) == 0:
-        return float("nan")
-    rng = np.random.default_rng(resampling.seed)
-    return permutation_p_value(c, r, measure.statistic, resampling.permutations, rng)
-
-
-def _ratio_to_reference(r: Array, c: Array, statistic: Statistic, resampling: Resampling) -> tuple[float, float, float]:
-    rng = np.random.default_rng(resampling.seed)
-    draws = [
-        statistic(bootstrap_sums(rows, resampling.resamples, rng), np.full(resampling.resamples, len(rows)))
-        for rows in (c, r)
-    ]
-    value = float(statistic(c.sum(axis=0), np.asarray(len(c))) / statistic(r.sum(axis=0), np.asarray(len(r))))
-    low, high = percentile_interval(draws[0] / draws[1], resampling.confidence)
+    value, low, high = ratio_interval(sample, resampling.confidence, resampling.resamples, rng)
+    if kind == PERPLEXITY:
+        value, low, high = (float(some) for some in np.exp([value, low, high]))
     return value, low, high

@@ -1,4 +1,4 @@
-"""Permutation tests: what a difference between two samples would be if it did not matter which one a document is in.
+"""What permutation tests are made of: random subsets of documents, and the p-value of a distribution.
 
 For statistics that are functions of sums of per-document columns, a permutation is a random subset of the pooled
 documents of a fixed size, and its sum is all that is needed. `subset_sums` draws a billion document-assignments in
@@ -6,145 +6,33 @@ seconds: a random bit a document decides who is in, the sums over eight document
 256 subsets, and the few documents by which the subset is too large or too small are put right one by one.
 """
 
-import itertools
-import math
 import os
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from macroscope.statistics.bootstrap import Array, Statistic, as_rows, value_of
+from macroscope.statistics.bootstrap import Array, as_rows
 
 _DRAWS_PER_CHUNK = 128
 PROBABILITY_BITS = 4
-_BATCH_BYTES = 1 << 26
 TIE = 1e-9
 """Equal multisets add up in another order: differences within this relative rounding count as equal."""
 
-TwoSampleStatistic = Callable[[Array, Array], Array]
-"""(first sample: ... x n, second sample: ... x m) -> values: ..."""
 
-
-def permutation_sums(a: ArrayLike, b: ArrayLike, permutations: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Column sums of the two samples after exchanging documents between them at random, sizes kept.
-
-    Returns
-    -------
-    two arrays, permutations x columns
-        Sums of the n_a documents that came to stand in the first sample, and of the n_b others. Where there are no
-        more than `permutations` ways to divide the documents, all of them, once each.
-    """
-    a, b = as_rows(a), as_rows(b)
-    rows = np.concatenate([a, b])
-    total = rows.sum(axis=0)
-    if math.comb(len(rows), len(a)) <= permutations:
-        first = np.stack([rows[list(chosen)].sum(axis=0) for chosen in _divisions(len(rows), len(a))])
-    else:
-        first = subset_sums(rows, len(a), permutations, rng)
-    return first, total - first
-
-
-def sums_within_groups(
-    a: ArrayLike,
-    b: ArrayLike,
-    groups: tuple[ArrayLike, ArrayLike],
-    permutations: int,
-    rng: np.random.Generator,
-) -> tuple[Array, Array]:
-    """Column sums of the two samples after exchanging documents at random between those of the same group only.
-
-    Parameters
-    ----------
-    groups
-        Group of each document of either sample.
-
-    Returns
-    -------
-    two arrays, permutations x columns
-    """
-    a, b = as_rows(a), as_rows(b)
-    of_a, of_b = (np.asarray(some) for some in groups)
-    first, second = np.zeros((permutations, a.shape[1])), np.zeros((permutations, a.shape[1]))
-    for group in np.unique(np.concatenate([of_a, of_b])):
-        some, others = a[of_a == group], b[of_b == group]
-        if not len(some) or not len(others):
-            first, second = first + some.sum(axis=0), second + others.sum(axis=0)
-            continue
-        inside, outside = permutation_sums(some, others, permutations, rng)
-        if len(inside) != permutations:  # few divisions: each as often as chance takes it
-            drawn = rng.integers(0, len(inside), permutations)
-            inside, outside = inside[drawn], outside[drawn]
-        first, second = first + inside, second + outside
-    return first, second
-
-
-def permutation_p_value(
-    a: ArrayLike, b: ArrayLike, statistic: Statistic, permutations: int, rng: np.random.Generator
-) -> float:
-    """Two-tailed permutation p-value of statistic(a) - statistic(b) (meister2021 §4.1, Algorithm 1).
+def p_value_of(observed: float, distribution: ArrayLike, exact: bool = False, tie: float = TIE) -> float:
+    """Share of |distribution| that reaches |observed| (meister2021 §4.1, Algorithm 1).
 
     The paper's pseudocode compares |distribution| with the statistic itself, which gives p = 1 for every negative
     difference; here both are absolute. The Monte Carlo p-value is (c + 1) / (n + 1) (Phipson and Smyth 2010): never
-    0, and the test keeps its level. Where all divisions were enumerated, p is exact: c / n.
-
-    Returns
-    -------
-    float in (0, 1], or nan where the observed difference is undefined.
+    0, and the test keeps its level. Where all divisions were enumerated, p is exact: c / n. Differences within `tie`,
+    relative to values above 1, count as equal.
     """
-    a, b = as_rows(a), as_rows(b)
-    observed = value_of(statistic, a) - value_of(statistic, b)
-    if not np.isfinite(observed):
-        return float("nan")
-    first, second = permutation_sums(a, b, permutations, rng)
-    differences = statistic(first, np.full(len(first), len(a))) - statistic(second, np.full(len(first), len(b)))
-    return p_value_of(observed, differences, exact=is_exact(len(a), len(b), permutations))
-
-
-def permutation_test(
-    a: ArrayLike, b: ArrayLike, statistic: TwoSampleStatistic, permutations: int, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Statistic of two samples of numbers, any at all, with its two-tailed permutation p-value.
-
-    The distribution is centred by its mean before the tails are compared, as in meister2021, Algorithm 1. Batches
-    bound the memory whatever the number of permutations.
-
-    Parameters
-    ----------
-    a, b
-        Vectors of lengths n and m.
-    statistic
-        Works along the last axis.
-
-    Returns
-    -------
-    value, p
-    """
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    pool = np.concatenate([a, b])
-    value = float(statistic(a, b))
-    if not np.isfinite(value):
-        return value, float("nan")
-    exact = is_exact(len(a), len(b), permutations)
-    batches = _all_divisions(pool, len(a)) if exact else _random_orders(pool, permutations, rng)
-    values = np.concatenate([np.atleast_1d(statistic(p[:, : len(a)], p[:, len(a) :])) for p in batches])
-    centre = values.mean()
-    return value, p_value_of(value - centre, values - centre, exact)
-
-
-def p_value_of(observed: float, distribution: ArrayLike, exact: bool = False) -> float:
-    """Share of |distribution| that reaches |observed|; (c + 1) / (n + 1) unless all permutations are in it."""
     sizes = np.abs(np.asarray(distribution, dtype=float))
     observed = abs(observed)
-    reached = np.count_nonzero(~(sizes < observed - TIE * max(1.0, observed)))
+    reached = np.count_nonzero(~(sizes < observed - tie * max(1.0, observed)))
     return float(reached / len(sizes) if exact else (reached + 1) / (len(sizes) + 1))
-
-
-def is_exact(n: int, m: int, permutations: int) -> bool:
-    """Whether there are no more ways to divide n + m documents than permutations are asked for."""
-    return math.comb(n + m, n) <= permutations
 
 
 def subset_sums(rows: ArrayLike, size: int, draws: int, rng: np.random.Generator) -> Array:
@@ -178,50 +66,12 @@ def subset_sums(rows: ArrayLike, size: int, draws: int, rng: np.random.Generator
     return sums if wanted == size else rows.sum(axis=0) - sums
 
 
-def random_memberships(
-    units: int, size: int, permutations: int, at_once: int, rng: np.random.Generator
-) -> Iterator[Array]:
-    """Zero-one rows that put `size` of the units into the first sample; every division once where there are few.
-
-    Yields
-    ------
-    array, up to `at_once` x units
-    """
-    first = np.zeros(units)
-    first[:size] = 1
-    if is_exact(size, units - size, permutations):
-        divisions = _divisions(units, size)
-        while batch := list(itertools.islice(divisions, at_once)):
-            inside = np.zeros((len(batch), units))
-            inside[np.arange(len(batch))[:, None], np.array(batch, dtype=int)] = 1
-            yield inside
-        return
-    for start in range(0, permutations, at_once):
-        yield rng.permuted(np.tile(first, (min(at_once, permutations - start), 1)), axis=1)
-
-
 def usable_cores() -> int:
     """Cores that this process may use: OMP_NUM_THREADS, which Snakemake sets to a job's threads, or what there are."""
     asked = os.environ.get("OMP_NUM_THREADS", "")
     if asked.isdecimal() and int(asked):
         return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _divisions(n: int, size: int) -> Iterator[tuple[int, ...]]:
-    return itertools.combinations(range(n), size)
-
-
-def _all_divisions(pool: Array, size: int) -> Iterator[Array]:
-    everyone = np.arange(len(pool))
-    for chosen in _divisions(len(pool), size):
-        yield pool[np.concatenate([chosen, np.setdiff1d(everyone, chosen)]).astype(int)][None]
-
-
-def _random_orders(pool: Array, permutations: int, rng: np.random.Generator) -> Iterator[Array]:
-    at_once = max(1, _BATCH_BYTES // pool.nbytes)
-    for start in range(0, permutations, at_once):
-        yield rng.permuted(np.tile(pool, (min(at_once, permutations - start), 1)), axis=1)
 
 
 @njit(cache=True)

@@ -1,10 +1,12 @@
-"""Intervals of proportions."""
+"""Intervals of proportions, of independent trials and of trials that come in documents."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 Array = NDArray[np.float64]
+_FREEDOM = 3
+"""Degrees of freedom beyond the affected documents; by simulation."""
 
 
 def wilson_interval(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Array, Array]:
@@ -23,7 +25,84 @@ def wilson_interval(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95
         In [0, 1]; (0, 1) where n is 0.
     """
     k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(n, float))
-    z = ndtri(0.5 + confidence / 2)
+    return _wilson(k, n, ndtri(0.5 + confidence / 2))
+
+
+def clustered_interval(
+    successes: ArrayLike,
+    trials: ArrayLike,
+    squares: ArrayLike,
+    squared_trials: ArrayLike,
+    documents: ArrayLike,
+    affected: ArrayLike,
+    confidence: float = 0.95,
+) -> tuple[Array, Array]:
+    """Wilson's interval of proportions whose trials come in documents, elementwise, from sums over documents.
+
+    Trials of a document are alike, so they count as so many independent ones as would give the share the variance that
+    it has between documents (the design effect; Korn and Graubard 1998), with Student's t in place of the normal
+    quantile. Where no document, or every one, has nothing but successes, each document counts as one trial.
+
+    Parameters
+    ----------
+    successes, trials
+        Sums of both over documents.
+    squares
+        Sum of (successes - share x trials)^2.
+    squared_trials
+        Sum of trials^2.
+    documents
+        Number of documents that have a trial.
+    affected
+        Number of documents with a success, or of those with a failure, whichever are fewer: the fewer they are, the
+        less is known of how alike the trials of a document are.
+
+    Returns
+    -------
+    low, high
+        In [0, 1]; (0, 1) where there is no trial.
+    """
+    k, n, squares, n2, documents, affected = np.broadcast_arrays(
+        *(np.asarray(some, dtype=float) for some in (successes, trials, squares, squared_trials, documents, affected))
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = k / n
+        variance = squares * documents / np.maximum(documents - 1, 1) / n**2
+        effective = np.where(variance > 0, share * (1 - share) / variance, n**2 / n2)
+    effective = np.where(n > 0, np.clip(effective, 1.0, np.maximum(n, 1.0)), 0.0)
+    # Where none is affected, each document counts as one trial at most already.
+    freedom = np.where(affected > 0, np.minimum(documents - 1, affected + _FREEDOM), documents - 1).clip(min=1.0)
+    alone = n2 <= n  # no document has more than one trial: nothing is clustered
+    tail = 0.5 + confidence / 2
+    z = np.where(alone, ndtri(tail), stdtrit(freedom, tail))
+    effective = np.where(alone, n, effective)
+    return _wilson(np.where(n > 0, share, 0.0) * effective, effective, z)
+
+
+def share_interval(successes: ArrayLike, trials: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Share of successes among trials that come in documents, with its interval; see `clustered_interval`.
+
+    Parameters
+    ----------
+    successes, trials
+        Of each document.
+
+    Returns
+    -------
+    share, low, high
+        NaN where there is no trial.
+    """
+    y, x = np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
+    if not x.sum():
+        return (float("nan"),) * 3
+    share = y.sum() / x.sum()
+    affected = min(np.count_nonzero(y > 0), np.count_nonzero(y < x))
+    sums = (y.sum(), x.sum(), ((y - share * x) ** 2).sum(), (x**2).sum(), np.count_nonzero(x), affected)
+    low, high = clustered_interval(*sums, confidence)
+    return float(share), float(low), float(high)
+
+
+def _wilson(k: Array, n: Array, z: "Array | float") -> tuple[Array, Array]:
     known = np.where(n > 0, n, 1.0)
     share = k / known
     centre = (share + z**2 / (2 * known)) / (1 + z**2 / known)

@@ -12,16 +12,18 @@ re-adds terms, and exchanging texts between the sides re-adds them as well. The 
 that has seen the text it scores makes every divergence larger, and its p-value meaningless.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import trim_mean
 
 from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
+from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, area_under_frontier
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import p_value_of, sums_within_groups
+from macroscope.statistics.sequential import Folds, FoldTest, Order, combined_p_value, fold_tests, jackknife_interval
 from macroscope.statistics.tidy import UNDEFINED, Row
 
 NAMES = (
@@ -33,11 +35,23 @@ NAMES = (
     "mauve",
     "frontier_integral",
 )
+_NULL = "texts of the system and of real text come from one distribution"
+STATISTICS = tuple(
+    Statistic(
+        name,
+        "divergence expected under estimates from so many texts",
+        _NULL,
+        # Exchanging texts moves both KL by the same sum; functions of forward KL and of 1 - AUC: the same tests again.
+        difference=name not in ("backward_kl", "exponentiated_kl", "mauve"),
+    )
+    for name in NAMES
+)
 TRIM = 0.05
 """Share that the published code leaves out at either end before it takes the mean of a frontier's KL."""
 PENALTY = 1e-6
 """Of the calibration's squared slope, where two sides can be told apart without error."""
-Folds = NDArray[np.int64]
+LEAST_SLOPE = 1e-3
+"""Of a calibration behind a p-value, a nat: where nothing tells the sides apart as yet."""
 
 
 def terms(log_ratios: Array, grid: Array, calibrated: Array | None = None) -> Array:
@@ -77,13 +91,16 @@ def integral_term(log_ratios: Array) -> Array:
     return np.where(near, log_ratios / 3 - log_ratios**2 / 12, 0.5 - c + c**2 * safe)
 
 
-def from_means(reference: Array, candidate: Array, scale: float) -> dict[str, Array]:
+def from_means(reference: Array, candidate: Array, scale: float, least: float = 0.0) -> dict[str, Array]:
     """Every divergence from the means of `terms` over the two sides: ... x (3 + weights) each.
 
-    The candidate's grid runs the other way: its own weight is 1 - w.
+    The candidate's grid runs the other way: its own weight is 1 - w. Estimates of KL below `least` are taken as that
+    in the frontier.
     """
     kl_p, kl_q = reference[..., 3:], candidate[..., :2:-1]
-    area = area_under_frontier(np.maximum(kl_p, 0), np.maximum(kl_q, 0), scale)
+    area = area_under_frontier(np.maximum(kl_p, least), np.maximum(kl_q, least), scale)
+    if least >= 0:
+        area = np.minimum(area, 1.0)  # rounding
     with np.errstate(over="ignore"):
         exponentiated = np.exp(reference[..., 0])
     return {
@@ -97,67 +114,142 @@ def from_means(reference: Array, candidate: Array, scale: float) -> dict[str, Ar
     }
 
 
+@dataclass(frozen=True)
+class Scored:
+    """Texts that were scored by estimates that have not seen them: those of a fold by estimates from the others.
+
+    Attributes
+    ----------
+    earlier
+        Log-ratios of either side by estimates from earlier folds only; any number where there are none.
+    order
+        Of the folds.
+    without
+        For each fold the log-ratios without it, nan for its own texts: what its absence changes is in the intervals.
+    """
+
+    earlier: tuple[Array, Array]
+    order: Order
+    without: tuple[tuple[Array, Array], ...]
+
+
 def compare_log_ratios(
     reference: Array,
     candidate: Array,
     frontier: Frontier,
     resampling: Resampling,
-    folds: tuple[Folds, Folds] | None = None,
+    scored: Scored | None = None,
 ) -> list[Row]:
     """Every divergence with its interval over texts, and the p-value of exchanging texts between the sides.
 
     The log-ratios of two estimates are noisy, and a divergence that looks at mixtures takes noise for certainty: it
     would fall far below 0. So for those (Jensen-Shannon, the frontier) the log-ratios of a fold are first scaled and
-    shifted as a logistic regression on the other folds says; what comes out is a lower bound (for Jensen-Shannon log 2
-    minus the cross-entropy of that classifier). KL are of the log-ratios as they are, eq. 10-13.
+    shifted as a logistic regression on the other folds says; for Jensen-Shannon what comes out is log 2 minus the
+    cross-entropy of that classifier. KL are of the log-ratios as they are, eq. 10-13.
 
     Parameters
     ----------
     reference, candidate
         log p(x) - log q(x) of the texts of either side, in nats.
-    folds
-        Fold of each text of either side, where p and q were estimated without the fold that they score: texts are
-        exchanged within folds, given the estimates. None: p and q are known, or have seen the texts: there is no
-        calibration and no p-value.
+    scored
+        How they were scored where p and q are estimates that have not seen the texts. None: p and q are known, or have
+        seen the texts: there is no calibration and no p-value.
 
     Returns
     -------
     rows
-        The estimates of p and q are taken as they are: the interval does not hold what other texts to estimate them
-        from would give. Estimates of KL may be negative; the frontier takes those as 0.
+        Intervals of estimates hold what other texts to score and to estimate from would give; those of known p and q
+        are over the texts. Estimates of KL may be negative; the frontier takes those as 0.
+        The p-values are one-sided: a difference makes a divergence larger. Those of both KL are of the same sum, and
+        equal.
     """
     if not (len(reference) and len(candidate)):
         return [(name, UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED) for name in NAMES]
     rng = np.random.default_rng(resampling.seed)
-    scaled = (reference, candidate) if folds is None else calibrate(reference, candidate, folds)
-    pairs = ((reference, scaled[0]), (-candidate, -scaled[1]))
-    sides = [terms(own, frontier.grid, mixed) for own, mixed in pairs]
-    value = from_means(sides[0].mean(axis=0), sides[1].mean(axis=0), frontier.scale)
-    resampled = [bootstrap_sums(side, resampling.resamples, rng) / len(side) for side in sides]
-    draws = from_means(resampled[0], resampled[1], frontier.scale)
-    p_values = dict.fromkeys(NAMES, UNDEFINED)
-    if folds is not None:
+    if scored is None:
+        sides = [terms(own, frontier.grid) for own in (reference, -candidate)]
+        value = from_means(sides[0].mean(axis=0), sides[1].mean(axis=0), frontier.scale)
+        resampled = [bootstrap_sums(side, resampling.resamples, rng) / len(side) for side in sides]
+        draws = from_means(resampled[0], resampled[1], frontier.scale)
+        intervals = {name: percentile_interval(draws[name], resampling.confidence) for name in NAMES}
+        p_values = dict.fromkeys(NAMES, UNDEFINED)
+    else:
+        value = _calibrated(reference, candidate, scored.order.folds, frontier)
+        intervals = _intervals((reference, candidate), scored, frontier, resampling.confidence)
+        tests = _tests(scored, frontier, resampling.permutations, rng)
+        p_values = {name: combined_p_value(tests.get(name, [])) for name in NAMES}
+    return [
+        (name, float(value[name]), *_holding(float(value[name]), intervals[name]), p_values[name]) for name in NAMES
+    ]
+
+
+def _calibrated(
+    reference: Array, candidate: Array, folds: tuple[Folds, Folds], frontier: Frontier, least: float = 0.0
+) -> dict[str, Array]:
+    """Every divergence from cross-fitted log-ratios; see `from_means`."""
+    scaled = calibrate(reference, candidate, folds)
+    of_reference, of_candidate = (
+        terms(own, frontier.grid, mixed).mean(axis=0)
+        for own, mixed in ((reference, scaled[0]), (-candidate, -scaled[1]))
+    )
+    return from_means(of_reference, of_candidate, frontier.scale, least)
+
+
+def _intervals(
+    ratios: tuple[Array, Array], scored: Scored, frontier: Frontier, confidence: float
+) -> dict[str, tuple[float, float]]:
+    """Intervals of the divergences by the jackknife over folds, each left out of all estimates.
+
+    The frontier is drawn with KL below 0 where they are: without them nothing would vary where little differs.
+    """
+    value = _calibrated(*ratios, scored.order.folds, frontier, -np.inf)
+    found: list[dict[str, Array]] = []
+    for sides in scored.without:
+        known = [np.isfinite(side) for side in sides]
+        if all(some.any() for some in known):
+            left = [side[some] for side, some in zip(sides, known, strict=True)]
+            folds = [side[some] for side, some in zip(scored.order.folds, known, strict=True)]
+            found.append(_calibrated(left[0], left[1], (folds[0], folds[1]), frontier, -np.inf))
+    linear = {
+        name: jackknife_interval(float(number), [float(some[name]) for some in found], confidence)
+        for name, number in value.items()
+        if name != "exponentiated_kl"
+    }
+    with np.errstate(over="ignore"):
+        low, high = np.exp(linear["forward_kl"])
+    ranges = {"jensen_shannon": (-np.inf, np.log(2)), "frontier_integral": (-np.inf, 1.0)}
+    ranges |= {"auc_divergence": (0.0, 1.0), "mauve": (0.0, 1.0)}
+    bounded = {
+        name: (max(linear[name][0], ends[0]), min(linear[name][1], float(ends[1]))) for name, ends in ranges.items()
+    }
+    return linear | bounded | {"exponentiated_kl": (float(low), float(high))}
+
+
+def _tests(
+    scored: Scored, frontier: Frontier, permutations: int, rng: np.random.Generator
+) -> dict[str, list[FoldTest]]:
+    """Divergences of each fold under estimates and a calibration from earlier folds, and after exchanges."""
+    width = terms(np.zeros(1), frontier.grid).shape[1]
+
+    def rows(fold: int) -> tuple[Array, Array]:
+        inside = scored.order.inside(fold)
+        own = [side[some] for side, some in zip(scored.earlier, inside, strict=True)]
+        before = [np.isin(side, [f for f in scored.order.tested() if f < fold]) for side in scored.order.folds]
+        slope, shift = _least_log_odds(*(side[some] for side, some in zip(scored.earlier, before, strict=True)))
         # Each text has the terms of either role, since it may come to stand on either side.
         both = [
-            np.hstack([terms(own, frontier.grid, mixed), terms(-own, frontier.grid, -mixed)])
-            for own, mixed in ((reference, scaled[0]), (candidate, scaled[1]))
+            np.hstack(
+                [terms(side, frontier.grid, slope * side + shift), terms(-side, frontier.grid, -slope * side - shift)]
+            )
+            for side in own
         ]
-        width = both[0].shape[1] // 2
-        first, second = sums_within_groups(both[0], both[1], folds, resampling.permutations, rng)
-        null = from_means(first[:, :width] / len(reference), second[:, width:] / len(candidate), frontier.scale)
-        for name in NAMES:
-            # A KL between estimates need not be 0 where the sides agree: what is tested is how far from that it is.
-            centre = null[name].mean()
-            p_values[name] = p_value_of(float(value[name] - centre), null[name] - centre)
-    return [
-        (
-            name,
-            float(value[name]),
-            *_holding(float(value[name]), percentile_interval(draws[name], resampling.confidence)),
-            p_values[name],
-        )
-        for name in NAMES
-    ]
+        return both[0], both[1]
+
+    def statistics(first: Array, second: Array, n: int, m: int) -> dict[str, Array]:
+        values = from_means(first[..., :width] / n, second[..., width:] / m, frontier.scale)
+        return values | {"mauve": values["auc_divergence"], "exponentiated_kl": values["forward_kl"]}
+
+    return fold_tests(scored.order, rows, statistics, permutations, rng)
 
 
 def calibrate(reference: Array, candidate: Array, folds: tuple[Folds, Folds]) -> tuple[Array, Array]:
@@ -177,6 +269,14 @@ def calibrate(reference: Array, candidate: Array, folds: tuple[Folds, Folds]) ->
         for side, own, result in zip(sides, inside, found, strict=True):
             result[own] = slope * side[own] + shift
     return found[0], found[1]
+
+
+def _least_log_odds(reference: Array, candidate: Array) -> tuple[float, float]:
+    """Slope and shift as `_log_odds`, but the slope is above 0: a test then looks at the log-ratios themselves."""
+    if not (len(reference) and len(candidate)):
+        return LEAST_SLOPE, 0.0
+    slope, shift = _log_odds(reference, candidate)
+    return max(slope, LEAST_SLOPE), shift
 
 
 def _log_odds(reference: Array, candidate: Array) -> tuple[float, float]:

@@ -45,6 +45,11 @@ def value_only(name: str, value: float) -> Row:
     return name, float(value), UNDEFINED, UNDEFINED, UNDEFINED
 
 
+def undefined(name: str) -> Row:
+    """Row of a statistic that there is no value of."""
+    return name, UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED
+
+
 def rows_table(rows: Iterable[Row], sizes: tuple[int, int], reason: Callable[[str], str]) -> pd.DataFrame:
     """Statistics of one comparison; columns `ROWS`.
 

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from macroscope.statistics.bootstrap import Array
-from macroscope.statistics.permutation import is_exact, p_value_of, random_memberships
+from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.permutation import p_value_of
 
 
 def largest_difference(p: ArrayLike, q: ArrayLike) -> Array:
@@ -25,10 +26,10 @@ def total_variation(p: ArrayLike, q: ArrayLike) -> Array:
 DISTANCES = {"tvd_sup": largest_difference, "tvd_half_l1": total_variation}
 
 
-def permuted_distances(
-    a: sparse.csr_matrix, b: sparse.csr_matrix, permutations: int, rng: np.random.Generator
+def exchanged_distances(
+    a: sparse.csr_matrix, b: sparse.csr_matrix, exchange: Exchange, permutations: int, rng: np.random.Generator
 ) -> dict[str, Array]:
-    """Both distances after exchanging units between two collections at random, numbers of units kept.
+    """Both distances after exchanging units between two collections.
 
     Parameters
     ----------
@@ -42,9 +43,9 @@ def permuted_distances(
     units = sparse.vstack([a, b]).tocsr().astype(float)
     total = np.asarray(units.sum(axis=0)).ravel()
     transposed = units.T.tocsr()
-    at_once = max(1, (1 << 24) // max(1, units.shape[1]))
+    at_once = max(1, (1 << 24) // max(1, *units.shape))
     found: dict[str, list[Array]] = {name: [] for name in DISTANCES}
-    for inside in random_memberships(units.shape[0], a.shape[0], permutations, at_once, rng):
+    for inside in exchange.memberships(permutations, rng, at_once):
         first = (transposed @ inside.T).T
         for name, distance in DISTANCES.items():
             found[name].append(distance(first, total - first))
@@ -52,7 +53,7 @@ def permuted_distances(
 
 
 def total_variation_test(
-    a: sparse.csr_matrix, b: sparse.csr_matrix, permutations: int, rng: np.random.Generator
+    a: sparse.csr_matrix, b: sparse.csr_matrix, exchange: Exchange, permutations: int, rng: np.random.Generator
 ) -> dict[str, tuple[float, float]]:
     """Both distances of two collections of counts, each with its p-value.
 
@@ -64,8 +65,8 @@ def total_variation_test(
     sums = [np.asarray(side.sum(axis=0)).ravel() for side in (a, b)]
     if not all(side.sum() for side in sums):
         return dict.fromkeys(DISTANCES, (float("nan"), float("nan")))
-    null = permuted_distances(a, b, permutations, rng)
-    exact = is_exact(a.shape[0], b.shape[0], permutations)
+    null = exchanged_distances(a, b, exchange, permutations, rng)
+    exact = exchange.is_exact(permutations)
     observed = {name: float(distance(*sums)) for name, distance in DISTANCES.items()}
     return {name: (value, p_value_of(value, null[name], exact)) for name, value in observed.items()}
 

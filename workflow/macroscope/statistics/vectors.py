@@ -11,17 +11,31 @@ from scipy.spatial.distance import cdist
 from scipy.stats import norm
 
 from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import is_exact, p_value_of, random_memberships
+from macroscope.statistics.permutation import p_value_of
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.tidy import UNDEFINED, Row
 
 NAMES = ("mmd_squared", "energy_distance", "precision", "recall")
+_NULL = "the same distribution of vectors on both sides"
+STATISTICS = (
+    Statistic("mmd_squared", "squared maximum mean discrepancy of the two populations", _NULL),
+    Statistic("energy_distance", "energy distance of the two populations", _NULL),
+    Statistic("precision", "share of the system's population within reach of these vectors of real text", _NULL),
+    Statistic("recall", "share of real text's population within reach of these vectors of the system", _NULL),
+)
 _AT_ONCE = 128
 
 
 def compare_vectors(
-    reference: Array, candidate: Array, neighbours: int, permutations: int, resampling: Resampling
+    reference: Array,
+    candidate: Array,
+    neighbours: int,
+    permutations: int,
+    resampling: Resampling,
+    exchange: Exchange | None = None,
 ) -> list[Row]:
     """Every two-sample statistic of this module.
 
@@ -37,6 +51,8 @@ def compare_vectors(
         Vectors x dimensions.
     neighbours
         k of precision and recall.
+    exchange
+        Of documents of the reference and the candidate, where some have partners.
 
     Returns
     -------
@@ -50,8 +66,9 @@ def compare_vectors(
         return [(name, UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED) for name in NAMES]
     distances = cdist(*[np.concatenate([reference, candidate])] * 2)
     rng = np.random.default_rng(resampling.seed)
-    memberships = list(random_memberships(n + m, n, permutations, _AT_ONCE, rng))
-    exact = is_exact(n, m, permutations)
+    exchange = exchange or Exchange((n, m))
+    memberships = list(exchange.memberships(permutations, rng, _AT_ONCE))
+    exact = exchange.is_exact(permutations)
     found = [
         _discrepancy(name, matrix, n, memberships, exact, resampling.confidence)
         for name, matrix in (("mmd_squared", gaussian_kernel(distances)), ("energy_distance", -distances))

@@ -1,0 +1,82 @@
+"""Exchanges of documents between two samples, against enumeration."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from macroscope.statistics.exchange import Exchange, exchange_of, partners
+
+
+def rows_of(exchange, draws, seed=0):
+    return np.concatenate(list(exchange.memberships(draws, np.random.default_rng(seed), 7)))
+
+
+def test_without_partners_every_division_of_the_same_sizes_is_equally_likely():
+    rows = rows_of(Exchange((2, 4)), 10)
+    assert rows.shape == (10, 6)
+    assert (rows.sum(axis=1) == 2).all()
+    every = rows_of(Exchange((2, 4)), 15)
+    assert len({tuple(row) for row in every}) == 15 == len(every)
+    drawn = Counter(tuple(np.flatnonzero(row)) for row in rows_of(Exchange((3, 4)), 34))
+    assert all(len(chosen) == 3 for chosen in drawn)
+    many = Counter(tuple(np.flatnonzero(row)) for _ in range(1) for row in rows_of(Exchange((4, 5)), 120, 3))
+    assert len(many) > 60
+
+
+def test_random_divisions_are_uniform():
+    exchange = Exchange((3, 3), np.array([0, 0, 1, 0, 1, 1]))
+    rng = np.random.default_rng(0)
+    # Two of three in group 0 with one of the second sample; one of three in group 1: nine divisions.
+    assert exchange.smallest_p == pytest.approx(1 / 9)
+    drawn = Counter(
+        tuple(np.flatnonzero(row)) for _ in range(500) for rows in exchange.memberships(8, rng) for row in rows
+    )
+    assert len(drawn) == 9
+    assert stats.chisquare(list(drawn.values())).pvalue > 0.001
+
+
+def test_pairs_only_swap():
+    exchange = exchange_of(["a", "b", "c"], ["c", "a", "b"])
+    rows = rows_of(exchange, 8)
+    assert len(rows) == 8
+    assert exchange.smallest_p == pytest.approx(2 / 8)
+    for row in rows:
+        assert row[0] + row[4] == row[1] + row[5] == row[2] + row[3] == 1
+
+
+def test_those_without_a_partner_are_exchanged_freely():
+    exchange = exchange_of(["a", "b", "c"], ["a", "x"])
+    rows = rows_of(exchange, 100)
+    assert len(rows) == 2 * 3
+    assert (rows[:, 0] + rows[:, 3] == 1).all()
+    assert partners(["a", "b", "c"], ["a", "x"]) == 1
+
+
+def test_several_samples_of_a_prompt_are_partners_of_its_text():
+    exchange = exchange_of(["a", "b"], ["a", "a", "b", "b"])
+    assert exchange.smallest_p == pytest.approx(1 / 9)
+
+
+def test_sums_are_those_of_the_memberships():
+    rng = np.random.default_rng(1)
+    first, second = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))
+    for exchange in (Exchange((6, 5)), Exchange((6, 5), np.array([0, 0, 1, 1, 2, 2, 0, 1, 2, 2, 2]))):
+        for draws in (50, 1000):
+            one, other = exchange.sums(first, second, draws, rng)
+            np.testing.assert_allclose(one + other, np.broadcast_to(first.sum(0) + second.sum(0), one.shape))
+    exact = Exchange((6, 5)).sums(first, second, 1000, rng)[0]
+    assert len(exact) == 462
+    assert exact.mean(axis=0) == pytest.approx(6 * np.concatenate([first, second]).mean(axis=0))
+
+
+def test_no_p_value_can_be_smaller_than_the_number_of_divisions_allows():
+    """Of 11 divisions into 1 and 10 one is the most extreme; of 20 into 3 and 3 two are each other's mirror."""
+    floors = [Exchange(sizes).smallest_p for sizes in ((1, 10), (3, 3), (3, 10))]
+    assert floors == pytest.approx([1 / 11, 2 / 20, 1 / 286])
+
+
+def test_many_documents_cost_nothing_to_count():
+    assert Exchange((200_000, 300_000)).smallest_p == 0.0
+    assert not Exchange((200_000, 300_000)).is_exact(10_000)
