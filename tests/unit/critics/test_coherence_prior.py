@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macroscope.critics.coherence.prior import SectionPrior, count_transitions, fit, flatten, latent_ppl
+from macroscope.corpora.simulated.genres import wiki_process
+from macroscope.critics.coherence.options import CoherenceOptions
+from macroscope.critics.coherence.prior import UNKNOWN, SectionPrior, count_transitions, flatten, latent_ppl
+from macroscope.critics.coherence.priors import Priors, fit_priors
+from macroscope.critics.coherence.smoothing import Additive, BackOff, fit_back_off
+from macroscope.critics.coherence.theory import expected_latent_ppl
 from macroscope.errors import MacroscopeError
 
 TOY = [
@@ -22,8 +27,11 @@ def ids(sequences):
     return [[TYPES.index(name) for name in sequence] for sequence in sequences]
 
 
-def toy(smoothing, convention="published"):
-    return SectionPrior(tuple(TYPES), count_transitions(ids(TOY), len(TYPES)), smoothing, convention)
+def toy(smoothing, published=True):
+    counts = count_transitions(ids(TOY), len(TYPES))
+    if not isinstance(smoothing, BackOff):
+        smoothing = Additive(smoothing, published)
+    return SectionPrior(tuple(TYPES), counts, smoothing, published)
 
 
 def test_published_value_of_the_toy_corpus():
@@ -52,11 +60,11 @@ def brute_force_latent_ppl(sequences, train, delta):
 def test_definition_equals_brute_force(delta):
     documents = [["abstract", "method", "method"], ["conclusion"], *TOY]
     expected = brute_force_latent_ppl(documents, TOY, delta)
-    assert latent_ppl(toy(delta, "definition"), ids(documents)) == pytest.approx(expected, rel=1e-12)
+    assert latent_ppl(toy(delta, published=False), ids(documents)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_rows_of_the_definition_are_distributions():
-    probabilities = np.exp(toy(0.3, "definition").log_probabilities)
+    probabilities = np.exp(toy(0.3, published=False).log_probabilities)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     assert probabilities[0, -1] == 0.0, "a document has at least one section"
 
@@ -64,9 +72,8 @@ def test_rows_of_the_definition_are_distributions():
 @given(st.integers(2, 4), st.lists(st.integers(1, 4), min_size=1, max_size=3), st.integers(0, 10_000))
 def test_expected_nll_equals_enumeration(types, lengths, seed):
     rng = np.random.default_rng(seed)
-    prior = SectionPrior(
-        tuple("abcd"[:types]), rng.integers(0, 5, (types + 1, types + 1)).astype(float), 0.2, "definition"
-    )
+    counts = rng.integers(0, 5, (types + 1, types + 1)).astype(float)
+    prior = SectionPrior(tuple("abcd"[:types]), counts, Additive(0.2))
     posterior = rng.dirichlet(np.ones(types), size=sum(lengths))
     expected, start = [], 0
     for length in lengths:
@@ -81,13 +88,13 @@ def test_expected_nll_equals_enumeration(types, lengths, seed):
 
 
 def test_a_certain_posterior_gives_the_nll_of_its_states():
-    prior = toy(0.5, "definition")
+    prior = toy(0.5, published=False)
     states, lengths = flatten(ids(TOY))
     np.testing.assert_allclose(prior.expected_nll(np.eye(len(TYPES))[states], lengths), prior.nll(states, lengths))
 
 
 def test_no_mass_on_an_impossible_transition_costs_nothing():
-    prior = toy(0.0, "published")
+    prior = toy(0.0)
     states, lengths = flatten(ids(TOY))
     certain = np.eye(len(TYPES))[states]
     np.testing.assert_allclose(prior.expected_nll(certain, lengths), prior.nll(states, lengths))
@@ -95,23 +102,146 @@ def test_no_mass_on_an_impossible_transition_costs_nothing():
     assert np.isinf(prior.expected_nll(uncertain, lengths)).all()
 
 
+def test_transitions_to_unknown_types_are_passed_over_as_published():
+    prior = toy(1.0)
+    nll, units = prior.known_nll(np.array([0, UNKNOWN, 3]), np.array([3]))
+    logs = prior.log_probabilities
+    assert units == [2]
+    assert nll == pytest.approx([-logs[0, 0] - logs[4, -1]])
+
+
+# ---- backing off ---------------------------------------------------------------------------------------------------
+
+
+def brute_force_back_off(sequences, a, b, left_out):
+    """P(next | previous) from all documents but one, in dictionaries and loops."""
+    pairs = [pair for d, s in enumerate(sequences) if d != left_out for pair in itertools.pairwise(["^", *s, "$"])]
+    width = len({name for s in sequences for name in s}) + 1
+
+    def share(name):
+        return (sum(pair[1] == name for pair in pairs) + b / width) / (len(pairs) + b)
+
+    def probability(before, after):
+        below = share(after) / (1 - (share("$") if before == "^" else 0))
+        seen = sum(pair == (before, after) for pair in pairs)
+        return (seen + a * below) / (sum(pair[0] == before for pair in pairs) + a)
+
+    return probability
+
+
+def test_back_off_equals_brute_force():
+    probability = brute_force_back_off(TOY, 2.0, 3.0, left_out=None)
+    table = np.exp(toy(BackOff(2.0, 3.0), published=False).log_probabilities)
+    for i, before in enumerate(["^", *TYPES]):
+        for j, after in enumerate([*TYPES, "$"]):
+            if (before, after) != ("^", "$"):
+                assert table[i, j] == pytest.approx(probability(before, after))
+    np.testing.assert_allclose(table.sum(axis=1), 1.0)
+    assert table[0, -1] == 0
+
+
+def test_weights_make_left_out_documents_most_likely():
+    rng = np.random.default_rng(0)
+    documents = [[TYPES[i] for i in rng.integers(0, 6, rng.integers(2, 5))] for _ in range(8)] + TOY * 3
+
+    def likelihood(a, b):
+        total = 0.0
+        for d, document in enumerate(documents):
+            probability = brute_force_back_off(documents, a, b, d)
+            total += sum(np.log(probability(*pair)) for pair in itertools.pairwise(["^", *document, "$"]))
+        return total
+
+    found = fit_back_off(ids(documents), len(TYPES))
+    best = found.smoothing
+    here = likelihood(best.transitions, best.types)
+    for factor in (0.8, 1.25):
+        assert likelihood(best.transitions * factor, best.types) < here + 1e-3
+        assert likelihood(best.transitions, best.types * factor) < here + 1e-3
+    assert not found.at_edge
+
+
+def test_documents_that_never_surprise_leave_the_weight_at_its_edge():
+    """Nothing in them says what an unseen transition is worth; that is told."""
+    assert fit_back_off([[0, 1]] * 50, 2).at_edge
+
+
+def test_back_off_is_near_the_truth_where_additive_smoothing_hangs_on_its_constant():
+    """Systems of the simulated encyclopaedia under its own probabilities, and under those of 430 of its articles."""
+    process, rng = wiki_process(), np.random.default_rng(0)
+    index = {name: i for i, name in enumerate(process.states)}
+    train = [[index[name] for name in process.sample(rng)] for _ in range(430)]
+    rows = np.column_stack([process.transition, process.end])
+    exact = SectionPrior(process.states, np.vstack([np.append(process.begin, 0.0), rows]), Additive(0.0))
+    counts, back_off = count_transitions(train, len(index)), fit_back_off(train, len(index))
+    assert not back_off.at_edge
+    for order in ("process", "shuffled", "independent"):
+        truth, found, least = (
+            expected_latent_ppl(process, prior, order, 1)
+            for prior in (
+                exact,
+                SectionPrior(process.states, counts, back_off.smoothing),
+                SectionPrior(process.states, counts, Additive(0.001)),
+            )
+        )
+        assert abs(np.log(found / truth)) < 0.35
+        assert order == "process" or least > 10 * truth
+
+
+# ---- all priors of a corpus ----------------------------------------------------------------------------------------
+
+
+def fitted(train, valid, **options):
+    return fit_priors(ids(train), valid, TYPES, np.eye(len(TYPES)), CoherenceOptions(**options))
+
+
 def test_smoothing_is_chosen_on_validation():
-    prior, scores = fit(ids(TOY), ids([["abstract", "method"]]), TYPES, [0.01, 0.1, 1.0], "definition")
-    assert scores[prior.smoothing] == min(scores.values())
-    assert set(scores) == {0.01, 0.1, 1.0}
+    valid = ids([["abstract", "method"]])
+    priors, choice = fitted(TOY, valid, prior="additive", smoothing=[0.01, 0.1, 1.0])
+    assert choice.validation[choice.name] == min(choice.validation[f"additive_{d}"] for d in ("0.01", "0.1", "1"))
+    assert choice.at_edge == (choice.name != "additive_0.1")
+    others = {"back_off", "additive_0.01", "additive_0.1", "additive_1", "aggregated"} - {choice.name}
+    assert set(priors.others) == others
+
+
+def test_the_published_prior_stands_beside_the_default_one():
+    priors, choice = fitted(TOY, [[0, UNKNOWN, 3]])
+    assert choice.name == "back_off"
+    assert priors.published.smoothing == Additive(1.0, True)
+    assert priors.published.units(np.array([4])) == 5
+    assert fitted(TOY, [], convention="published")[0].default.published
+
+
+def test_an_aggregated_prior_is_that_of_confused_types():
+    confused = np.full((6, 6), 0.02) + 0.88 * np.eye(6)
+    priors, _ = fit_priors(ids(TOY), [], TYPES, confused, CoherenceOptions())
+    counts, rng = np.zeros((7, 7)), np.random.default_rng(0)
+    for _ in range(4000):
+        for document in ids(TOY):
+            seen = [int(rng.choice(6, p=confused[state])) for state in document]
+            np.add.at(counts, ([0, *(1 + s for s in seen)], [*seen, 6]), 1 / 4000)
+    np.testing.assert_allclose(priors.others["aggregated"].counts, counts, atol=0.06)
 
 
 def test_no_usable_smoothing_is_one_clear_sentence():
     with pytest.raises(MacroscopeError, match="no smoothing of"):
-        fit(ids(TOY), ids([["method", "abstract"]]), TYPES, [0.0], "published")
+        fitted(TOY, ids([["method", "abstract"]]), prior="additive", smoothing=[0.0])
+
+
+def test_an_impossible_validation_document_is_no_number(tmp_path):
+    priors, choice = fitted(TOY, ids([["method", "abstract"]]), smoothing=[0.0, 0.1])
+    assert choice.validation["additive_0"] is None
+    priors.save(tmp_path)
+    assert "Infinity" not in (tmp_path / "prior.json").read_text()
 
 
 def test_saved_and_loaded(tmp_path):
-    prior = toy(0.5)
-    prior.save(tmp_path)
-    loaded = SectionPrior.load(tmp_path)
-    assert loaded.types == prior.types
-    np.testing.assert_array_equal(loaded.log_probabilities, prior.log_probabilities)
+    priors, _ = fitted(TOY, ids(TOY))
+    priors.save(tmp_path)
+    loaded = Priors.load(tmp_path)
+    assert loaded.default.types == priors.default.types
+    np.testing.assert_array_equal(loaded.default.log_probabilities, priors.default.log_probabilities)
+    np.testing.assert_array_equal(loaded.published.log_probabilities, priors.published.log_probabilities)
+    assert set(loaded.others) == set(priors.others)
 
 
 def test_a_document_without_sections_is_refused():

@@ -38,6 +38,24 @@ def test_latent_ppl_is_the_exponential_of_nats_a_section(tiny):
     )
 
 
+def test_walks_that_are_too_short_are_drawn_again():
+    long = SectionProcess(["a", "b"], [0.7, 0.3], [[0.1, 0.4], [0.2, 0.2]], [0.5, 0.6], shortest=3)
+    documents = [(s, nll, p) for s, nll, p in enumerate_documents(long, 16) if len(s) >= 3]
+    assert sum(p for *_, p in documents) == pytest.approx(1, abs=1e-3)
+    assert sum(p * nll for _, nll, p in documents) == pytest.approx(long.expected_nll(), abs=1e-2)
+    assert sum(p * len(s) for s, _, p in documents) == pytest.approx(long.expected_sections(), abs=1e-2)
+    pairs = sum(p * sum(pair == ("a", "b") for pair in itertools.pairwise(s)) for s, _, p in documents)
+    assert pairs == pytest.approx(long.expected_transitions[1, 1], abs=2e-3)
+    assert long.nll(("a", "b")) == np.inf
+
+
+def test_the_encyclopaedia_can_write_anything():
+    """No transition is impossible: what an unusual one costs is not a matter of smoothing."""
+    process = wiki_process()
+    assert min(process.begin.min(), process.transition.min(), process.end.min()) > 5e-4
+    assert 2.5 < process.latent_ppl() < 4  # that of real encyclopaedias is 3 to 5
+
+
 def test_samples_follow_the_process():
     process = wiki_process()
     rng = np.random.default_rng(0)

@@ -1,7 +1,8 @@
 """The known truth of a simulated corpus: a Markov chain of section types (deng2022, section 4, made true).
 
 A document is a walk from `begin` to `end`; each state on the way is the type of a section. Its total latent NLL under
-the chain itself, -log P(z), has a known distribution: means here are exact, by the chain's fundamental matrix.
+the chain itself, -log P(z), has a known distribution: means here are exact, by the chain's fundamental matrix. Walks
+that are too short to be documents are drawn again, which is exact as well: what short walks add to a sum is taken off.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +33,8 @@ class SectionProcess:
         Probabilities of the next section's type, shape (K, K): row = from.
     end
         Probabilities that a section is the last, shape (K,); `transition` and `end` together sum to 1 in each row.
+    shortest
+        Fewest sections of a document; shorter walks are drawn again.
 
     Raises
     ------
@@ -40,12 +43,18 @@ class SectionProcess:
     """
 
     def __init__(
-        self, states: Sequence[str], begin: Iterable[float], transition: Iterable[Iterable[float]], end: Iterable[float]
+        self,
+        states: Sequence[str],
+        begin: Iterable[float],
+        transition: Iterable[Iterable[float]],
+        end: Iterable[float],
+        shortest: int = 1,
     ) -> None:
         self.states = tuple(states)
         self.begin = np.array(list(begin), dtype=float)
         self.transition = np.array([list(row) for row in transition], dtype=float)
         self.end = np.array(list(end), dtype=float)
+        self.shortest = shortest
         self._check()
 
     @classmethod
@@ -72,7 +81,7 @@ class SectionProcess:
     def load(cls, path: Path) -> "SectionProcess":
         """Read what `to_json` describes from a JSON file."""
         raw = read_json(path)
-        return cls(raw["states"], raw["begin"], raw["transition"], raw["end"])
+        return cls(raw["states"], raw["begin"], raw["transition"], raw["end"], raw["shortest"])
 
     def _check(self) -> None:
         size = len(self.states)
@@ -86,27 +95,59 @@ class SectionProcess:
             raise MacroscopeError("a section process needs probabilities that sum to 1 in each row")
         if size and np.abs(np.linalg.eigvals(self.transition)).max() > 1 - _TOLERANCE:
             raise MacroscopeError("a section process must reach its end from every state")
+        if not self.kept > 0:
+            raise MacroscopeError(f"a section process never makes {self.shortest} sections")
 
     @cached_property
-    def expected_visits(self) -> Floats:
-        """Expected number of sections of each type in a document, shape (K,): begin (I - Q)^-1."""
-        return np.linalg.solve((np.eye(len(self.states)) - self.transition).T, self.begin)
+    def expected_transitions(self) -> Floats:
+        """Expected number of each transition in a document, (K + 1) x (K + 1): begin first, the end last."""
+        size = len(self.states)
+        visits = np.linalg.solve((np.eye(size) - self.transition).T, self.begin)  # begin (I - Q)^-1
+        every = self._with_ends(self.begin, visits[:, None] * self.transition, visits * self.end)
+        short = sum((self._of_length(length) for length in range(1, self.shortest)), np.zeros_like(every))
+        return (every - short) / self.kept
+
+    @cached_property
+    def kept(self) -> float:
+        """Probability that a walk is long enough to be a document."""
+        short, forward = 0.0, self.begin
+        for _ in range(1, self.shortest):
+            short += float(forward @ self.end)
+            forward = forward @ self.transition
+        return 1.0 - short
+
+    def _of_length(self, length: int) -> Floats:
+        """What walks of so many sections add to the expected transitions."""
+        forward, backward = [self.begin], [self.end]
+        for _ in range(1, length):
+            forward.append(forward[-1] @ self.transition)
+            backward.append(self.transition @ backward[-1])
+        pairs = [forward[step][:, None] * self.transition * backward[length - step - 2] for step in range(length - 1)]
+        return self._with_ends(
+            self.begin * backward[-1], sum(pairs, np.zeros_like(self.transition)), forward[-1] * self.end
+        )
+
+    def _with_ends(self, first: Floats, between: Floats, last: Floats) -> Floats:
+        return np.vstack([np.append(first, 0.0), np.column_stack([between, last])])
 
     def expected_sections(self) -> float:
         """Expected number of sections of a document, E[M]."""
-        return float(self.expected_visits.sum())
+        return float(self.expected_transitions[:, :-1].sum())
 
     def section_marginal(self) -> Floats:
         """Distribution of the type of a section drawn from all sections of the process, shape (K,)."""
-        return self.expected_visits / self.expected_visits.sum()
+        visits = self.expected_transitions[:, :-1].sum(axis=0)
+        return visits / visits.sum()
 
     def expected_nll(self) -> float:
         """Expected latent NLL of a document, E[-log P(z)], in nats, over its M+1 transitions (begin and end included).
 
-        The entropy of the process over whole documents: a row's entropy for each expected visit.
+        The entropy of the process over whole documents.
         """
-        rows = np.array([_entropy(np.append(row, end)) for row, end in zip(self.transition, self.end, strict=True)])
-        return _entropy(self.begin) + float(self.expected_visits @ rows)
+        probabilities = self._with_ends(self.begin, self.transition, self.end)
+        happens = self.expected_transitions > 0
+        steps = self.expected_transitions[happens] @ np.log(probabilities[happens])
+        return float(np.log(self.kept) - steps)
 
     def latent_ppl(self, published: bool = False) -> float:
         """Latent PPL of the process under itself, exp(E[T] / E[M]).
@@ -123,10 +164,17 @@ class SectionProcess:
         index = [self.states.index(section) for section in sections]
         steps = [self.begin[index[0]], *(self.transition[a, b] for a, b in pairwise(index))]
         probabilities = np.array([*steps, self.end[index[-1]]])
-        return float(-np.log(probabilities).sum()) if probabilities.min() > 0 else float("inf")
+        if probabilities.min() == 0 or len(sections) < self.shortest:
+            return float("inf")
+        return float(np.log(self.kept) - np.log(probabilities).sum())
 
     def sample(self, rng: np.random.Generator) -> tuple[str, ...]:
         """Draw the section types of a document."""
+        while len(drawn := self._walk(rng)) < self.shortest:
+            pass
+        return drawn
+
+    def _walk(self, rng: np.random.Generator) -> tuple[str, ...]:
         state = int(np.searchsorted(self._cumulative_begin, rng.random(), side="right"))
         drawn = []
         while state < len(self.states):
@@ -150,6 +198,7 @@ class SectionProcess:
             "begin": self.begin.tolist(),
             "transition": self.transition.tolist(),
             "end": self.end.tolist(),
+            "shortest": self.shortest,
             "expected_nll": self.expected_nll(),
             "expected_sections": self.expected_sections(),
             "latent_ppl": self.latent_ppl(),

@@ -20,6 +20,12 @@ CRITIC = Critic(
     },
     theory_of=("wiki",),  # others do not tell their section types
     latents="id section_types posterior gold",
+    statistics=(
+        "macroscope.statistics.latent:STATISTICS",
+        "macroscope.statistics.categorical:STATISTICS",
+        "transitions:STATISTICS",
+    ),
+    certainty="posterior_margin",
     stages={
         "train": Stage(
             "training:train",
@@ -29,7 +35,9 @@ CRITIC = Critic(
             minutes=720,
             folder=True,
         ),
-        "fit_prior": Stage("scoring:fit_prior", reads="documents inference", uses="smoothing convention", folder=True),
+        "fit_prior": Stage(
+            "scoring:fit_prior", reads="documents inference", uses="prior smoothing convention", folder=True
+        ),
         "project": Stage(
             "projection:project", reads="texts inference signature", uses="max_tokens", needs="encoder", minutes=240
         ),
@@ -37,7 +45,7 @@ CRITIC = Critic(
         "theory": Stage("theory:write_theory", reads="process prior order seed"),
         "explain": Stage(
             "explanation:explain",
-            reads="texts latents control_latents scores prior system confidence",
+            reads="texts latents control_latents scores prior system resampling",
             uses="error_threshold",
             folder=True,
         ),

@@ -10,11 +10,14 @@ import pandas as pd
 from macroscope.critics.coherence.latents import read_latents
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior
+from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.transition_graph import transition_graph
 from macroscope.critics.coherence.transitions import step_probabilities, transition_table
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
+from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.latent import Resampling
 
 WORST_DOCUMENTS = 5
 CHARACTERS = 600
@@ -28,7 +31,7 @@ def explain(
     prior: Path,
     *,
     system: str,
-    confidence: float,
+    resampling: Resampling,
     options: CoherenceOptions,
     output: Path,
 ) -> None:
@@ -40,18 +43,16 @@ def explain(
         Of the system.
     control_latents
         Of the control.
-    confidence
-        Level of the intervals, between 0 and 1.
     """
-    chain, threshold = SectionPrior.load(prior), options.error_threshold
-    states = dict(_states(latents))
-    control = [sequence for _, sequence in _states(control_latents)]
-    table = transition_table(list(states.values()), control, chain, threshold, confidence)
+    chain, threshold = Priors.load(prior).default, options.error_threshold
+    states, control = dict(_states(latents)), dict(_states(control_latents))
+    exchange = exchange_of(list(control), list(states))
+    table = transition_table(list(states.values()), list(control.values()), chain, threshold, resampling, exchange)
     title = f"{system}: section transitions against real text"
     with atomic(output) as folder:
         folder.mkdir()
         table.to_csv(folder / "transitions.csv", index=False)
-        save(transition_graph(table, title, confidence), folder / "transition_graph")
+        save(transition_graph(table, title, resampling.confidence), folder / "transition_graph")
         worst = worst_documents(
             texts, pd.read_parquet(scores, columns=["id", "nll", "units"]), states, chain, threshold
         )

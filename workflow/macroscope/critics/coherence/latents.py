@@ -1,8 +1,9 @@
 """Latents of the coherence critic on disk: the posterior over section types, section by section.
 
 Columns: `id`; `section_types` (the MAP type of each section); `posterior` (sections x types, float32, rows sum to 1,
-types in the order of the file's metadata); `gold` (normalised section titles where all of them are known types, else
-null). The metadata counts sections, sections cut at the encoder's limit, and documents with unknown titles.
+types in the order of the file's metadata); `gold` (normalised section titles, null where one is no known type; null
+altogether where a section has none). The metadata counts sections, sections cut at the encoder's limit, and documents
+with unknown titles.
 """
 
 import json
@@ -43,13 +44,13 @@ class Batch:
     posterior
         All sections x types, one document after the other.
     gold
-        True types of each document, or None.
+        True types of each document, None for those that are not known; or None.
     """
 
     ids: list[str]
     lengths: NDArray[np.int64]
     posterior: NDArray[np.float32]
-    gold: list[list[str] | None]
+    gold: list[list[str | None] | None]
 
     @property
     def states(self) -> NDArray[np.int64]:

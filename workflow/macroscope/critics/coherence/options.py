@@ -25,10 +25,16 @@ class CoherenceOptions(Options):
         description="Scale the classifier's logits by a temperature that is fitted on validation sections, so that the"
         " posterior means what it says; false: the raw softmax, as in the paper.",
     )
+    prior: Literal["back_off", "additive"] = Field(
+        "back_off",
+        description="Probability of a transition that real text was hardly seen to make. back_off: that of its section"
+        " type, and of any type, with weights that make left-out documents most likely; additive: a constant.",
+    )
     smoothing: list[float] = Field(
         [0.001, 0.01, 0.1, 0.5, 1.0],
         min_length=1,
-        description="Candidates for the additive smoothing of the bigram prior; chosen on validation documents.",
+        description="Candidates for additive smoothing; chosen on validation documents. Where the prior backs off, the"
+        " report shows what each would give.",
     )
     convention: Literal["definition", "published"] = Field(
         "definition",

@@ -1,24 +1,22 @@
 """The prior over section types: a bigram Markov chain with begin and end (deng2022 §4).
 
-    P_c(z_1 ... z_M) = P(z_1 | begin) prod_m P(z_m | z_{m-1}) P(end | z_M),  P(j | i) = (c_ij + delta) / (c_i + delta V)
+    P_c(z_1 ... z_M) = P(z_1 | begin) prod_m P(z_m | z_{m-1}) P(end | z_M)
 
-The definition lets begin be followed by any of the K types and a type by any type or the end, so V is K or K + 1. The
-published code counts begin and end among the successors of everything, V = K + 2, and tries delta = 0 and 1 only.
+Where its probabilities come from is `smoothing`. The published code takes additive smoothing of 0 or 1, counts begin
+and end among the successors of everything, looks at MAP states alone, and divides by M + 1.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macroscope.errors import MacroscopeError
-from macroscope.files import read_json, write_json
+from macroscope.critics.coherence.smoothing import Additive, Array, BackOff, Sequences, transitions_of
 
-Array = NDArray[np.float64]
-
-PUBLISHED_SMOOTHING = (0.0, 1.0)
+UNKNOWN = -1
+"""State of a section whose type is none of the prior's."""
 
 
 @dataclass(frozen=True)
@@ -32,35 +30,25 @@ class SectionPrior:
     counts
         (K + 1) x (K + 1); row 0 is begin, row 1 + i is type i; column j is type j, column K is the end.
     smoothing
-        delta, added to each count.
-    convention
-        "definition" or "published": which successors share the smoothing, and what is counted as a unit.
+        How counts become probabilities.
+    published
+        Whether a unit is a transition, M + 1 a document, and not a section.
     """
 
     types: tuple[str, ...]
     counts: Array
-    smoothing: float
-    convention: str = "definition"
+    smoothing: Additive | BackOff
+    published: bool = False
 
-    @property
+    @cached_property
     def log_probabilities(self) -> Array:
         """Log P(column | row) in nats, axes as `counts`; -inf where a transition is impossible."""
-        k = len(self.types)
-        published = self.convention == "published"
-        possible = np.full((k + 1, 1), k + 2.0 if published else k + 1.0)
-        smoothed = self.counts + self.smoothing
-        if not published:
-            possible[0] = k
-            smoothed[0, k] = 0.0
-        totals = self.counts.sum(axis=1, keepdims=True) + self.smoothing * possible
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(smoothed) - np.log(totals)
-        # A row that was never seen gives 0/0 without smoothing: all its successors are impossible.
-        return np.where(np.isnan(logs), -np.inf, logs)
+        with np.errstate(divide="ignore"):
+            return np.log(self.smoothing.probabilities(self.counts))
 
     def units(self, sections: NDArray[np.int64]) -> Array:
         """Denominator of the latent PPL: M as defined, M + 1 transitions as published."""
-        return np.asarray(sections, dtype=float) + (1.0 if self.convention == "published" else 0.0)
+        return np.asarray(sections, dtype=float) + (1.0 if self.published else 0.0)
 
     def nll(self, states: NDArray[np.int64], lengths: NDArray[np.int64]) -> Array:
         """Return -log P_c(z) of state sequences, in nats.
@@ -83,22 +71,36 @@ class SectionPrior:
         steps[starts] = -logs[0, states[starts]]
         return np.add.reduceat(steps, starts) - logs[1 + states[ends], -1]
 
-    def errors(
-        self, states: NDArray[np.int64], lengths: NDArray[np.int64], threshold: float
+    def known_nll(self, states: NDArray[np.int64], lengths: NDArray[np.int64]) -> tuple[Array, Array]:
+        """-log P_c of those transitions between states that are known, and their number; one of each a document.
+
+        As the published code does with titles that it never saw: it passes over the transitions to and from them.
+        """
+        documents = np.split(states, np.cumsum(lengths)[:-1])
+        steps = [transitions_of(document, len(self.types)) for document in documents]
+        nll = [-self.log_probabilities[rows, columns].sum() for rows, columns in steps]
+        return np.array(nll), np.array([len(rows) for rows, _ in steps], dtype=float)
+
+    def marked(
+        self, states: NDArray[np.int64], lengths: NDArray[np.int64], mark: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Transitions with P_c below `threshold`, begin and end included, and those of them that repeat a type.
+        """How many of the transitions of each document are marked, begin and end included, and repeat a type.
+
+        Parameters
+        ----------
+        mark
+            Axes as `counts`.
 
         Returns
         -------
         two arrays of counts, one value a document.
         """
-        unlikely = np.exp(self.log_probabilities) < threshold
         starts, ends = _bounds(lengths)
-        error, repetition = np.zeros((2, len(states)), dtype=np.int64)
-        error[1:] = unlikely[1 + states[:-1], states[1:]]
-        repetition[1:] = error[1:] & (states[:-1] == states[1:])
-        error[starts], repetition[starts] = unlikely[0, states[starts]], 0
-        return np.add.reduceat(error, starts) + unlikely[1 + states[ends], -1], np.add.reduceat(repetition, starts)
+        found, repetition = np.zeros((2, len(states)), dtype=np.int64)
+        found[1:] = mark[1 + states[:-1], states[1:]]
+        repetition[1:] = found[1:] & (states[:-1] == states[1:])
+        found[starts], repetition[starts] = mark[0, states[starts]], 0
+        return np.add.reduceat(found, starts) + mark[1 + states[ends], -1], np.add.reduceat(repetition, starts)
 
     def expected_nll(self, posterior: Array, lengths: NDArray[np.int64]) -> Array:
         """T(x) = -E log P_c(z) over a posterior that factorises over sections, exactly, in nats.
@@ -120,72 +122,42 @@ class SectionPrior:
         steps[starts] = _expected_cost(ones, costs[:1, :-1], posterior[starts])
         return np.add.reduceat(steps, starts) + _expected_cost(posterior[ends], costs[1:, -1:], ones)
 
-    def save(self, folder: Path) -> None:
-        """Write `prior.json`: types, counts, smoothing, convention."""
-        write_json(
-            folder / "prior.json",
-            {
-                "convention": self.convention,
-                "smoothing": self.smoothing,
-                "types": list(self.types),
-                "counts": self.counts.astype(int).tolist(),
-            },
-        )
+    def as_json(self) -> dict[str, Any]:
+        """Describe the prior."""
+        kind = "back_off" if isinstance(self.smoothing, BackOff) else "additive"
+        return {
+            "types": list(self.types),
+            "smoothing": {"kind": kind, **asdict(self.smoothing)},
+            "published": self.published,
+            "counts": self.counts.tolist(),
+        }
 
     @classmethod
-    def load(cls, folder: Path) -> "SectionPrior":
-        """Inverse of `save`."""
-        raw = read_json(folder / "prior.json")
-        return cls(tuple(raw["types"]), np.array(raw["counts"], dtype=float), raw["smoothing"], raw["convention"])
+    def from_json(cls, raw: dict[str, Any]) -> "SectionPrior":
+        """Inverse of `as_json`."""
+        weights = {name: value for name, value in raw["smoothing"].items() if name != "kind"}
+        smoothing = (BackOff if raw["smoothing"]["kind"] == "back_off" else Additive)(**weights)
+        return cls(tuple(raw["types"]), np.array(raw["counts"], dtype=float), smoothing, raw["published"])
 
 
-def count_transitions(sequences: Sequence[Sequence[int] | NDArray[np.integer]], types: int) -> Array:
+def count_transitions(sequences: Sequences, types: int) -> Array:
     """Count begin -> z_1, z_m -> z_{m+1} and z_M -> end; axes as `SectionPrior.counts`."""
     counts = np.zeros((types + 1, types + 1))
     for sequence in sequences:
-        rows = np.concatenate([[0], 1 + np.asarray(sequence)])
-        columns = np.concatenate([sequence, [types]])
-        np.add.at(counts, (rows.astype(int), columns.astype(int)), 1)
+        np.add.at(counts, transitions_of(sequence, types), 1)
     return counts
 
 
-def latent_ppl(prior: SectionPrior, sequences: Sequence[Sequence[int]]) -> float:
-    """exp(sum T / sum units) over known state sequences."""
+def latent_ppl(prior: SectionPrior, sequences: Sequences) -> float:
+    """exp(sum T / sum units) over known state sequences; as published, over their transitions between known types."""
     states, lengths = flatten(sequences)
+    if prior.published:
+        nll, units = prior.known_nll(states, lengths)
+        return float(np.exp(nll.sum() / units.sum()))
     return float(np.exp(prior.nll(states, lengths).sum() / prior.units(lengths).sum()))
 
 
-def fit(
-    train: Sequence[Sequence[int]],
-    valid: Sequence[Sequence[int]],
-    types: Sequence[str],
-    candidates: Sequence[float],
-    convention: str,
-) -> tuple[SectionPrior, dict[float, float]]:
-    """Count on train, choose the smoothing by the latent PPL of valid.
-
-    Returns
-    -------
-    prior, {smoothing: validation latent PPL}
-
-    Raises
-    ------
-    MacroscopeError
-        Where no candidate gives the validation documents a positive probability.
-    """
-    counts = count_transitions(train, len(types))
-    priors = [SectionPrior(tuple(types), counts, delta, convention) for delta in candidates]
-    scores = {prior.smoothing: latent_ppl(prior, valid) for prior in priors}
-    best = min(priors, key=lambda prior: scores[prior.smoothing])
-    if not np.isfinite(scores[best.smoothing]):
-        raise MacroscopeError(
-            f"coherence: no smoothing of {list(candidates)} gives the validation documents a positive probability;"
-            " add a positive value to critics.coherence.smoothing"
-        )
-    return best, scores
-
-
-def flatten(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def flatten(sequences: Sequences) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Concatenate sequences; returns the states and the lengths."""
     lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
     return np.concatenate([np.asarray(sequence, dtype=np.int64) for sequence in sequences]), lengths

@@ -42,15 +42,17 @@ def _batches(
         texts = [section.text for document in batch for section in document.sections]
         logits, was_cut = classifier.logits(texts)
         gold = [_gold(document, known, language) for document in batch]
-        titled = [all(section.title for section in document.sections) for document in batch]
         counts["documents"] += len(batch)
         counts["sections"] += len(texts)
         counts["sections_cut"] += int(was_cut.sum())
-        counts["documents_with_unknown_titles"] += sum(t and g is None for t, g in zip(titled, gold, strict=True))
+        counts["documents_with_unknown_titles"] += sum(titles is not None and None in titles for titles in gold)
         lengths = np.array([len(document.sections) for document in batch], dtype=np.int64)
         yield Batch([document.id for document in batch], lengths, calibrated(logits, temperature), gold)
 
 
-def _gold(document: Document, known: set[str], language: str) -> list[str] | None:
-    titles = [normalise_title(section.title, language) if section.title else "" for section in document.sections]
-    return titles if all(title in known for title in titles) else None
+def _gold(document: Document, known: set[str], language: str) -> list[str | None] | None:
+    """Titles of the sections as types, None where one is not known; None where a section has no title."""
+    if not all(section.title for section in document.sections):
+        return None
+    titles = [normalise_title(section.title or "", language) for section in document.sections]
+    return [title if title in known else None for title in titles]

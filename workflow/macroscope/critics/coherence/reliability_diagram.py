@@ -7,14 +7,23 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREY
 from macroscope.plotting import style
-from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.proportions import clustered_interval
 
 
 def reliability_diagram(table: pd.DataFrame, title: str, confidence: float) -> Figure:
-    """Accuracy of the section classifier against how sure it is, with Wilson intervals at the level `confidence`."""
+    """Accuracy of the section classifier against how sure it is, with intervals over documents."""
     filled = table[table["sections"] > 0]
-    correct = (filled["accuracy"] * filled["sections"]).round().astype(int)
-    intervals = np.array(wilson_interval(correct, filled["sections"], confidence))
+    intervals = np.array(
+        clustered_interval(
+            filled["correct"],
+            filled["sections"],
+            filled["squares"],
+            filled["squared_sections"],
+            filled["documents"],
+            filled["affected"],
+            confidence,
+        )
+    )
     with style():
         figure, (top, bottom) = plt.subplots(
             2, 1, figsize=(5.2, 5.4), sharex=True, gridspec_kw={"height_ratios": [3, 1]}

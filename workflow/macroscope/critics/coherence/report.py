@@ -4,25 +4,28 @@ from typing import Any
 
 import pandas as pd
 
+from macroscope.critics.cells import number
 from macroscope.critics.coherence.latents import read_info
+from macroscope.critics.coherence.sensitivity import inflation, prior_table, projection_table
 from macroscope.critics.divergence_report import divergence_table
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.files import read_json
-from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.proportions import share_interval
 
 COMMON_ERRORS = 5
 
 
 def items(findings: Findings) -> list[ReportItem]:
     """List tables, figures and documents."""
-    validation = with_interval(read_json(findings.folder / "inference" / "validation.json"), findings.confidence)
+    inference = findings.folder / "inference"
+    documents = pd.read_csv(inference / "validation_documents.csv")
+    validation = with_interval(read_json(inference / "validation.json"), documents, findings.confidence)
     found = [
+        _classifier_item(findings, validation),
         ReportItem(
-            "section_classifier",
-            "Section classifier",
-            table=pd.DataFrame([validation]),
-            warning=classifier_warning(validation),
+            "projection_quality", "How well the projection works on each system", table=projection_table(findings)
         ),
+        _prior_item(findings),
         ReportItem(
             "reliability",
             "Can the section classifier be trusted?",
@@ -46,14 +49,19 @@ def items(findings: Findings) -> list[ReportItem]:
     return found
 
 
-def with_interval(validation: dict[str, Any], confidence: float) -> dict[str, Any]:
-    """What the classifier's validation found, with Wilson's interval of the accuracy."""
-    low, high = wilson_interval(validation["correct"], validation["sections"], confidence)
-    interval = {"accuracy_low": float(low), "accuracy_high": float(high)}
-    rest = {name: value for name, value in validation.items() if name != "correct"}
-    names = list(rest)
+def with_interval(validation: dict[str, Any], documents: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    """What the classifier's validation found, with the interval of the accuracy over documents.
+
+    Parameters
+    ----------
+    documents
+        Columns sections, correct: a row a validation document.
+    """
+    _, low, high = share_interval(documents["correct"], documents["sections"], confidence)
+    names = list(validation)
     at = names.index("accuracy") + 1
-    return {name: (rest | interval)[name] for name in [*names[:at], *interval, *names[at:]]}
+    interval = {"accuracy_low": low, "accuracy_high": high}
+    return {name: (validation | interval)[name] for name in [*names[:at], *interval, *names[at:]]}
 
 
 def classifier_warning(validation: dict[str, float]) -> str | None:
@@ -66,6 +74,40 @@ def classifier_warning(validation: dict[str, float]) -> str | None:
         " not been shown to know the section types: do not rely on the numbers of this critic. More training documents,"
         " a larger encoder or more epochs may help."
     )
+
+
+def _classifier_item(findings: Findings, validation: dict[str, Any]) -> ReportItem:
+    warning = classifier_warning(validation) or _inflation_warning(findings)
+    return ReportItem(
+        "section_classifier",
+        "Section classifier",
+        table=pd.DataFrame([validation]),
+        warning=warning,
+        unusable=warning is not None,
+    )
+
+
+def _inflation_warning(findings: Findings) -> str | None:
+    found = inflation(findings)
+    if found is None:
+        return None
+    return (
+        f"By its titles real text has a latent PPL of {number(found[1])}, by what the section classifier makes of its"
+        f" texts {number(found[0])}: the classifier's mistakes weigh more than what is to be measured. More training"
+        " documents, a larger encoder or more epochs may help."
+    )
+
+
+def _prior_item(findings: Findings) -> ReportItem:
+    """What every prior gives; a warning where the documents do not tell the smoothing."""
+    choice = read_json(findings.folder / "prior" / "validation.json")
+    warning = None
+    if choice["at_edge"]:
+        warning = (
+            "The smoothing of the prior is at the edge of what was tried: the training documents do not tell it, and"
+            " numbers of systems that make unseen transitions hang on it. The table shows what other priors give."
+        )
+    return ReportItem("priors", "What the prior changes", table=prior_table(findings), warning=warning)
 
 
 def _projection(findings: Findings) -> pd.DataFrame:

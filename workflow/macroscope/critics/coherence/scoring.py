@@ -1,121 +1,167 @@
 """Prior and scores: how likely the latents of each document are (deng2022 §2, §4, App. A)."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.coherence.confusion import inverse, read_confusion
 from macroscope.critics.coherence.latents import Batch, read_info, read_latents
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.prior import PUBLISHED_SMOOTHING, SectionPrior, fit, flatten
-from macroscope.critics.coherence.sections import titled_documents
+from macroscope.critics.coherence.prior import UNKNOWN, SectionPrior, flatten
+from macroscope.critics.coherence.priors import Priors, fit_priors
+from macroscope.critics.coherence.sections import BEGIN, END, titled_documents
+from macroscope.critics.coherence.smoothing import Array
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, read_json, write_json
 
 
 def fit_prior(documents: Path, inference: Path, *, options: CoherenceOptions, output: Path) -> None:
-    """Fit the bigram prior on the gold section types of the train split; write `prior.json`, `validation.json`.
+    """Fit the bigram priors on the gold section types of the train split; write `prior.json`, `validation.json`.
 
-    The types are the section classifier's, so that prior and latents share their axes.
+    The types are the section classifier's, so that priors and latents share their axes. The classifier's confusion goes
+    beside them.
     """
     types = read_json(inference / "section_types.json")["types"]
     index = {name: i for i, name in enumerate(types)}
-    train = _indices(titled_documents(documents, "train"), index)
-    titled = titled_documents(documents, "valid")
-    valid = _indices(titled, index)
-    if not valid:
-        raise MacroscopeError(
-            f"{documents}: no validation document has section types that occur in training; the smoothing of the"
-            " coherence prior cannot be chosen; give more documents"
-        )
-    candidates = PUBLISHED_SMOOTHING if options.convention == "published" else options.smoothing
-    prior, validation = fit(train, valid, types, candidates, options.convention)
+    train, valid = (
+        [[index.get(name, UNKNOWN) for name in sequence] for sequence in titled_documents(documents, split)]
+        for split in ("train", "valid")
+    )
+    confused = read_confusion(inference / "confusion.json")
+    priors, choice = fit_priors(train, valid, types, confused, options)
     with atomic(output) as folder:
-        prior.save(folder)
-        write_json(
-            folder / "validation.json",
-            {
-                "latent_ppl_by_smoothing": [{"smoothing": d, "latent_ppl": p} for d, p in validation.items()],
-                "documents": len(valid),
-                "documents_with_unseen_types": len(titled) - len(valid),
-            },
-        )
+        folder.mkdir()
+        priors.save(folder)
+        write_json(folder / "confusion.json", confused.tolist())
+        about = {
+            "documents": len(valid),
+            "documents_with_unseen_types": sum(min(sequence) < 0 for sequence in valid),
+        }
+        write_json(folder / "validation.json", asdict(choice) | about)
 
 
 def score(latents: Path, prior: Path, *, options: CoherenceOptions, output: Path) -> None:
     """Score latents under the prior.
 
-    Writes id, nll = T(x), units, entropy, and where they make sense:
+    Writes id, nll = T(x), units, entropy, margin (of the two most probable types, summed over sections), and where they
+    make sense:
     kl
         KL(P_c(z|x) || P_c(z)) = T(x) - entropy; under the definition only, since the published T(x) looks at the MAP
         states alone.
-    nll_map
-        -log P_c of the MAP states; not under the published convention, where it is `nll` itself.
+    nll_map, nll_seen with units_seen
+        -log P_c of the MAP states; of those of their transitions that real text was seen to make.
     nll_gold
-        -log P_c of the gold section types, null where the document has none or unknown ones.
+        -log P_c of the section titles, null where the document has none or unknown ones; as published, of their
+        transitions between known types.
+    nll_corrected
+        T(x) without what the classifier's mistakes add, if they are those of validation sections; see `confusion`.
+    nll_published with units_published, nll_<prior>
+        As the published code has it; T(x) under the other priors; see `priors`.
     count_<name>, of_<name>
-        Transition errors (MAP transitions below the threshold) of the M + 1 transitions, and of these errors those
-        that repeat a section type.
+        Of the M + 1 MAP transitions those with a probability below the threshold (transition_error), and those that
+        real text was never seen to make (unseen_transition); of the errors those that repeat a section type
+        (repeating_error); of the sections whose title is a known type those whose MAP type it is (title_agreement).
     categories
         The M + 1 MAP transitions by name, from the beginning to the end: what the divergences are between.
     """
-    chain = SectionPrior.load(prior)
+    priors = Priors.load(prior)
     types = read_info(latents).types
-    if tuple(types) != chain.types:
+    if tuple(types) != priors.default.types:
         raise MacroscopeError(f"{latents} and {prior}: their section types differ; project the documents again")
-    frames = [_score_batch(batch, chain, options.error_threshold) for batch in read_latents(latents)]
+    correction = inverse(read_confusion(prior / "confusion.json"))
+    frames = [_score_batch(batch, priors, correction, options.error_threshold) for batch in read_latents(latents)]
     if not frames:
         raise MacroscopeError(f"{latents}: no documents to score; the system produced none")
     with atomic(output) as temporary:
         pd.concat(frames, ignore_index=True).to_parquet(temporary, index=False)
 
 
-def _score_batch(batch: Batch, prior: SectionPrior, error_threshold: float) -> pd.DataFrame:
+def _score_batch(batch: Batch, priors: Priors, correction: Array | None, error_threshold: float) -> pd.DataFrame:
     posterior = _renormalised(batch.posterior)
-    starts = np.cumsum(batch.lengths) - batch.lengths
-    entropy = np.add.reduceat(_entropy(posterior), starts)
-    nll_map = prior.nll(batch.states, batch.lengths)
-    scores = {"id": batch.ids, "units": prior.units(batch.lengths), "entropy": entropy}
-    if prior.convention == "published":
-        scores["nll"] = nll_map
-    else:
-        scores["nll"] = prior.expected_nll(posterior, batch.lengths)
-        scores["kl"] = scores["nll"] - entropy
-        scores["nll_map"] = nll_map
-    errors, repetitions = prior.errors(batch.states, batch.lengths, error_threshold)
-    return pd.DataFrame(
-        scores
-        | {
-            "nll_gold": _gold_nll(batch, prior),
-            "count_transition_errors": errors,
-            "of_transition_errors": batch.lengths + 1,
-            "count_repetition_share_of_errors": repetitions,
-            "of_repetition_share_of_errors": errors,
-            "categories": _transitions(batch, prior.types),
-        }
-    )
+    prior, states, lengths = priors.default, batch.states, batch.lengths
+    gold, titled = _gold_states(batch, prior)
+    errors, repetitions = prior.marked(states, lengths, np.exp(prior.log_probabilities) < error_threshold)
+    unseen, _ = prior.marked(states, lengths, prior.counts == 0)
+    agrees = _by_document((gold == states) & (gold != UNKNOWN), lengths)
+    entropy = _by_document(_entropy(posterior), lengths)
+    scores: dict[str, Any] = {
+        "id": batch.ids,
+        "units": prior.units(lengths),
+        "entropy": entropy,
+        "margin": _by_document(_margin(posterior), lengths),
+        **_gold_scores(gold, titled, lengths, prior),
+        "count_transition_error": errors,
+        "of_transition_error": lengths + 1,
+        "count_repeating_error": repetitions,
+        "of_repeating_error": errors,
+        "count_unseen_transition": unseen,
+        "of_unseen_transition": lengths + 1,
+        "count_title_agreement": agrees,
+        "of_title_agreement": _by_document(gold != UNKNOWN, lengths),
+        "categories": _transitions(batch, prior.types),
+    }
+    if prior.published:
+        return pd.DataFrame(scores | {"nll": prior.nll(states, lengths)})
+    nll = prior.expected_nll(posterior, lengths)
+    scores |= {"nll": nll, "kl": nll - entropy, "nll_map": prior.nll(states, lengths)}
+    seen = np.where(prior.counts > 0, prior.log_probabilities, 0.0)
+    scores |= {"nll_seen": -_along(seen, states, lengths), "units_seen": lengths + 1 - unseen}
+    scores |= {
+        "nll_published": priors.published.nll(states, lengths),
+        "units_published": priors.published.units(lengths),
+    }
+    if correction is not None and np.isfinite(prior.log_probabilities[:, :-1]).all():
+        scores["nll_corrected"] = prior.expected_nll(posterior @ correction, lengths)
+    scores |= {f"nll_{name}": other.expected_nll(posterior, lengths) for name, other in priors.others.items()}
+    return pd.DataFrame(scores)
+
+
+def _by_document(values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Sums over the sections of each document."""
+    return np.add.reduceat(values.astype(float), np.cumsum(lengths) - lengths)
+
+
+def _along(table: Array, states: np.ndarray, lengths: np.ndarray) -> Array:
+    """Sum of a table's cells over the transitions of each document; axes as `SectionPrior.counts`."""
+    ends = np.cumsum(lengths) - 1
+    starts = ends - lengths + 1
+    steps = np.zeros(len(states))
+    steps[1:] = table[1 + states[:-1], states[1:]]
+    steps[starts] = table[0, states[starts]]
+    return np.add.reduceat(steps, starts) + table[1 + states[ends], -1]
 
 
 def _transitions(batch: Batch, types: Sequence[str]) -> list[list[str]]:
     """Name the transitions of each document, from its beginning to its end."""
     found, start = [], 0
     for length in batch.lengths.tolist():
-        names = ["<begin>", *(types[state] for state in batch.states[start : start + length]), "<end>"]
+        names = [BEGIN, *(types[state] for state in batch.states[start : start + length]), END]
         found.append([f"{before} → {after}" for before, after in pairwise(names)])
         start += length
     return found
 
 
-def _gold_nll(batch: Batch, prior: SectionPrior) -> np.ndarray:
-    index = {name: i for i, name in enumerate(prior.types)}
-    nll = np.full(len(batch.ids), np.nan)
-    known = [d for d, gold in enumerate(batch.gold) if gold is not None]
-    if known:
-        states, lengths = flatten([[index[name] for name in batch.gold[d] or ()] for d in known])
-        nll[known] = prior.nll(states, lengths)
-    return nll
+def _gold_states(batch: Batch, prior: SectionPrior) -> tuple[np.ndarray, np.ndarray]:
+    """State of each section by its title, `UNKNOWN` where there is none; and which documents have titles."""
+    index: dict[str | None, int] = {name: i for i, name in enumerate(prior.types)}
+    states = [
+        [UNKNOWN] * int(length) if gold is None else [index.get(name, UNKNOWN) for name in gold]
+        for gold, length in zip(batch.gold, batch.lengths, strict=True)
+    ]
+    return flatten(states)[0], np.array([gold is not None for gold in batch.gold])
+
+
+def _gold_scores(gold: np.ndarray, titled: np.ndarray, lengths: np.ndarray, prior: SectionPrior) -> dict[str, Array]:
+    nll, units = np.full((2, len(lengths)), np.nan)
+    chosen = titled if prior.published else _by_document(gold == UNKNOWN, lengths) == 0
+    if chosen.any():
+        nll[chosen], units[chosen] = prior.known_nll(gold[np.repeat(chosen, lengths)], lengths[chosen])
+    return {"nll_gold": nll, "units_gold": units if prior.published else prior.units(lengths)}
 
 
 def _renormalised(posterior: np.ndarray) -> np.ndarray:
@@ -129,6 +175,7 @@ def _entropy(posterior: np.ndarray) -> np.ndarray:
     return -(posterior * logs).sum(axis=1)
 
 
-def _indices(sequences: list[list[str]], index: dict[str, int]) -> list[list[int]]:
-    """Sequences as indices; those with a type that was never seen in training are left out."""
-    return [[index[name] for name in sequence] for sequence in sequences if all(name in index for name in sequence)]
+def _margin(posterior: np.ndarray) -> np.ndarray:
+    """Probability of the most probable type minus that of the second."""
+    best = np.partition(posterior, -2, axis=1)[:, -2:]
+    return best[:, 1] - best[:, 0]

@@ -42,15 +42,15 @@ def section_types(sequences: Iterable[Sequence[str]]) -> list[str]:
     return sorted(counts, key=lambda name: (-counts[name], name))
 
 
-def labelled_sections(path: Path, split: str) -> tuple[list[str], list[str]]:
-    """Texts and types of all titled sections of a split: what the section classifier learns from."""
-    pairs = [
-        (section.text, section.title)
-        for document in read_documents(path, split)
+def labelled_sections(path: Path, split: str) -> tuple[list[str], list[str], np.ndarray]:
+    """Texts and types of all titled sections of a split, and the number of the document that each is in."""
+    found = [
+        (section.text, section.title, number)
+        for number, document in enumerate(read_documents(path, split))
         for section in document.sections
         if section.title
     ]
-    return [text for text, _ in pairs], [title for _, title in pairs]
+    return [text for text, *_ in found], [title for _, title, _ in found], np.array([n for *_, n in found], dtype=int)
 
 
 def subset(types: Sequence[str], size: int | None, seed: int) -> np.ndarray:

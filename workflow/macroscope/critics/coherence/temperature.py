@@ -64,7 +64,7 @@ def cross_calibrated(logits: NDArray[np.floating], gold: NDArray[np.integer]) ->
     return posterior
 
 
-def reliability(posterior: NDArray[np.floating], gold: ArrayLike) -> pd.DataFrame:
+def reliability(posterior: NDArray[np.floating], gold: ArrayLike, document: ArrayLike) -> pd.DataFrame:
     """Reliability diagram of the MAP label (Guo et al. 2017).
 
     Parameters
@@ -73,24 +73,44 @@ def reliability(posterior: NDArray[np.floating], gold: ArrayLike) -> pd.DataFram
         Sections x types.
     gold
         True type of each section, as an index.
+    document
+        Number of the document that each section is in.
 
     Returns
     -------
     data frame, one row a confidence bin
-        low, high, sections, confidence (mean posterior of the MAP label), accuracy; NaN where a bin is empty.
+        low, high, sections, correct, confidence (mean posterior of the MAP label), accuracy, and what the interval of
+        the accuracy needs of the documents: squares, squared_sections, documents, affected (see
+        `statistics.proportions.clustered_interval`); NaN where a bin is empty.
     """
-    gold = np.asarray(gold)
     confidence = posterior.max(axis=1)
-    correct = posterior.argmax(axis=1) == gold
+    correct = posterior.argmax(axis=1) == np.asarray(gold)
     edges = np.linspace(0, 1, BINS + 1)
     bins = np.clip(np.ceil(confidence * BINS).astype(int) - 1, 0, BINS - 1)
     rows = []
     for b in range(BINS):
         inside = bins == b
+        sections = pd.DataFrame({"sections": 1.0, "correct": correct[inside].astype(float)})
+        grouped = sections.groupby(np.asarray(document)[inside]).sum()
         n = int(inside.sum())
-        mean = (float(confidence[inside].mean()), float(correct[inside].mean())) if n else (np.nan, np.nan)
-        rows.append((edges[b], edges[b + 1], n, *mean))
-    return pd.DataFrame(rows, columns=["low", "high", "sections", "confidence", "accuracy"])
+        accuracy = float(correct[inside].mean()) if n else np.nan
+        rows.append(
+            {
+                "low": edges[b],
+                "high": edges[b + 1],
+                "sections": n,
+                "correct": int(correct[inside].sum()),
+                "confidence": float(confidence[inside].mean()) if n else np.nan,
+                "accuracy": accuracy,
+                "squares": float(((grouped["correct"] - accuracy * grouped["sections"]) ** 2).sum()),
+                "squared_sections": float((grouped["sections"] ** 2).sum()),
+                "documents": len(grouped),
+                "affected": min(
+                    int((grouped["correct"] > 0).sum()), int((grouped["correct"] < grouped["sections"]).sum())
+                ),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def expected_calibration_error(table: pd.DataFrame) -> float:

@@ -1,9 +1,8 @@
 """What theory gives for the systems of a simulated corpus: the coherence critic's known truth.
 
-Scores are expectations over the process that made the corpus, per latent state as the latent PPL is. For the process
-itself two numbers are exact: its own entropy, and its cross-entropy under the fitted prior. A defective system makes
-transitions that the process never makes, whose cost is the fitted prior's smoothing: for those the cross-entropy alone
-is finite.
+Scores are expectations over the process that made the corpus, per latent state as the latent PPL is: its cross-entropy
+under the fitted prior. For the process itself the entropy is known as well; the two differ by what the prior could not
+learn from so few documents.
 """
 
 from pathlib import Path
@@ -12,14 +11,16 @@ import numpy as np
 
 from macroscope.corpora.simulated.articles import draw_section_types
 from macroscope.corpora.simulated.process import SectionProcess
-from macroscope.critics.coherence.prior import Array, SectionPrior
+from macroscope.critics.coherence.prior import SectionPrior
+from macroscope.critics.coherence.priors import Priors
+from macroscope.critics.coherence.smoothing import Array
 from macroscope.files import write_json
 
 DRAWS = 20_000
 
 
 def write_theory(process: Path, prior: Path, *, order: str, seed: int, output: Path) -> None:
-    """Write what theory gives for a system of this order: latent_ppl, and on which basis.
+    """Write what theory gives for a system of this order: latent_ppl, and what that is.
 
     Parameters
     ----------
@@ -28,17 +29,16 @@ def write_theory(process: Path, prior: Path, *, order: str, seed: int, output: P
     order
         "process", "shuffled" or "independent"; see `macroscope.corpora.simulated.articles`.
     output
-        JSON: latent_ppl; basis; under_prior, the latent PPL that the fitted prior gives to this system.
+        JSON: latent_ppl, what the fitted prior gives to such documents on average; basis; and for the process itself
+        process_latent_ppl, under its own probabilities.
     """
-    truth, chain = SectionProcess.load(process), SectionPrior.load(prior)
-    under_prior = expected_latent_ppl(truth, chain, order, seed)
-    exact = order == "process"
-    published = chain.convention == "published"
+    truth, chain = SectionProcess.load(process), Priors.load(prior).default
     result = {
-        "latent_ppl": truth.latent_ppl(published) if exact else under_prior,
-        "basis": "entropy of the process" if exact else "expected cost under the fitted prior",
-        "under_prior": under_prior,
+        "latent_ppl": expected_latent_ppl(truth, chain, order, seed),
+        "basis": "expected cost under the fitted prior",
     }
+    if order == "process":
+        result |= {"process_latent_ppl": truth.latent_ppl(chain.published)}
     write_json(output, result)
 
 
@@ -48,15 +48,11 @@ def expected_latent_ppl(process: SectionProcess, prior: SectionPrior, order: str
     Exact for "process" and "independent". For "shuffled" the mean over all orders is exact for each multiset of
     sections, and the multisets are 20,000 draws: their Monte Carlo error is far below any interval here.
     """
-    first, then, last = _costs(process, prior)
+    costs = _costs(process, prior)
+    first, then, last = costs[0, :-1], costs[1:, :-1], costs[1:, -1]
     sections = process.expected_sections()
     if order == "process":
-        visits = process.expected_visits
-        nll = (
-            _expected(process.begin, first)
-            + _expected(visits[:, None] * process.transition, then)
-            + _expected(visits * process.end, last)
-        )
+        nll = _expected(process.expected_transitions, costs)
     elif order == "independent":
         marginal = process.section_marginal()
         nll = float(marginal @ first + (sections - 1) * (marginal @ then @ marginal) + marginal @ last)
@@ -83,8 +79,8 @@ def _shuffled(process: SectionProcess, first: Array, then: Array, last: Array, s
     return nll / DRAWS, sections / DRAWS
 
 
-def _costs(process: SectionProcess, prior: SectionPrior) -> tuple[Array, Array, Array]:
-    """Costs of being first, of following, and of being last, by the process's states, in nats.
+def _costs(process: SectionProcess, prior: SectionPrior) -> Array:
+    """Costs of all transitions by the process's states, in nats: begin first, the end last.
 
     A state that the prior never saw is as costly as an impossible one.
     """
@@ -95,7 +91,7 @@ def _costs(process: SectionProcess, prior: SectionPrior) -> tuple[Array, Array, 
     rows, columns = np.array([0, *(1 + k for k in known)]), np.array([*known, len(process.states)])
     prior_rows, prior_columns = np.array([0, *(1 + i for i in theirs)]), np.array([*theirs, len(prior.types)])
     costs[np.ix_(rows, columns)] = -prior.log_probabilities[np.ix_(prior_rows, prior_columns)]
-    return costs[0, :-1], costs[1:, :-1], costs[1:, -1]
+    return costs
 
 
 def _expected(weights: Array, costs: Array) -> float:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from torch.utils.data import Dataset
 from transformers import DataCollatorWithPadding
 
 from macroscope.critics.coherence.classifier import SectionClassifier, encode, new_classifier
+from macroscope.critics.coherence.confusion import confusion, write_confusion
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.sections import labelled_sections, section_types, subset, titled_documents
 from macroscope.critics.coherence.temperature import (
@@ -34,15 +36,16 @@ def train(documents: Path, *, output: Path, options: CoherenceOptions, seed: int
     """Fine-tune the encoder on (section text, section type) pairs of the train split.
 
     Writes into the folder `output`: classifier/ (model and tokenizer); section_types.json (the types, most frequent
-    first, and the language of their titles); validation.json (sections, how many of them are right, temperature,
-    expected calibration error); reliability.csv.
+    first, and the language of their titles); validation.json (sections, the share of them that is right, temperature,
+    expected calibration error); validation_documents.csv (sections, correct: a row a document); reliability.csv;
+    confusion.json (see `confusion`).
     """
     types = section_types(titled_documents(documents, "train"))
     if len(types) < 2:
         raise MacroscopeError(
             f"{documents}: only one section type, {types[0]!r}; the coherence critic needs two or more"
         )
-    texts, labels = labelled_sections(documents, "train")
+    texts, labels, _ = labelled_sections(documents, "train")
     chosen = subset(labels, options.max_train_sections, seed)
     index = {name: i for i, name in enumerate(types)}
     model, tokenizer = new_classifier(options.encoder, types, seed)
@@ -86,7 +89,7 @@ class LabelledSections(Dataset[dict[str, Any]]):
 
 def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: dict[str, int]) -> None:
     """Measure accuracy and calibration on the validation split; sections of unseen types count as wrong."""
-    texts, labels = labelled_sections(documents, "valid")
+    texts, labels, document = labelled_sections(documents, "valid")
     if not texts:
         raise MacroscopeError(
             f"{documents}: no titled sections in split 'valid', so the section classifier cannot be validated; give"
@@ -96,20 +99,22 @@ def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: d
     gold = np.array([index.get(name, -1) for name in labels])
     temperature = fit_temperature(logits, gold) if options.calibrate else 1.0
     posterior = cross_calibrated(logits, gold) if options.calibrate else calibrated(logits, temperature)
-    correct = int((posterior.argmax(axis=1) == gold).sum())
-    table = reliability(posterior, gold)
+    correct = posterior.argmax(axis=1) == gold
+    table = reliability(posterior, gold, document)
     majority = np.bincount(gold[gold >= 0], minlength=len(index)).max() / len(gold)
     result = {
         "sections": len(gold),
         "types": len(index),
-        "correct": correct,
-        "accuracy": correct / len(gold),
+        "accuracy": float(correct.mean()),
         "majority_share": float(majority),
         "temperature": temperature,
         "expected_calibration_error": expected_calibration_error(table),
-        "uncalibrated_error": expected_calibration_error(reliability(calibrated(logits, 1.0), gold)),
+        "uncalibrated_error": expected_calibration_error(reliability(calibrated(logits, 1.0), gold, document)),
         "sections_of_unseen_types": int((gold < 0).sum()),
     }
     log.info("section classifier: validation accuracy %.4f (%d sections)", result["accuracy"], len(gold))
     write_json(folder / "validation.json", result)
     table.to_csv(folder / "reliability.csv", index=False)
+    write_confusion(folder / "confusion.json", confusion(posterior, gold))
+    by_document = pd.DataFrame({"sections": 1, "correct": correct.astype(int)}).groupby(document).sum()
+    by_document.to_csv(folder / "validation_documents.csv", index=False)

@@ -15,6 +15,8 @@ from macroscope.statistics.tidy import SIGNIFICANT
 
 UNLIKELY = 0.05
 """Transitions below this prior probability are marked in the graph (paper: Figure 4)."""
+TYPES = 20
+"""Only transitions between the section types that real text has most are drawn (paper: Figure 4)."""
 THICKEST = 7.0
 """Line width of a difference of 1, in points."""
 
@@ -56,7 +58,10 @@ def transition_graph(transitions: pd.DataFrame, title: str, confidence: float, e
 
 def largest_differences(transitions: pd.DataFrame, edges: int) -> pd.DataFrame:
     """Return the transitions that differ significantly, the largest difference in frequency first."""
-    table = transitions[transitions["p_adjusted"] < SIGNIFICANT]
+    frequency = transitions.groupby("previous")["control_frequency"].sum()
+    common = {*frequency.nlargest(TYPES + 1).index, BEGIN, END}
+    shown = transitions["previous"].isin(common) & transitions["next"].isin(common)
+    table = transitions[shown & (transitions["p_adjusted"] < SIGNIFICANT)]
     table = table.assign(
         difference=table["probability"] - table["control_probability"],
         weight=(table["frequency"] - table["control_frequency"]).abs(),

@@ -1,57 +1,81 @@
-"""Section transitions: how often a system makes them, which of them are errors, and where (deng2022 App. E)."""
+"""Section transitions: how often a system makes them, which of them are errors, and where (deng2022 App. E).
+
+Transitions of a document depend on each other: one that loops makes the same error ten times. So what is resampled and
+exchanged is a document with all its transitions.
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import fisher_exact
+from scipy import sparse
 
-from macroscope.critics.coherence.prior import Array, SectionPrior, count_transitions
+from macroscope.critics.coherence.prior import SectionPrior
 from macroscope.critics.coherence.sections import BEGIN, END
+from macroscope.critics.coherence.smoothing import Array, Sequences, transitions_of
+from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
-from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.proportions import clustered_interval
+from macroscope.statistics.ratio import STUDENTISED_TIE
 
 Indices = NDArray[np.integer]
-Sequences = Sequence[Sequence[int] | Indices]
+_AT_ONCE = 256
+STATISTICS = (
+    Statistic(
+        "transition_probability",
+        "probability of the next section type, given the previous one",
+        "the same probability of the next section type, given the previous one, in the system and in real text",
+    ),
+)
 
 
 def transition_table(
-    sequences: Sequences, control: Sequences, prior: SectionPrior, threshold: float, confidence: float
+    sequences: Sequences,
+    control: Sequences,
+    prior: SectionPrior,
+    threshold: float,
+    resampling: Resampling,
+    exchange: Exchange,
 ) -> pd.DataFrame:
     """Every transition that the system or the control makes.
 
     Parameters
     ----------
     sequences, control
-        State sequences (indices into `prior.types`) of the system and of the control.
+        State sequences (indices into `prior.types`) of the documents of the system and of the control.
     threshold
         A transition is an error where P_c(z_m | z_{m-1}) is below it.
-    confidence
-        Level of the intervals, between 0 and 1.
+    exchange
+        Of documents of the control and the system.
 
     Returns
     -------
     data frame
-        previous, next, count, frequency (share of all transitions of the system), probability (count over the count
-        of its row) with its Wilson interval probability_low and _high, the same as control_..., p_adjusted
-        (Fisher's exact test that the two probabilities are equal, Benjamini-Hochberg over the table),
-        prior_probability, error, repetition (a type that follows itself); the most frequent first. Frequencies and
-        probabilities in [0, 1]; the probabilities of a type that a side never leaves are NaN.
+        previous, next, count, documents (of the system, that make it), frequency (share of all transitions of the
+        system), probability (count over the count of its row) with its interval probability_low and _high, the same as
+        control_..., p_value (that the two probabilities are equal, by exchanging documents), p_adjusted (Benjamini-
+        Hochberg over the table), prior_probability, error, repetition (a type that follows itself); the most frequent
+        first. Frequencies and probabilities in [0, 1]; the probabilities of a type that a side never leaves are NaN.
     """
-    own = count_transitions(sequences, len(prior.types))
-    other = count_transitions(control, len(prior.types))
+    sides = [_Counts(some, len(prior.types)) for some in (control, sequences)]
+    cells = np.flatnonzero(sides[0].total + sides[1].total)
+    rows, columns = np.divmod(cells, len(prior.types) + 1)
     expected = np.exp(prior.log_probabilities)
-    rows, columns = np.nonzero(own + other)
+    p = p_values(sides[0], sides[1], cells, rows, exchange, resampling)
     before, after = (BEGIN, *prior.types), (*prior.types, END)
     table = pd.DataFrame(
         {
             "previous": [before[i] for i in rows],
             "next": [after[j] for j in columns],
-            "count": own[rows, columns].astype(int),
-            **_shares(own, rows, columns, "", confidence),
-            **_shares(other, rows, columns, "control_", confidence),
-            "p_adjusted": benjamini_hochberg(_p_values(own, other, rows, columns)),
+            "count": sides[1].total[cells].astype(int),
+            "documents": sides[1].documents[cells].astype(int),
+            **sides[1].shares(cells, rows, "", resampling.confidence),
+            **sides[0].shares(cells, rows, "control_", resampling.confidence),
+            "p_value": p,
+            "p_adjusted": benjamini_hochberg(p),
             "prior_probability": expected[rows, columns],
             "error": expected[rows, columns] < threshold,
             "repetition": rows == columns + 1,
@@ -60,45 +84,89 @@ def transition_table(
     return table.sort_values(["count", "previous", "next"], ascending=[False, True, True], ignore_index=True)
 
 
-def error_summary(table: pd.DataFrame) -> dict[str, float]:
-    """Share of all transitions that are errors, and share of the errors that repeat a type (nan without errors)."""
-    errors = table[table["error"]]
-    total, wrong = table["count"].sum(), errors["count"].sum()
-    repeated = errors.loc[errors["repetition"], "count"].sum()
-    return {
-        "transitions": int(total),
-        "errors": int(wrong),
-        "error_share": float(wrong / total),
-        "repetition_share_of_errors": float(repeated / wrong) if wrong else float("nan"),
-    }
+class _Counts:
+    """Transitions of documents, as sparse matrices documents x cells (previous x next) and documents x previous."""
+
+    def __init__(self, sequences: Sequences, types: int) -> None:
+        width = types + 1
+        steps = [transitions_of(sequence, types) for sequence in sequences]
+        document = np.repeat(np.arange(len(steps)), [len(rows) for rows, _ in steps])
+        rows, columns = (
+            np.concatenate([some[which] for some in steps]) if steps else np.empty(0, int) for which in (0, 1)
+        )
+        ones, n = np.ones(len(rows)), len(steps)
+        self.cells = sparse.csr_matrix((ones, (document, rows * width + columns)), shape=(n, width * width))
+        self.rows = sparse.csr_matrix((ones, (document, rows)), shape=(n, width))
+        self.total = _sums(self.cells)
+        self.left = _sums(self.rows)
+        self.documents = _sums(self.cells > 0)
+
+    def shares(self, cells: Indices, rows: Indices, prefix: str, confidence: float) -> dict[str, Array]:
+        """Share of each cell in all transitions, and in those of its row with its interval over documents."""
+        made, left = self.total[cells], self.left[rows]
+        there = left > 0
+        share = np.divide(made, left, out=np.full_like(made, np.nan), where=there)
+        y, x = self.cells[:, cells], self.rows[:, rows]
+        squares = _sums(y.multiply(y)) - 2 * share * _sums(y.multiply(x)) + share**2 * _sums(x.multiply(x))
+        failing = _sums((x - y) > 0)
+        low, high = clustered_interval(
+            made,
+            left,
+            np.maximum(np.nan_to_num(squares), 0.0),
+            _sums(x.multiply(x)),
+            _sums(x > 0),
+            np.minimum(self.documents[cells], failing),
+            confidence,
+        )
+        return {
+            f"{prefix}frequency": made / self.total.sum(),
+            f"{prefix}probability": share,
+            f"{prefix}probability_low": np.where(there, low, np.nan),
+            f"{prefix}probability_high": np.where(there, high, np.nan),
+        }
+
+
+def p_values(
+    control: _Counts, system: _Counts, cells: Indices, rows: Indices, exchange: Exchange, resampling: Resampling
+) -> Array:
+    """Two-tailed p-value of each cell: that both sides have the same share of its row, by exchanging documents.
+
+    The difference of the shares is studentised by the residuals from the common share, documents as units; see
+    `statistics.ratio`. NaN where a side never leaves the row.
+    """
+    y = sparse.vstack([control.cells[:, cells], system.cells[:, cells]]).tocsr()
+    x = sparse.vstack([control.rows[:, rows], system.rows[:, rows]]).tocsr()
+    share = _sums(y) / np.maximum(_sums(x), 1.0)
+    moments = sparse.hstack([y, x, y.multiply(y), x.multiply(y), x.multiply(x)]).tocsr()
+    total = _sums(moments)
+
+    def studentised(first: Array) -> Array:
+        sums = [some.reshape(*some.shape[:-1], 5, len(cells)) for some in (first, total - first)]
+        made, left, made2, both, left2 = (np.stack([s[..., k, :] for s in sums]) for k in range(5))
+        residual = made - share * left
+        squares = np.maximum(made2 - 2 * share * both + share**2 * left2, 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            difference = np.abs(residual[0] / left[0] - residual[1] / left[1])
+            found = difference / np.sqrt((squares / left**2).sum(axis=0))
+        return np.nan_to_num(found, nan=0.0, posinf=np.finfo(float).max)
+
+    rng = np.random.default_rng(resampling.seed)
+    by_moment = moments.T.tocsr()
+    observed = studentised(by_moment @ np.repeat([1.0, 0.0], exchange.sizes))
+    reached, draws = np.zeros(len(cells)), 0
+    for inside in exchange.memberships(resampling.permutations, rng, _AT_ONCE):
+        null = studentised((by_moment @ inside.T).T)
+        reached += (null >= observed - STUDENTISED_TIE * np.maximum(observed, 1.0)).sum(axis=0)
+        draws += len(inside)
+    unseen = 0 if exchange.is_exact(resampling.permutations) else 1
+    defined = (control.left[rows] > 0) & (system.left[rows] > 0)
+    return np.where(defined, (reached + unseen) / (draws + unseen), np.nan)
+
+
+def _sums(matrix: sparse.spmatrix) -> Array:
+    return np.asarray(matrix.sum(axis=0), dtype=float).ravel()
 
 
 def step_probabilities(sequence: Sequence[int] | Indices, prior: SectionPrior) -> Array:
     """P_c of each of the M + 1 transitions of one document, begin and end included."""
-    probability = np.exp(prior.log_probabilities)
-    rows = np.concatenate([[0], 1 + np.asarray(sequence)]).astype(int)
-    columns = np.concatenate([sequence, [len(prior.types)]]).astype(int)
-    return probability[rows, columns]
-
-
-def _p_values(own: Array, other: Array, rows: Indices, columns: Indices) -> list[float]:
-    """Fisher's exact test of each cell against the rest of its row; NaN where one side never leaves that type."""
-    totals, control_totals = own.sum(axis=1), other.sum(axis=1)
-    p_values = []
-    for i, j in zip(rows, columns, strict=True):
-        a, n, b, m = own[i, j], totals[i], other[i, j], control_totals[i]
-        p_values.append(fisher_exact([[a, n - a], [b, m - b]]).pvalue if n and m else float("nan"))
-    return p_values
-
-
-def _shares(counts: Array, rows: Indices, columns: Indices, prefix: str, confidence: float) -> dict[str, Array]:
-    """Share of each cell in all transitions, and in those of its row with its interval."""
-    count, total = counts[rows, columns], counts.sum(axis=1)[rows]
-    left = total > 0
-    low, high = wilson_interval(count, total, confidence)
-    return {
-        f"{prefix}frequency": count / counts.sum(),
-        f"{prefix}probability": np.divide(count, total, out=np.full_like(count, np.nan), where=left),
-        f"{prefix}probability_low": np.where(left, low, np.nan),
-        f"{prefix}probability_high": np.where(left, high, np.nan),
-    }
+    return np.exp(prior.log_probabilities)[transitions_of(sequence, len(prior.types))]
