@@ -5,5 +5,5 @@ from tests.contract.case import Case, perturbed
 CASE = Case(
     damage=perturbed("shuffle_words"),
     harmless=perturbed("shuffle_sections"),
-    options={"order": 3, "folds": 2, "permutations": 199},
+    options={"order": 3, "folds": 3, "permutations": 199},
 )

@@ -10,14 +10,14 @@ from macroscope.stages import Stage
 CRITIC = Critic(
     options="options:StringsOptions",
     latents="id text words",
-    not_tests=("exponentiated_kl", "mauve"),  # functions of forward KL and of 1 - AUC: the same tests again
+    statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
     gives_log_q=True,
     stages={
         "project": Stage("texts:project", reads="texts signature", megabytes=1000),
         "compare": Stage(
             "comparison_files:compare_latents",
             reads="control_latents latents resampling evidence",
-            uses="estimator order folds scale weights permutations lstm convention",
+            uses="estimator shared_vocabulary order folds scale weights permutations lstm convention",
             megabytes=4000,
             minutes=480,
         ),

@@ -10,15 +10,37 @@ from macroscope.critics.strings.estimators import estimator
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
+from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import p_value_of, sums_within_groups
 from macroscope.statistics.sampled_divergences import compare_log_ratios, published
+from macroscope.statistics.sequential import combined_p_value, fold_tests, jackknife_interval
 from macroscope.statistics.tidy import UNDEFINED, Row, rows_table, shares_table, value_only
 
 LN10 = float(np.log(10))
 TEXTS_PER_FOLD = 2
+OF_LOGARITHM = {"log_ppl": "latent_ppl", "log_ppl_ratio": "latent_ppl_ratio"}
+"""Whose intervals are symmetric on the scale of the logarithm."""
+_ESTIMATED = "expected under estimates from so many texts"
+STATISTICS = (
+    Statistic("*_share", "share of the system's texts"),
+    Statistic("*_per_word", f"divergence a word {_ESTIMATED}"),
+    Statistic("cross_entropy", f"mean of real texts, {_ESTIMATED} of the system"),
+    Statistic("latent_nll", f"mean of the system's texts, {_ESTIMATED} of real text"),
+    Statistic("latent_ppl", f"latent PPL of the system's texts, {_ESTIMATED} of real text"),
+    Statistic(
+        "latent_ppl_ratio",
+        f"latent PPL of the system's texts over that of real texts, {_ESTIMATED} of real text",
+        "texts of the system and of real text come from one distribution",
+    ),
+    Statistic("fallback_orders"),
+)
+PUBLISHED_SCALE = 0.2
+"""Scale of the divergence frontier in the paper, whose code has log10 where its formulas have nats."""
+SCALE = 5.0
+"""As for clusters: whatever p and q are, KL(p || r_w) is between 0 and -log w. So the area under the frontier cannot
+fall below G(1 + s)^2 / G(1 + 2 s), which is 0.004 at this scale, and 0.95 at the paper's."""
 
 
 @dataclass(frozen=True)
@@ -70,60 +92,75 @@ def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampl
                 " give more texts or set critics.strings.folds"
             )
     estimates = estimator(options, [*reference.texts, *candidate.texts])
-    frontier = Frontier(options.scale, options.weights)
     if options.convention == "published":
         scores = in_sample(reference, candidate, estimates, resampling.seed)
-        ratios = [(p - q) / LN10 for p, q in zip(scores.log_p, scores.log_q, strict=True)]
-        rows = published(ratios[0], ratios[1], Frontier(options.scale * LN10, options.weights))
+        ratios = [ratio / LN10 for ratio in scores.ratios]
+        rows = published(ratios[0], ratios[1], Frontier(options.scale or PUBLISHED_SCALE, options.weights))
     else:
         scores = cross_fitted(reference, candidate, estimates, options.folds, resampling.seed)
-        ratios = [p - q for p, q in zip(scores.log_p, scores.log_q, strict=True)]
         wanted = Resampling(resampling.resamples, options.permutations, resampling.confidence, resampling.seed)
-        rows = compare_log_ratios(ratios[0], ratios[1], frontier, wanted, scores.folds)
-        rows += _per_word(reference, candidate, scores, wanted)
+        rows = compare_log_ratios(
+            *scores.ratios, Frontier(options.scale or SCALE, options.weights), wanted, scores.scored
+        )
+        # A text's end is scored as a word is.
+        units: tuple[Array, Array] = (reference.words + np.ones(1), candidate.words + np.ones(1))
+        rows += _per_word(scores, units, wanted)
     rows.append(value_only("fallback_orders", scores.fallback_orders))
     table = rows_table(rows, (len(reference), len(candidate)), lambda _: "not in the published code")
     return Comparison(table, (reference, candidate), scores)
 
 
-def _per_word(reference: Texts, candidate: Texts, scores: LogProbabilities, resampling: Resampling) -> list[Row]:
-    """Numbers in nats a word, and those under one distribution alone; a text's end counts as a word."""
+def _per_word(scores: LogProbabilities, units: tuple[Array, Array], resampling: Resampling) -> list[Row]:
+    """Numbers in nats a word, and those under one distribution alone."""
     rng = np.random.default_rng(resampling.seed)
-    units: list[Array] = [side.words.astype(float) + 1 for side in (reference, candidate)]
-    (p_own, p_other), (q_other, q_own) = scores.log_p, scores.log_q
-    level = resampling.confidence
-
-    def ratio(numerator: Array, denominator: Array) -> tuple[float, float, float]:
-        sums = bootstrap_sums(np.column_stack([numerator, denominator]), resampling.resamples, rng)
-        low, high = percentile_interval(sums[:, 0] / sums[:, 1], level)
-        return float(numerator.sum() / denominator.sum()), low, high
-
-    once = np.ones(len(reference)), np.ones(len(candidate))
-    nll = ratio(-p_other, once[1])
-    ppl = tuple(float(np.exp(value)) for value in ratio(-p_other, units[1]))
-    return [
-        ("forward_kl_per_word", *ratio(p_own - q_other, units[0]), UNDEFINED),
-        ("backward_kl_per_word", *ratio(q_own - p_other, units[1]), UNDEFINED),
-        ("cross_entropy", *ratio(-q_other, once[0]), UNDEFINED),
-        ("latent_nll", *nll, UNDEFINED),
-        ("latent_ppl", ppl[0], ppl[1], ppl[2], UNDEFINED),
-        ("latent_ppl_ratio", *_ppl_ratio(-p_own, -p_other, units, scores, resampling)),
-    ]
+    values, without = _totals(scores, units), [_totals(each, units) for each in scores.without]
+    p_values = {"log_ppl_ratio": _p_value_of_ratio(scores, units, resampling.permutations, rng)}
+    rows: list[Row] = []
+    for name, number in values.items():
+        known = [some[name] for some in without if np.isfinite(some[name])]
+        interval = jackknife_interval(number, known, resampling.confidence)
+        estimate = np.array([number, *interval])
+        value_and_ends = (np.exp(estimate) if name in OF_LOGARITHM else estimate).tolist()
+        rows.append((OF_LOGARITHM.get(name, name), *value_and_ends, p_values.get(name, UNDEFINED)))
+    return rows
 
 
-def _ppl_ratio(
-    reference: Array, candidate: Array, units: list[Array], scores: LogProbabilities, resampling: Resampling
-) -> tuple[float, float, float, float]:
-    """Latent PPL of the candidate over that of the reference, each scored by estimates that have not seen it."""
-    rng = np.random.default_rng(resampling.seed)
-    rows = [np.column_stack([nll, size]) for nll, size in zip((reference, candidate), units, strict=True)]
+def _totals(scores: LogProbabilities, units: tuple[Array, Array]) -> dict[str, float]:
+    """Numbers a word or a text, those of `OF_LOGARITHM` as logarithms; texts without scores are left out."""
+    (p_own, p_other), (q_other, q_own) = (
+        [np.nanmean(side) if np.isfinite(side).any() else UNDEFINED for side in logs]
+        for logs in (scores.log_p, scores.log_q)
+    )
+    words, other_words = (
+        float(size[np.isfinite(side)].mean()) if np.isfinite(side).any() else UNDEFINED
+        for size, side in zip(units, scores.log_p, strict=True)
+    )
+    found = {
+        "forward_kl_per_word": (p_own - q_other) / words,
+        "backward_kl_per_word": (q_own - p_other) / other_words,
+        "cross_entropy": -q_other,
+        "latent_nll": -p_other,
+        "log_ppl": -p_other / other_words,
+        "log_ppl_ratio": p_own / words - p_other / other_words,
+    }
+    return {name: float(number) for name, number in found.items()}
 
-    def log_ratio(first: Array, second: Array) -> Array:
-        return second[..., 0] / second[..., 1] - first[..., 0] / first[..., 1]
 
-    value = float(log_ratio(rows[0].sum(axis=0), rows[1].sum(axis=0)))
-    draws = log_ratio(*(bootstrap_sums(side, resampling.resamples, rng) for side in rows))
-    low, high = percentile_interval(draws, resampling.confidence)
-    assert scores.folds is not None  # only cross-fitted scores come here
-    null = log_ratio(*sums_within_groups(rows[0], rows[1], scores.folds, resampling.permutations, rng))
-    return float(np.exp(value)), float(np.exp(low)), float(np.exp(high)), p_value_of(value, null)
+def _p_value_of_ratio(
+    scores: LogProbabilities, units: tuple[Array, Array], permutations: int, rng: np.random.Generator
+) -> float:
+    """P-value of the latent PPL ratio, under estimates from earlier folds."""
+    assert scores.order is not None  # only cross-fitted scores come here
+    assert scores.earlier is not None
+    order = scores.order
+    rows = [np.column_stack(columns) for columns in zip(scores.earlier.log_p, units, strict=True)]
+
+    def inside(fold: int) -> tuple[Array, Array]:
+        first, second = (side[some] for side, some in zip(rows, order.inside(fold), strict=True))
+        return first, second
+
+    def log_ratio(first: Array, second: Array, *_: int) -> dict[str, Array]:
+        return {"log_ratio": first[..., 0] / first[..., 1] - second[..., 0] / second[..., 1]}
+
+    tests = fold_tests(order, inside, log_ratio, permutations, rng)
+    return combined_p_value(tests.get("log_ratio", []), two_sided=True)

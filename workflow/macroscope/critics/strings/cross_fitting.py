@@ -2,7 +2,9 @@
 
 An estimate from the texts that it scores finds them too likely, its own side's most of all, and every divergence comes
 out too large. So the texts are divided into folds; those of a fold are scored by estimates from the other folds of
-either side. The published code scores all texts by estimates from all texts.
+either side. For intervals the same is done without each fold in turn; for tests the texts of a fold are scored once
+more, by estimates from the folds before it alone (`statistics.sequential` says why). The published code scores all
+texts by estimates from all texts.
 
 An estimate from more texts is a better one, and a divergence would take that for a difference. So both sides' estimates
 are from equally many texts.
@@ -16,14 +18,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from macroscope.critics.strings.estimators import Estimator
+from macroscope.critics.strings.estimators import Distribution, Estimator
 from macroscope.critics.strings.texts import Texts
 from macroscope.errors import MacroscopeError
 from macroscope.progress import progress
 from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.sampled_divergences import Scored
+from macroscope.statistics.sequential import Folds, Order
 
 PROMPT_WORDS = 8
-Folds = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -34,24 +37,41 @@ class LogProbabilities:
     ----------
     log_p, log_q
         Under the estimates of the reference's and of the candidate's distribution.
-    folds
-        Fold of each text of either side; None where the estimates have seen the texts.
     fallback_orders
         How many orders of how many estimates had no discounts of their own; n-grams only.
+    order
+        Folds of the texts of either side; None where the estimates have seen the texts.
+    earlier
+        The same under estimates from earlier folds only; nan where there are none. None with `order`.
+    without
+        For each fold the same without it: its texts have nan, and take part in no estimate. Empty without `order`.
     """
 
     log_p: tuple[Array, Array]
     log_q: tuple[Array, Array]
-    folds: tuple[Folds, Folds] | None
     fallback_orders: int
+    order: Order | None = None
+    earlier: "LogProbabilities | None" = None
+    without: tuple["LogProbabilities", ...] = ()
+
+    @property
+    def ratios(self) -> tuple[Array, Array]:
+        """Log p(x) - log q(x) of the texts of either side."""
+        return self.log_p[0] - self.log_q[0], self.log_p[1] - self.log_q[1]
+
+    @property
+    def scored(self) -> Scored | None:
+        """What a comparison of the ratios needs to know of them."""
+        if self.order is None or self.earlier is None:
+            return None
+        return Scored(self.earlier.ratios, self.order, tuple(each.ratios for each in self.without))
 
 
-def divide(reference: Texts, candidate: Texts, folds: int, seed: int) -> tuple[Folds, Folds]:
-    """Fold of each text of either side.
+def belonging(reference: Texts, candidate: Texts) -> NDArray[np.int64]:
+    """Group of each text of the reference, then of the candidate.
 
     Texts that are the same, that have the same id on both sides (such as a text and what a perturbation made of it),
-    or that begin with the same `PROMPT_WORDS` words (as samples do that go on from real texts) are in the same fold:
-    one must not be scored by an estimate that has seen the other.
+    or that begin with the same `PROMPT_WORDS` words (as samples do that go on from real texts) are in one group.
     """
     shared = set(reference.ids) & set(candidate.ids)
     ids = [
@@ -63,12 +83,30 @@ def divide(reference: Texts, candidate: Texts, folds: int, seed: int) -> tuple[F
     of_id, of_beginning = _codes(ids), _codes([_beginning(text) for text in texts])
     size = of_id.max(initial=-1) + of_beginning.max(initial=-1) + 2
     links = (of_id, of_id.max(initial=-1) + 1 + of_beginning)
-    count, groups = connected_components(
-        sparse.coo_matrix((np.ones(len(ids)), links), shape=(size, size)), directed=False
-    )
-    numbers = np.random.default_rng(seed).permutation(count) % folds
-    found = numbers[groups[of_id]]
-    return found[: len(reference)], found[len(reference) :]
+    _, groups = connected_components(sparse.coo_matrix((np.ones(len(ids)), links), shape=(size, size)), directed=False)
+    return np.unique(groups[of_id], return_inverse=True)[1]
+
+
+def divide(groups: NDArray[np.int64], reference: int, folds: int, seed: int) -> tuple[Folds, Folds]:
+    """Fold of each text of either side; a group is in one, since no estimate must have seen another text of it.
+
+    Parameters
+    ----------
+    groups
+        As `belonging` gives them.
+    reference
+        Number of texts of the reference.
+    """
+    numbers = np.random.default_rng(seed).permutation(int(groups.max(initial=-1)) + 1) % folds
+    return numbers[groups[:reference]], numbers[groups[reference:]]
+
+
+def partners(groups: NDArray[np.int64], reference: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Groups that have texts of both sides, numbered from 1; 0 where a text has no partner."""
+    number = int(groups.max(initial=-1)) + 1
+    both = np.minimum(*(np.bincount(some, minlength=number) for some in (groups[:reference], groups[reference:]))) > 0
+    codes = np.where(both, np.cumsum(both), 0)[groups]
+    return codes[:reference], codes[reference:]
 
 
 def _beginning(text: str) -> str:
@@ -83,10 +121,13 @@ def _codes(keys: Sequence[Hashable]) -> NDArray[np.int64]:
 
 
 def cross_fitted(reference: Texts, candidate: Texts, estimator: Estimator, folds: int, seed: int) -> LogProbabilities:
-    """Score every text by estimates from the other folds."""
-    numbers = divide(reference, candidate, folds, seed)
+    """Score every text by estimates from the other folds; from those but one; and from the folds before its own."""
     sides = (reference, candidate)
-    logs = [[np.empty(len(side)) for side in sides] for _ in sides]
+    groups = belonging(reference, candidate)
+    numbers = divide(groups, len(reference), folds, seed)
+    others, before = _Scores.of(sides), _Scores.of(sides)
+    without = [_Scores.of(sides) for _ in range(folds)]
+    estimated_from = np.zeros(folds, dtype=np.int64)
     fallback = 0
     for fold in progress(range(folds), f"cross-fit {estimator.name}", unit="folds"):
         inside = [np.flatnonzero(some == fold) for some in numbers]
@@ -97,24 +138,68 @@ def cross_fitted(reference: Texts, candidate: Texts, estimator: Estimator, folds
                     f"the strings critic cannot leave out a fold of {name}: its texts are too few or all the same; give"
                     " it more"
                 )
-        size = min(map(len, outside))
-        rng = np.random.default_rng([seed, fold])
-        for which, side in enumerate(sides):
-            chosen = np.sort(rng.choice(outside[which], size, replace=False))
-            found = estimator.fit(_some(side, chosen), seed + fold)
-            fallback += len(getattr(found, "fallback_orders", ()))
-            for scored, texts in enumerate(sides):
-                if len(inside[scored]):
-                    logs[which][scored][inside[scored]] = found.log_probabilities(_some(texts, inside[scored]))
-    return LogProbabilities((logs[0][0], logs[0][1]), (logs[1][0], logs[1][1]), numbers, fallback)
+        found = _fit(sides, outside, estimator, (seed, fold))
+        fallback += sum(len(getattr(each, "fallback_orders", ())) for each in found)
+        others.score(found, sides, inside)
+        earlier = [np.flatnonzero(some < fold) for some in numbers]
+        estimated_from[fold] = min(map(len, earlier))
+        if estimated_from[fold]:
+            # Nothing comes after the last fold: all others are before it.
+            found = found if fold == folds - 1 else _fit(sides, earlier, estimator, (seed, fold))
+            before.score(found, sides, inside)
+        for other in range(fold):
+            neither = [np.flatnonzero((some != fold) & (some != other)) for some in numbers]
+            if all(map(len, neither)):
+                found = _fit(sides, neither, estimator, (seed, fold, other))
+                without[other].score(found, sides, inside)
+                without[fold].score(found, sides, [np.flatnonzero(some == other) for some in numbers])
+    order = Order(numbers, estimated_from, partners(groups, len(reference)))
+    return LogProbabilities(*others.logs, fallback, order, before.found(), tuple(each.found() for each in without))
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """Log-probabilities that are filled in fold by fold: under p and q, of reference and candidate."""
+
+    logs: tuple[tuple[Array, Array], tuple[Array, Array]]
+
+    @classmethod
+    def of(cls, sides: tuple[Texts, Texts]) -> "_Scores":
+        """Nothing known as yet."""
+        p, q = ((np.full(len(sides[0]), np.nan), np.full(len(sides[1]), np.nan)) for _ in range(2))
+        return cls((p, q))
+
+    def found(self) -> LogProbabilities:
+        """What is known."""
+        return LogProbabilities(*self.logs, fallback_orders=0)
+
+    def score(
+        self, found: tuple[Distribution, Distribution], sides: tuple[Texts, Texts], inside: list[NDArray[np.int64]]
+    ) -> None:
+        """Score some texts of both sides under both distributions."""
+        for logs, distribution in zip(self.logs, found, strict=True):
+            for known, side, some in zip(logs, sides, inside, strict=True):
+                if len(some):
+                    known[some] = distribution.log_probabilities(_some(side, some))
+
+
+def _fit(
+    sides: tuple[Texts, Texts], rest: list[NDArray[np.int64]], estimator: Estimator, key: tuple[int, ...]
+) -> tuple[Distribution, Distribution]:
+    """Estimates from some texts of either side, equally many."""
+    rng, size = np.random.default_rng(key), min(map(len, rest))
+    chosen = [
+        _some(side, np.sort(rng.choice(some, size, replace=False))) for side, some in zip(sides, rest, strict=True)
+    ]
+    return estimator.fit(chosen[0], chosen[1], sum(key))
 
 
 def in_sample(reference: Texts, candidate: Texts, estimator: Estimator, seed: int) -> LogProbabilities:
     """Score every text by estimates from all texts (published code)."""
-    found = [estimator.fit(side.texts, seed) for side in (reference, candidate)]
-    logs = [tuple(each.log_probabilities(side.texts) for side in (reference, candidate)) for each in found]
+    found = estimator.fit(reference.texts, candidate.texts, seed)
+    logs = [(each.log_probabilities(reference.texts), each.log_probabilities(candidate.texts)) for each in found]
     fallback = sum(len(getattr(each, "fallback_orders", ())) for each in found)
-    return LogProbabilities((logs[0][0], logs[0][1]), (logs[1][0], logs[1][1]), None, fallback)
+    return LogProbabilities(logs[0], logs[1], fallback)
 
 
 def _some(side: Texts, chosen: NDArray[np.int64]) -> Sequence[str]:

@@ -35,7 +35,7 @@ def texts_table(found: Comparison) -> pd.DataFrame:
         table = pd.DataFrame({"id": texts.ids, "side": side, "words": texts.words})
         table["log_p"], table["log_q"] = scores.log_p[number], scores.log_q[number]
         table["nll"] = -table["log_p"]
-        table["fold"] = -1 if scores.folds is None else scores.folds[number]
+        table["fold"] = -1 if scores.order is None else scores.order.folds[number]
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 

@@ -36,7 +36,13 @@ class LstmEstimator:
         self.name = f"LSTM, {options.layers} x {options.hidden_size}"
         self.tokenizer = train_bpe(iter(texts), options.vocabulary)
 
-    def fit(self, texts: Sequence[str], seed: int) -> "LstmDistribution":
+    def fit(
+        self, reference: Sequence[str], candidate: Sequence[str], seed: int
+    ) -> tuple["LstmDistribution", "LstmDistribution"]:
+        """See `estimators.Estimator`."""
+        return self.train(reference, seed), self.train(candidate, seed)
+
+    def train(self, texts: Sequence[str], seed: int) -> "LstmDistribution":
         """Train on most of the texts; the rest chooses among the checkpoints."""
         options = self.options
         boundary = boundary_id(self.tokenizer)

@@ -32,14 +32,23 @@ class StringsOptions(Options):
         description="ngram: Kneser-Ney over words, by KenLM's lmplz where it is on the PATH, else by an estimator of"
         " our own that gives the same; lstm: an LSTM over byte-level BPE.",
     )
+    shared_vocabulary: bool = Field(
+        True,
+        description="Both sides' n-grams are over the words of either side, so that a word costs both the same where"
+        " neither has seen it; false, and always with convention: published: each over its own words.",
+    )
     order: int = Field(5, ge=1, description="Words of an n-gram (paper: 5).")
     folds: int = Field(
-        5, ge=2, description="Cross-fitting: a text is scored by estimates from the texts of the other folds."
+        5,
+        ge=3,
+        description="Cross-fitting: a text is scored by estimates from the texts of the other folds, and for intervals"
+        " by those of all but one of them. Time grows with their square.",
     )
-    scale: float = Field(
-        0.0869,
+    scale: float | None = Field(
+        None,
         gt=0,
-        description="Scale s of the divergence frontier in 1 / nats (paper: 0.2 for log10, which is 0.0869).",
+        description="Scale s of the divergence frontier, eq. 9; default: 5, as for clusters, and with convention:"
+        " published the paper's 0.2.",
     )
     weights: int = Field(25, ge=2, description="Mixture weights of the divergence frontier (published code: 25).")
     permutations: int = Field(1000, ge=99, description="Permutations behind the p-values.")
