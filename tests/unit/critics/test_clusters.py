@@ -234,10 +234,31 @@ def test_texts_table_has_every_text_of_both_sides():
 def test_divergences_by_number_of_clusters():
     options = OPTIONS.model_copy(update={"cluster_counts": [2, 6, 500]})
     found, rows = rows_of(blobs((30, 20, 10)), blobs((10, 20, 30), seed=1), options)
-    curve = by_number_of_clusters(found, options, 1)
+    curve = by_number_of_clusters(found, options, RESAMPLING)
     assert set(curve["clusters"]) == {2, 3, 6}  # there are no 500 embeddings
-    at = curve.set_index(["clusters", "divergence"])["value"]
-    assert at[3, "forward_kl"] == pytest.approx(rows.loc["forward_kl", "value"])
+    at = curve.set_index(["clusters", "divergence"])
+    for name in ("forward_kl", "mauve"):
+        own = at.loc[(3, name)]
+        for column in ("value", "ci_low", "ci_high", "p_value"):
+            assert own[column] == rows.loc[name, column]
+        assert own["corrected"] == rows.loc[f"{name}_corrected", "value"]
+        assert own["seed_sd"] == rows.loc[f"{name}_seed_sd", "value"]
+    assert ((at["ci_low"] <= at["value"]) & (at["value"] <= at["ci_high"])).all()
+    assert (at["p_value"] <= 0.02).all()
+    published = by_number_of_clusters(found, options.model_copy(update={"convention": "published"}), RESAMPLING)
+    assert published.loc[published["divergence"] != "frontier_integral", "value"].notna().all()
+    assert published["p_value"].isna().all()
+
+
+def test_real_text_is_compared_in_the_clusters_of_its_system():
+    """The latent PPL of real text in its own clusters is that of its shares, each text without itself."""
+    counts = np.array([30, 20, 10])
+    _, rows = rows_of(blobs(tuple(counts)), blobs((20, 20, 20), seed=1))
+    nll = -(counts / 60 * np.log((counts - 1 + 1) / (59 + 3))).sum()
+    assert rows.loc["reference_latent_ppl", "value"] == pytest.approx(np.exp(nll))
+    ratio = rows.loc["latent_ppl", "value"] / rows.loc["reference_latent_ppl", "value"]
+    assert rows.loc["latent_ppl_ratio", "value"] == pytest.approx(ratio)
+    assert rows.loc["latent_ppl_ratio", "p_value"] == rows.loc["latent_nll_difference", "p_value"]
 
 
 def test_one_clustering_for_all_systems(tmp_path):

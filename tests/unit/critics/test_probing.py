@@ -165,3 +165,27 @@ def test_a_corpus_without_test_split(embedded, tmp_path):
             signature="",
             output=tmp_path / "x.csv",
         )
+
+
+def test_halves_are_of_one_split_and_predict_each_other(tmp_path):
+    """Clusters know the share but for noise; texts of the train split, of which that is not true, are not looked at."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    clusters = rng.integers(0, 3, 600)
+    vectors = (np.eye(3)[clusters] + 0.01 * rng.standard_normal((600, 3))).astype(np.float32)
+    split = np.repeat(["train", "test"], 300)
+    shares = np.where(split == "test", clusters / 4, rng.random(600)) + rng.normal(0, 0.02, 600)
+    table = {
+        "split": split, "label": [""] * 600, "stop_word_share": shares, "symbol_share": shares,
+        "embedding": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), 3),
+    }  # fmt: skip
+    pq.write_table(pa.table(table), tmp_path / "own.parquet")
+    options = options_of(corpus="c", halves=True, numbers_of_clusters=[3])
+    probe(tmp_path / "own.parquet", options=options, resampling=RESAMPLING, signature="", output=tmp_path / "x.csv")
+    found = pd.read_csv(tmp_path / "x.csv").set_index("probe").loc["stop_word_share"]
+    assert found["learned_on"] == "halves"
+    assert (found["n_train"], found["n"]) == (150, 150)
+    noise = 0.02**2 / (np.var([0, 0.25, 0.5]) + 0.02**2)
+    assert found["value"] == pytest.approx(1 - noise, abs=0.01)

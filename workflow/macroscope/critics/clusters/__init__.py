@@ -14,7 +14,12 @@ _CLUSTERING = "normalise explained_variance seeds restarts"
 CRITIC = Critic(
     options="options:ClustersOptions",
     latents="id embedding truncated excerpt",
-    not_tests=("exponentiated_kl", "mauve"),  # functions of forward KL and of 1 - AUC: the same tests again
+    statistics=(
+        "comparison:STATISTICS",
+        "macroscope.statistics.vectors:STATISTICS",
+        "macroscope.statistics.categorical:STATISTICS",
+        "probing:STATISTICS",
+    ),
     gives_log_q=True,
     criticize={"max_tokens": 256},
     plan="plan:ProbingPlan",

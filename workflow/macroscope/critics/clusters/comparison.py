@@ -12,11 +12,27 @@ from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
-from macroscope.statistics.divergences import Frontier, divergences, smoothed
+from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.divergences import Frontier, divergences
+from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.sampled_divergences import published
 from macroscope.statistics.tidy import UNDEFINED, Row, rows_table, shares_table, value_only
 from macroscope.statistics.vectors import compare_vectors
+
+_GIVEN = "under the distribution over clusters that these texts of real text give"
+_NULL = "the same distribution over clusters on both sides"
+STATISTICS = (
+    Statistic("*_share", "share of the system's texts"),
+    Statistic("clusters"),
+    Statistic("latent_nll", f"mean latent NLL of the system {_GIVEN}"),
+    Statistic("latent_ppl", f"latent PPL of the system {_GIVEN}"),
+    Statistic("reference_latent_ppl", f"latent PPL of real text {_GIVEN}"),
+    Statistic("latent_nll_difference", f"mean latent NLL of the system minus that of real text, {_GIVEN}", _NULL),
+    Statistic(
+        "latent_ppl_ratio", f"latent PPL of the system over that of real text, {_GIVEN}", _NULL, difference=False
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +96,8 @@ def compare(
     -------
     Comparison
         Rows: `clusters` (K); the divergences of `statistics.categorical`; `latent_nll`, `latent_ppl` of the candidate's
-        clusters under the reference's distribution (nats a text), `latent_nll_difference` to the reference's own; and
+        clusters under the reference's distribution (nats a text), `reference_latent_ppl` of the reference's own, with
+        the difference and the ratio of the two; and
         on the embeddings `mmd_squared`, `energy_distance`, `precision`, `recall`.
 
     Raises
@@ -98,12 +115,15 @@ def compare(
     clustering = shared or _joint(vectors, options.number_of_clusters, options, resampling.seed)
     labels = clustering.assign(vectors[0]), clustering.assign(vectors[1])
     scores = score(labels[0], labels[1], clustering.clusters, options.smoothing)
+    exchange = exchange_of(sides[0].ids, sides[1].ids)
     found: list[Row] = [value_only("clusters", clustering.clusters)]
-    found += divergence_rows(labels, clustering.clusters, scores, options, resampling)
-    found += latent_nll_rows(labels, clustering.clusters, scores, options, resampling)
+    found += divergence_rows(labels, clustering.clusters, scores, options, resampling, exchange)
+    found += latent_nll_rows(labels, clustering.clusters, scores, options, resampling, exchange)
     rng = np.random.default_rng(resampling.seed)
-    chosen = [side[_subset(len(side), options.most_vectors, rng)] for side in vectors]
-    on_vectors = compare_vectors(chosen[0], chosen[1], options.neighbours, options.permutations, resampling)
+    which = [_subset(len(side), options.most_vectors, rng) for side in vectors]
+    chosen = [side[some] for side, some in zip(vectors, which, strict=True)]
+    of_vectors = exchange_of(*([side.ids[k] for k in some] for side, some in zip(sides, which, strict=True)))
+    on_vectors = compare_vectors(chosen[0], chosen[1], options.neighbours, options.permutations, resampling, of_vectors)
     sizes = (len(sides[0]), len(sides[1]))
     of_chosen = (len(chosen[0]), len(chosen[1]))
     tables = [rows_table(found, sizes, _reason), rows_table(on_vectors, of_chosen, _reason)]
@@ -112,7 +132,12 @@ def compare(
 
 
 def divergence_rows(
-    labels: tuple[Labels, Labels], clusters: int, scores: Scores, options: ClustersOptions, resampling: Resampling
+    labels: tuple[Labels, Labels],
+    clusters: int,
+    scores: Scores,
+    options: ClustersOptions,
+    resampling: Resampling,
+    exchange: Exchange,
 ) -> list[Row]:
     """Divergences between the cluster distributions, under the convention that is asked for."""
     frontier = Frontier(options.scale, options.weights)
@@ -128,34 +153,51 @@ def divergence_rows(
         return means + spreads
     counts = [[one_hot(side[:, s], clusters) for s in range(side.shape[1])] for side in labels]
     wanted = DivergenceOptions(options.smoothing, frontier, options.permutations)
-    return compare_categories(counts[0], counts[1], wanted, resampling)
+    return compare_categories(counts[0], counts[1], wanted, resampling, exchange)
 
 
-def by_number_of_clusters(found: Comparison, options: ClustersOptions, seed: int) -> pd.DataFrame:
-    """Divergences under other numbers of clusters (Figures 4, 8, 9): plug-in values, means over the seeds.
+def by_number_of_clusters(found: Comparison, options: ClustersOptions, resampling: Resampling) -> pd.DataFrame:
+    """Divergences under other numbers of clusters (Figures 4, 8, 9), as `divergence_rows` gives them.
 
     Returns
     -------
     data frame
-        clusters, divergence, value, seed_sd; a number that there are not enough embeddings for is left out.
+        clusters, divergence, value, ci_low, ci_high, p_value, seed_sd; corrected, corrected_low, corrected_high:
+        without small-sample bias. What the convention does not give is nan; a number that there are not enough
+        embeddings for is left out.
     """
     vectors = [prepared(side.vectors, options) for side in found.sides]
-    rows = []
+    exchange = exchange_of(found.sides[0].ids, found.sides[1].ids)
+    tables = []
     for asked in sorted({*options.cluster_counts, found.clustering.clusters}):
         same = asked == found.clustering.clusters
-        clustering = found.clustering if same else _joint(vectors, asked, options, seed)
+        clustering = found.clustering if same else _joint(vectors, asked, options, resampling.seed)
         if clustering.clusters != asked:
             continue
-        labels = found.labels if same else [clustering.assign(side) for side in vectors]
-        shares = [
-            smoothed(np.stack([np.bincount(column, minlength=asked) for column in side.T]), options.smoothing)
-            for side in labels
-        ]
-        for name, function in divergences(Frontier(options.scale, options.weights)).items():
-            values = function(shares[0], shares[1])
-            spread = values.std(ddof=1) if len(values) > 1 else UNDEFINED
-            rows.append((asked, name, values.mean(), spread))
-    return pd.DataFrame(rows, columns=["clusters", "divergence", "value", "seed_sd"])
+        labels = found.labels if same else (clustering.assign(vectors[0]), clustering.assign(vectors[1]))
+        scores = found.scores if same else score(labels[0], labels[1], asked, options.smoothing)
+        rows = {row[0]: row[1:] for row in divergence_rows(labels, asked, scores, options, resampling, exchange)}
+        names = [name for name in divergences(Frontier(options.scale, options.weights)) if name in rows]
+        tables.append(pd.DataFrame([_curve_row(asked, name, rows) for name in names]))
+    return pd.concat(tables, ignore_index=True)
+
+
+def _curve_row(clusters: int, name: str, rows: dict[str, tuple[float, float, float, float]]) -> dict[str, object]:
+    unknown = (UNDEFINED,) * 4
+    value, low, high, p = rows[name]
+    corrected = rows.get(f"{name}_corrected", unknown)
+    return {
+        "clusters": clusters,
+        "divergence": name,
+        "value": value,
+        "ci_low": low,
+        "ci_high": high,
+        "p_value": p,
+        "seed_sd": rows.get(f"{name}_seed_sd", unknown)[0],
+        "corrected": corrected[0],
+        "corrected_low": corrected[1],
+        "corrected_high": corrected[2],
+    }
 
 
 def _joint(vectors: list[np.ndarray], asked: int | None, options: ClustersOptions, seed: int) -> Clustering:

@@ -38,6 +38,6 @@ def compare_latents(
         compare=lambda reference, candidate: compare(reference, candidate, clustering, options, resampling),
         halves=lambda side: (side.every_other(0), side.every_other(1)),
     )
-    curve = by_number_of_clusters(compared.found, options, resampling.seed)
+    curve = by_number_of_clusters(compared.found, options, resampling)
     write_evidence(evidence, compared.found, curve, options)
     return compared.table

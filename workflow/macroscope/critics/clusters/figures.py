@@ -1,6 +1,7 @@
 """All systems of a corpus side by side: divergences, and how they depend on the number of clusters."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -10,9 +11,11 @@ from macroscope.critics.clusters.probing_figure import probing_figure
 from macroscope.critics.divergence_report import DIVERGENCES, DRAWN, divergence_figure
 from macroscope.critics.findings import Findings
 from macroscope.plotting import save, style
+from macroscope.statistics.multiplicity import benjamini_hochberg
 
 LINES = ("-", "--", ":")
 HALVES = "real text, half against half\n(half as many texts, so larger)"
+SIGNIFICANT = 0.05
 MOST_LINES = len(COLOURS) * len(LINES)
 
 
@@ -44,34 +47,44 @@ def _draw_systems(findings: Findings) -> None:
 
 
 def read_curves(findings: Findings) -> pd.DataFrame:
-    """Divergences by number of clusters of all systems; of the control, those between its halves."""
+    """Divergences by number of clusters of all systems; of the control, those between its halves.
+
+    A column `p_adjusted` takes the numbers of clusters of one divergence as a family.
+    """
     tables = [
         table.assign(system=HALVES if system == CONTROL else system)
         for system, table in findings.tables("by_clusters.csv", MOST_LINES, control=True)
     ]
-    return pd.concat(tables, ignore_index=True)
+    curves = pd.concat(tables, ignore_index=True)
+    family = curves["system"] + " " + curves["divergence"]
+    return curves.assign(p_adjusted=curves["p_value"].groupby(family, sort=False).transform(benjamini_hochberg))
 
 
 def curve_figure(curves: pd.DataFrame) -> Figure:
-    """Divergence against number of clusters, a line a system, with the spread over the seeds (Figures 4, 8, 9)."""
+    """Divergence against number of clusters, a line a system, with intervals (Figures 4, 8, 9); filled: significant."""
     systems = list(curves["system"].unique())
     with style():
         figure, grid = plt.subplots(2, 3, figsize=(9.6, 5.6), sharex=True, squeeze=False)
         for axes, name in zip(grid.flat, DRAWN, strict=False):
             for number, system in enumerate(systems):
                 some = curves[(curves["system"] == system) & (curves["divergence"] == name)].sort_values("clusters")
+                colour = COLOURS[number % len(COLOURS)]
+                bars = np.array([some["value"] - some["ci_low"], some["ci_high"] - some["value"]])
                 axes.errorbar(
                     some["clusters"],
                     some["value"],
-                    yerr=some["seed_sd"].fillna(0),
-                    color=COLOURS[number % len(COLOURS)],
+                    yerr=np.nan_to_num(np.maximum(bars, 0)),
+                    color=colour,
                     ls=LINES[number // len(COLOURS)],
                     marker="o",
-                    ms=3,
+                    ms=4,
+                    mfc="white",
                     capsize=2,
                     lw=1.2,
                     label=system,
                 )
+                clear = some[some["p_adjusted"] < SIGNIFICANT]
+                axes.plot(clear["clusters"], clear["value"], marker="o", ms=4, ls="", color=colour, zorder=3)
             axes.set(xscale="log", ylabel=DIVERGENCES[name])
             if (curves.loc[curves["divergence"] == name, "value"] > 0).all():
                 axes.set_yscale("log")  # a system that is far off must not hide the differences among the others

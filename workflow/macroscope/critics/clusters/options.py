@@ -36,6 +36,11 @@ class Probing(Options):
         description="Another corpus on whose test split clusters are learnt as well, as they are for a comparison"
         " (paper: WebText); null: clusters are learnt on the train split of the probed corpus only.",
     )
+    halves: bool = Field(
+        False,
+        description="Clusters are learnt on the whole test split, and what one random half of it says of them predicts"
+        " the other (paper, Figure 5); otherwise the train split says what the test split is predicted by.",
+    )
     encoders: dict[Name, EmbeddingOptions] = Field(
         {"minilm": EmbeddingOptions(encoder="minilm")},
         min_length=1,
@@ -94,6 +99,11 @@ class ClustersOptions(EmbeddingOptions):
         """Probed corpora are there, each once."""
         seen: set[str] = set()
         for number, probing in enumerate(self.probing):
+            if probing.halves and probing.reference is not None:
+                raise ValueError(
+                    f"{place}.probing.{number}: 'halves' are of one test split, on which the clusters are learnt; leave"
+                    " out 'reference'"
+                )
             for key in ("corpus", "reference"):
                 name = getattr(probing, key)
                 if name is not None:

@@ -56,13 +56,16 @@ class ProbingPlan:
 
     def probing_options(self, wildcards: Wildcards) -> str:
         """How the embeddings of a corpus are clustered."""
-        asked = self.asked[wildcards.corpus].model_dump(mode="json", include={"corpus", "numbers_of_clusters"})
+        asked = self.asked[wildcards.corpus].model_dump(
+            mode="json", include={"corpus", "numbers_of_clusters", "halves"}
+        )
         return _json(probing=[asked], **self.options.model_dump(mode="json", include=set(_CLUSTERING)))
 
     def signature(self, wildcards: Wildcards) -> str:
         """Everything that changes what probing finds."""
         values = self._encoder(wildcards).model_dump() | self.options.model_dump(include=set(_CLUSTERING))
-        return "probing:clusters|" + "|".join(f"{name}:{value}" for name, value in values.items())
+        halves = "halves|" if self.asked[wildcards.corpus].halves else ""
+        return f"probing:clusters|{halves}" + "|".join(f"{name}:{value}" for name, value in values.items())
 
     def value_flags(self, wildcards: Wildcards) -> list[str]:
         """Values that probing reads, as words of its command line."""

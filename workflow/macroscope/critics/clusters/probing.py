@@ -27,6 +27,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import progress
 from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
+from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.proportions import wilson_interval
 
@@ -56,6 +57,12 @@ class Probed:
     vectors: Vectors
     labels: NDArray[np.str_]
     shares: dict[str, Array]
+
+    def some(self, chosen: NDArray[np.int64]) -> "Probed":
+        """Some of the texts."""
+        return Probed(
+            self.vectors[chosen], self.labels[chosen], {name: values[chosen] for name, values in self.shares.items()}
+        )
 
 
 def embed_corpus(documents: Path, *, encoder: str, options: ClustersOptions, output: Path) -> None:
@@ -105,13 +112,19 @@ def probe(
 
     Writes
     ------
-    learned_on (own, reference); clusters; probe (label, stop_word_share, symbol_share); measure (accuracy, r_squared);
+    learned_on (own, reference, halves); clusters; probe (label, stop_word_share, symbol_share); measure (accuracy,
+    r_squared);
     value, the mean over the seeds; ci_low, ci_high: over test texts, given the clusters, Wilson's for an accuracy and
     by bootstrap for R^2; seed_sd; baseline: of the most common label, 0 for R^2; n_train, n: training and test texts;
     seed; signature.
     """
-    train, test = (read_probed(embeddings, split) for split in ("train", "test"))
-    learned_on = {"own": train.vectors}
+    test = read_probed(embeddings, "test")
+    if options.probing[0].halves:
+        learned_on = {"halves": test.vectors}
+        train, test = random_halves(test, resampling.seed)
+    else:
+        train = read_probed(embeddings, "train")
+        learned_on = {"own": train.vectors}
     if reference is not None:
         learned_on["reference"] = read_probed(reference, "test").vectors
     labels = len(set(train.labels) - {""})
@@ -129,6 +142,18 @@ def probe(
         table = pd.DataFrame(rows, columns=COLUMNS)
         whole = "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)
         table.assign(seed=resampling.seed, signature=whole).to_csv(temporary, index=False)
+
+
+STATISTICS = (
+    Statistic("accuracy", "share of right labels among texts like the test texts, for these training texts"),
+    Statistic("r_squared", "R^2 for texts like the test texts, for these training texts"),
+)
+
+
+def random_halves(texts: Probed, seed: int) -> tuple[Probed, Probed]:
+    """Two halves of the texts, at random."""
+    order = np.random.default_rng(seed).permutation(len(texts.vectors))
+    return texts.some(np.sort(order[: len(order) // 2])), texts.some(np.sort(order[len(order) // 2 :]))
 
 
 def predictions(

@@ -12,7 +12,11 @@ PROBES = {
     "stop_word_share": "R² of the share of stop words",
     "symbol_share": "R² of the share of symbols",
 }
-LEARNED_ON = {"own": ("-", "o", "its own train split"), "reference": ("--", "s", "the reference")}
+LEARNED_ON = {
+    "own": ("-", "o", "its own train split"),
+    "halves": ("-", "o", "all of its test split"),
+    "reference": ("--", "s", "the reference"),
+}
 
 
 def probing_figure(table: pd.DataFrame, corpus: str) -> Figure:

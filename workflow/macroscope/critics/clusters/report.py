@@ -16,8 +16,10 @@ TEXTS = {
 CLUSTERS = {
     "clusters": ("clusters", 1.0),
     "latent_nll": ("latent NLL (nats)", 1.0),
-    "latent_nll_difference": ("difference to real text", 1.0),
     "latent_ppl": ("latent PPL", 1.0),
+    "reference_latent_ppl": ("of real text in these clusters", 1.0),
+    "latent_nll_difference": ("difference in NLL", 1.0),
+    "latent_ppl_ratio": ("× real text", 1.0),
 }
 VECTORS = {
     "mmd_squared": ("MMD²", 1.0),

@@ -10,10 +10,12 @@ import numpy as np
 
 from macroscope.critics.clusters.clustering import Labels
 from macroscope.critics.clusters.options import ClustersOptions
-from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
-from macroscope.statistics.categorical import one_hot, permuted
+from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.categorical import exchanged, one_hot
+from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import is_exact, p_value_of
+from macroscope.statistics.permutation import p_value_of
+from macroscope.statistics.ratio import Interval, difference_interval, ratio_interval
 from macroscope.statistics.tidy import UNDEFINED, Row, value_only
 
 
@@ -61,9 +63,14 @@ def score(reference: Labels, candidate: Labels, clusters: int, alpha: float) -> 
 
 
 def latent_nll_rows(
-    labels: tuple[Labels, Labels], clusters: int, scores: Scores, options: ClustersOptions, resampling: Resampling
+    labels: tuple[Labels, Labels],
+    clusters: int,
+    scores: Scores,
+    options: ClustersOptions,
+    resampling: Resampling,
+    exchange: Exchange,
 ) -> list[Row]:
-    """Latent NLL and PPL of the candidate, and the difference to the reference's.
+    """Latent NLL and PPL of the candidate, the reference's PPL in the same clusters, their difference and ratio.
 
     The intervals are over texts, given the prior; without smoothing a text may be impossible, and there are none. The
     p-value is of exchanging texts between the sides, with a prior of its own for each exchange: given one, the
@@ -71,31 +78,44 @@ def latent_nll_rows(
     """
     reference, candidate = (side.mean(axis=1) for side in scores.nll)
     if not (np.isfinite(reference).all() and np.isfinite(candidate).all()):  # a cluster that only one text is in
-        values = (candidate.mean(), np.exp(candidate.mean()), candidate.mean() - reference.mean())
-        names = ("latent_nll", "latent_ppl", "latent_nll_difference")
+        apart = candidate.mean() - reference.mean()
+        values = (candidate.mean(), np.exp(candidate.mean()), np.exp(reference.mean()), apart, np.exp(apart))
+        names = ("latent_nll", "latent_ppl", "reference_latent_ppl", "latent_nll_difference", "latent_ppl_ratio")
         return [value_only(name, value) for name, value in zip(names, values, strict=True)]
     rng = np.random.default_rng(resampling.seed)
-    draws = [bootstrap_sums(side, resampling.resamples, rng)[:, 0] / len(side) for side in (candidate, reference)]
-    nll, difference = float(candidate.mean()), float(candidate.mean() - reference.mean())
-    low, high = percentile_interval(draws[0], resampling.confidence)
-    p = _p_value(labels, clusters, difference, options, rng)
+    ours, theirs = ((side, np.ones(len(side))) for side in (candidate, reference))
+    how = (resampling.confidence, resampling.resamples, rng)
+    nll, own = ratio_interval(ours, *how), ratio_interval(theirs, *how)
+    apart = difference_interval(theirs, ours, exchange, *how)
+    p = _p_value(labels, clusters, apart[0], options, exchange, rng)
     return [
-        ("latent_nll", nll, low, high, UNDEFINED),
-        ("latent_ppl", float(np.exp(nll)), float(np.exp(low)), float(np.exp(high)), UNDEFINED),
-        ("latent_nll_difference", difference, *percentile_interval(draws[0] - draws[1], resampling.confidence), p),
+        ("latent_nll", *nll, UNDEFINED),
+        ("latent_ppl", *_exponentiated(nll), UNDEFINED),
+        ("reference_latent_ppl", *_exponentiated(own), UNDEFINED),
+        ("latent_nll_difference", *apart, p),
+        ("latent_ppl_ratio", *_exponentiated(apart), p),
     ]
 
 
+def _exponentiated(interval: Interval) -> Interval:
+    value, low, high = (float(some) for some in np.exp(interval))
+    return value, low, high
+
+
 def _p_value(
-    labels: tuple[Labels, Labels], clusters: int, observed: float, options: ClustersOptions, rng: np.random.Generator
+    labels: tuple[Labels, Labels],
+    clusters: int,
+    observed: float,
+    options: ClustersOptions,
+    exchange: Exchange,
+    rng: np.random.Generator,
 ) -> float:
     counts = [[one_hot(side[:, s], clusters) for s in range(side.shape[1])] for side in labels]
     null = [
         np.mean([_difference(a, b, options.smoothing) for a, b in zip(first, second, strict=True)], axis=0)
-        for first, second in permuted(counts[0], counts[1], options.permutations, rng)
+        for first, second in exchanged(counts[0], counts[1], exchange, options.permutations, rng)
     ]
-    exact = is_exact(len(labels[0]), len(labels[1]), options.permutations)
-    return p_value_of(observed, np.concatenate(null), exact)
+    return p_value_of(observed, np.concatenate(null), exchange.is_exact(options.permutations))
 
 
 def _difference(reference: Array, candidate: Array, alpha: float) -> Array:
