@@ -1,14 +1,17 @@
 """Odd collections: a defined number, or NaN with its reason; never a crash."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from macroscope.critics import critics
+from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.comparison import compare_latents
 from macroscope.critics.tendencies.figures import draw
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
-from macroscope.critics.tendencies.report import items
+from macroscope.critics.tendencies.report import _cell, _words, items
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.reporting.adjustment import with_adjusted_p_values
 from macroscope.statistics.latent import Resampling
@@ -77,9 +80,48 @@ def test_what_is_known_of_odd_collections(tmp_path):
     assert rows["empty documents"].at["zipf_s", "reason"] == "no text has a token"
     assert rows["some empty documents"].at["length_mean", "n_candidate"] == 12
     assert rows["some empty documents"].at["stop_word_share_mean", "n_candidate"] == 10
-    assert rows["one type"].at["zipf_s", "reason"] == "fewer than two types"
+    assert rows["one type"].at["zipf_s", "reason"].startswith("fewer than two types")
     assert rows["one type"].at["vocabulary_size", "value"] == 1
     assert rows["all equal"].at["heaps_beta", "reason"] == "fewer than two different lengths"
     assert rows["lengths never seen"].at["heaps_d_empirical", "reason"] == "no length with 2 texts on both sides"
     assert rows["lengths never seen"].at["length_ks", "value"] == 1
     assert rows["one document"].at["length_mean_difference", "n_candidate"] == 1
+
+
+def test_so_few_documents_that_no_test_could_tell_have_no_verdict(tmp_path):
+    control = latents(tmp_path, "control", REAL[:10])
+    few = {count: latents(tmp_path, f"few{count}", REAL[20 : 20 + count]) for count in (1, 3)}
+    tables = {count: compared(tmp_path, f"few{count}", control, path) for count, path in few.items()}
+    tests = [difference_tests(critics()["tendencies"], tables[count]) for count in (1, 3)]
+    assert list(map(len, tests)) == [0, 19]
+
+
+def test_lengths_that_nobody_has_twice_are_drawn_as_such(tmp_path):
+    texts = ["word " * length for length in (10, 100, 1000)]
+    control, mine = latents(tmp_path, "control", texts), latents(tmp_path, "mine", [text * 3 for text in texts])
+    tables = [compared(tmp_path, name, control, path) for name, path in (("control", control), ("mine", mine))]
+    statistics = with_adjusted_p_values(pd.concat(tables, ignore_index=True))
+    draw(Findings("tendencies", "corpus", tmp_path, ["control", "mine"], statistics, OPTIONS, 0.95, tmp_path))
+    assert "no length has" in (tmp_path / "tendencies_heaps_distances_corpus.svg").read_text()
+
+
+def test_stars_stand_at_differences_to_real_text_alone():
+    row = {"value": 1.0, "ci_low": 0.5, "ci_high": 1.5, "p_value": 0.01}
+    for p, stars in ((0.2, 0), (0.04, 1), (0.004, 2)):
+        shown = _cell(pd.Series({**row, "p_adjusted": p}), "length_mean_difference", 1)
+        assert shown == "1 [0.5, 1.5]" + (" " + "*" * stars if stars else "")
+    for law in ("zipf_d_own", "heaps_bigram_d_reference"):
+        assert _cell(pd.Series({**row, "p_adjusted": np.nan}), law, 1) == "1 [0.5, 1.5], p = 0.01"
+
+
+def test_the_word_of_the_largest_difference_comes_first(tmp_path):
+    words = pd.DataFrame(
+        [("the", 0.1, 0.37, -0.27), ("was", 0.2, 0.01, 0.19), ("a", 0.1, 0.05, 0.05)],
+        columns=["word", "candidate_share", "reference_share", "difference"],
+    )
+    (tmp_path / "evidence/mine").mkdir(parents=True)
+    words.to_csv(tmp_path / "evidence/mine/words.csv", index=False)
+    findings = Findings("tendencies", "corpus", tmp_path, ["control", "mine"], words, OPTIONS, 0.95, tmp_path)
+    table = _words(findings)
+    assert table["words"].str.split(" ").str[0].tolist() == ["the", "was"]
+    assert table[""].tolist() == ["less often", "more often than in real text"]

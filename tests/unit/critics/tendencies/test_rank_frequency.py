@@ -10,9 +10,6 @@ from macroscope.critics.tendencies.rank_frequency import (
     distance_to_zipf,
     fit_zipf,
     zipf_cdf,
-    zipf_p_value,
-    zipf_sample,
-    zipf_standard_error,
 )
 
 
@@ -37,29 +34,10 @@ def test_slope_of_the_zeta_function(s):
     assert _minus_log_zeta_slope(s) == pytest.approx(numeric, rel=1e-6)
 
 
-def test_known_exponent_is_recovered_within_its_standard_error():
-    # Exact expected frequencies of the law, so that ranks are the true ones and only the solver is tested ...
-    for s in (1.6, 2.5):
-        frequencies = 1e9 * np.arange(1, 400_001, dtype=float) ** -s
-        assert fit_zipf(frequencies) == pytest.approx(s, abs=0.02)
-    # ... and samples: where ranks are steep, sorting by the sample's own counts hardly disturbs them.
-    rng = np.random.default_rng(0)
-    errors = [(fit_zipf(zipf_sample(3.0, 20_000, rng)) - 3.0) / zipf_standard_error(3.0, 20_000) for _ in range(60)]
-    assert np.std(errors) == pytest.approx(1, abs=0.25)
-    assert abs(np.mean(errors)) < 1
-
-
-def test_p_values_of_a_fitted_law_are_uniform():
-    rng = np.random.default_rng(1)
-    p = [zipf_p_value(zipf_sample(1.8, 500, rng), 1.8, 1000, 39, rng, fitted=False) for _ in range(150)]
-    assert np.mean(np.array(p) <= 0.1) < 0.1 + 3 * np.sqrt(0.09 / 150)
-    assert 0.4 < np.mean(p) < 0.6
-
-
-def test_another_law_is_rejected():
-    rng = np.random.default_rng(2)
-    flat = rng.multinomial(5000, np.ones(200) / 200)
-    assert zipf_p_value(flat, fit_zipf(flat), 1000, 99, rng, fitted=True) == 0.01
+@pytest.mark.parametrize("s", [1.6, 2.5])
+def test_exponent_of_the_expected_frequencies_of_a_law_is_the_law_s(s):
+    # The ranks are the true ones, so only the solver is tested.
+    assert fit_zipf(1e9 * np.arange(1, 400_001, dtype=float) ** -s) == pytest.approx(s, abs=0.02)
 
 
 def test_distance_between_rank_distributions():

@@ -12,8 +12,7 @@ CRITIC = Critic(
     criticize={},
     latents="id block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams duplicate_4grams"
     " compression_ratio block_counts",
-    # Real text keeps no law either, so a distance to one is no difference to real text.
-    not_tests=("*_d_own", "*_d_reference"),
+    statistics=("comparison:STATISTICS", "macroscope.critics.numbers:STATISTICS"),
     stages={
         "project": Stage(
             "projection:project",
@@ -29,7 +28,7 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=240,
         ),
-        "overview": Stage("figures:draw", reads="all_evidence"),
-        "report": Stage("report:items", reads="all_evidence"),
+        "overview": Stage("figures:draw", reads="all_latents all_evidence", uses="training_samples count_permutations"),
+        "report": Stage("report:items", reads="all_evidence", uses="training_samples"),
     },
 )

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
 from macroscope.critics.halves import compare_with_control
@@ -15,9 +14,45 @@ from macroscope.critics.tendencies.latents import PER_TEXT, Counted, on_common_t
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.columns import compare_numbers, mean_interval
+from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import permutation_sums
 from macroscope.statistics.tidy import UNDEFINED, rows_table
+
+_ONE = "documents of the system and of real text come from one distribution"
+STATISTICS = (
+    Statistic("vocabulary_size", "types of as many texts of the system"),
+    Statistic("vocabulary_tokens_compared"),
+    Statistic("vocabulary_size_compared", "types of the system in as many tokens"),
+    Statistic("vocabulary_size_difference", "types of the system minus types of real text, in as many tokens", _ONE),
+    Statistic("zipf_s", "exponent of the law that the system's tokens come from"),
+    Statistic("zipf_s_ranked", "exponent fitted to the ranked counts of as many texts"),
+    Statistic("zipf_s_difference", "exponent of the system minus that of real text, at equal sizes", _ONE),
+    Statistic(
+        "zipf_d_own", "distance of as many texts to the law fitted to them", "tokens come from Zipf's law", False
+    ),
+    Statistic(
+        "zipf_d_reference",
+        "distance of as many texts to the law fitted to real text",
+        "tokens come from the Zipf's law of real text",
+        False,
+    ),
+    Statistic("zipf_d_empirical", "distance between the ranks of as many texts", _ONE),
+    Statistic("tvd_sup", "largest difference of a word's share, as many texts", _ONE),
+    Statistic("tvd_half_l1", "total variation distance of as many texts", _ONE),
+    Statistic("heaps*_alpha", "factor of Heaps' law of the system"),
+    Statistic("heaps*_beta", "exponent of Heaps' law of the system"),
+    Statistic(
+        "heaps*_d_own", "distance of as many texts to the law fitted to them", "types come from Heaps' law", False
+    ),
+    Statistic(
+        "heaps*_d_reference",
+        "distance of as many texts to the law fitted to real text",
+        "types come from the Heaps' law of real text",
+        False,
+    ),
+    Statistic("heaps*_d_empirical", "distance between the types of texts of equal length, as many texts", _ONE),
+)
 
 
 @dataclass(frozen=True)
@@ -60,8 +95,8 @@ def describe(collection: Counted, options: TendenciesOptions, resampling: Resamp
     Returns
     -------
     data frame
-        Columns `statistics.tidy.ROWS`: `vocabulary_size`, `zipf_s`, `zipf_d_own`, `heaps_alpha`, `heaps_beta`,
-        `heaps_d_own`, the same with `heaps_bigram`, and `<name>_mean` of each of `PER_TEXT`.
+        Columns `statistics.tidy.ROWS`: `vocabulary_size`, `zipf_s`, `zipf_s_ranked`, `zipf_d_own`, `heaps_alpha`,
+        `heaps_beta`, `heaps_d_own`, the same with `heaps_bigram`, and `<name>_mean` of each of `PER_TEXT`.
     """
     level, seed = resampling.confidence, resampling.seed
     rows = vocabulary.own_rows(collection.counts, options, level, seed)
@@ -69,7 +104,9 @@ def describe(collection: Counted, options: TendenciesOptions, resampling: Resamp
         rows += growth.own_rows(collection.texts, prefix, options, level, seed)
     table = rows_table(rows, (0, len(collection.texts)), lambda name: _own_reason(name, collection.texts))
     means = [
-        rows_table([(f"{name}_mean", *mean_interval(values, resampling), UNDEFINED)], (0, len(values)), _no_text)
+        rows_table(
+            [(f"{name}_mean", *mean_interval(values.to_numpy(), resampling), UNDEFINED)], (0, len(values)), _no_text
+        )
         for name, values in _numbers(collection.texts)
     ]
     return pd.concat([table, *means], ignore_index=True)
@@ -81,24 +118,29 @@ def compare(reference: Counted, candidate: Counted, options: TendenciesOptions, 
     Returns
     -------
     Comparison
-        Of the vocabulary: `zipf_d_reference`, `zipf_d_empirical`, `zipf_s_difference`, `vocabulary_size_difference`,
-        `tvd_sup`, `tvd_half_l1`. Of growth: `heaps_d_reference`, `heaps_d_empirical`, and the same with
-        `heaps_bigram`. Of each of `PER_TEXT`: `<name>_mean_difference`, `_ks`, `_hedges_g`, `_cliffs_delta`,
-        `_minimum_detectable_difference`. Differences are candidate - reference.
+        Of the vocabulary: `zipf_d_reference`, `zipf_d_empirical`, `zipf_s_difference`, `vocabulary_tokens_compared`,
+        `vocabulary_size_compared`, `vocabulary_size_difference`, `tvd_sup`, `tvd_half_l1`. Of growth:
+        `heaps_d_reference`, `heaps_d_empirical`, and the same with `heaps_bigram`. Of each of `PER_TEXT`:
+        `<name>_mean_difference`, `_ks`, `_hedges_g`, `_cliffs_delta`, `_minimum_detectable_difference`. Differences are
+        candidate - reference.
     """
     size = max(reference.documents_per_block, candidate.documents_per_block)
-    counts = on_common_types(reference.merged(size), candidate.merged(size))
+    reference, candidate = reference.merged(size), candidate.merged(size)
+    counts = on_common_types(reference, candidate)
     level, seed = resampling.confidence, resampling.seed
-    rows, null = vocabulary.comparison_rows(counts[0], counts[1], options, level, seed)
+    exchange = _exchange_of_blocks(reference, candidate)
+    rows, null = vocabulary.comparison_rows(counts[0], counts[1], options, level, seed, exchange)
     sides = (reference.texts, candidate.texts)
     for prefix in growth.TYPES:
         rows += growth.comparison_rows(*sides, prefix, options, level, seed)
     tables = [rows_table(rows, (len(sides[0]), len(sides[1])), lambda name: _reason(name, *sides, options))]
     for (name, theirs), (_, values) in zip(*map(_numbers, sides), strict=True):
-        found = compare_numbers(theirs, values, resampling)
+        found = compare_numbers(
+            theirs.to_numpy(), values.to_numpy(), resampling, exchange_of(list(theirs.index), list(values.index))
+        )
         prefixed = [(f"{name}_{row[0]}", *row[1:]) for row in found if row[0] != "mean"]
         tables.append(rows_table(prefixed, (len(theirs), len(values)), _no_text))
-        null[f"{name}_mean_difference"] = _null_of_mean(theirs, values, options, seed)
+        null[f"{name}_mean_difference"] = _null_of_mean(theirs.to_numpy(), values.to_numpy(), options, seed)
     return Comparison(pd.concat(tables, ignore_index=True), null)
 
 
@@ -117,10 +159,18 @@ def halves(collection: Counted) -> tuple[Counted, Counted]:
     return first, second
 
 
-def _numbers(texts: pd.DataFrame) -> list[tuple[str, NDArray[np.float64]]]:
-    """Each of `PER_TEXT` with its values, of those texts that have it."""
-    table = per_text(texts)
-    return [(name, table[name].dropna().to_numpy(float)) for name in PER_TEXT]
+def _exchange_of_blocks(reference: Counted, candidate: Counted) -> Exchange:
+    """Exchange of blocks: of the same id, where a block is a document."""
+    if reference.documents_per_block > 1:
+        return Exchange((reference.counts.shape[0], candidate.counts.shape[0]))
+    ids = [side.texts.drop_duplicates("block").sort_values("block")["id"] for side in (reference, candidate)]
+    return exchange_of(*([name.partition("#")[0] for name in some] for some in ids))
+
+
+def _numbers(texts: pd.DataFrame) -> list[tuple[str, pd.Series]]:
+    """Each of `PER_TEXT` with its values by id, of those texts that have it."""
+    table = per_text(texts).set_index(texts["id"])
+    return [(name, table[name].dropna().astype(float)) for name in PER_TEXT]
 
 
 def _null_of_mean(reference: Array, candidate: Array, options: TendenciesOptions, seed: int) -> Array:
@@ -128,8 +178,9 @@ def _null_of_mean(reference: Array, candidate: Array, options: TendenciesOptions
     if not len(reference) or not len(candidate):
         return np.empty(0)
     rng = np.random.default_rng(seed)
-    first, second = permutation_sums(candidate, reference, options.count_permutations, rng)
-    return first[:, 0] / len(candidate) - second[:, 0] / len(reference)
+    exchange = Exchange((len(reference), len(candidate)))
+    first, second = exchange.sums(reference, candidate, options.count_permutations, rng)
+    return second[:, 0] / len(candidate) - first[:, 0] / len(reference)
 
 
 def _no_text(_: str) -> str:
@@ -140,7 +191,7 @@ def _own_reason(name: str, texts: pd.DataFrame) -> str:
     if not texts["tokens"].sum():
         return "no text has a token"
     if name.startswith("zipf"):
-        return "fewer than two types"
+        return "fewer than two types, or hardly a type that occurs twice"
     return "fewer than two different lengths" if _one_length(texts) else "too few texts of any length"
 
 
@@ -149,7 +200,7 @@ def _reason(name: str, reference: pd.DataFrame, candidate: pd.DataFrame, options
         if not texts["tokens"].sum():
             return f"no text of the {side} has a token"
     if name.startswith(("zipf", "tvd")):
-        return "fewer than two types on a side"
+        return "fewer than two types on a side, or hardly a type that occurs twice"
     if name.endswith("d_reference"):
         if _one_length(reference):
             return "fewer than two different lengths in the reference"

@@ -13,7 +13,9 @@ from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.critics.cells import REAL_TEXT_HALVES
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.growth import TYPES
+from macroscope.critics.tendencies.training import exchanged_training_texts
 from macroscope.plotting import save, style
+from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.tidy import SIGNIFICANT
 
 MOST_PANELS = 24
@@ -64,6 +66,8 @@ def draw(findings: Findings) -> None:
     }
     for prefix in TYPES:
         found[f"{prefix}_distances"] = panels(curves[prefix], _distances_panel, "tokens in the text", "KS distance D")
+    if (exchanged := exchanged_training_texts(findings)) is not None:
+        found["training_null"] = training_null_figure(*exchanged, statistics)
     for name, figure in found.items():
         if left_out:
             figure.text(1, 0, f"{left_out} more systems are not drawn; the tables have them", ha="right", color=GREY)
@@ -116,8 +120,17 @@ def _type_token_panel(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) -
                 alpha=0.8,
                 label=f"{what}, {name}",
             )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    if _has_lengths(axes, control, system):
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+
+
+def _has_lengths(axes: Axes, *tables: pd.DataFrame) -> bool:
+    """Whether any length has enough texts to be drawn; where none has, the panel says so."""
+    if any(len(table) for table in tables):
+        return True
+    axes.text(0.5, 0.5, "no length has\nenough texts", transform=axes.transAxes, ha="center", va="center", color=GREY)
+    return False
 
 
 def _distances_panel(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) -> None:
@@ -130,7 +143,8 @@ def _distances_panel(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) ->
         axes.plot(system["mean_tokens"], system[column], color=colour, marker="o", mfc="white", ms=4, label=label)
     sure = system[system["p_adjusted"] < SIGNIFICANT]
     axes.plot(sure["mean_tokens"], sure["d_empirical"], color=BLUE, marker="o", ms=4, ls="")
-    axes.set_xscale("log")
+    if _has_lengths(axes, system):
+        axes.set_xscale("log")
     axes.set_ylim(0, 1)
 
 
@@ -142,18 +156,30 @@ def _lengths_panel(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) -> N
 
 
 def vocabulary_figure(statistics: pd.DataFrame, systems: list[str]) -> Figure:
-    """Vocabulary sizes with their intervals (Figure 2)."""
-    rows = statistics[(statistics["statistic"] == "vocabulary_size") & statistics["system"].isin(systems)]
-    rows = rows.set_index("system").loc[[system for system in systems if system in set(rows["system"])]].iloc[::-1]
+    """Vocabulary sizes, at as many tokens as real text, and of all texts (Figure 2)."""
+    found = statistics.set_index(["system", "statistic"])[["value", "ci_low", "ci_high"]]
+    shown = [system for system in systems if (system, "vocabulary_size") in found.index][::-1]
     with style():
-        figure, axes = plt.subplots(figsize=(7.2, 1.2 + 0.36 * len(rows)))
-        if CONTROL in rows.index:
-            axes.axvspan(*rows.loc[CONTROL, ["ci_low", "ci_high"]], color=GREEN, alpha=0.15, lw=0)
-        for y, (system, row) in enumerate(rows.iterrows()):
+        figure, axes = plt.subplots(figsize=(7.2, 1.6 + 0.36 * len(shown)))
+        for y, system in enumerate(shown):
+            axes.plot(found.at[(system, "vocabulary_size"), "value"], y, "o", mfc="white", color=GREY)
+            if (system, "vocabulary_size_compared") not in found.index:
+                continue
+            row = found.loc[(system, "vocabulary_size_compared")]
             ends = np.nan_to_num([[row["value"] - row["ci_low"]], [row["ci_high"] - row["value"]]])
-            axes.errorbar(row["value"], y, xerr=ends, fmt="o", capsize=3, color=GREEN if system == CONTROL else BLUE)
-        axes.set_yticks(range(len(rows)), list(rows.index))
-        axes.set(xlabel="vocabulary (distinct words in all texts of the system)", xlim=(0, None))
+            real = row["value"] - found.at[(system, "vocabulary_size_difference"), "value"]
+            axes.plot([real, row["value"]], [y, y], color=GREEN, lw=1)
+            axes.plot(real, y, "|", color=GREEN, ms=16, mew=3)
+            axes.errorbar(row["value"], y, xerr=ends, fmt="o", capsize=3, color=BLUE)
+        axes.set_yticks(range(len(shown)), shown)
+        axes.set(xlabel="vocabulary (distinct words)", xlim=(0, None))
+        handles = [
+            plt.Line2D([], [], color=BLUE, marker="o", ls=""),
+            plt.Line2D([], [], color=GREEN, marker="|", ms=14, mew=3, ls=""),
+            plt.Line2D([], [], color=GREY, marker="o", mfc="white", ls=""),
+        ]
+        labels = ["system, at the tokens that both have", "real text, at as many", "all texts of the row"]
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
     return figure
 
 
@@ -215,4 +241,18 @@ def null_figure(tables: Tables, statistics: pd.DataFrame) -> Figure:
         ]
         labels = ["95 % of what exchanged texts give", "found", "found, significant (adjusted p < 0.05)"]
         figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
+    return figure
+
+
+def training_null_figure(observed: float, null: Array, statistics: pd.DataFrame) -> Figure:
+    """What exchanging the texts of two training samples gives, and the distances of the systems (Figure 9a)."""
+    found = statistics[(statistics["statistic"] == "tvd_sup") & statistics["value"].notna()]
+    with style():
+        figure, axes = plt.subplots(figsize=(7.2, 3.2))
+        axes.hist(100 * null, bins=40, color=GREY, alpha=0.5, label="two training samples, texts exchanged")
+        axes.axvline(100 * observed, color=GREEN, label="these two samples")
+        tops = np.full(len(found), axes.get_ylim()[1] * 0.04)
+        axes.plot(100 * found["value"], tops, "|", color=BLUE, ms=14, label="systems to real text")
+        axes.set(xlabel="unigrams (largest difference, %)", ylabel="exchanges", xscale="log")
+        figure.legend(loc="outside lower center", ncols=3, fontsize=9)
     return figure

@@ -13,11 +13,9 @@ from scipy.optimize import brentq
 from scipy.special import zeta
 
 from macroscope.statistics.bootstrap import Array
-from macroscope.statistics.kolmogorov_smirnov import monte_carlo_p_value
 
-MOST_SIMULATED_TOKENS = 200_000
-"""Samples of a fitted law are simulated at most this large. The distance shrinks as samples grow, so a larger sample's
-p-value comes out too large, never too small."""
+Gaps = tuple[float, float]
+"""Largest difference of two distribution functions upwards, and downwards."""
 _STEEPEST, _FLATTEST = 60.0, 1.0 + 1e-4
 _DIRECT_TERMS = 1000
 
@@ -29,7 +27,7 @@ def ranked(counts: ArrayLike) -> Array:
 
 
 def fit_zipf(counts: ArrayLike) -> float:
-    """Maximum-likelihood exponent s of ranked counts.
+    """Maximum-likelihood exponent s of ranked counts: the paper's number. That of the law is `ranking.zipf_exponent`.
 
     Returns
     -------
@@ -41,16 +39,6 @@ def fit_zipf(counts: ArrayLike) -> float:
     ranks = np.arange(1, len(frequencies) + 1)
     mean_log_rank = float(frequencies @ np.log(ranks) / frequencies.sum())
     return _solve(mean_log_rank)
-
-
-def zipf_standard_error(s: float, tokens: float) -> float:
-    """Standard error of s if tokens were independent: 1 / sqrt(tokens x Fisher information).
-
-    Tokens of a text are not independent; the interval over documents is wider.
-    """
-    step = 1e-4 * s
-    information = (_minus_log_zeta_slope(s - step) - _minus_log_zeta_slope(s + step)) / (2 * step)
-    return float(1 / np.sqrt(tokens * information))
 
 
 def zipf_law(s: float, ranks: ArrayLike) -> Array:
@@ -65,41 +53,33 @@ def zipf_cdf(s: float, ranks: int) -> Array:
 
 def distance_to_zipf(counts: ArrayLike, s: float, ranks: int) -> float:
     """D between a rank distribution and Zipf's law with exponent s, over the first `ranks` ranks; NaN for no types."""
+    return max(gaps_to_zipf(counts, s, ranks))
+
+
+def gaps_to_zipf(counts: ArrayLike, s: float, ranks: int) -> Gaps:
+    """How far a rank distribution lies above Zipf's law at most, and how far below; D is the larger one."""
     frequencies = ranked(counts)
     if not len(frequencies) or not np.isfinite(s):
-        return float("nan")
-    return float(np.abs(_empirical_cdf(frequencies, ranks) - zipf_cdf(s, ranks)).max())
+        return (float("nan"),) * 2
+    return _gaps(_empirical_cdf(frequencies, ranks) - zipf_cdf(s, ranks))
 
 
 def distance_between_ranks(a: ArrayLike, b: ArrayLike, ranks: int) -> float:
     """D between two rank distributions, each with its own ranking, over the first `ranks` ranks; NaN for no types."""
+    return max(gaps_between_ranks(a, b, ranks))
+
+
+def gaps_between_ranks(a: ArrayLike, b: ArrayLike, ranks: int) -> Gaps:
+    """How far the first of two rank distributions lies above the second at most, and how far below."""
     first, second = ranked(a), ranked(b)
     if not len(first) or not len(second):
-        return float("nan")
+        return (float("nan"),) * 2
     ranks = min(ranks, max(len(first), len(second)))
-    return float(np.abs(_empirical_cdf(first, ranks) - _empirical_cdf(second, ranks)).max())
+    return _gaps(_empirical_cdf(first, ranks) - _empirical_cdf(second, ranks))
 
 
-def zipf_p_value(
-    counts: ArrayLike, s: float, ranks: int, simulations: int, rng: np.random.Generator, fitted: bool
-) -> float:
-    """Monte Carlo p-value of a distance to Zipf's law.
-
-    Simulated samples are ranked by their own counts, as the text's types are; where the law was fitted to the text
-    (`fitted`), it is fitted anew to every one of them.
-    """
-    tokens = int(min(np.asarray(counts).sum(), MOST_SIMULATED_TOKENS))
-
-    def simulate(rng: np.random.Generator) -> float:
-        sample = zipf_sample(s, tokens, rng)
-        return distance_to_zipf(sample, fit_zipf(sample) if fitted else s, ranks)
-
-    return monte_carlo_p_value(distance_to_zipf(counts, s, ranks), simulate, simulations, rng)
-
-
-def zipf_sample(s: float, tokens: int, rng: np.random.Generator) -> Array:
-    """Counts of the types of `tokens` independent draws from Zipf's law, in no order."""
-    return np.unique(rng.zipf(s, tokens), return_counts=True)[1].astype(float)
+def _gaps(difference: Array) -> Gaps:
+    return max(float(difference.max()), 0.0), max(float(-difference.min()), 0.0)
 
 
 def _empirical_cdf(frequencies: Array, ranks: int) -> Array:

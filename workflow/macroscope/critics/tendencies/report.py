@@ -4,8 +4,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from macroscope.critics.cells import REAL_TEXT_HALVES, cell
+from macroscope.critics.cells import REAL_TEXT_HALVES, cell, number
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
+from macroscope.critics.numbers import STATISTICS as OF_TEXTS
+from macroscope.critics.tendencies.comparison import STATISTICS as OF_COLLECTIONS
+from macroscope.critics.tendencies.training import spread_table
+from macroscope.statistics.declaration import declared
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ TABLES = {
         {
             "s": ("Zipf s", False),
             "s_difference": ("difference to real text", False),
+            "s_ranked": ("s of the ranks", False),
             "d_own": ("D to own law", False),
             "d_reference": ("D to real text's law", False),
             "d_empirical": ("D to real text", False),
@@ -52,8 +57,10 @@ TABLES = {
         {
             "tvd_sup": ("TVD, largest difference", False),
             "tvd_half_l1": ("TVD, ½ L1", False),
-            "vocabulary_size": ("vocabulary", False),
-            "vocabulary_size_difference": ("difference to real text", False),
+            "vocabulary_size": ("vocabulary, all tokens", False),
+            "vocabulary_tokens_compared": ("tokens compared", False),
+            "vocabulary_size_compared": ("vocabulary in as many tokens", False),
+            "vocabulary_size_difference": ("difference to real text in as many", False),
         },
     ),
     "type_token": Layout(
@@ -98,6 +105,7 @@ FIGURES = {
     "null": "Chance and what was found",
 }
 DIGITS = 4
+VERY_SIGNIFICANT = 0.005
 WORDS = 8
 
 
@@ -109,13 +117,17 @@ def items(findings: Findings) -> list[ReportItem]:
     undefined = statistics.loc[statistics["value"].isna(), ["system", "statistic", "reason"]]
     if len(undefined):
         found.append(ReportItem("undefined", "What is undefined, and why", undefined))
+    if (spread := spread_table(findings)) is not None:
+        found.append(ReportItem("spread", "From one sample of real text to another", spread))
+        figure = findings.figure("training_null").with_suffix(".svg")
+        found.append(ReportItem("training_null_figure", "Exchanging the texts of two training samples", figure=figure))
     for name, title in FIGURES.items():
         found.append(ReportItem(f"{name}_figure", title, figure=findings.figure(name).with_suffix(".svg")))
     return found
 
 
 def _table(statistics: pd.DataFrame, layout: Layout) -> pd.DataFrame:
-    """Values with their intervals; a star marks an adjusted p-value below 5 %."""
+    """Values with their intervals; see `_cell` for what is marked."""
     rows = []
     for prefix, (what, factor) in layout.quantities.items():
         for system, some in statistics.groupby("system", sort=False):
@@ -124,18 +136,32 @@ def _table(statistics: pd.DataFrame, layout: Layout) -> pd.DataFrame:
             for suffix, (label, has_unit) in layout.columns.items():
                 statistic = f"{prefix}_{suffix}" if prefix else suffix
                 known = statistic in indexed.index
-                row[label] = cell(indexed.loc[statistic], factor if has_unit else 1, DIGITS) if known else "–"
+                row[label] = _cell(indexed.loc[statistic], statistic, factor if has_unit else 1) if known else "–"
             rows.append(row)
     table = pd.DataFrame(rows)
     return table if table["quantity"].any() else table.drop(columns="quantity")
 
 
+def _cell(row: pd.Series, statistic: str, factor: float) -> str:
+    """A value with its interval, and what its test says.
+
+    One star for a difference to real text with an adjusted p-value below 5 %, two for one below 0.5 % (Table 6). Laws,
+    which real text does not keep either, have their p in words, and no star.
+    """
+    shown = cell(row, factor, DIGITS)
+    if declared((*OF_COLLECTIONS, *OF_TEXTS), statistic).difference:
+        return f"{shown}*" if row["p_adjusted"] < VERY_SIGNIFICANT else shown
+    return shown if pd.isna(row["p_value"]) else f"{shown}, p = {number(row['p_value'], 2)}"
+
+
 def _words(findings: Findings) -> pd.DataFrame:
+    """Words whose shares differ most; of a system the row with the largest difference comes first."""
     rows = []
     for system, table in findings.tables("words.csv", MOST_SYSTEMS, keep_default_na=False, na_values=[""]):
-        for sign, name in ((1, "more often than in real text"), (-1, "less often")):
-            some = table.head(WORDS)
-            some = some[some["difference"] * sign > 0]
-            shown = [f"{w} ({100 * c:.2f} %, not {100 * r:.2f} %)" for w, c, r, _ in some.itertuples(index=False)]
-            rows.append({"system": system, "": name, "words": ", ".join(shown)})
+        some = table.head(WORDS)
+        signs = {1: "more often than in real text", -1: "less often"}
+        for sign in sorted(signs, key=lambda sign: -(some["difference"] * sign).max()):
+            there = some[some["difference"] * sign > 0]
+            shown = [f"{w} ({100 * c:.2f} %, not {100 * r:.2f} %)" for w, c, r, _ in there.itertuples(index=False)]
+            rows.append({"system": system, "": signs[sign], "words": ", ".join(shown)})
     return pd.DataFrame(rows)

@@ -4,7 +4,7 @@
 
 The likelihood depends on the texts through the number of texts and the sum of types at each length, so that fitting
 costs the number of distinct lengths. Types in a text vary less than a Poisson variable (there are never more than
-tokens), so intervals come from the sandwich variance, which does not assume that they do.
+tokens), so nothing is made of the law's own variance: see `growth`.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 from scipy.stats import poisson
 
 from macroscope.statistics.bootstrap import Array
@@ -29,26 +28,14 @@ class HeapsFit:
     ----------
     alpha, beta
         alpha > 0.
-    covariance
-        2 x 2, of (log alpha, beta): the sandwich estimate.
     """
 
     alpha: float
     beta: float
-    covariance: Array
 
     def rate(self, lengths: ArrayLike) -> Array:
         """Expected number of types at each length."""
         return self.alpha * np.asarray(lengths, dtype=float) ** self.beta
-
-    def intervals(self, confidence: float) -> dict[str, tuple[float, float, float]]:
-        """(value, low, high) of alpha and of beta."""
-        z = ndtri(0.5 + confidence / 2)
-        log_alpha, half = np.log(self.alpha), z * np.sqrt(np.diag(self.covariance))
-        return {
-            "alpha": (self.alpha, float(np.exp(log_alpha - half[0])), float(np.exp(log_alpha + half[0]))),
-            "beta": (self.beta, float(self.beta - half[1]), float(self.beta + half[1])),
-        }
 
 
 def fit_heaps(lengths: ArrayLike, types: ArrayLike) -> HeapsFit | None:
@@ -79,11 +66,7 @@ def fit_heaps(lengths: ArrayLike, types: ArrayLike) -> HeapsFit | None:
         coefficients = coefficients + step
         if np.abs(step).max() < _TOLERANCE:
             break
-    residuals = types[known] - np.exp(design @ coefficients)[where]
-    squares = np.bincount(where, residuals**2)
-    bread = np.linalg.inv(design.T @ (design * (texts * np.exp(design @ coefficients))[:, None]))
-    covariance = np.asarray(bread @ (design.T @ (design * squares[:, None])) @ bread, dtype=float)
-    return HeapsFit(float(np.exp(coefficients[0])), float(coefficients[1]), covariance)
+    return HeapsFit(float(np.exp(coefficients[0])), float(coefficients[1]))
 
 
 def length_bins(lengths: ArrayLike, per_decade: int | None) -> Array:

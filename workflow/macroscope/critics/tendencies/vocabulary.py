@@ -1,47 +1,95 @@
-"""Comparisons of whole vocabularies: rank-frequency and unigrams (meister2021 §5.1, §5.3), from counts in blocks."""
+"""Comparisons of whole vocabularies: rank-frequency and unigrams (meister2021 §5.1, §5.3), from counts in blocks.
 
-from collections.abc import Callable, Iterator
+Every statistic is a function of the sums of a side's blocks: of the counts of its types, of its presences (in how many
+blocks a type occurs) and of the number of blocks.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
+from macroscope.critics.tendencies.law_tests import own_law_p_value, reference_law_p_value
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import (
+    Gaps,
     distance_between_ranks,
     distance_to_zipf,
     fit_zipf,
-    zipf_p_value,
+    gaps_between_ranks,
+    gaps_to_zipf,
 )
+from macroscope.critics.tendencies.ranking import zipf_exponent
+from macroscope.critics.tendencies.rarefaction import rarefied_size, units_with
 from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.jackknife import groups_of, jackknife_interval
-from macroscope.statistics.permutation import is_exact, p_value_of, random_memberships
-from macroscope.statistics.tidy import UNDEFINED, Row
+from macroscope.statistics.permutation import p_value_of
+from macroscope.statistics.tidy import UNDEFINED, Row, value_only
 from macroscope.statistics.total_variation import largest_difference, total_variation
 
 _CELLS_AT_ONCE = 1 << 23
+_IN_UNIT = ("zipf_d_reference", "zipf_d_empirical", "tvd_sup", "tvd_half_l1")
+"""Statistics that lie in [0, 1]."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """Sums over the blocks of a collection.
+
+    Attributes
+    ----------
+    counts, presences
+        Of every type: its tokens, and the blocks that it occurs in.
+    blocks
+        Number of blocks.
+    """
+
+    counts: Array
+    presences: Array
+    blocks: float
+
+    @property
+    def tokens(self) -> float:
+        """Number of tokens."""
+        return float(self.counts.sum())
+
+    def size_at(self, tokens: float) -> float:
+        """Expected vocabulary of as many of the blocks as have that many tokens."""
+        return rarefied_size(self.presences, self.blocks, units_with(tokens, self.blocks, self.tokens))
+
+
+TwoSample = Callable[[Side, Side], float]
+"""(candidate, reference) -> value"""
+TwoGaps = Callable[[Side, Side], Gaps]
 
 
 def own_rows(counts: sparse.csr_matrix, options: TendenciesOptions, confidence: float, seed: int) -> list[Row]:
-    """Statistics of one collection: vocabulary_size, zipf_s, and zipf_d_own, its distance to its own fit (D_p_theta).
+    """Statistics of one collection.
 
     Parameters
     ----------
     counts
         Blocks of documents x types.
+
+    Returns
+    -------
+    rows
+        vocabulary_size: types in all texts. zipf_s: exponent of the law. zipf_s_ranked: exponent fitted to the ranked
+        counts, which is the paper's. zipf_d_own: distance to the law with that one (D_p_theta).
     """
 
     def statistic(total: Array) -> Array:
         s = fit_zipf(total)
-        return np.array([np.count_nonzero(total), s, distance_to_zipf(total, s, options.ranks)])
+        return np.array([np.count_nonzero(total), zipf_exponent(total), s, *gaps_to_zipf(total, s, options.ranks)])
 
-    (size, s, distance), low, high = jackknife_interval(groups_of(counts), statistic, confidence)
-    total, rng = _total(counts), np.random.default_rng(seed)
-    p = UNDEFINED if np.isnan(s) else zipf_p_value(total, s, options.ranks, options.simulations, rng, fitted=True)
-    return [
-        ("vocabulary_size", float(size), float(low[0]), float(high[0]), UNDEFINED),
-        ("zipf_s", float(s), float(low[1]), float(high[1]), UNDEFINED),
-        ("zipf_d_own", float(distance), *_unit(low[2], high[2]), p),
-    ]
+    value, low, high = jackknife_interval(groups_of(counts), statistic, confidence)
+    p = own_law_p_value(_total(counts), options.ranks, options.simulations, np.random.default_rng(seed))
+    names = ("vocabulary_size", "zipf_s", "zipf_s_ranked")
+    rows = [(name, float(value[i]), float(low[i]), float(high[i]), UNDEFINED) for i, name in enumerate(names)]
+    distance, half = float(value[3:].max()), _half_of_larger(value[3:], high[3:] - value[3:])
+    return [*rows, ("zipf_d_own", distance, *_unit(distance - half, distance + half), p)]
 
 
 def comparison_rows(
@@ -50,112 +98,178 @@ def comparison_rows(
     options: TendenciesOptions,
     confidence: float,
     seed: int,
+    exchange: Exchange | None = None,
 ) -> tuple[list[Row], dict[str, Array]]:
     """Statistics of a candidate against a reference, both over the same types and in blocks of the same size.
+
+    Parameters
+    ----------
+    exchange
+        Of blocks of the reference and the candidate, where some have partners.
 
     Returns
     -------
     rows
         zipf_d_reference (D_p-hat: to the law fitted to the reference), zipf_d_empirical (D_p), tvd_sup (the paper's
-        tvd), tvd_half_l1, zipf_s_difference, vocabulary_size_difference (candidate - reference).
+        tvd), tvd_half_l1. vocabulary_tokens_compared: tokens of the smaller side; vocabulary_size_compared: the
+        candidate's types in that many tokens; vocabulary_size_difference: candidate - reference in that many tokens.
+        zipf_s_difference: candidate - reference, less the mean of what exchanging blocks gives, which is what the
+        sizes alone make of it.
     null
-        What the permutations gave for each two-sample statistic.
+        What the permutations gave for each two-sample statistic, about its mean where it is a difference.
     """
-    law = fit_zipf(_total(reference))
-    functions = _two_sample(options)
-    observed = {name: f(_total(candidate), _total(reference)) for name, f in functions.items()}
-    null = {
-        name: np.array(values) for name, values in _permuted(candidate, reference, functions, options, seed).items()
+    sides = (_side(candidate), _side(reference))
+    gaps = _gaps(options)
+    tested, fixed = _tested(options), _not_permuted(options)
+    exchange = exchange or Exchange((reference.shape[0], candidate.shape[0]))
+    null = _permuted(candidate, reference, tested, exchange, options, seed)
+    halves = _half_widths(candidate, reference, {**tested, **fixed, **gaps}, confidence)
+    exact = exchange.is_exact(options.count_permutations)
+    rng = np.random.default_rng(seed)
+    p = {
+        "zipf_d_reference": reference_law_p_value(
+            sides[0].counts, sides[1].counts, options.ranks, options.simulations, rng
+        )
     }
-    exact = is_exact(candidate.shape[0], reference.shape[0], options.count_permutations)
-    low, high = _two_sample_intervals(candidate, reference, functions, confidence)
-    rows = [_row_to_law(candidate, law, options, confidence, seed)]
-    for name, value in observed.items():
-        ends = (low[name], high[name]) if name.endswith("difference") else _unit(low[name], high[name])
-        p = p_value_of(value, null[name], exact) if np.isfinite(value) and np.isfinite(null[name]).all() else UNDEFINED
-        rows.append((name, value, *ends, p))
+    rows = [value_only("vocabulary_tokens_compared", _common_tokens(*sides))]
+    for name, statistic in (fixed | tested).items():
+        value = statistic(*sides)
+        if name in tested:
+            # Two-tailed tests look at what lies about the mean of chance, which is not 0 where sizes differ.
+            centre = float(null[name].mean()) if name.endswith("difference") else 0.0
+            null[name] = null[name] - centre
+            if np.isfinite(value) and np.isfinite(null[name]).all():
+                p[name] = p_value_of(value - centre, null[name], exact)
+            value -= centre if name == "zipf_s_difference" else 0.0
+        ends = (value - halves[name], value + halves[name])
+        rows.append((name, value, *(_unit(*ends) if name in _IN_UNIT else ends), p.get(name, UNDEFINED)))
     return rows, null
 
 
-def _two_sample(options: TendenciesOptions) -> dict[str, Callable[[Array, Array], float]]:
+def _tested(options: TendenciesOptions) -> dict[str, TwoSample]:
+    """Statistics that are tested by exchanging blocks."""
     return {
-        "zipf_d_empirical": lambda a, b: distance_between_ranks(a, b, options.ranks),
-        "zipf_s_difference": lambda a, b: fit_zipf(a) - fit_zipf(b),
-        "vocabulary_size_difference": lambda a, b: float(np.count_nonzero(a) - np.count_nonzero(b)),
+        "zipf_d_empirical": lambda a, b: distance_between_ranks(a.counts, b.counts, options.ranks),
+        "zipf_s_difference": lambda a, b: zipf_exponent(a.counts) - zipf_exponent(b.counts),
+        "vocabulary_size_difference": _size_difference,
         "tvd_sup": lambda a, b: _defined(largest_difference, a, b),
         "tvd_half_l1": lambda a, b: _defined(total_variation, a, b),
     }
 
 
-def _row_to_law(
-    candidate: sparse.csr_matrix, law: float, options: TendenciesOptions, confidence: float, seed: int
-) -> Row:
-    value, low, high = jackknife_interval(
-        groups_of(candidate), lambda total: np.array([distance_to_zipf(total, law, options.ranks)]), confidence
-    )
-    rng = np.random.default_rng(seed)
-    p = UNDEFINED
-    if not np.isnan(law):
-        p = zipf_p_value(_total(candidate), law, options.ranks, options.simulations, rng, fitted=False)
-    return ("zipf_d_reference", float(value[0]), *_unit(low[0], high[0]), p)
+def _not_permuted(options: TendenciesOptions) -> dict[str, TwoSample]:
+    return {
+        "zipf_d_reference": lambda a, b: distance_to_zipf(a.counts, fit_zipf(b.counts), options.ranks),
+        "vocabulary_size_compared": _size_compared,
+    }
+
+
+def _gaps(options: TendenciesOptions) -> dict[str, TwoGaps]:
+    """The two distances, up and down, that a distance between ranks is the larger of."""
+    return {
+        "zipf_d_empirical": lambda a, b: gaps_between_ranks(a.counts, b.counts, options.ranks),
+        "zipf_d_reference": lambda a, b: gaps_to_zipf(a.counts, fit_zipf(b.counts), options.ranks),
+    }
+
+
+def _common_tokens(a: Side, b: Side) -> float:
+    return min(a.tokens, b.tokens)
+
+
+def _size_compared(side: Side, other: Side) -> float:
+    tokens = _common_tokens(side, other)
+    return side.size_at(tokens) if tokens else UNDEFINED
+
+
+def _size_difference(a: Side, b: Side) -> float:
+    return _size_compared(a, b) - _size_compared(b, a)
 
 
 def _permuted(
     candidate: sparse.csr_matrix,
     reference: sparse.csr_matrix,
-    functions: dict[str, Callable[[Array, Array], float]],
+    functions: dict[str, TwoSample],
+    exchange: Exchange,
     options: TendenciesOptions,
     seed: int,
 ) -> dict[str, Array]:
     """Every statistic after exchanging blocks between the two sides at random."""
     null: dict[str, list[float]] = {name: [] for name in functions}
-    for a, b in _divisions(candidate, reference, options.count_permutations, np.random.default_rng(seed)):
+    rng = np.random.default_rng(seed)
+    for sides in _divisions(candidate, reference, exchange, options.count_permutations, rng):
         for name, function in functions.items():
-            null[name].append(function(a, b))
+            null[name].append(function(*sides))
     return {name: np.array(values) for name, values in null.items()}
 
 
 def _divisions(
-    candidate: sparse.csr_matrix, reference: sparse.csr_matrix, permutations: int, rng: np.random.Generator
-) -> Iterator[tuple[Array, Array]]:
-    """Counts of both sides after each permutation of the blocks."""
-    blocks = sparse.vstack([candidate, reference]).tocsr().astype(float)
-    total, by_type = _total(blocks), blocks.T.tocsr()
-    at_once = max(1, _CELLS_AT_ONCE // max(1, blocks.shape[1]))
-    for inside in random_memberships(blocks.shape[0], candidate.shape[0], permutations, at_once, rng):
-        for first in (by_type @ inside.T).T:
-            yield first, total - first
-
-
-def _two_sample_intervals(
     candidate: sparse.csr_matrix,
     reference: sparse.csr_matrix,
-    functions: dict[str, Callable[[Array, Array], float]],
+    exchange: Exchange,
+    permutations: int,
+    rng: np.random.Generator,
+) -> Iterator[tuple[Side, Side]]:
+    """Candidate and reference after each exchange of blocks."""
+    blocks = _with_presences(sparse.vstack([reference, candidate]).tocsr())
+    total, by_column = _total(blocks), blocks.T.tocsr()
+    at_once = max(1, _CELLS_AT_ONCE // blocks.shape[1])
+    for inside in exchange.memberships(permutations, rng, at_once):
+        for first in (by_column @ inside.T).T:
+            yield _unpacked(total - first), _unpacked(first)
+
+
+def _half_widths(
+    candidate: sparse.csr_matrix,
+    reference: sparse.csr_matrix,
+    functions: Mapping[str, TwoSample | TwoGaps],
     confidence: float,
-) -> tuple[dict[str, float], dict[str, float]]:
-    """Intervals of two-sample statistics: the jackknife variances of the two sides add up."""
-    fixed = (_total(candidate), _total(reference))
+) -> dict[str, float]:
+    """Half the intervals of two-sample statistics: the jackknife variances of the two sides add up."""
+    a, b = _side(candidate), _side(reference)
 
-    def of_candidate(total: Array) -> Array:
-        return np.array([function(total, fixed[1]) for function in functions.values()])
-
-    def of_reference(total: Array) -> Array:
-        return np.array([function(fixed[0], total) for function in functions.values()])
+    def values_of(first: Side, second: Side) -> Array:
+        return np.concatenate([np.atleast_1d(function(first, second)) for function in functions.values()])
 
     halves = []
-    for counts, statistic in ((candidate, of_candidate), (reference, of_reference)):
-        value, low, high = jackknife_interval(groups_of(counts), statistic, confidence)
-        halves.append((high - low) / 2)
-    half = np.hypot(*halves)
-    names = list(functions)
-    return (
-        {name: float(value[i] - half[i]) for i, name in enumerate(names)},
-        {name: float(value[i] + half[i]) for i, name in enumerate(names)},
-    )
+    for counts, statistic in (
+        (candidate, lambda sums: values_of(_unpacked(sums), b)),
+        (reference, lambda sums: values_of(a, _unpacked(sums))),
+    ):
+        values, _, high = jackknife_interval(groups_of(_with_presences(counts)), statistic, confidence)
+        halves.append(high - values)
+    ends = np.cumsum([np.size(function(a, b)) for function in functions.values()])[:-1]
+    parts = zip(np.split(values, ends), np.split(np.hypot(*halves), ends), strict=True)
+    return {name: _half_of_larger(*part) for name, part in zip(functions, parts, strict=True)}
 
 
-def _defined(distance: Callable[[Array, Array], Array], a: Array, b: Array) -> float:
-    return float(distance(a, b)) if a.sum() and b.sum() else UNDEFINED
+def _half_of_larger(values: Array, halves: Array) -> float:
+    """Half the interval of the largest of some values: the widest of those that may be it.
+
+    The largest value's own is not enough: a distance above the law and one below may be about as large, and one of them
+    much less sure.
+    """
+    if not np.isfinite(halves).all():
+        return UNDEFINED
+    return float(halves[values + halves >= values.max()].max())
+
+
+def _with_presences(counts: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Blocks x (counts, presences, 1), which `_unpacked` sums of become a side."""
+    present = (counts > 0).astype(float)
+    return sparse.hstack([counts.astype(float), present, np.ones((counts.shape[0], 1))]).tocsr()
+
+
+def _unpacked(sums: Array) -> Side:
+    types = len(sums) // 2
+    return Side(sums[:types], sums[types:-1], float(sums[-1]))
+
+
+def _side(counts: sparse.csr_matrix) -> Side:
+    return _unpacked(_total(_with_presences(counts)))
+
+
+def _defined(distance: Callable[[Array, Array], Array], a: Side, b: Side) -> float:
+    return float(distance(a.counts, b.counts)) if a.tokens and b.tokens else UNDEFINED
 
 
 def _total(counts: sparse.csr_matrix) -> Array:

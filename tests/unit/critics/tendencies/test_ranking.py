@@ -1,0 +1,107 @@
+"""The exponent of Zipf's law, and the tests of the law, against simulated texts of it."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import zeta
+
+from macroscope.critics.tendencies.law_tests import own_law_p_value, reference_law_p_value, zipf_sample
+from macroscope.critics.tendencies.options import TendenciesOptions
+from macroscope.critics.tendencies.rank_frequency import fit_zipf, ranked
+from macroscope.critics.tendencies.ranking import expected_mean_log_rank, zipf_exponent
+from macroscope.critics.tendencies.vocabulary import own_rows
+
+
+def mean_log_rank(counts):
+    counts = ranked(counts)
+    return counts @ np.log(np.arange(1, len(counts) + 1)) / counts.sum()
+
+
+@pytest.mark.parametrize(("tokens", "samples"), [(300, 400), (10_000, 60)])
+@pytest.mark.parametrize("s", [1.02, 1.1, 1.3, 1.5, 1.8, 2.5, 3.5])
+def test_expected_mean_log_rank_is_that_of_simulated_samples(s, tokens, samples):
+    rng = np.random.default_rng(0)
+    found = [mean_log_rank(zipf_sample(s, tokens, rng)) for _ in range(samples)]
+    error = np.std(found) / np.sqrt(samples)
+    # The formula is off by a tenth of a standard deviation at most; the law's E[log k] by up to 100 of them.
+    assert abs(np.mean(found) - expected_mean_log_rank(s, tokens)) < 4 * error + 0.1 * np.std(found)
+
+
+@pytest.mark.parametrize("s", [1.05, 1.2, 1.5, 2.5])
+def test_expectation_approaches_the_law_s_as_tokens_grow(s):
+    k = np.arange(1, 10_001, dtype=float)
+    tail = 1e4 ** (1 - s) / (s - 1) * (np.log(1e4) + 1 / (s - 1))
+    of_the_law = (np.log(k) @ k**-s + tail) / zeta(s)
+    missing = of_the_law - np.array([expected_mean_log_rank(s, 10.0**n) for n in (3, 5, 7, 9, 15)])
+    # What is missing falls as N^(1/s - 1), but for a logarithm; 10^-5 is a third of a standard error at 10^9.
+    assert (np.diff(missing) < 1e-5).all()
+    assert missing[-1] < missing[-2] * 2 * 10.0 ** (6 * (1 / s - 1)) + 1e-5
+
+
+@pytest.mark.parametrize("s", [1.3, 1.5, 1.8, 2.5])
+def test_exponent_of_a_sample_is_the_law_s(s):
+    rng = np.random.default_rng(1)
+    samples = [zipf_sample(s, 10_000, rng) for _ in range(40)]
+    exponents = [zipf_exponent(sample) for sample in samples]
+    error = np.std(exponents) / np.sqrt(40)
+    assert abs(np.mean(exponents) - s) < 3.5 * error
+    if s <= 1.5:  # the exponent that fits the ranked counts is not
+        assert np.mean([fit_zipf(sample) for sample in samples]) > s + 10 * error
+
+
+@pytest.mark.parametrize("s", [1.3, 1.8])
+def test_interval_of_the_exponent_covers_the_law_s(s):
+    rng = np.random.default_rng(2)
+    options = TendenciesOptions(simulations=20)
+    covered = []
+    for _ in range(40):
+        documents = [zipf_ranks(s, 80, rng) for _ in range(50)]
+        types = {rank: n for n, rank in enumerate(sorted(set(np.concatenate(documents))))}
+        counts = sparse.lil_matrix((len(documents), len(types)))
+        for n, ranks in enumerate(documents):
+            for rank in ranks:
+                counts[n, types[rank]] += 1
+        rows = {name: row for name, *row in own_rows(counts.tocsr(), options, 0.95, 1)}
+        covered.append(rows["zipf_s"][1] <= s <= rows["zipf_s"][2])
+    assert sum(covered) >= 34
+
+
+def zipf_ranks(s, tokens, rng):
+    """Tokens of Zipf's law by numpy, of which those beyond 10^15 are few for these exponents."""
+    return np.minimum(rng.zipf(s, tokens), 10**15)
+
+
+@pytest.mark.parametrize("s", [1.3, 1.5, 1.8, 2.5])
+def test_a_text_of_the_law_is_not_rejected(s):
+    rng = np.random.default_rng(3)
+    own, of_reference = [], []
+    for _ in range(60):
+        candidate, reference = zipf_sample(s, 10_000, rng), zipf_sample(s, 4_000, rng)
+        own.append(own_law_p_value(candidate, 10_000, 19, rng))
+        of_reference.append(reference_law_p_value(candidate, reference, 10_000, 19, rng))
+    for p in (own, of_reference):
+        assert np.mean(np.array(p) <= 0.1) < 0.1 + 3 * np.sqrt(0.09 / 60)
+        assert 0.37 < np.mean(p) < 0.68
+
+
+def test_another_law_is_rejected():
+    rng = np.random.default_rng(4)
+    flat = rng.multinomial(5000, np.ones(200) / 200)
+    assert own_law_p_value(flat, 1000, 99, rng) == 0.01
+    assert reference_law_p_value(flat, zipf_sample(1.5, 5000, rng), 1000, 99, rng) == 0.01
+    assert reference_law_p_value(zipf_sample(1.6, 20_000, rng), zipf_sample(1.4, 20_000, rng), 1000, 99, rng) == 0.01
+
+
+@pytest.mark.parametrize("s", [1.02, 1.3, 2.5])
+def test_samples_have_the_law_s_probabilities(s):
+    counts = np.sort(zipf_sample(s, 100_000, np.random.default_rng(5)))[::-1]
+    assert counts.sum() == 100_000
+    expected = 100_000 / zeta(s)
+    assert abs(counts[0] - expected) < 4 * np.sqrt(expected)
+
+
+def test_counts_that_no_law_has():
+    assert np.isnan(zipf_exponent([7]))
+    assert np.isnan(zipf_exponent([1] * 50))
+    assert np.isnan(own_law_p_value([1] * 50, 10, 20, np.random.default_rng(0)))
+    assert zipf_exponent([10**9, 1]) > 10

@@ -1,0 +1,90 @@
+"""What ranking by its own counts does to a sample of Zipf's law, and the exponent that a sample comes from.
+
+A sample is ranked by its counts, not by the law's ranks: types that happen to be frequent come first, types that do not
+occur have no rank. So the mean log rank of N tokens lies below the law's E[log k], and the maximum-likelihood exponent
+of a ranked sample above the law's: for s = 1.3 and 10,000 tokens at 1.339, eleven standard errors off. The exponent of
+the law is the one whose samples of N tokens have the mean log rank that was observed (indirect inference,
+Gourieroux et al. 1993); what samples have is known in closed form.
+
+Let R(c) be the number of types with c tokens or more. Then the sum of log rank over all tokens is sum_c log R(c)!, and
+(Karlin 1967)
+
+    E R(c) = x(c) - 1/2,        x(c) = (N / zeta(s))^(1/s) Gamma(c - 1/s) / Gamma(c),
+
+but for the first ranks, which are the law's own.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import gammaln, zeta
+
+from macroscope.critics.tendencies.rank_frequency import ranked
+from macroscope.statistics.bootstrap import Array
+
+_MOST_HEAD_RANKS = 20
+_SURE = 3.0
+"""Ranks whose expected counts are apart by this many standard deviations are the law's."""
+_DIRECT_COUNTS = 50
+_HARMONICS = np.arange(1, 4)[:, None]
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
+_STEEPEST, _FLATTEST = 60.0, 1.0 + 1e-4
+
+
+def zipf_exponent(counts: ArrayLike) -> float:
+    """Exponent s of the law whose samples of as many tokens have the mean log rank of these counts.
+
+    Returns
+    -------
+    float > 1; NaN where there are fewer than two types, and where hardly any type occurs twice: no law is that flat.
+    """
+    frequencies = ranked(counts)
+    if len(frequencies) < 2:
+        return float("nan")
+    tokens = float(frequencies.sum())
+    observed = float(frequencies @ np.log(np.arange(1, len(frequencies) + 1)) / tokens)
+
+    def excess(log_slope: float) -> float:
+        return expected_mean_log_rank(1 + np.exp(log_slope), tokens) - observed
+
+    low, high = np.log(_FLATTEST - 1), np.log(_STEEPEST - 1)
+    if excess(low) <= 0:
+        return float("nan")
+    if excess(high) >= 0:
+        return _STEEPEST
+    return float(1 + np.exp(brentq(excess, low, high, xtol=1e-6)))
+
+
+def expected_mean_log_rank(s: float, tokens: float) -> float:
+    """Expected mean log rank of that many tokens of Zipf's law, ranked by their own counts.
+
+    Within .15 standard deviations of what simulations give, for 300 tokens and more and s from 1.02 to 3.5.
+    """
+    first = tokens / zeta(s)  # expected tokens of the first rank
+    ranks = np.arange(1, _MOST_HEAD_RANKS + 2)
+    expected = first * ranks**-s
+    apart = expected[:-1] - expected[1:] > _SURE * np.sqrt(expected[:-1] + expected[1:])
+    head = max(1, _MOST_HEAD_RANKS if apart.all() else int(apart.argmin()))
+    most = max(1.0, np.round(first * (head + 0.5) ** -s))  # types with more tokens are those of the head
+    total = float(np.maximum(expected[:head] - most, 0) @ np.log(ranks[:head]))
+    direct = int(min(most, _DIRECT_COUNTS))
+    c, weights = np.arange(1, direct + 1, dtype=float), np.ones(direct)
+    if most > direct:  # the midpoint rule, backwards, on a logarithmic scale
+        low, high = np.log(direct + 0.5), np.log(most + 0.5)
+        nodes = np.exp((high - low) / 2 * _NODES + (high + low) / 2)
+        c, weights = np.append(c, nodes), np.append(weights, _WEIGHTS * nodes * (high - low) / 2)
+    total += float(weights @ _log_factorial_of_types(c, first, s))
+    return total / tokens
+
+
+def _log_factorial_of_types(c: Array, first: float, s: float) -> Array:
+    """E log R(c)!, to the second order of R's variance.
+
+    The variance has two parts: types whose expected count is near c are among the R(c) or not by chance; and where
+    expected counts lie further apart than that, R(c) is a staircase around the smooth x(c) - 1/2 (variance 1/12).
+    """
+    types = np.exp(np.log(first) / s + gammaln(c - 1 / s) - gammaln(c))
+    width = types / (s * np.sqrt(c))  # ranks within a standard deviation of a count of c
+    stairs = np.exp(-((2 * np.pi * _HARMONICS * width) ** 2)) / (2 * (np.pi * _HARMONICS) ** 2)
+    variance = width / np.sqrt(np.pi) + stairs.sum(axis=0)
+    return np.asarray(gammaln(types + 0.5) + 0.5 * zeta(2, types + 0.5) * variance)
