@@ -43,3 +43,42 @@ for kind in plan.systems.drawn_kinds():
             python -m macroscope --log {log:q} {params.code} systems run --kind {params.kind:q} --stage draw \
                 --options {params.options:q} {params.inputs:q} {params.values:q} --output {output:q}
             """
+
+
+for kind in plan.systems.measured_kinds():
+
+    rule:
+        """Negative log-likelihood, tokens and words of every document of a held-out split."""
+        name:
+            f"measure_perplexity_{kind}"
+        input:
+            unpack(plan.systems.inputs(kind, "measure_perplexity")),
+        output:
+            "results/{run}/systems/{corpus}/{system}/perplexity/{split}.parquet",
+        log:
+            f"logs/{{run}}/measure_perplexity_{kind}/{{corpus}}/{{system}}-{{split}}.log",
+        benchmark:
+            f"logs/{{run}}/measure_perplexity_{kind}/{{corpus}}/{{system}}-{{split}}.tsv"
+        wildcard_constraints:
+            system=plan.systems.measured(kind),
+        conda:
+            "../../envs/core.yaml"
+        threads: plan.systems.threads(kind, "measure_perplexity")
+        resources:
+            mem_mb=plan.systems.megabytes(kind, "measure_perplexity"),
+            runtime=plan.systems.stage(kind, "measure_perplexity").minutes,
+        params:
+            code=plan.code(
+                f"measure_perplexity_{kind}",
+                plan.systems.module(kind, "measure_perplexity"),
+            ),
+            kind=kind,
+            options=plan.systems.options(kind, "measure_perplexity"),
+            values=plan.systems.values(kind, "measure_perplexity"),
+            inputs=input_flags(plan.systems.stage(kind, "measure_perplexity")),
+        shell:
+            """
+            python -m macroscope --log {log:q} {params.code} systems run --kind {params.kind:q} \
+                --stage measure_perplexity --options {params.options:q} {params.inputs:q} {params.values:q} \
+                --output {output:q}
+            """

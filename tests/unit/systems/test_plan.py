@@ -94,3 +94,14 @@ def test_a_stage_that_reads_what_nobody_gives_is_named(monkeypatch):
     monkeypatch.setattr("macroscope.systems.plan.kinds", lambda: {"odd": kind})
     with pytest.raises(MacroscopeError, match=r"kind 'odd', stage 'draw': no 'document' .*did you mean 'documents'"):
         plan_of({"source": "simulated"}).inputs("odd", "draw")
+
+
+def test_perplexities_are_measured_of_those_that_have_one():
+    smoothed = {"kind": "ngram", "titles": False, "smoothing": "kneser_ney"}
+    lm = {"kind": "language_model", "base": "tiny-gpt2", "titles": True}
+    plan = plan_of({"source": "simulated"}, lm=lm, smoothed=smoothed, counted={"kind": "ngram", "titles": False})
+    assert plan.measured_kinds() == ["ngram"]
+    assert plan.measured("ngram") == "smoothed"
+    signatures = [plan.perplexity_signature(names(corpus="c", system=system)) for system in ("smoothed", "lm")]
+    assert signatures[0] == "kind:ngram|order:3|smoothing:kneser_ney|titles:False|split:test"
+    assert signatures[1] == plan.language_models.perplexity_signature(names(corpus="c", system="lm"))

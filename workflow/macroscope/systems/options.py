@@ -68,6 +68,10 @@ class SystemOptions(Options):
         """Name of the system that makes the model which it samples: its own, `system`, unless it says otherwise."""
         return system
 
+    def has_perplexity(self) -> bool:
+        """Whether the stage `measure_perplexity` of its kind gives it a perplexity; language models have one anyway."""
+        return False
+
     def order_of_process(self) -> str | None:
         """Order of sections that a known process gave its documents, where the corpus has one; None where unknown."""
         return None

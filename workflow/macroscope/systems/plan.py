@@ -23,7 +23,7 @@ from macroscope.errors import MacroscopeError, nearest
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.stages import Stage, Wildcards, alternatives, as_json, flags
 from macroscope.systems import kinds
-from macroscope.systems.declaration import DRAW
+from macroscope.systems.declaration import DRAW, MEASURE
 from macroscope.systems.language_model.plan import LanguageModelsPlan
 from macroscope.systems.options import SystemOptions
 
@@ -50,6 +50,24 @@ class SystemsPlan:
     def drawn_kinds(self) -> list[str]:
         """Kinds whose samples are made in one step."""
         return [name for name, kind in kinds().items() if DRAW in kind.data.stages]
+
+    def measured_kinds(self) -> list[str]:
+        """Kinds, language models aside, whose systems may have a perplexity."""
+        return [name for name in self.drawn_kinds() if MEASURE in kinds()[name].data.stages]
+
+    def measured(self, kind: str) -> str:
+        """Wildcard constraint: names of the systems of a kind that have a perplexity."""
+        return alternatives(
+            name for name, system in self.all.items() if system.kind == kind and system.has_perplexity()
+        )
+
+    def perplexity_signature(self, wildcards: Wildcards) -> str:
+        """What a perplexity depends on."""
+        system = self.all[wildcards.system]
+        if not system.has_perplexity():
+            return self.language_models.perplexity_signature(wildcards)
+        values = system.model_dump(mode="json", include=set(self.stage(system.kind, MEASURE).options))
+        return "|".join([f"kind:{system.kind}", *(f"{name}:{value}" for name, value in values.items()), "split:test"])
 
     def of_kind(self, kind: str) -> str:
         """Wildcard constraint: names of the systems of a kind."""

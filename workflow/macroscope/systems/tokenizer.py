@@ -30,6 +30,12 @@ def boundary_id(tokenizer: Any) -> int:
     return int(tokenizer.eos_token_id)
 
 
+def unknown_id(tokenizer: Any) -> int | None:
+    """Id of the token for words that the vocabulary lacks; None where there is none but the boundary."""
+    found = tokenizer.unk_token_id
+    return None if found is None or found == boundary_id(tokenizer) else int(found)
+
+
 def training_texts(documents: Path, split: str, titles: bool) -> Iterator[str]:
     """Training texts of a split, in file order.
 

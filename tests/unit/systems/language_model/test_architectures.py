@@ -9,6 +9,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 import macroscope.systems.language_model.architectures  # noqa: F401 - makes them known to transformers
 from macroscope.models import resolve
+from macroscope.systems.language_model.architectures.gated_cnn import NormedWeight
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.options import Ancestral, BeamSampling
 from macroscope.systems.language_model.sampler import Request
@@ -53,6 +54,25 @@ def test_a_gated_cnn_sees_as_far_as_its_kernels_reach():
         other[0, changed] = (other[0, changed] + 1) % VOCABULARY
         same = torch.allclose(model(input_ids=tokens).logits[0, 19], model(input_ids=other).logits[0, 19], atol=1e-7)
         assert same is not seen
+
+
+@pytest.mark.parametrize("normalisation", ["weight", "layer"])
+def test_weights_of_a_gated_cnn_have_the_lengths_that_are_learnt(normalisation):
+    sizes = {"vocab_size": VOCABULARY, "hidden_size": 12, "num_hidden_layers": 2, "kernel_size": 3}
+    config = AutoConfig.for_model("macroscope-gated-cnn", normalisation=normalisation, **sizes)
+    model = AutoModelForCausalLM.from_config(config).eval()
+    tokens = torch.randint(0, VOCABULARY, (2, 9), generator=torch.Generator().manual_seed(0))
+    before = model(input_ids=tokens).logits
+    weights = [module for module in model.modules() if isinstance(module, NormedWeight)]
+    assert len(weights) == (3 if normalisation == "weight" else 0)
+    for weight in weights:
+        torch.testing.assert_close(weight(), weight.direction)  # so it begins
+        peer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(weight.direction[0].numel(), 1))
+        peer.parametrizations.weight.original0.data[:] = weight.length[:1].flatten(1)
+        peer.parametrizations.weight.original1.data[:] = 3 * weight.direction[:1].flatten(1)
+        torch.testing.assert_close(peer.weight, weight()[:1].flatten(1))
+        weight.direction.data *= 3.0
+    torch.testing.assert_close(model(input_ids=tokens).logits, before)
 
 
 def test_loss_is_the_cross_entropy_of_the_next_token(recurrent):

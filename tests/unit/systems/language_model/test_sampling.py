@@ -8,8 +8,9 @@ from macroscope.systems.language_model import sampling
 from macroscope.systems.language_model.gathering import gather
 from macroscope.systems.language_model.options import LanguageModelSystem
 from macroscope.systems.language_model.sampling import sample_shard
+from macroscope.systems.tokenizer import train_words
 
-from ..conftest import tiny_model
+from ..conftest import VOCABULARY, tiny_model
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +94,19 @@ def test_model_that_never_gives_titles_is_one_sentence(model, tmp_path, monkeypa
     monkeypatch.setattr(sampling, "parse_draw", lambda text, titles: (_ for _ in ()).throw(sampling.InvalidDraw("no")))
     with pytest.raises(MacroscopeError, match="none of 30 draws of the language model is a document of its format"):
         sample_shard(model, tmp_path / "s", options(titles=True), system="lm", seed=1, shard=0, shards=1)
+
+
+def test_words_that_a_closed_vocabulary_lacks_are_counted(model, tmp_path):
+    tiny_model("gpt2", scale=1.0).save_pretrained(tmp_path / "words")
+    train_words(iter(["one two three four five six seven eight nine ten"]), VOCABULARY).save_pretrained(
+        tmp_path / "words"
+    )
+    found = {}
+    for name, folder in (("bytes", model), ("words", tmp_path / "words")):
+        sample_shard(folder, tmp_path / name, options(), system="lm", seed=1, shard=0, shards=1)
+        found[name] = {count.filter: count for count in read_provenance(tmp_path / name).counts}
+    lacking = "word that the vocabulary lacks, drawn as <unk>"
+    assert lacking not in found["bytes"]
+    drawn = sum(part.text.count("<unk>") for _, parts in documents(tmp_path / "words") for part in parts)
+    assert found["words"][lacking].dropped == drawn > 0
+    assert found["words"][lacking].kept + drawn == read_provenance(tmp_path / "words").source["tokens"]

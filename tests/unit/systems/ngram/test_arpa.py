@@ -112,6 +112,44 @@ def test_written_and_read(tmp_path):
     np.testing.assert_allclose(again.score(some), model.score(some), rtol=1e-7)
 
 
+WITH_UNKNOWN = """\\data\\
+ngram 1=5
+ngram 2=4
+
+\\1-grams:
+-99\t<s>\t-0.3
+-0.9\t<unk>\t-0.2
+-0.5\ta\t-0.1
+-0.7\tb\t-0.4
+-0.6\t</s>
+
+\\2-grams:
+-0.25\t<s> a
+-0.35\ta <unk>
+-0.45\t<unk> b
+-0.15\tb </s>
+
+\\end\\
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "log10"),
+    [
+        ("a never b", -0.25 - 0.35 - 0.45 - 0.15),  # n-grams that the file has, <unk> among their words
+        ("never a", (-0.3 - 0.9) + (-0.2 - 0.5) + (-0.1 - 0.6)),  # the back-offs of <s>, <unk> and a
+        ("never never", (-0.3 - 0.9) + (-0.2 - 0.9) + (-0.2 - 0.6)),
+        ("b never", (-0.3 - 0.7) + (-0.4 - 0.9) + (-0.2 - 0.6)),
+    ],
+)
+def test_a_word_out_of_the_vocabulary_has_the_back_off_and_the_ngrams_of_unk(tmp_path, text, log10):
+    (tmp_path / "x.arpa").write_text(WITH_UNKNOWN)
+    model = read_arpa(tmp_path / "x.arpa")
+    assert model.score([text.split()])[0] == pytest.approx(log10 * np.log(10))
+    write_arpa(model, tmp_path / "again.arpa")
+    assert entries(tmp_path / "again.arpa") == entries(tmp_path / "x.arpa")
+
+
 def test_words_are_those_of_kenlm():
     assert words_of("a\tb\r\nc  d\0e <s> f </s> g\u00a0h") == ["a", "b", "c", "d", "e", "f", "g\u00a0h"]
 

@@ -150,3 +150,12 @@ def test_probabilities_sum_to_one_in_every_context(smoothing):
         found = model.probabilities(np.tile(context, (len(words), 1)), words)
         assert found.min() >= 0
         assert found.sum() == pytest.approx(1)
+
+
+def test_an_unknown_word_is_no_word_of_the_context_before():
+    # "a c" ends in the last word of the vocabulary, and "b" is the next context after "a": the next key begins with b.
+    model, vocabulary = model_of(["a b", "a c", "b a"], 2, "kneser_ney", unknown=True)
+    left = [probability(model, vocabulary, context, "never") for context in ("a", "b", "c")]
+    for context, p in zip(("a", "b", "c"), left, strict=True):
+        words = [word for word in vocabulary if word != "<s>"]
+        assert sum(probability(model, vocabulary, context, word) for word in words) + p == pytest.approx(1)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from macroscope.documents import Count, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
@@ -20,7 +22,7 @@ from macroscope.systems.language_model.options import BeamSampling, LanguageMode
 from macroscope.systems.language_model.prompts import Prompt, decode, read_prompts, require_room
 from macroscope.systems.language_model.sampler import Draw, Request, Sampler
 from macroscope.systems.language_model.token_sampler import TokenSampler
-from macroscope.systems.tokenizer import boundary_id
+from macroscope.systems.tokenizer import boundary_id, unknown_id
 
 log = logging.getLogger("macroscope")
 
@@ -40,6 +42,8 @@ class Sample:
         Titles (W/ Title) and texts.
     tokens
         Drawn for it, boundary included, prompt not; tokens of invalid draws are counted as well.
+    unknown
+        How many of these are the token for words that the vocabulary lacks.
     invalid
         Reasons of the invalid draws before it, with their counts.
     empty_sections
@@ -51,6 +55,7 @@ class Sample:
     index: int
     sections: list[tuple[str | None, str]] = field(default_factory=list)
     tokens: int = 0
+    unknown: int = 0
     invalid: dict[str, int] = field(default_factory=dict)
     empty_sections: int = 0
     cut: bool = False
@@ -106,7 +111,8 @@ def sample_shard(
             done[sample.index] = sample
             bar.advance(1)
     _require_samples(done, system, options)
-    provenance = _provenance(done, options, system, seed, sampler, beginnings)
+    has_unknown = unknown_id(tokenizer) is not None
+    provenance = _provenance(done, options, system, seed, sampler, beginnings, has_unknown)
     documents = (_document(done[i], system) for i in sorted(done) if done[i].sections)
     write_documents(output, documents, provenance)
     part.remove()
@@ -182,7 +188,9 @@ def _draw(prompts: dict[int, Prompt], sampler: Sampler, tokenizer: Any, titles: 
 
 def _read(draw: Draw, sample: Sample, prompt: Prompt, tokenizer: Any, titles: bool) -> str | None:
     """Fill a sample from a draw; returns the reason where the draw is invalid."""
-    sample.tokens += len(draw.tokens) - len(prompt.tokens) + (not draw.cut)
+    drawn = draw.tokens[len(prompt.tokens) :]
+    sample.tokens += len(drawn) + (not draw.cut)
+    sample.unknown += int(np.count_nonzero(drawn == unknown_id(tokenizer)))
     try:
         sections, empty = parse_draw(decode(draw.tokens, prompt, tokenizer), titles)
     except InvalidDraw as error:
@@ -225,6 +233,7 @@ def _provenance(
     seed: int,
     sampler: Sampler,
     prompts: list[Prompt],
+    has_unknown: bool,
 ) -> Provenance:
     samples = list(done.values())
     valid = [sample for sample in samples if sample.sections]
@@ -239,6 +248,9 @@ def _provenance(
         Count("section without text", sections, sum(sample.empty_sections for sample in valid), "sections"),
         Count(f"end of a sample beyond {options.max_tokens} tokens", len(valid) - cut, cut, "ends of samples"),
     ]
+    if has_unknown:
+        unknown, tokens = sum(sample.unknown for sample in samples), sum(sample.tokens for sample in samples)
+        counts.append(Count("word that the vocabulary lacks, drawn as <unk>", tokens - unknown, unknown, "tokens"))
     if options.prompt_words:
         short = sum(prompts[sample.index % len(prompts)].short for sample in samples)
         counts.append(

@@ -12,7 +12,14 @@ KIND = Kind(
         "draw": Stage(
             "drawing:sample_ngram",
             reads="documents corpus system seed",
-            uses="order smoothing titles samples max_tokens seed",
+            uses="order smoothing titles decoding samples max_tokens seed",
+            megabytes=8000,
+            minutes=480,
+        ),
+        "measure_perplexity": Stage(
+            "perplexity:measure_perplexity",
+            reads="documents split",
+            uses="order smoothing titles",
             megabytes=8000,
             minutes=480,
         ),

@@ -50,7 +50,7 @@ class BackoffModel:
     Attributes
     ----------
     words
-        Word -> number; the beginning is 0.
+        Word -> number; the beginning is 0. With "<unk>" among them, a word that is not in the vocabulary is that one.
     trie
         The n-grams; its counts are not known.
     log_probabilities
@@ -58,7 +58,7 @@ class BackoffModel:
     backoffs
         log10 of the back-off of every n-gram, for each order below the highest.
     unknown
-        log10 P of a word that is not in the vocabulary.
+        log10 P of a word that is not in the vocabulary, where "<unk>" is not either.
     """
 
     words: dict[str, int]
@@ -71,9 +71,9 @@ class BackoffModel:
         """Natural logarithm of the probability of each text of words, with its end."""
         if not texts:
             return np.empty(0)
-        end = self.words[END]
+        end, other = self.words[END], self.words.get(UNKNOWN, MISSING)
         lengths = np.array([len(text) + 1 for text in texts])
-        numbers = (n for text in texts for n in (0, *(self.words.get(word, MISSING) for word in text), end))
+        numbers = (n for text in texts for n in (0, *(self.words.get(word, other) for word in text), end))
         logs = self._token_logs(np.fromiter(numbers, dtype=np.int64))
         starts = np.cumsum(lengths + 1) - lengths - 1
         logs[starts] = 0.0  # the beginning is given
@@ -81,17 +81,14 @@ class BackoffModel:
 
     def _token_logs(self, stream: Integers) -> Reals:
         """log10 P of each word of a stream of texts after what stands before it; no n-gram has an end in its midst."""
-        ngrams = self._extend(0, np.zeros(len(stream), dtype=np.int64), stream)
+        ngrams = self.trie.extend(0, np.zeros(len(stream), dtype=np.int64), stream)
         found = np.where(ngrams == MISSING, self.unknown, self.log_probabilities[0][ngrams])
         for length in range(1, self.trie.order):
             contexts = np.concatenate([[MISSING], ngrams[:-1]])
-            ngrams = self._extend(length, contexts, stream)
+            ngrams = self.trie.extend(length, contexts, stream)
             backoff = np.where(contexts == MISSING, _NOTHING, self.backoffs[length - 1][contexts])
             found = np.where(ngrams == MISSING, found + backoff, self.log_probabilities[length][ngrams])
         return found
-
-    def _extend(self, order: int, contexts: Integers, words: Integers) -> Integers:
-        return np.where(words == MISSING, MISSING, self.trie.extend(order, contexts, np.maximum(words, 0)))
 
 
 def backoff_model(model: NgramModel, words: Sequence[str]) -> BackoffModel:
@@ -120,18 +117,18 @@ def backoff_model(model: NgramModel, words: Sequence[str]) -> BackoffModel:
 
 def write_arpa(model: BackoffModel, path: Path) -> None:
     """Write a model as an ARPA file."""
-    names = list(model.words)
+    names, listed = list(model.words), UNKNOWN in model.words
     spelled = [[names[key] for key in model.trie.levels[0].keys.tolist()]]
     for n, level in enumerate(model.trie.levels[1:], 1):
         contexts, lasts = np.divmod(level.keys, model.trie.words)
         some = zip(contexts.tolist(), lasts.tolist(), strict=True)
         spelled.append([f"{spelled[n - 1][context]} {names[last]}" for context, last in some])
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
-        sizes = [len(level.keys) + (n == 0) for n, level in enumerate(model.trie.levels)]
+        sizes = [len(level.keys) + (n == 0 and not listed) for n, level in enumerate(model.trie.levels)]
         stream.write("\\data\\\n" + "".join(f"ngram {n}={size}\n" for n, size in enumerate(sizes, 1)))
         for n, ngrams in enumerate(spelled):
             stream.write(f"\n\\{n + 1}-grams:\n")
-            if n == 0:
+            if n == 0 and not listed:
                 stream.write(f"{model.unknown:.9g}\t{UNKNOWN}\t0\n")
             backoffs = model.backoffs[n] if n < len(model.backoffs) else None
             for i, (ngram, log) in enumerate(zip(ngrams, model.log_probabilities[n].tolist(), strict=True)):
@@ -149,7 +146,6 @@ def read_arpa(path: Path) -> BackoffModel:
     """
     words: dict[str, int] = {BEGINNING: 0}
     rows: list[list[tuple[list[int], float, float]]] = []
-    unknown = _IMPOSSIBLE
     with path.open(encoding="utf-8", newline="\n") as stream:
         for number, line in enumerate(stream, 1):
             line = line.rstrip("\n")
@@ -157,10 +153,7 @@ def read_arpa(path: Path) -> BackoffModel:
                 rows.append([])
             elif rows and line and not line.startswith("\\"):
                 log, ngram, backoff = _fields(line, f"{path}, line {number}")
-                if ngram == [UNKNOWN]:
-                    unknown = log
-                else:
-                    rows[-1].append(([words.setdefault(word, len(words)) for word in ngram], log, backoff))
+                rows[-1].append(([words.setdefault(word, len(words)) for word in ngram], log, backoff))
     if not rows or not all(rows):
         raise MacroscopeError(f"{path}: not an ARPA file, or one without n-grams of some order")
     levels: list[Level] = []
@@ -180,7 +173,7 @@ def read_arpa(path: Path) -> BackoffModel:
         levels.append(Level(keys[order], nothing, nothing, grams[order, 0] == 0))
         logs.append(np.array([log for _, log, _ in some])[order])
         backoffs.append(np.array([backoff for _, _, backoff in some])[order])
-    return BackoffModel(words, Trie(len(words), 0, levels), logs, backoffs[:-1], unknown)
+    return BackoffModel(words, Trie(len(words), 0, levels), logs, backoffs[:-1], _IMPOSSIBLE)
 
 
 def _numbers(grams: Integers, levels: list[Level], words: int) -> Integers:

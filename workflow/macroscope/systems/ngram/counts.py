@@ -69,11 +69,15 @@ class Trie:
         )
 
     def extend(self, order: int, contexts: Integers, words: Integers) -> Integers:
-        """Numbers of the n-grams that each context of some order and a word make; `MISSING` where there is none."""
+        """Numbers of the n-grams that each context of some order and a word make; `MISSING` where there is none.
+
+        Contexts and words may be `MISSING` themselves.
+        """
         keys = self.levels[order].keys
         wanted = contexts * self.words + words
         places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where((contexts != MISSING) & (keys[places] == wanted), places, MISSING)
+        known = (contexts != MISSING) & (words != MISSING)  # else a key would be another n-gram's
+        return np.where(known & (keys[places] == wanted), places, MISSING)
 
 
 def count_ngrams(texts: Sequence[Integers], order: int, words: int, beginning: int) -> Trie:

@@ -13,12 +13,16 @@ from macroscope.documents import Count, Document, Provenance, Section, write_doc
 from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
 from macroscope.systems.formats import ATTEMPTS, InvalidDraw, parse_draw, reasons
+from macroscope.systems.language_model.options import BeamSampling, Nucleus
 from macroscope.systems.ngram.counts import Integers, count_ngrams
-from macroscope.systems.ngram.model import estimate
+from macroscope.systems.ngram.decoding import NgramBeamSampler, nucleus
+from macroscope.systems.ngram.model import NgramModel, estimate
 from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.sampling import NgramSampler
 from macroscope.systems.ngram.words import join_words, split_words
 from macroscope.systems.tokenizer import training_texts
+
+Sampler = NgramSampler | NgramBeamSampler
 
 log = logging.getLogger("macroscope")
 
@@ -65,12 +69,13 @@ def sample_ngram(documents: Path, output: Path, options: NgramSystem, *, corpus:
         f"{len(trie.levels[-1].keys):,}",
         options.order,
     )
-    sampler = NgramSampler(model, _END, options.max_tokens)
+    sampler = _sampler(model, options)
     source = {
         "system": system,
         "order": options.order,
         "smoothing": options.smoothing,
         "titles": options.titles,
+        "decoding": options.decoding.model_dump(mode="json"),
         "seed": seed,
         "vocabulary": len(vocabulary) - 2,
         "orders_with_fallback_discounts": list(model.fallback_orders),
@@ -79,8 +84,18 @@ def sample_ngram(documents: Path, output: Path, options: NgramSystem, *, corpus:
     write_documents(output, _documents(sampler, list(vocabulary), options, provenance, seed), provenance)
 
 
+def _sampler(model: NgramModel, options: NgramSystem) -> Sampler:
+    """What draws under the rule of the options."""
+    rule = options.decoding
+    if isinstance(rule, BeamSampling):
+        return NgramBeamSampler(model, _END, options.max_tokens, rule.beams)
+    if isinstance(rule, Nucleus):
+        model = nucleus(model, rule.p, rule.temperature)
+    return NgramSampler(model, _END, options.max_tokens)
+
+
 def _documents(
-    sampler: NgramSampler, words: list[str], options: NgramSystem, provenance: Provenance, seed: int
+    sampler: Sampler, words: list[str], options: NgramSystem, provenance: Provenance, seed: int
 ) -> Iterator[Document]:
     """All samples, block by block; the counts go into the provenance."""
     tally, system = _Tally(Counter()), str(provenance.source["system"])
@@ -109,7 +124,7 @@ def _counts(tally: _Tally, options: NgramSystem) -> list[Count]:
 
 
 def _block(
-    sampler: NgramSampler,
+    sampler: Sampler,
     words: list[str],
     titles: bool,
     indices: range,

@@ -22,6 +22,9 @@ class NgramSampler:
     def __init__(self, model: NgramModel, end: int, max_words: int) -> None:
         self.model, self.end, self.max_words = model, end, max_words
         self._up_to = [np.cumsum(shares) for shares in model.shares]
+        self._with_share = [
+            np.maximum.accumulate(np.where(shares > 0, np.arange(len(shares)), 0)) for shares in model.shares
+        ]
 
     def draw(self, count: int, rng: np.random.Generator) -> list[Integers]:
         """Return the words of `count` texts; one that was cut does not end with the word that ends a text."""
@@ -33,7 +36,7 @@ class NgramSampler:
         going = np.arange(count)
         for _ in range(self.max_words):
             words = np.full(count, MISSING, dtype=np.int64)
-            words[going] = self._next(history[going], rng)
+            words[going] = self.next_words(history[going], rng)
             steps.append(words)
             if before:
                 history[going] = np.column_stack([history[going, 1:], words[going]])
@@ -43,7 +46,7 @@ class NgramSampler:
         table = np.column_stack(steps)
         return [row[row != MISSING] for row in table]
 
-    def _next(self, history: Integers, rng: np.random.Generator) -> Integers:
+    def next_words(self, history: Integers, rng: np.random.Generator) -> Integers:
         """Draw a word after each history: from the longest context, or with what it leaves from the next shorter."""
         words = np.full(len(history), MISSING, dtype=np.int64)
         open_rows = np.arange(len(history))
@@ -67,7 +70,7 @@ class NgramSampler:
         below = np.where(first > 0, up_to[first - 1], 0.0)
         places = np.searchsorted(up_to, below + uniforms, side="right")
         # Rounding may lead past the last continuation, or to one without a share.
-        places = np.clip(places, first, end - 1)
+        places = self._with_share[length][np.clip(places, first, end - 1)]
         return self.model.trie.levels[length].keys[places] % self.model.trie.words
 
     def _any_word(self, count: int, rng: np.random.Generator) -> Integers:

@@ -1,14 +1,17 @@
-"""A gated convolutional language model (Dauphin et al. 2017), without its weight normalisation.
+"""A gated convolutional language model (Dauphin et al. 2017).
 
-Each layer sees the last k outputs of the one before: h = x + (x * A + a) sigmoid(x * B + b), with the layer norm of x
-in place of weight normalisation, which safetensors and resumed training do not agree with.
+Each layer sees the last k outputs of the one before, (x * A + a) sigmoid(x * B + b), and adds x. As published, the
+weights are normalised (Salimans and Kingma 2016): each output's is g v / |v|, with a learnt length g and direction v.
+As in fairseq, which meister2021 used, what a layer adds up is scaled by sqrt(1/2), so that it does not grow with depth,
+and weights begin with a variance that makes up for the gates. `normalisation: layer` has the layer norm of x instead.
 """
 
-from typing import Any
+from math import sqrt
+from typing import Any, Literal
 
 import torch
 from torch import nn
-from torch.nn.functional import glu
+from torch.nn.functional import conv1d, glu, linear
 from transformers import PretrainedConfig
 
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM, State
@@ -25,6 +28,9 @@ class GatedCnnConfig(PretrainedConfig):
         k: tokens that one layer sees. All together see num_hidden_layers x (k - 1) + 1.
     dropout
         Before every layer.
+    normalisation
+        weight: of the weights of every layer and of the output, as published. layer: layer norm before every layer and
+        before the output.
     max_position_embeddings
         Tokens of a window in training. Sampling goes on beyond it.
     """
@@ -39,22 +45,60 @@ class GatedCnnConfig(PretrainedConfig):
         kernel_size: int = 4,
         dropout: float = 0.1,
         max_position_embeddings: int = 256,
+        normalisation: Literal["weight", "layer"] = "weight",
         **kwargs: Any,
     ) -> None:
+        self.normalisation = normalisation
         self.vocab_size, self.hidden_size, self.num_hidden_layers = vocab_size, hidden_size, num_hidden_layers
         self.kernel_size, self.dropout = kernel_size, dropout
         self.max_position_embeddings = max_position_embeddings
         super().__init__(**kwargs)
 
 
+class NormedWeight(nn.Module):
+    """A weight g v / |v|, one length an output.
+
+    The parameters are plain ones, so that saved models hold them as they are.
+
+    Parameters
+    ----------
+    outputs, shape
+        The weight is outputs x shape.
+    """
+
+    def __init__(self, outputs: int, *shape: int) -> None:
+        super().__init__()
+        self.direction = nn.Parameter(torch.empty(outputs, *shape))
+        self.length = nn.Parameter(torch.empty(outputs, *[1] * len(shape)))
+        self.bias = nn.Parameter(torch.empty(outputs))
+
+    def begin(self, deviation: float) -> None:
+        """Draw the weight, with that standard deviation, as if it were not normalised."""
+        nn.init.normal_(self.direction, std=deviation)
+        nn.init.zeros_(self.bias)
+        with torch.no_grad():
+            self.length.copy_(self._norm())
+
+    def forward(self) -> torch.Tensor:
+        """Return the weight."""
+        return self.length * self.direction / self._norm()
+
+    def _norm(self) -> torch.Tensor:
+        return self.direction.flatten(1).norm(dim=1).view_as(self.length)
+
+
 class GatedLayer(nn.Module):
     """One gated convolution with its residual connection; the window ends at the present token."""
 
-    def __init__(self, size: int, kernel: int, dropout: float) -> None:
+    def __init__(self, config: GatedCnnConfig) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(size)
-        self.dropout = nn.Dropout(dropout)
-        self.convolution = nn.Conv1d(size, 2 * size, kernel)
+        size, kernel = config.hidden_size, config.kernel_size
+        self.dropout = nn.Dropout(config.dropout)
+        self.weight_normed = config.normalisation == "weight"
+        self.norm = nn.Identity() if self.weight_normed else nn.LayerNorm(size)
+        self.convolution = (
+            NormedWeight(2 * size, size, kernel) if self.weight_normed else nn.Conv1d(size, 2 * size, kernel)
+        )
 
     def forward(self, x: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Go over some tokens.
@@ -71,8 +115,23 @@ class GatedLayer(nn.Module):
         output, rows x tokens x size; the last k - 1 inputs of the convolution.
         """
         read = torch.cat([before, self.dropout(self.norm(x))], dim=1)
-        gated = glu(self.convolution(read.transpose(1, 2)), dim=1).transpose(1, 2)
-        return x + gated, read[:, read.shape[1] - before.shape[1] :]
+        rows = read.transpose(1, 2)
+        weight = self.convolution
+        found = conv1d(rows, weight(), weight.bias) if isinstance(weight, NormedWeight) else weight(rows)
+        added = x + glu(found, dim=1).transpose(1, 2)
+        return added * sqrt(0.5) if self.weight_normed else added, read[:, read.shape[1] - before.shape[1] :]
+
+
+class NormedLinear(nn.Module):
+    """The output layer, its weights normalised."""
+
+    def __init__(self, config: GatedCnnConfig) -> None:
+        super().__init__()
+        self.weight = NormedWeight(config.vocab_size, config.hidden_size)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """From ... x size to ... x vocabulary."""
+        return linear(x, self.weight(), self.weight.bias)
 
 
 class GatedCnnForCausalLM(RecurrentLM):
@@ -83,16 +142,19 @@ class GatedCnnForCausalLM(RecurrentLM):
     def __init__(self, config: GatedCnnConfig) -> None:
         super().__init__(config)
         self.embedding = nn.Embedding(config.vocab_size, config.hidden_size)
-        self.network = nn.ModuleList(
-            GatedLayer(config.hidden_size, config.kernel_size, config.dropout) for _ in range(config.num_hidden_layers)
-        )
-        self.norm = nn.LayerNorm(config.hidden_size)
-        self.output = nn.Linear(config.hidden_size, config.vocab_size)
+        self.network = nn.ModuleList(GatedLayer(config) for _ in range(config.num_hidden_layers))
+        normed = config.normalisation == "weight"
+        self.norm = nn.Identity() if normed else nn.LayerNorm(config.hidden_size)
+        self.output = NormedLinear(config) if normed else nn.Linear(config.hidden_size, config.vocab_size)
         self.post_init()
 
     def _init_weights(self, module: nn.Module) -> None:
         if isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=0.1)
+        elif isinstance(module, NormedWeight):
+            # A gate halves a signal, so that its variance falls to a quarter.
+            gates = 4 if module.direction.ndim == 3 else 1
+            module.begin(sqrt(gates * (1 - self.config.dropout) / module.direction[0].numel()))
         elif isinstance(module, nn.Linear | nn.Conv1d):
             nn.init.xavier_uniform_(module.weight)
             if module.bias is not None:

@@ -17,7 +17,7 @@ class RecurrentLM(PreTrainedModel):
 
     base_model_prefix = "network"
     embedding: nn.Embedding
-    output: nn.Linear
+    output: nn.Module
 
     @abstractmethod
     def hidden_states(self, embedded: torch.Tensor) -> torch.Tensor:

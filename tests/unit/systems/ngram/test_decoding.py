@@ -1,0 +1,126 @@
+"""Nucleus and beam sampling of n-gram models, against their definitions and enumeration."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+from scipy.stats import chisquare
+
+from macroscope.config.schema import Config
+from macroscope.documents import read_documents, read_provenance
+from macroscope.systems.ngram.counts import MISSING
+from macroscope.systems.ngram.decoding import NgramBeamSampler, nucleus
+from macroscope.systems.ngram.drawing import sample_ngram
+from macroscope.systems.ngram.options import NgramSystem
+from macroscope.systems.ngram.sampling import NgramSampler
+
+from ..language_model.test_beam_sampler import enumerated
+from .test_model import BEGINNING, END, model_of, random_texts
+from .test_sampling import documents  # noqa: F401 - a fixture
+
+
+def following(model, history, words):
+    rows = np.tile(np.array(history, dtype=np.int64), (len(words), 1))
+    return model.probabilities(rows, words)
+
+
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+@pytest.mark.parametrize("p", [0.3, 0.7, 1.0])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_nucleus_is_that_of_its_definition(order, p, temperature):
+    model, vocabulary = model_of(random_texts(), order, "none")
+    kept = nucleus(model, p, temperature)
+    words = np.array([n for n in range(len(vocabulary)) if n != BEGINNING])
+    for history in ([MISSING, BEGINNING], [BEGINNING, 2], [2, 3], [3, 3]):
+        some = history[-(order - 1) :] if order > 1 else []
+        full = following(model, some, words) ** (1 / temperature)
+        full = full / full.sum()
+        order_of_words = np.lexsort((words, -full))
+        fewest = next(n for n in range(1, len(words) + 1) if full[order_of_words[:n]].sum() >= p - 1e-9)
+        expected = np.zeros(len(words))
+        expected[order_of_words[:fewest]] = full[order_of_words[:fewest]]
+        np.testing.assert_allclose(following(kept, some, words), expected / expected.sum(), atol=1e-12)
+
+
+def test_shares_that_reach_the_nucleus_exactly_are_enough():
+    # Ten words follow, a tenth each: 0.1 added up nine times is a little less than 0.9.
+    model, _ = model_of([f"w{n}" for n in range(10)], 2, "none")
+    level = nucleus(model, 0.9).shares[1]
+    contexts = model.trie.levels[1].keys // model.trie.words
+    assert np.count_nonzero(level[contexts == contexts[0]]) == 9
+
+
+def test_no_word_outside_the_nucleus_is_drawn():
+    model, _ = model_of(random_texts(), 2, "none")
+    kept = nucleus(model, 0.5)
+    texts = NgramSampler(kept, END, 20).draw(3000, np.random.default_rng(0))
+    pairs = {(a, b) for text in texts for a, b in zip([BEGINNING, *text[:-1]], text, strict=True)}
+    rows = np.array(sorted(pairs))
+    assert (kept.probabilities(rows[:, :1], rows[:, 1]) > 0).all()
+
+
+@pytest.mark.parametrize(("smoothing", "order"), [("kneser_ney", 2), ("kneser_ney", 3), ("none", 3)])
+def test_beams_come_with_their_exact_probabilities(smoothing, order):
+    model, vocabulary = model_of(random_texts(40, 3), order, smoothing)
+    words = np.array([END, *(n for n in range(len(vocabulary)) if n not in (BEGINNING, END))])
+    k, longest, n = 2, 3, 4000
+
+    def logs_of(tokens):
+        history = [MISSING] * order + [BEGINNING, *(words[token] for token in tokens)]
+        with np.errstate(divide="ignore"):
+            return np.log(following(model, history[len(history) - order + 1 :], words))
+
+    exact = {text: p for text, p in enumerated(logs_of, k, longest).items() if p}
+    assert sum(exact.values()) == pytest.approx(1)
+    place = {word: i for i, word in enumerate(words.tolist())}
+    drawn = NgramBeamSampler(model, END, longest, k).draw(n, np.random.default_rng(0))
+    counts = Counter(tuple(place[word] for word in text.tolist()) for text in drawn)
+    assert set(counts) <= set(exact)
+    common = [tokens for tokens, p in exact.items() if p * n >= 5]
+    observed, expected = [counts[tokens] for tokens in common], [exact[tokens] * n for tokens in common]
+    if n - sum(expected) > 1:
+        observed, expected = [*observed, n - sum(observed)], [*expected, n - sum(expected)]
+    assert len(common) >= 5
+    assert chisquare(observed, np.array(expected) * sum(observed) / sum(expected)).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("order", [1, 3])
+def test_one_beam_draws_as_ancestral_sampling_does(order):
+    model, _ = model_of(random_texts(), order, "none")
+    sides = [
+        Counter(tuple(text.tolist()) for text in sampler.draw(5000, np.random.default_rng(seed)))
+        for seed, sampler in enumerate((NgramBeamSampler(model, END, 2, 1), NgramSampler(model, END, 2)))
+    ]
+    common = [text for text in sides[0] if sides[0][text] + sides[1][text] > 20]
+    observed, other = (np.array([side[text] for text in common]) for side in sides)
+    total = observed + other
+    assert (np.square(observed - other) / total).sum() < len(common) + 4 * np.sqrt(2 * len(common))
+
+
+def test_a_beam_that_does_not_end_is_cut():
+    model, _ = model_of(["a b " * 30], 2, "none")
+    texts = NgramBeamSampler(model, END, 5, 3).draw(20, np.random.default_rng(0))
+    assert all(len(text) == 5 for text in texts)
+
+
+@pytest.mark.parametrize("decoding", [{"rule": "nucleus", "p": 0.9}, {"rule": "beam_sampling", "beams": 5}])
+def test_system_draws_under_its_rule(documents, tmp_path, decoding):  # noqa: F811
+    options = NgramSystem(kind="ngram", titles=False, samples=30, max_tokens=300, decoding=decoding)
+    for name in ("one", "two"):
+        sample_ngram(documents, tmp_path / name, options, corpus="wiki", system="trigram", seed=1)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert len(list(read_documents(tmp_path / "one"))) == 30
+    assert read_provenance(tmp_path / "one").source["decoding"]["rule"] == decoding["rule"]
+
+
+def test_a_smoothed_model_has_no_nucleus():
+    system = {"kind": "ngram", "titles": False, "smoothing": "kneser_ney", "decoding": {"rule": "nucleus", "p": 0.9}}
+    with pytest.raises(ValidationError, match=r"systems\.x\.decoding: a smoothed n-gram model"):
+        Config(
+            run="x",
+            corpora={"c": {"source": "simulated", "kind": "wiki", "documents": 10}},
+            systems={"x": system},
+            critics={"tendencies": {}},
+            comparisons=[{"corpus": "c", "systems": ["x"], "critics": ["tendencies"]}],
+        )
