@@ -2,6 +2,7 @@
 # make test   set up and run lint, unit, contract and workflow tests
 # make lint   check style and types
 # make bench  measure speed against references
+# make calibration   simulate every p-value and interval (an hour), and write docs/calibration.md
 # make docs   write the generated files: docs/config.md and the config schema
 # make lock   write the locked versions from the ranges in pyproject.toml
 
@@ -14,7 +15,7 @@ CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo test lint bench docs lock
+.PHONY: demo test lint bench calibration docs lock
 .SILENT:
 
 demo: $(VENV)/core.done
@@ -37,6 +38,10 @@ lint: $(VENV)/dev.done
 
 bench: $(VENV)/dev.done
 	for script in tests/benchmarks/bench_*.py; do echo "== $$script =="; $(BIN)/python $$script || exit 1; done
+
+calibration: $(VENV)/dev.done
+	echo "== Calibration: every p-value under its null, every interval against its truth =="
+	$(BIN)/python -m tests.calibration
 
 docs: $(VENV)/core.done
 	$(BIN)/macroscope config schema --output workflow/schemas/config.schema.json

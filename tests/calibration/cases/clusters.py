@@ -1,0 +1,58 @@
+"""Latent NLL of clusters under real text's distribution, and shares of texts."""
+
+from functools import partial
+
+import numpy as np
+
+from macroscope.critics.clusters.options import ClustersOptions
+from macroscope.critics.clusters.scores import latent_nll_rows, score
+from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.tidy import shares_table
+
+from ..setting import Case, Drawn, Setting
+
+OPTIONS = ClustersOptions(permutations=199)
+
+
+def draw(rng: np.random.Generator, clusters: int, n: int, m: int, strength: float) -> Drawn:
+    """Clusters of texts, under two seeds that mostly agree."""
+    fixed = np.random.default_rng([clusters, int(10 * strength)])
+    p = fixed.dirichlet(np.full(clusters, 2.0))
+    q = p * np.exp(fixed.normal(0, strength, clusters))
+    q /= q.sum()
+    labels = []
+    for size, shares in ((n, p), (m, q)):
+        own = rng.choice(clusters, size, p=shares)
+        other = np.where(rng.random(size) < 0.8, own, rng.choice(clusters, size, p=shares))
+        labels.append(np.column_stack([own, other]))
+    sides = (labels[0], labels[1])
+    resampling = Resampling(200, 199, 0.95, int(rng.integers(1 << 30)))
+    scores = score(*sides, clusters, OPTIONS.smoothing)
+    rows = latent_nll_rows(sides, clusters, scores, OPTIONS, resampling, Exchange((n, m)))
+    logs = np.log(
+        (np.stack([np.bincount(labels[0][:, s], minlength=clusters) for s in range(2)]) + OPTIONS.smoothing)
+        / (n + OPTIONS.smoothing * clusters)
+    ).mean(axis=0)
+    given, own = float(-(q @ logs)), float(-(p @ logs))
+    truth = {
+        "latent_nll": given,
+        "latent_ppl": float(np.exp(given)),
+        "reference_latent_ppl": float(np.exp(own)),
+        "latent_nll_difference": given - own,
+        "latent_ppl_ratio": float(np.exp(given - own)),
+        "some_share": 0.1,
+    }
+    shares = shares_table({"some_share": int(rng.binomial(m, 0.1))}, m, 0.95)
+    shown = shares[["statistic", "value", "ci_low", "ci_high", "p_value"]]
+    return [*rows, *shown.itertuples(index=False, name=None)], truth
+
+
+CASE = Case(
+    "macroscope.critics.clusters.comparison:STATISTICS",
+    (
+        Setting("8 clusters, 60 against 150", partial(draw, clusters=8, n=60, m=150, strength=0.0), ("*",)),
+        Setting("8 clusters, 150 against 60", partial(draw, clusters=8, n=150, m=60, strength=0.0), ("*",)),
+        Setting("8 clusters, 100 against 100, some difference", partial(draw, clusters=8, n=100, m=100, strength=0.7)),
+    ),
+)

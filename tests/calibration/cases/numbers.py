@@ -1,0 +1,81 @@
+"""Columns of numbers: means, distances and effect sizes of normal, skewed and discrete values."""
+
+from functools import partial
+
+import numpy as np
+from scipy import stats
+
+from macroscope.statistics.columns import compare_numbers
+from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.latent import Resampling
+
+from ..setting import Case, Drawn, Setting
+
+EVERY = ("*",)
+_PLACES = np.linspace(-12, 12, 24_001)
+
+
+def resampling(rng: np.random.Generator) -> Resampling:
+    """Few resamples, under a seed of the run."""
+    return Resampling(200, 199, 0.95, int(rng.integers(1 << 30)))
+
+
+def normal(rng: np.random.Generator, n: int, m: int, shift: float = 0.0, scale: float = 1.0) -> Drawn:
+    """Standard normal reference of n, shifted and scaled candidate of m values."""
+    rows = compare_numbers(rng.normal(0, 1, n), rng.normal(shift, scale, m), resampling(rng))
+    gap = stats.norm.cdf(_PLACES, shift, scale) - stats.norm.cdf(_PLACES)
+    pooled = np.sqrt(((n - 1) + (m - 1) * scale**2) / (n + m - 2))
+    truth = {
+        "mean": shift,
+        "mean_difference": shift,
+        "ks": float(np.abs(gap).max()) if (shift, scale) != (0, 1) else 0.0,
+        "cliffs_delta": 2 * stats.norm.cdf(shift / np.hypot(1, scale)) - 1,
+        "hedges_g": shift / pooled,
+    }
+    return rows, truth
+
+
+def skewed(rng: np.random.Generator, n: int, m: int, factor: float = 1.0) -> Drawn:
+    """Exponential values, of the candidate `factor` times as large."""
+    rows = compare_numbers(rng.exponential(1, n), rng.exponential(factor, m), resampling(rng))
+    places = np.linspace(0, 60, 60_001)
+    gap = np.exp(-places) - np.exp(-places / factor)
+    truth = {
+        "mean": factor,
+        "mean_difference": factor - 1,
+        "ks": float(np.abs(gap).max()) if factor != 1 else 0.0,
+        "cliffs_delta": (factor - 1) / (factor + 1),
+        "hedges_g": (factor - 1) / np.sqrt(((n - 1) + (m - 1) * factor**2) / (n + m - 2)),
+    }
+    return rows, truth
+
+
+def ties(rng: np.random.Generator, n: int, m: int) -> Drawn:
+    """Small counts, most of them equal."""
+    rows = compare_numbers(rng.poisson(1.5, n).astype(float), rng.poisson(1.5, m).astype(float), resampling(rng))
+    truth = {"mean": 1.5, "mean_difference": 0.0, "ks": 0.0, "cliffs_delta": 0.0, "hedges_g": 0.0}
+    return rows, truth
+
+
+def pairs(rng: np.random.Generator, n: int) -> Drawn:
+    """Values that share a prompt's."""
+    prompt = rng.normal(0, 2, n)
+    exchange = exchange_of(list(range(n)), list(range(n)))
+    rows = compare_numbers(prompt + rng.normal(0, 1, n), prompt + rng.normal(0, 1, n), resampling(rng), exchange)
+    return rows, {"mean": 0.0, "mean_difference": 0.0}
+
+
+SETTINGS = (
+    Setting("normal, 60 against 150", partial(normal, n=60, m=150), EVERY),
+    Setting("normal, 8 against 10", partial(normal, n=8, m=10), EVERY),
+    Setting("normal, 200 against 60 of another spread", partial(normal, n=200, m=60, scale=3.0), ("*mean_difference",)),
+    Setting("normal, 60 against 100, half a standard deviation apart", partial(normal, n=60, m=100, shift=0.5)),
+    Setting("normal, 3 against 5, three standard deviations apart", partial(normal, n=3, m=5, shift=3.0)),
+    Setting("normal, 100 against 100, of another spread", partial(normal, n=100, m=100, scale=1.7)),
+    Setting("exponential, 60 against 150", partial(skewed, n=60, m=150), EVERY),
+    Setting("exponential, 80 against 60, twice as large", partial(skewed, n=80, m=60, factor=2.0)),
+    Setting("counts with ties, 30 against 50", partial(ties, n=30, m=50), EVERY),
+    Setting("40 pairs", partial(pairs, n=40), EVERY),
+)
+CONSERVATIVE = {"*ks": "with ties and few values few distances are possible, and the exact test is below its level"}
+CASE = Case("macroscope.statistics.columns:NUMBERS", SETTINGS, CONSERVATIVE)

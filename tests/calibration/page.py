@@ -1,0 +1,72 @@
+"""The page of the docs that says what every p-value and interval is worth."""
+
+import pandas as pd
+
+from macroscope.statistics.declaration import Statistic
+
+from .promises import case_of, declared_tuples
+
+_HEAD = """# Calibration: what p-values and intervals are worth
+
+Written by `make calibration`, which simulates every p-value under its null and every interval against its truth, for
+every statistic that a module of the package declares. A critic that is added cannot be left out: a statistic without a
+simulation is an error.
+
+- A test should reject in 5 % and in 1 % of the runs in which nothing differs. *conservative*: less often, because few
+  values are possible. A test of documents that are exchangeable under its null keeps its level exactly; what is seen
+  here is that nothing in the code spoils that, and what happens where the null is wider, such as equal latent PPL at
+  another spread.
+- A 95 % interval should hold the truth in 95 % of the runs; *conservative*: in more. *bias* is the mean of the value
+  minus the truth, in standard deviations of the value from run to run.
+- Limits are those of a binomial of 99.9 %. *known*: the promise does not hold there, as is said.
+
+"""
+SHOWN = {
+    "statistic": "statistic",
+    "claim": "claim",
+    "runs": "runs",
+    "rate": "rate",
+    "bias": "bias",
+    "verdict": "verdict",
+}
+
+
+def page(table: pd.DataFrame, scale: float) -> str:
+    """Return the page in Markdown: a section a tuple of statistics, a table a setting."""
+    parts = [_HEAD]
+    if scale < 1:
+        parts.append(f"Of a calibration with {100 * scale:g} % of the runs.\n")
+    parts += [_summary(table)]
+    known = declared_tuples()
+    for where, some in table.groupby("declared", sort=False):
+        parts.append(f"\n## {where.removeprefix('macroscope.').partition(':')[0]}\n")
+        parts.append(_promises(known[str(where)]))
+        case = case_of(str(where))
+        for pattern, why in (case.conservative if case else {}).items():
+            parts.append(f"`{pattern}`: {why}.\n")
+        for setting, rows in some.groupby("setting", sort=False):
+            parts.append(f"\n### {setting}\n")
+            parts.append(_table(rows))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _summary(table: pd.DataFrame) -> str:
+    verdicts = table["verdict"].str.partition(":")[0].value_counts()
+    counted = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
+    return f"{len(table)} claims in {table[['declared', 'setting']].drop_duplicates().shape[0]} settings: {counted}.\n"
+
+
+def _promises(statistics: tuple[Statistic, ...]) -> str:
+    lines = ["| statistic | its interval holds | its p-value tests |", "|---|---|---|"]
+    for statistic in statistics:
+        if statistic.holds or statistic.null:
+            lines.append(f"| `{statistic.pattern}` | {statistic.holds or '–'} | {statistic.null or '–'} |")
+    return "\n".join(lines) + "\n"
+
+
+def _table(rows: pd.DataFrame) -> str:
+    lines = ["| " + " | ".join(SHOWN.values()) + " |", "|---|---|---:|---:|---:|---|"]
+    for row in rows.itertuples():
+        bias = "" if pd.isna(row.bias) else f"{row.bias:+.2f}"
+        lines.append(f"| `{row.statistic}` | {row.claim} | {row.runs} | {row.rate:.3f} | {bias} | {row.verdict} |")
+    return "\n".join(lines) + "\n"

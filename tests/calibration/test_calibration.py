@@ -1,0 +1,57 @@
+"""A small part of the calibration: every promise has a simulation, and none is far from what it says.
+
+`make calibration` runs all of it.
+"""
+
+import pytest
+
+from macroscope.statistics.declaration import Statistic
+
+from . import promises, running
+from .setting import Case, Setting
+
+
+@pytest.fixture(scope="module")
+def table():
+    return running.calibrate(0.012, 1)
+
+
+def test_every_promise_has_a_null_and_a_truth(table):
+    claims = ["null" if claim.startswith("p") else "interval" for claim in table["claim"]]
+    assert running.missing(list(zip(table["declared"], table["statistic"], claims, strict=True))) == []
+
+
+def test_no_promise_is_far_from_what_it_says(table):
+    broken = table[table["verdict"] == "does not hold"]
+    assert broken.empty, broken.to_string()
+
+
+def test_every_tuple_has_a_case_of_its_own():
+    assert {case.declared for case in promises.all_cases()} == set(promises.declared_tuples())
+
+
+def test_a_statistic_without_a_simulation_is_an_error(monkeypatch):
+    added = {"here:STATISTICS": (Statistic("mine", "something", "nothing differs"),)}
+    monkeypatch.setattr(running, "declared_tuples", lambda: added)
+    assert running.missing([("here:STATISTICS", "mine", "interval")]) == [
+        "here:STATISTICS: 'mine' has no null in tests/calibration"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("low", "p", "verdict"), [(-1.0, 0.5, "holds"), (0.5, 0.5, "does not hold"), (-1.0, 0.001, "does not hold")]
+)
+def test_what_does_not_hold_is_found(monkeypatch, low, p, verdict):
+    """An interval that never holds its truth of 0, and a test that always rejects."""
+    statistics = (Statistic("mine", "something", "nothing differs"),)
+    monkeypatch.setattr(running, "declared_tuples", lambda: {"here:STATISTICS": statistics})
+    setting = Setting(
+        "s", lambda rng: ([("mine", 1.0, low, 2.0, p if p < 0.01 else rng.random())], {"mine": 0.0}), ("*",)
+    )
+    case = Case("here:STATISTICS", (setting,))
+    monkeypatch.setattr(running, "all_cases", lambda: (case,))
+    drawn = running.simulate(running.Job(0, 0, 0, 200))
+    judged = running.judge(drawn, case, setting)
+    judged = judged[judged["claim"] != "interval"] if p < 0.01 else judged[judged["claim"] == "interval"]
+    # An interval that always holds is on the safe side.
+    assert set(judged["verdict"]) <= {verdict, "conservative"} - ({"conservative"} if verdict != "holds" else set())
