@@ -12,7 +12,7 @@ from jinja2 import Environment, StrictUndefined
 
 from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.critics import critics
-from macroscope.critics.declaration import STAGES, captions_of, difference_tests, signature
+from macroscope.critics.declaration import STAGES, captions_of, difference_tests, signature, statistics_of
 from macroscope.critics.gathering import gather, own_metadata
 from macroscope.critics.plan import PLACES
 from macroscope.critics.signing import read_signature
@@ -20,6 +20,7 @@ from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.paths import REPOSITORY
+from macroscope.statistics.declaration import declared
 from macroscope.statistics.tidy import COLUMNS
 
 from .bench import SYSTEMS, Bench
@@ -120,6 +121,16 @@ def test_statistics_are_tidy_and_explain_what_is_undefined(bench):
     assert set(table["system"]) - {SPLIT_HALF} == set(SYSTEMS)
 
 
+def test_every_number_is_declared_with_what_it_promises(bench):
+    known = statistics_of(bench.critic)
+    for row in bench.statistics().itertuples():
+        statistic = declared(known, row.statistic)
+        assert statistic.holds or statistic.spans or np.isnan(row.ci_low), (
+            f"{row.statistic} has an interval: declare what it holds"
+        )
+        assert statistic.null or np.isnan(row.p_value), f"{row.statistic} has a p-value: declare what it tests"
+
+
 def test_same_input_same_bytes(bench):
     for stage, name in (("project", "latents"), ("score", "scores"), ("compare", "statistics")):
         again = bench.run(stage, "damaged", bench.folder / "again", evidence=bench.folder / "again-evidence")
@@ -162,7 +173,7 @@ def test_one_document_repeated_documents_and_none(bench):
 
 def test_damage_is_seen_and_what_is_harmless_is_not(bench):
     table = bench.statistics()
-    tests = difference_tests(bench.critic.data, table)
+    tests = difference_tests(bench.critic, table)
     smallest = tests.groupby("system")["p_adjusted"].min()
     assert smallest["damaged"] < 0.05
     for system in ("alike", "harmless", *({SPLIT_HALF} & set(smallest.index))):

@@ -33,6 +33,11 @@ def test_a_folder_replaces_a_folder(tmp_path):
     assert [p.name for p in (tmp_path / "folder").iterdir()] == ["two"]
 
 
+def test_json_has_no_infinity(tmp_path):
+    write_json(tmp_path / "a.json", {"ppl": float("inf"), "rows": [1.5, (float("nan"), 2)], "name": "x"})
+    assert read_json(tmp_path / "a.json") == {"ppl": None, "rows": [1.5, [None, 2]], "name": "x"}
+
+
 def test_json_errors_name_file_and_line(tmp_path):
     write_json(tmp_path / "a.json", {"b": 1})
     assert read_json(tmp_path / "a.json") == {"b": 1}

@@ -1,6 +1,7 @@
 """Files that are whole or absent: atomic writing, and small readers that name the file in their errors."""
 
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -40,8 +41,19 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON, keys in the order given, atomically."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    """Write `value` as indented JSON, keys in the order given, atomically.
+
+    JSON has neither infinity nor NaN: they become null.
+    """
+    write_text(path, json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def read_json(path: Path) -> Any:

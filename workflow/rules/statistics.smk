@@ -40,7 +40,7 @@ for critic in plan.critics.with_stage("score"):
 
 
 rule summarise_perplexity:
-    """Perplexity per token and per word of a language model on the test split, with intervals."""
+    """Perplexity per token and per word of a system's model on the test split, with intervals."""
     input:
         documents="results/{run}/systems/{corpus}/{system}/perplexity/test.parquet",
     output:
@@ -56,7 +56,7 @@ rule summarise_perplexity:
         runtime=60,
     params:
         code=plan.code("summarise_perplexity", "macroscope.statistics.comparison"),
-        signature=plan.systems.language_models.perplexity_signature,
+        signature=plan.systems.perplexity_signature,
         resampling=plan.resampling_flags(permutations=False),
     shell:
         """

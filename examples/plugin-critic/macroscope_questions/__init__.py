@@ -10,6 +10,7 @@ CRITIC = Critic(
     options="options:QuestionsOptions",
     latents="id questions",
     criticize={},
+    statistics=("macroscope.critics.numbers:STATISTICS",),
     stages={
         "project": Stage("questions:project", reads="texts", uses="marks"),
         "compare": Stage("macroscope.critics.numbers:compare_numbers", reads="control_latents latents resampling"),

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from macroscope.config.options import Options
 from macroscope.critics.declaration import Critic, difference_tests, signature
+from macroscope.errors import MacroscopeError
 from macroscope.registry import Declared
 from macroscope.stages import Stage
 
@@ -39,7 +40,7 @@ STAGES = {
     "report": Stage("a:items", reads="all_evidence"),
     "own": Stage("a:own", reads="documents", uses="unused"),
 }
-CRITIC = Critic("options:Toy", STAGES, not_tests=("*_d_own", "mauve"))
+CRITIC = Critic("options:Toy", STAGES, statistics=("macroscope.statistics.categorical:STATISTICS",))
 
 
 def signed(stage, **options):
@@ -97,11 +98,15 @@ def test_what_a_critic_does_follows_from_its_stages():
     assert (scoring.scores, scoring.compares, scoring.last()) == (True, False, "score")
 
 
-def test_tests_of_a_difference_are_those_with_a_p_value_that_are_not_named_otherwise():
-    rows = [("zipf_d_own", 0.1), ("mauve", 0.2), ("tvd", 0.3), ("length", None), ("mauve_sd", 0.4)]
-    table = pd.DataFrame(rows, columns=["statistic", "p_value"])
-    assert list(difference_tests(CRITIC, table)["statistic"]) == ["tvd", "mauve_sd"]
-    assert difference_tests(CRITIC, table.head(0)).empty
+def test_tests_of_a_difference_are_those_with_a_p_value_that_are_declared_so():
+    rows = [("mauve", 0.2), ("forward_kl", 0.3), ("forward_kl_corrected", None), ("jensen_shannon", 0.4)]
+    table = pd.DataFrame(rows, columns=["statistic", "p_value"]).assign(n_reference=20, n_candidate=9)
+    toy = Declared("toy", "toys", CRITIC)
+    assert list(difference_tests(toy, table)["statistic"]) == ["forward_kl", "jensen_shannon"]
+    assert difference_tests(toy, table.head(0)).empty
+    assert difference_tests(toy, table.assign(n_candidate=1, n_reference=10)).empty  # none could reach 5 %
+    with pytest.raises(MacroscopeError, match="statistic 'mine': nothing declares what it is"):
+        difference_tests(toy, table.head(1).assign(statistic="mine"))
 
 
 def test_a_critic_that_cannot_be_is_refused():

@@ -16,7 +16,8 @@ from macroscope.stages import Stage
 OTHER = {
     "coherence": {
         "encoder": "bert-base-cased", "max_tokens": 77, "epochs": 2.0, "batch_size": 5, "learning_rate": 0.1,
-        "max_train_sections": 9, "calibrate": False, "smoothing": [0.3], "convention": "published",
+        "max_train_sections": 9, "calibrate": False, "prior": "additive",
+        "smoothing": [0.3], "convention": "published",
         "error_threshold": 0.2,
     },
     "tendencies": {
@@ -30,8 +31,8 @@ OTHER = {
         "convention": "published",
     },
     "strings": {
-        "estimator": "lstm", "order": 2, "folds": 3, "scale": 2.0, "weights": 7, "permutations": 111,
-        "lstm": {"layers": 1, "epochs": 2.0}, "convention": "published",
+        "estimator": "lstm", "shared_vocabulary": False, "order": 2, "folds": 3, "scale": 2.0, "weights": 7,
+        "permutations": 111, "lstm": {"layers": 1, "epochs": 2.0}, "convention": "published",
     },
 }  # fmt: skip
 """Every option that changes a number of the critics, with another value than its default."""
@@ -108,7 +109,8 @@ def test_what_ran_is_what_the_signature_says():
     for name, critic in critics().items():
         defaults = critic.options()
         same = {n for n in critic.options.model_fields if getattr(plan.config.critic(name), n) == getattr(defaults, n)}
-        assert same <= {"tokenizer", "probing"}  # one has a single value, the other changes no number of the critic
+        # One has a single value, the others change no number of the critic.
+        assert same <= {"tokenizer", "probing", "training_samples"}
     for name, stage in plan.critics.jobs():
         critic, ran = critics()[name], {}
         for earlier in before(critic, stage):
@@ -155,7 +157,8 @@ def test_values_of_the_run():
         "checkpoints": f"{FOLDER}/coherence/wiki/checkpoints",
     }
     job = {"corpus": "wiki", "system": "shuffled"}
-    assert values(plan, "coherence", "explain", **job) == {"system": "shuffled", "confidence": "0.9"}
+    given = values(plan, "coherence", "explain", **job)
+    assert (given["system"], json.loads(given["resampling"])["confidence"]) == ("shuffled", 0.9)
     assert values(plan, "coherence", "theory", **job) == {"order": "shuffled", "seed": "3"}
 
 
@@ -346,3 +349,48 @@ def test_an_input_that_nothing_makes_is_one_sentence(monkeypatch):
         MacroscopeError, match="critic 'strings', stage 'compare': no 'latent' can be read; did you mean"
     ):
         plan.critics.inputs("strings", "compare")
+
+
+# ---- variants --------------------------------------------------------------------------------------------------------
+
+
+def test_a_variant_judges_beside_its_critic_with_options_of_its_own():
+    asked = [{"corpus": "web", "systems": ["mine"], "critics": ["clusters", "clusters-k-4", "strings-lstm"]}]
+    plan = plan_of(
+        asked,
+        critics={"clusters": {"number_of_clusters": 9, "seeds": 3, "probing": [PROBING]}},
+        variants={"clusters": {"k-4": {"number_of_clusters": 4}}, "strings": {"lstm": {"estimator": "lstm"}}},
+    )
+    assert [c for c, _, system in plan.critics.comparisons if system == "mine"] == asked[0]["critics"]
+    expected = {
+        "clusters": {"number_of_clusters": 9, "seeds": 3},
+        "clusters-k-4": {"number_of_clusters": 4, "seeds": 5},
+        "strings-lstm": {"estimator": "lstm"},
+    }
+    for critic, options in expected.items():
+        assert options.items() <= json.loads(plan.critics.options(critic, "compare")).items()
+    where = {"corpus": "web", "system": "mine"}
+    assert plan.critics.place("statistics", "clusters-k-4", **where).endswith("/clusters-k-4/web/mine.csv")
+    assert "critic:clusters-k-4|" in plan.critics.signature("clusters-k-4")
+    assert ("clusters-k-4", "compare") in plan.critics.jobs()
+    shown = plan.critics.shown_files("report")
+    assert any("/clusters/web/probing/" in path for path in shown)
+    assert not any("/clusters-k-4/web/probing/" in path for path in shown)
+
+
+@pytest.mark.parametrize(
+    ("variants", "critic", "message"),
+    [
+        ({"clusters": {"k4": {"number_of_cluster": 4}}}, "clusters", "variants.clusters.k4.number_of_cluster"),
+        ({"cluster": {}}, "clusters", "variants.cluster: there is no such key; did you mean 'clusters'"),
+        ({"clusters": {"k4": {}}}, "clusters-k5", "there is no critic 'clusters-k5'; did you mean 'clusters-k4'"),
+        (
+            {"clusters": {"k4": {"probing": [PROBING]}}},
+            "clusters",
+            "variants only judge systems; set it in critics.clusters",
+        ),
+    ],
+)
+def test_variants_are_checked(variants, critic, message):
+    with pytest.raises(MacroscopeError, match=message):
+        plan_of([{"corpus": "wiki", "critics": [critic]}], variants=variants)

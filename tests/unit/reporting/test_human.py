@@ -64,7 +64,7 @@ def statistics_of(systems=NAMES, seed=0):
             rows.append({"critic": critic, "statistic": statistic, "system": system, "value": value, "p_value": p})
     rows.append({"critic": "coherence", "statistic": "latent_ppl", "system": "control", "value": 30.0})
     rows.append({"critic": "perplexity", "statistic": "word_ppl", "system": systems[0], "value": 30.0})
-    return pd.DataFrame(rows, columns=list(TIDY)).assign(corpus="web")
+    return pd.DataFrame(rows, columns=list(TIDY)).assign(corpus="web", n_reference=50, n_candidate=50)
 
 
 @pytest.fixture

@@ -46,20 +46,37 @@ def test_ids_of_figures_do_not_collide(tmp_path):
     assert "url(#f-a-p1)" in figures[0]
 
 
-def test_adjustment_is_over_one_statistic_of_one_critic():
-    table = pd.DataFrame({"critic": "k", "statistic": ["a", "a", "b"], "p_value": [0.01, 0.04, 0.03], "value": 1.0})
-    table = table.assign(corpus="wiki", system=["mine", "other", "mine"])
-    assert list(with_adjusted_p_values(table)["p_adjusted"]) == [0.02, 0.04, 0.03]
+def test_numbers_of_no_critic_are_not_adjusted():
+    table = pd.DataFrame({"critic": "perplexity", "statistic": ["a", "b"], "p_value": [0.01, None], "value": 1.0})
+    assert with_adjusted_p_values(table.assign(corpus="wiki", system="mine"))["p_adjusted"].isna().all()
 
 
-def test_all_differences_of_one_system_are_a_family_for_a_critic_without_a_prior():
+def test_all_differences_of_one_system_by_a_critic_with_a_prior_are_a_family():
+    statistics = ["latent_ppl", "posterior_entropy", "latent_ppl_map", "transition_error_share"]
+    table = pd.DataFrame(
+        {
+            "statistic": statistics,
+            "p_value": [0.01, 0.04, 0.001, 0.5],
+            "value": 1.0,
+            "n_reference": 50,
+            "n_candidate": 50,
+        }
+    )
+    adjusted = with_adjusted_p_values(table.assign(critic="coherence", corpus="wiki", system="mine"))["p_adjusted"]
+    assert list(adjusted[:2]) == pytest.approx([0.03, 0.06])
+    assert pd.isna(adjusted[2])  # the same difference again
+    assert adjusted[3] == 0.5
+
+
+def test_all_differences_of_one_system_by_a_critic_without_a_prior_are_a_family():
     statistics = ["length_ks", "tvd_sup", "zipf_d_own", "zipf_s"]
     system = pd.DataFrame({"statistic": statistics, "p_value": [0.01, 0.04, 0.03, None], "value": 1.0})
+    system = system.assign(n_reference=50, n_candidate=50)
     other = system.assign(system="other", p_value=[1e-6, 1e-6, 0.04, None])
     table = pd.concat([system.assign(system="mine"), other], ignore_index=True)
     adjusted = with_adjusted_p_values(table.assign(critic="tendencies", corpus="wiki"))
     mine = adjusted[adjusted["system"] == "mine"].set_index("statistic")["p_adjusted"]
     assert mine["length_ks"] == 0.02
     assert mine["tvd_sup"] == 0.04
-    assert mine["zipf_d_own"] == 0.04  # distances to a law: over the systems
+    assert pd.isna(mine["zipf_d_own"])  # a distance to a law, which real text does not keep either
     assert pd.isna(mine["zipf_s"])

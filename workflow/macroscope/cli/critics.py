@@ -12,7 +12,7 @@ app = typer.Typer(help="Documents -> latents, T(x).", no_args_is_help=True)
 
 @app.command()
 def run(
-    critic: Annotated[str, typer.Option(help="Name of the critic.")],
+    critic: Annotated[str, typer.Option(help="Name of the critic, or of a variant.")],
     stage: StageName,
     output: Output,
     inputs: Inputs = None,
@@ -23,11 +23,10 @@ def run(
 ) -> None:
     """Run a stage of a critic: train, fit_prior, project, score, explain, compare ..., or one of its own."""
     from macroscope.cli.options import parse_options
-    from macroscope.critics import critics
+    from macroscope.critics import critic_named
     from macroscope.critics.running import run_critic
-    from macroscope.registry import require
 
-    found = require(critic, critics(), "critic")
+    found = critic_named(critic)
     parsed = parse_options(found.options, options)
     run_critic(found, stage, parsed, inputs or [], values or [], output, (shard, documents_per_shard))
 

@@ -41,6 +41,8 @@ def _group(place: str, title: str, model: type[BaseModel], shown: set[tuple[str,
     for name, field in fields:
         yield f"| `{name}` | {_type(field.annotation)} | {_default(field)} | {_escape(field.description or '')} |"
     yield ""
+    if place == "variants":  # their options are the critics' own
+        return
     for name, field in model.model_fields.items():
         inner = name if place == "config" else f"{place}.{name}"
         for tag, group in _groups(field.annotation):

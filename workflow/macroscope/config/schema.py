@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError, create_model, model_vali
 from macroscope.config.options import CONTROL, KEPT_NAMES, Name, Options, require_name
 from macroscope.config.unions import union_of
 from macroscope.corpora import sources
-from macroscope.critics import critics
+from macroscope.critics import VARIANT, critics, own_options, variant_name
 from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.reporting.options import HumanJudgements
@@ -36,7 +36,7 @@ class Comparison(Options):
 
     corpus: str = Field(description="Name of the corpus.")
     systems: Literal["all"] | list[str] = Field("all", description="Names of systems; all = all that apply.")
-    critics: list[str] = Field(min_length=1, description="Names of critics.")
+    critics: list[str] = Field(min_length=1, description="Names of critics, and of variants (<critic>-<name>).")
 
 
 Critics = create_model(
@@ -44,6 +44,18 @@ Critics = create_model(
     __base__=Options,
     **{  # type: ignore[call-overload]
         name: (critic.options, Field(critic.options(), description=f"The {name} critic."))
+        for name, critic in critics().items()
+    },
+)
+
+Variants = create_model(
+    "Variants",
+    __base__=Options,
+    **{  # type: ignore[call-overload]
+        name: (
+            dict[Name, critic.options],  # type: ignore[name-defined]
+            Field({}, description=f"Variants of the {name} critic, by names of your own."),
+        )
         for name, critic in critics().items()
     },
 )
@@ -61,6 +73,11 @@ class Config(Options):
     corpora: dict[Name, AnyCorpus] = Field(min_length=1, description="Collections of real documents.")
     systems: dict[Name, AnySystem] = Field({}, description="What produces the texts that are judged.")
     critics: Critics = Field(Critics(), description="Options of the critics.")
+    variants: Variants = Field(
+        Variants(),
+        description="The critics again, with other options: what is not said has its default, not the critic's own"
+        " value. Comparisons ask for <critic>-<name>, such as clusters-bert.",
+    )
     comparisons: list[Comparison] = Field(min_length=1, description="Which systems are judged where, by what.")
     human_judgements: list[HumanJudgements] = Field(
         [], description="Human judgements to correlate every statistic with."
@@ -91,7 +108,7 @@ class Config(Options):
             place = f"comparisons.{number}"
             require_name(comparison.corpus, self.corpora, f"{place}.corpus", "corpus")
             for critic in comparison.critics:
-                require_name(critic, critics(), f"{place}.critics", "critic")
+                require_name(critic, [*critics(), *self.variant_names()], f"{place}.critics", "critic")
             for system in [] if comparison.systems == "all" else comparison.systems:
                 require_name(system, {**self.systems, CONTROL: None}, f"{place}.systems", "system")
                 self._require_samples(system, comparison.corpus, place)
@@ -112,6 +129,13 @@ class Config(Options):
         """Each group of options checks its own names."""
         for name in critics():
             self.critic(name).check(f"critics.{name}", self)
+            for own, options in getattr(self.variants, name).items():
+                place = f"variants.{name}.{own}"
+                options.check(place, self)
+                defaults = type(options)()
+                for option in sorted(own_options(critics()[name].data)):
+                    if getattr(options, option) != getattr(defaults, option):
+                        raise ValueError(f"{place}.{option}: variants only judge systems; set it in critics.{name}")
         seen: dict[tuple[str, str], int] = {}
         for number, entry in enumerate(self.human_judgements):
             earlier = seen.setdefault((entry.corpus, short_name(entry.table)), number)
@@ -128,8 +152,13 @@ class Config(Options):
         return {**self.statistics.model_dump(), "seed": self.seed}
 
     def critic(self, name: str) -> Any:
-        """Options of a critic."""
-        return getattr(self.critics, name)
+        """Options of a critic or of a variant."""
+        critic, _, own = name.partition(VARIANT)
+        return getattr(self.variants, critic)[own] if own else getattr(self.critics, critic)
+
+    def variant_names(self) -> list[str]:
+        """All variants, as comparisons ask for them."""
+        return [variant_name(critic, own) for critic in critics() for own in getattr(self.variants, critic)]
 
     def judged_systems(self, corpus: str) -> list[str]:
         """Systems that some critic judges against a corpus, real text aside."""

@@ -1,10 +1,11 @@
 """documents -> latents, T(x): one folder a critic, with all that is known of it; anyone's package may bring another."""
 
+from dataclasses import replace
 from functools import cache
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import STAGES, Critic
 from macroscope.errors import MacroscopeError
-from macroscope.registry import Declared, find
+from macroscope.registry import Declared, find, require
 
 GROUP = "macroscope.critics"
 """Group of entry points by which other packages declare critics."""
@@ -12,6 +13,10 @@ GROUP = "macroscope.critics"
 
 KEPT = frozenset({"perplexity"})
 """Names that no critic may have: the folder of statistics of that name is the language models'."""
+
+
+VARIANT = "-"
+"""Between the name of a critic, which is an identifier, and that of its variant."""
 
 
 @cache
@@ -25,3 +30,32 @@ def critics() -> dict[str, Declared[Critic]]:
                 f" the config, such as section_order, and not {', '.join(sorted(KEPT))}; rename its entry point"
             )
     return found
+
+
+def variant_name(critic: str, own: str) -> str:
+    """Name under which a variant of a critic stands in comparisons, folders and tables ("clusters-gpt2")."""
+    return f"{critic}{VARIANT}{own}"
+
+
+def critic_named(name: str) -> Declared[Critic]:
+    """Return a critic, or the critic of a variant under the variant's name.
+
+    Raises
+    ------
+    MacroscopeError
+        Where there is no such critic.
+    """
+    return replace(require(name.partition(VARIANT)[0], critics(), "critic"), name=name)
+
+
+def own_options(critic: Critic) -> set[str]:
+    """Options that no standard stage looks at: a variant has the standard stages alone."""
+    looked_at: dict[bool, set[str]] = {True: set(), False: set()}
+    for name, stage in critic.stages.items():
+        looked_at[name in STAGES].update(stage.options)
+    return looked_at[False] - looked_at[True]
+
+
+def is_critic(name: str) -> bool:
+    """Whether a name is a critic's or could be that of a variant of one."""
+    return name.partition(VARIANT)[0] in critics()

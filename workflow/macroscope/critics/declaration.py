@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatch
 from functools import cached_property
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from macroscope.config.options import Options
 from macroscope.registry import Declared
-from macroscope.stages import Stage
+from macroscope.stages import Stage, load
+from macroscope.statistics.declaration import Statistic, declared
 
 if TYPE_CHECKING:  # the config imports this module, and must start at once
     import pandas as pd
@@ -55,9 +56,12 @@ class Critic:
         Name of each stage -> what runs.
     latents
         Columns of its latents.
-    not_tests
-        Patterns of the statistics whose p-values test no difference to real text, or the same difference again, such
-        as the distance to a law that real text does not keep either ("*_d_own").
+    statistics
+        "module:NAME" of what it declares of its statistics: tuples of `statistics.declaration.Statistic`. Of several
+        that fit a name the first one holds.
+    certainty
+        Name of the statistic that says how sure the projection is of a system's own text; it stands beside the latent
+        PPL in the headline. "": there is none.
     gives_log_q
         Whether its evidence of a system has texts.parquet with the columns id, side and log_q, an estimate of the log
         probability that the system gives to a text: it is held against the model's own where that is known.
@@ -72,7 +76,8 @@ class Critic:
     options: str
     stages: Mapping[str, Stage]
     latents: str = "id"
-    not_tests: tuple[str, ...] = field(default=())
+    statistics: tuple[str, ...] = field(default=())
+    certainty: str = ""
     gives_log_q: bool = False
     theory_of: tuple[str, ...] = field(default=())
     criticize: Mapping[str, Any] | None = None
@@ -95,10 +100,6 @@ class Critic:
     def compares(self) -> bool:
         """Whether it compares collections by statistics of its own."""
         return "compare" in self.stages
-
-    def tests(self, statistic: str) -> bool:
-        """Whether the p-value of a statistic tests a difference to real text."""
-        return not any(fnmatch(statistic, pattern) for pattern in self.not_tests)
 
     def uses(self, stage: str) -> set[str]:
         """Options that change what a stage writes: its own, and those of the stages whose output it reads."""
@@ -125,9 +126,30 @@ def captions_of(package: str) -> Path:
     return Path(folder) / "captions"
 
 
-def difference_tests(critic: Critic, statistics: "pd.DataFrame") -> "pd.DataFrame":
-    """Those rows of a critic's tidy statistics that test a difference to real text, each test once."""
-    return statistics[statistics["p_value"].notna() & statistics["statistic"].map(critic.tests).astype(bool)]
+def statistics_of(critic: Declared[Critic]) -> tuple[Statistic, ...]:
+    """Everything that a critic declares of its statistics."""
+    return tuple(chain.from_iterable(load(where, critic.package) for where in critic.data.statistics))
+
+
+def difference_tests(critic: Declared[Critic], statistics: "pd.DataFrame") -> "pd.DataFrame":
+    """Those rows of a critic's tidy statistics that test a difference to real text, each test once.
+
+    With so few documents that no test could reach 5 %, whatever they are like, there are no tests.
+    """
+    import numpy as np
+
+    from macroscope.statistics.exchange import Exchange
+    from macroscope.statistics.tidy import SIGNIFICANT
+
+    known = statistics_of(critic)
+    tested = statistics[statistics["p_value"].notna()]
+    sizes = zip(tested["n_reference"].astype(int), tested["n_candidate"].astype(int), strict=True)
+    floors = {size: Exchange(size).smallest_p for size in set(sizes)}
+    chosen = [
+        declared(known, row.statistic).difference and floors[int(row.n_reference), int(row.n_candidate)] <= SIGNIFICANT
+        for row in tested.itertuples()
+    ]
+    return tested[np.array(chosen, dtype=bool)]
 
 
 def signature(critic: Declared[Critic], options: Options, stage: str) -> str:

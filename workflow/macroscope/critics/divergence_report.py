@@ -123,7 +123,7 @@ def _panel(axes: Axes, statistics: pd.DataFrame, systems: list[str], name: str) 
                 error = [[row["value"] - row["ci_low"]], [row["ci_high"] - row["value"]]]
             axes.errorbar(row["value"], y, xerr=error, fmt="o", ms=4, capsize=2, color=colour, label=label(what))
         if corrected and np.isfinite(plain["value"]):
-            text = "as usually reported (biased upward)"
+            text = "as usually reported"
             axes.plot(plain["value"], y, marker="o", ms=6, mfc="none", mec=VERMILION, ls="", label=label(text))
     axes.set_xlabel(DIVERGENCES[name])
     axes.grid(axis="y", visible=False)

@@ -101,6 +101,8 @@ class ReportItem:
         Columns that stand in the table's CSV file alone, such as signatures.
     warning
         A sentence that says why the critic's numbers cannot be trusted here, or None; it also stands by the headline.
+    unusable
+        Whether, for that, the critic's numbers on the corpus are not in the headline.
     """
 
     name: str
@@ -111,6 +113,7 @@ class ReportItem:
     caption: str = ""
     hidden: tuple[str, ...] = ()
     warning: str | None = None
+    unusable: bool = False
 
     @property
     def shown(self) -> pd.DataFrame | None:

@@ -1,6 +1,6 @@
 """The comparison of critics whose latents are numbers of every text: a stage to declare, and its table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,10 +9,11 @@ from macroscope.critics.cells import REAL_TEXT_HALVES, cell
 from macroscope.critics.findings import Findings
 from macroscope.critics.halves import compare_with_control
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.columns import compare_columns, mean_interval
+from macroscope.statistics.columns import NUMBERS, compare_columns, mean_interval
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import ROWS, UNDEFINED, rows_table
 
+STATISTICS = tuple(replace(statistic, pattern=f"*_{statistic.pattern}") for statistic in NUMBERS)
 SHOWN = {"mean": "mean", "mean_difference": "difference to real text", "ks": "D to real text", "hedges_g": "Hedges' g"}
 
 
@@ -35,12 +36,13 @@ def compare_numbers(control_latents: Path, latents: Path, *, resampling: Resampl
     """
 
     def describe(table: pd.DataFrame) -> pd.DataFrame:
-        means = [(name, table[name].dropna().to_numpy(float)) for name in table.columns]
+        means = [(name, table[name].dropna().to_numpy(float)) for name in table.columns if name != "id"]
         rows = [(f"{name}_mean", *mean_interval(values, resampling), UNDEFINED) for name, values in means]
         return rows_table(rows, (0, len(table)), lambda _: "no text has the number")
 
     def compare(reference: pd.DataFrame, candidate: pd.DataFrame) -> _Found:
-        table = compare_columns(reference, candidate, list(reference.columns), resampling)
+        columns = [name for name in reference if name != "id"]
+        table = compare_columns(reference, candidate, columns, resampling)
         table = table[table["statistic"] != "mean"]
         return _Found(table.assign(statistic=table["column"] + "_" + table["statistic"])[ROWS])
 
@@ -75,7 +77,8 @@ def numbers_table(findings: Findings, columns: dict[str, str]) -> pd.DataFrame:
 
 
 def _read_numbers(path: Path) -> pd.DataFrame:
-    table = pd.read_parquet(path).select_dtypes("number")
-    if table.empty and not len(table.columns):
+    table = pd.read_parquet(path)
+    numbers = table.select_dtypes("number")
+    if not len(numbers.columns):
         raise MacroscopeError(f"{path}: the latents have no column of numbers")
-    return table
+    return numbers.assign(id=table["id"])

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from macroscope.config.options import CONTROL
-from macroscope.critics import critics
+from macroscope.critics import critic_named, critics
 from macroscope.critics.declaration import MAKES, SHOWN, STAGES, Critic, captions_of, signature
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
@@ -68,17 +68,17 @@ class CriticsPlan:
     Attributes
     ----------
     found
-        Every critic that is there, of the config or not.
+        Every critic that is there, of the config or not, and the config's variants.
     own
         Plans of the critics that have unusual stages.
     """
 
     def __init__(self, config: "Config", corpora: "CorporaPlan", systems: "SystemsPlan") -> None:
         self.config, self.corpora, self.systems = config, corpora, systems
-        self.found = critics()
+        self.found = {**critics(), **{name: critic_named(name) for name in config.variant_names()}}
         self.own = {
             name: load(critic.data.plan, critic.package)(config, f"results/{config.run}")
-            for name, critic in self.found.items()
+            for name, critic in critics().items()
             if critic.data.plan
         }
 
@@ -325,7 +325,7 @@ class CriticsPlan:
     def _shown(self, critic: str, corpus: str, stage: str) -> Iterator[str]:
         declared = self.declared(critic)
         for name in declared.stages[stage].inputs if stage in declared.stages else ():
-            if name.removeprefix(_ALL) not in PLACES:
+            if name.removeprefix(_ALL) not in PLACES and critic in self.own:
                 yield from self.own[critic].inputs(name, corpus)
             for system in self.chapters[critic, corpus] if name.startswith(_ALL) else ():
                 yield self.place(name.removeprefix(_ALL), critic, corpus=corpus, system=system)

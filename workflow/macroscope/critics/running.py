@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import Critic, statistics_of
 from macroscope.documents import Collection
 from macroscope.registry import Declared
 from macroscope.stages import arguments
@@ -45,9 +45,12 @@ def run_critic(
     if not compares:
         stage.function(critic.package)(**given, output=output)
         return
+    from macroscope.statistics.declaration import declared
     from macroscope.statistics.tidy import write_statistics
 
     about = {key: given[key] for key in _OF_STATISTICS}
     read = {key: value for key, value in given.items() if key in (*stage.inputs, *stage.values, "options")}
     table = stage.function(critic.package)(**read)
+    for name in table["statistic"].unique():
+        declared(statistics_of(critic), name)
     write_statistics(table, output, critic=critic.name, **about)

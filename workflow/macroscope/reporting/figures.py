@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, PURPLE, VERMILION
 from macroscope.config.options import CONTROL
-from macroscope.critics import critics
+from macroscope.critics import critic_named
 from macroscope.files import atomic
 from macroscope.plotting import save, style
 from macroscope.reporting.human import correlations_of, judged_by_people, only, quality_measures, read_correlations
@@ -32,9 +32,11 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
         for findings in results.findings(statistics, folder):
             overview(findings)
             critic, corpus = findings.critic, findings.corpus
-            if not (findings.systems and critics()[critic].data.scores):
+            if not (findings.systems and critic_named(critic).data.scores):
                 continue
             rows = headline[headline["corpus"] == corpus]
+            if rows[f"{critic}_latent_ppl"].isna().all():  # not usable, as the headline says
+                continue
             known = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
             figure = latent_ppl_figure(rows, critic, corpus, known, 100 * results.plan.config.statistics.confidence)
             save(figure, folder / f"latent_ppl_{critic}_{corpus}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.config.options import CONTROL
-from macroscope.critics import critics
+from macroscope.critics import critic_named, is_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.divergence_report import DIVERGENCES
 from macroscope.reporting.options import HumanJudgements
@@ -114,9 +114,8 @@ def quality_measures(statistics: pd.DataFrame) -> set[tuple[str, str]]:
         names = set(some["statistic"])
         chosen = {n for n in names if n.startswith("latent_ppl") and n != "latent_ppl_ratio"} | names & {"word_ppl"}
         chosen |= names & set(DIVERGENCES)
-        declared = critics().get(str(critic))
-        if declared is not None and declared.data.compares:
-            tests = set(difference_tests(declared.data, some)["statistic"])
+        if is_critic(str(critic)) and (declared := critic_named(str(critic))).data.compares:
+            tests = set(difference_tests(declared, some)["statistic"])
             chosen |= {n for n in tests if not n.endswith("_difference")}
         found |= {(str(critic), name) for name in chosen}
     return found

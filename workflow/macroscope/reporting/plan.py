@@ -22,13 +22,18 @@ class ReportingPlan:
         """Every (corpus, system) that is judged and makes a language model."""
         return [pair for pair in self.critics.pairs if self.systems.language_models.has_model(pair[1])]
 
+    def measured_systems(self) -> list[tuple[str, str]]:
+        """Every other (corpus, system) that is judged and has a perplexity."""
+        return [pair for pair in self.critics.pairs if self.systems.all[pair[1]].has_perplexity()]
+
     def trained_models(self) -> list[tuple[str, str]]:
         """Those of them that are trained, not taken as published."""
         return [pair for pair in self.language_models() if self.systems.language_models.is_trained(pair[1])]
 
     def statistics(self) -> list[str]:
         """Every table of statistics, perplexities included."""
-        models = [f"{self.results}/statistics/perplexity/{c}/{system}.csv" for c, system in self.language_models()]
+        measured = [*self.language_models(), *self.measured_systems()]
+        models = [f"{self.results}/statistics/perplexity/{corpus}/{system}.csv" for corpus, system in measured]
         return [*self.critics.statistics(), *models]
 
     def tables_read(self) -> dict[str, list[str]]:

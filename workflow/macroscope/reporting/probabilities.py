@@ -6,7 +6,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import COLOURS, GREY
-from macroscope.critics import critics
 from macroscope.plotting import style
 from macroscope.reporting.results import Results
 from macroscope.statistics.correlation import correlate
@@ -32,7 +31,7 @@ def probability_table(results: Results) -> pd.DataFrame:
     for corpus, system in results.plan.critics.known_log_q():
         table = pd.read_parquet(results.plan.systems.language_models.log_probabilities(corpus, system))
         known = table.set_index("id")["log_probability"]
-        for critic, declared in critics().items():
+        for critic, declared in results.plan.critics.found.items():
             if not declared.data.gives_log_q or (critic, corpus, system) not in results.plan.critics.comparisons:
                 continue
             texts = pd.read_parquet(

@@ -11,7 +11,7 @@ from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
 from macroscope import __version__
-from macroscope.critics import critics
+from macroscope.critics import critic_named
 from macroscope.critics.declaration import captions_of
 from macroscope.critics.findings import ReportItem
 from macroscope.files import atomic
@@ -110,7 +110,6 @@ class Captions:
         self.config = results.plan.config
         self.values = {
             "confidence": f"{100 * self.config.statistics.confidence:g}",
-            "compares": any(critics()[critic].data.compares for critic, _ in results.plan.critics.chapters),
         }
         self.environment = Environment(undefined=StrictUndefined)
 
@@ -121,7 +120,7 @@ class Captions:
     def of_critic(self, critic: str, name: str) -> str:
         """Caption `name` of a critic as HTML; it knows the critic's `options`."""
         return self._html(
-            captions_of(critics()[critic].package) / f"{name}.rst", {"options": self.config.critic(critic)}
+            captions_of(critic_named(critic).package) / f"{name}.rst", {"options": self.config.critic(critic)}
         )
 
     def _html(self, path: Path, values: Mapping[str, object]) -> str:
@@ -251,7 +250,7 @@ def _shown(item: ReportItem, critic: str, corpus: str, captions: Captions) -> Sh
 
 def _training(results: Results, tables: Path, figures: Path, captions: Captions) -> list[Shown]:
     """Sizes and perplexities of the language models, then their training curves."""
-    if not results.language_models():
+    if not results.language_models() and not results.measured_systems():
         return []
     return [
         _table("models", "The language models", tables / "models.csv", captions),

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from macroscope.config.schema import load_config
-from macroscope.critics import critics
+from macroscope.critics import critic_named
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.documents import Provenance, read_provenance
 from macroscope.files import read_json
@@ -43,6 +43,10 @@ class Results:
     def language_models(self) -> list[tuple[str, str]]:
         """Every (corpus, language model)."""
         return self.plan.reporting.language_models()
+
+    def measured_systems(self) -> list[tuple[str, str]]:
+        """Every other (corpus, system) that has a perplexity."""
+        return self.plan.reporting.measured_systems()
 
     def trained_models(self) -> list[tuple[str, str]]:
         """Every (corpus, language model) that was trained, not taken as published."""
@@ -101,14 +105,14 @@ class Results:
 
 def overview(findings: Findings) -> None:
     """Draw what a critic draws of all systems of a corpus."""
-    critic = critics()[findings.critic]
+    critic = critic_named(findings.critic)
     if "overview" in critic.data.stages:
         critic.stage("overview").function(critic.package)(findings)
 
 
 def report_items(findings: Findings) -> list[ReportItem]:
     """What a critic contributes to the report of a corpus."""
-    critic = critics()[findings.critic]
+    critic = critic_named(findings.critic)
     return critic.stage("report").function(critic.package)(findings) if "report" in critic.data.stages else []
 
 

@@ -1,12 +1,16 @@
 """Tables of a run: every number, and the tables of the papers in kind, as CSV and LaTeX."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from macroscope.critics import critics
+from macroscope.config.options import CONTROL
+from macroscope.critics import critic_named
 from macroscope.critics.declaration import difference_tests
+from macroscope.critics.findings import ReportItem
 from macroscope.files import atomic
 from macroscope.reporting.adjustment import with_adjusted_p_values
 from macroscope.reporting.human import (
@@ -50,10 +54,14 @@ def write_tables(config: Path, output: Path) -> None:
     """
     results = Results(config)
     statistics = with_adjusted_p_values(results.statistics())
+    items = {
+        (findings.critic, findings.corpus): report_items(findings)
+        for findings in results.findings(statistics, output.parent / "figures")
+    }
     with atomic(output) as folder:
         folder.mkdir()
         statistics.to_csv(folder / "statistics.csv", index=False)
-        headline = headline_table(results, statistics)
+        headline = headline_table(results, statistics, unusable_chapters(items))
         headline.to_csv(folder / "headline.csv", index=False)
         (folder / "headline.tex").write_text(to_latex(display_headline(headline)), encoding="utf-8")
         truth = known_truth_table(results, statistics)
@@ -67,10 +75,10 @@ def write_tables(config: Path, output: Path) -> None:
             probabilities.to_csv(folder / "probability_correlations.csv", index=False)
         results.corpus_table("summary").to_csv(folder / "corpora.csv", index=False)
         dropped_table(results).to_csv(folder / "dropped.csv", index=False)
-        for findings in results.findings(statistics, output.parent / "figures"):
-            for item in report_items(findings):
+        for (critic, corpus), contributed in items.items():
+            for item in contributed:
                 if item.table is not None and item.shown is not None:
-                    stem = f"{findings.critic}_{findings.corpus}_{item.name}"
+                    stem = f"{critic}_{corpus}_{item.name}"
                     item.table.to_csv(folder / f"{stem}.csv", index=False)
                     (folder / f"{stem}.tex").write_text(to_latex(item.shown), encoding="utf-8")
         _write_correlations(results, statistics, folder)
@@ -99,17 +107,32 @@ def read_statistics(tables: Path) -> pd.DataFrame:
     return pd.read_csv(tables / "statistics.csv", keep_default_na=False, na_values=[""])
 
 
-def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
+Chapter = tuple[str, str]
+"""(critic, corpus)"""
+
+
+def unusable_chapters(items: Mapping[Chapter, Sequence[ReportItem]]) -> set[Chapter]:
+    """Critics and corpora whose numbers are not good enough for the headline, as the critics' own items say."""
+    return {chapter for chapter, contributed in items.items() if any(item.unusable for item in contributed)}
+
+
+def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[Chapter]) -> pd.DataFrame:
     """One row a corpus and system: what it is, its perplexity, and its latent PPL under every critic.
+
+    Parameters
+    ----------
+    unusable
+        What is left out: its numbers are NaN, and <critic>_usable is False.
 
     Returns
     -------
     data frame
         corpus, system, kind, base, setting, decoding, n; word_ppl and token_ppl of the model that is sampled (NaN where
-        the system is no language model of this run); for every critic with a prior <critic>_latent_ppl, <critic>_ratio
-        (to the control) and <critic>_p_value (BH-adjusted), each perplexity and ratio with _low and _high; for every
-        critic that compares <critic>_tests and <critic>_different: how many of its tests of a difference have an
-        adjusted p-value below 5 %.
+        the system is no language model of this run); for every critic with a prior <critic>_usable,
+        <critic>_latent_ppl, <critic>_ratio (to the control), <critic>_detectable (the smallest ratio above 1 that is
+        found with a power of 80 %), <critic>_p_value (BH-adjusted), <critic>_certainty (of the projection) with its
+        adjusted <critic>_certainty_p_value, each perplexity and ratio with _low and _high; for every critic
+        <critic>_tests and <critic>_different: how many of its tests of a difference have an adjusted p-value below 5 %.
     """
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
@@ -123,26 +146,50 @@ def headline_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
             rows_of_critic = rows_of(statistics, critic, corpus)
             own = rows_of_critic[rows_of_critic["system"] == system]
             row["n"] = own["n_candidate"].max()
-            declared = critics()[critic].data
-            if declared.scores:
-                row |= _estimate(indexed, (corpus, system, critic, "latent_ppl"), f"{critic}_latent_ppl")
-                row |= _estimate(indexed, (corpus, system, critic, "latent_ppl_ratio"), f"{critic}_ratio")
-                row[f"{critic}_p_value"] = _value(indexed, (corpus, system, critic, "latent_ppl"), "p_adjusted")
-            if declared.compares:
-                tests = difference_tests(declared, own)["p_adjusted"]
-                row |= {f"{critic}_tests": len(tests), f"{critic}_different": int((tests < SIGNIFICANT).sum())}
+            declared = critic_named(critic)
+            if declared.data.scores:
+                usable = (critic, corpus) not in unusable
+                row |= {f"{critic}_usable": usable} | _latent_ppl(
+                    indexed, (corpus, system, critic), declared.data.certainty, usable
+                )
+            tests = difference_tests(declared, own)["p_adjusted"]
+            row |= {f"{critic}_tests": len(tests), f"{critic}_different": int((tests < SIGNIFICANT).sum())}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
+def _latent_ppl(indexed: pd.DataFrame, key: tuple[str, str, str], certainty: str, usable: bool) -> dict[str, object]:
+    """Headline of one system by a critic with a prior; all NaN where the numbers are not usable."""
+    critic = key[-1]
+    found = _estimate(indexed, (*key, "latent_ppl"), f"{critic}_latent_ppl")
+    found |= _estimate(indexed, (*key, "latent_ppl_ratio"), f"{critic}_ratio")
+    found[f"{critic}_detectable"] = _value(indexed, (*key, "latent_ppl_minimum_detectable"), "value")
+    found[f"{critic}_p_value"] = _value(indexed, (*key, "latent_ppl"), "p_adjusted")
+    if certainty:
+        found[f"{critic}_certainty"] = _value(indexed, (*key, certainty), "value")
+        found[f"{critic}_certainty_p_value"] = _value(indexed, (*key, certainty), "p_adjusted")
+    return found if usable else dict.fromkeys(found, float("nan"))
+
+
 def models_table(results: Results, headline: pd.DataFrame) -> pd.DataFrame:
-    """Return corpus, system, base, parameters, vocabulary, context, token_ppl and word_ppl of every language model."""
-    sizes = [{"corpus": c, "system": s, **results.model_size(c, s)} for c, s in results.language_models()]
+    """Perplexities of all models on the test split, and the sizes of the language models among them.
+
+    Returns
+    -------
+    data frame
+        corpus, system, base, parameters, vocabulary, context, token_ppl, word_ppl.
+    """
+    sizes: list[dict[str, object]] = [
+        {"corpus": c, "system": s, **results.model_size(c, s)} for c, s in results.language_models()
+    ]
+    unsized = dict.fromkeys(("parameters", "vocabulary", "context"))
+    sizes += [{"corpus": c, "system": s, **unsized} for c, s in results.measured_systems()]
     if not sizes:
         return pd.DataFrame()
     known = headline[["corpus", "system", "base", "token_ppl", "word_ppl"]]
     table = pd.DataFrame(sizes).merge(known, on=["corpus", "system"])
-    return table[["corpus", "system", "base", "parameters", "vocabulary", "context", "token_ppl", "word_ppl"]]
+    whole = {name: "Int64" for name in unsized}
+    return table[["corpus", "system", "base", *unsized, "token_ppl", "word_ppl"]].astype(whole)
 
 
 def known_truth_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
@@ -151,14 +198,16 @@ def known_truth_table(results: Results, statistics: pd.DataFrame) -> pd.DataFram
     Returns
     -------
     data frame
-        corpus, critic, system, truth, basis (what the truth is), estimate and gold with _low and _high, and
-        gold_holds_truth: whether the interval from the true latents holds the truth.
+        corpus, critic, system, truth, basis (what the truth is), process (latent PPL of the process under its own
+        probabilities, NaN for other systems), estimate and gold with _low and _high, and gold_holds_truth: whether the
+        interval from the true latents holds the truth.
     """
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
     for critic, corpus, system, theory in results.theory():
         row: dict[str, object] = {"corpus": corpus, "critic": critic, "system": system}
         row |= {"truth": theory["latent_ppl"], "basis": theory["basis"]}
+        row["process"] = theory.get("process_latent_ppl", float("nan"))
         row |= _estimate(indexed, (corpus, system, critic, "latent_ppl"), "estimate")
         gold = _estimate(indexed, (corpus, system, critic, "latent_ppl_gold"), "gold")
         rows.append(row | gold | {"gold_holds_truth": gold["gold_low"] <= theory["latent_ppl"] <= gold["gold_high"]})
@@ -176,16 +225,32 @@ def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
     for column in headline:
         if str(column).endswith("_latent_ppl"):
             critic = str(column).removesuffix("_latent_ppl")
-            shown[f"Latent PPL ({critic})"] = _with_interval(headline, str(column))
+            usable = headline[f"{critic}_usable"] != False  # noqa: E712  NaN where the critic judges something else
+            shown[f"Latent PPL ({critic})"] = np.where(usable, _with_interval(headline, str(column)), "not usable")
             shown[f"× control ({critic})"] = _with_interval(headline, f"{critic}_ratio")
             shown[f"p ({critic})"] = headline[f"{critic}_p_value"].map(format_p_value)
+            shown[f"× to be seen ({critic})"] = headline[f"{critic}_detectable"].map(format_number)
+            if f"{critic}_certainty" in headline:
+                shown[f"Certainty ({critic})"] = [
+                    format_number(value) + (" *" if p < SIGNIFICANT else "")
+                    for value, p in headline[[f"{critic}_certainty", f"{critic}_certainty_p_value"]].to_numpy()
+                ]
         if str(column).endswith("_different"):
             critic = str(column).removesuffix("_different")
             shown[f"Tests that differ ({critic})"] = [
-                "–" if not tests > 0 else f"{different:.0f} of {tests:.0f}"
-                for different, tests in zip(headline[column], headline[f"{critic}_tests"], strict=True)
+                _verdict(system, different, tests)
+                for system, different, tests in zip(
+                    headline["system"], headline[column], headline[f"{critic}_tests"], strict=True
+                )
             ]
     return shown
+
+
+def _verdict(system: str, different: float, tests: float) -> str:
+    """How many tests differ; nothing for real text, and no verdict where no test could have shown anything."""
+    if pd.isna(tests) or system == CONTROL:
+        return "–"
+    return f"{different:.0f} of {tests:.0f}" if tests > 0 else "too few texts"
 
 
 def _settings(headline: pd.DataFrame) -> list[str]:
@@ -198,6 +263,7 @@ def display_known_truth(table: pd.DataFrame) -> pd.DataFrame:
     """Return estimates beside the known truth as a person reads it."""
     shown = pd.DataFrame({"Corpus": table["corpus"], "Critic": table["critic"], "System": table["system"]})
     shown["Truth"] = table["truth"].map(format_number)
+    shown["Under its own probabilities"] = table["process"].map(format_number)
     shown["With true latents"] = _with_interval(table, "gold")
     shown["Estimate"] = _with_interval(table, "estimate")
     shown["The truth is"] = table["basis"]
