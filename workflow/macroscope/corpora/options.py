@@ -117,6 +117,11 @@ class Corpus(Options):
         return None
 
     @property
+    def derived_from(self) -> str | None:
+        """Name of the corpus of the config whose finished documents are the raw ones here; None for most."""
+        return None
+
+    @property
     def extraction_options(self) -> set[str]:
         """Names of the options that reading the raw files looks at."""
         return set(type(self).model_fields) - self.not_extracted

@@ -82,7 +82,8 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
         if options.unit == "line":
             extracted = each_line(extracted)
         shown = progress(extracted, f"filter {corpus}", unit="documents")
-        measured = filters.apply(with_standard_titles(shown, options.language))
+        # Titles are words of the standard form, each lemmatised: a second time could change one.
+        measured = filters.apply(shown if options.derived_from else with_standard_titles(shown, options.language))
         write_documents(passed, _taking_notes(measured, labels, lengths), provenance)
 
         def with_frequent_labels() -> Iterator[Measured]:

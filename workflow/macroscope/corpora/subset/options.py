@@ -1,0 +1,44 @@
+"""Options of the source `subset`."""
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from macroscope.config.options import require_name
+from macroscope.corpora.options import Corpus, TextFilters
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
+
+
+class SubsetCorpus(Corpus):
+    """Documents of another corpus that pass further filters; section types and splits stay that corpus's own."""
+
+    source: Literal["subset"]
+    of: str = Field(description="Name of the other corpus in this config.")
+    filters: TextFilters = Field(TextFilters(), description="Which of its documents are kept.")
+
+    def check(self, place: str, config: "Config") -> None:
+        """Refuse a corpus that is not there, a circle of subsets, and another language than the documents have."""
+        require_name(self.of, config.corpora, f"{place}.of", "corpus")
+        seen = [place.rpartition(".")[2]]
+        other: str | None = self.of
+        while other is not None:
+            if other in seen:
+                raise ValueError(f"{place}.of: {' of '.join([*seen, other])} has no documents of its own")
+            seen.append(other)
+            require_name(other, config.corpora, f"{place}.of", "corpus")
+            other = config.corpora[other].derived_from
+        language = config.corpora[self.of].language
+        if self.language != language:
+            raise ValueError(f"{place}.language: the documents of '{self.of}' are in '{language}'; give the same")
+
+    @property
+    def derived_from(self) -> str:
+        """The other corpus."""
+        return self.of
+
+    def raw_parts(self, place: str, folder: str) -> dict[str, str]:
+        """The finished documents of the other corpus."""
+        return {"documents": str(PurePosixPath(folder).parent / self.of / "documents.parquet")}
