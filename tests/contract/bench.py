@@ -61,7 +61,7 @@ class Bench:
         for system in SYSTEMS:
             for stage in ("score", "explain", "compare"):
                 self.run(stage, system)
-            self._compare_scores(system)
+            self.compare_scores(system)
 
     def write(self, path: Path, texts: Texts) -> Path:
         """Write documents in the language of the case."""
@@ -99,27 +99,8 @@ class Bench:
         run_critic(self.critic, stage, self.options, given, values, made, shard)
         return made
 
-    def statistics(self) -> pd.DataFrame:
-        """Numbers of all systems, with adjusted p-values."""
-        names = ("statistics", "score_statistics")
-        paths = [path for s in SYSTEMS for name in names if (path := self.path(name, s)).exists()]
-        tables = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in paths]
-        return with_adjusted_p_values(pd.concat(tables, ignore_index=True))
-
-    def findings(self) -> Findings:
-        """What the stages of reporting look at."""
-        folder = self.path("inference").parent
-        return Findings(
-            self.critic.name, "c", folder, list(SYSTEMS), self.statistics(), self.options, 0.95, self.folder / "figures"
-        )
-
-    def _input(self, name: str, system: str) -> Path | list[Path] | None:
-        if name == "all_latents":
-            return [self.path("latents", s) for s in SYSTEMS]
-        path = self.path(name, system)
-        return path if path.exists() else None
-
-    def _compare_scores(self, system: str) -> None:
+    def compare_scores(self, system: str) -> None:
+        """Compare the scores of a system with the control's, where the critic has any."""
         if not self.critic.data.scores:
             return
         name = "score_statistics" if self.critic.data.compares else "statistics"
@@ -133,6 +114,29 @@ class Bench:
             signature="",
             resampling=RESAMPLING,
         )
+
+    def statistics(self) -> pd.DataFrame:
+        """Numbers of all systems, with adjusted p-values."""
+        paths = [path for system in SYSTEMS for path in self.statistics_of(system)]
+        tables = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in paths]
+        return with_adjusted_p_values(pd.concat(tables, ignore_index=True))
+
+    def statistics_of(self, system: str) -> list[Path]:
+        """Files with the numbers of a system."""
+        return [path for name in ("statistics", "score_statistics") if (path := self.path(name, system)).exists()]
+
+    def findings(self) -> Findings:
+        """What the stages of reporting look at."""
+        folder = self.path("inference").parent
+        return Findings(
+            self.critic.name, "c", folder, list(SYSTEMS), self.statistics(), self.options, 0.95, self.folder / "figures"
+        )
+
+    def _input(self, name: str, system: str) -> Path | list[Path] | None:
+        if name == "all_latents":
+            return [self.path("latents", s) for s in SYSTEMS]
+        path = self.path(name, system)
+        return path if path.exists() else None
 
     def _write_truth(self) -> None:
         if self.case.kind_of_process == "wiki":

@@ -2,6 +2,7 @@
 
 import inspect
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,8 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.paths import REPOSITORY
 from macroscope.statistics.declaration import declared
-from macroscope.statistics.tidy import COLUMNS
+from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.tidy import COLUMNS, partners_in
 
 from .bench import SYSTEMS, Bench
 from .case import cases
@@ -88,7 +90,7 @@ def test_signature_names_what_changes_a_number(critic):
 
 def test_latents_have_the_declared_columns_and_all_documents(bench):
     table = pq.read_table(bench.path("latents"))
-    assert set(table.column_names) == set(bench.critic.data.latents.split())
+    assert set(table.column_names) == set(bench.critic.data.latents.split()) >= set(KEYS)
     ids = {identifier.split("#")[0] for identifier in table.column("id").to_pylist()}
     assert ids == {document.id for document in Collection(bench.path("texts"))}
 
@@ -151,6 +153,18 @@ def test_shards_change_nothing(bench):
     assert metadata[0] == metadata[1]
     for name in whole.column_names:
         _assert_same(together.column(name).to_pylist(), whole.column(name).to_pylist(), name)
+
+
+def test_texts_that_begin_as_real_ones_do_are_tested_in_pairs(bench):
+    real = list(Collection(bench.path("texts")))
+    bench.write(bench.path("texts", "renamed"), [replace(d, id=f"other-{d.id}") for d in real[: len(real) // 2]])
+    for stage in ("project", "score", "compare"):
+        bench.run(stage, "renamed", evidence=bench.folder / "renamed-evidence")
+    bench.compare_scores("renamed")
+    tables = [pd.read_csv(path) for path in bench.statistics_of("renamed")]
+    assert tables
+    for table in tables:
+        assert table["signature"].map(partners_in).eq(len(real) // 2).all()
 
 
 def test_one_document_repeated_documents_and_none(bench):

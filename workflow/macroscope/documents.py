@@ -23,6 +23,8 @@ ROWS_PER_GROUP = 1000
 DOCUMENTS_AT_ONCE = 1000
 """Documents that a projection looks at together. What an encoder gives depends on its batches in the last digits, so
 shards are of multiples of this size (`documents_per_shard` of the config)."""
+OPENING_WORDS = 8
+OPENING_CHARACTERS = 80
 T = TypeVar("T")
 METADATA_KEY = b"macroscope"
 
@@ -77,6 +79,19 @@ class Document:
     def text(self) -> str:
         """Text of all sections, a line break between them; titles do not count as text."""
         return "\n".join(section.text for section in self.sections)
+
+    @property
+    def opening(self) -> str:
+        """What the document begins with; see `opening_of`."""
+        return opening_of(self.text)
+
+
+def opening_of(text: str) -> str:
+    """First words of a text, which texts that go on from one prompt have in common; of a shorter text the whole.
+
+    `OPENING_WORDS` words or `OPENING_CHARACTERS` characters, whichever is less: not all scripts have spaces.
+    """
+    return " ".join(text[: 4 * OPENING_CHARACTERS].split()[:OPENING_WORDS])[:OPENING_CHARACTERS]
 
 
 @dataclass

@@ -8,7 +8,7 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:QuestionsOptions",
-    latents="id questions",
+    latents="id opening questions",
     criticize={},
     statistics=("macroscope.critics.numbers:STATISTICS",),
     stages={

@@ -19,10 +19,10 @@ def project(texts: Collection, *, options: QuestionsOptions, output: Path) -> No
     for document in texts:
         found = ends.findall(document.text)
         asked = sum(mark in options.marks for mark in found)
-        rows.append((document.id, asked / len(found) if found else float("nan")))
+        rows.append((document.id, document.opening, asked / len(found) if found else float("nan")))
     with atomic(output) as temporary:
-        table = pd.DataFrame(rows, columns=["id", "questions"]).astype({"id": str, "questions": float})
-        table.to_parquet(temporary, index=False)
+        table = pd.DataFrame(rows, columns=["id", "opening", "questions"])
+        table.astype({"id": str, "opening": str, "questions": float}).to_parquet(temporary, index=False)
 
 
 def items(findings: Findings) -> list[ReportItem]:

@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
@@ -49,7 +50,8 @@ def paired(rng: np.random.Generator, categories: int, n: int) -> Drawn:
     sides = [
         [one_hot(np.where(rng.random(n) < 0.7, prompt, rng.choice(categories, n, p=p)), categories)] for _ in range(2)
     ]
-    exchange = exchange_of(list(range(n)), list(range(n)))
+    names = pd.DataFrame({"id": range(n)})
+    exchange = exchange_of(names, names)
     rows = compare_categories(sides[0], sides[1], OPTIONS, _resampling(rng), exchange)
     return [row for row in rows if row[0] in NAMES], {}
 

@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from macroscope.statistics.columns import compare_numbers
@@ -60,7 +61,8 @@ def ties(rng: np.random.Generator, n: int, m: int) -> Drawn:
 def pairs(rng: np.random.Generator, n: int) -> Drawn:
     """Values that share a prompt's."""
     prompt = rng.normal(0, 2, n)
-    exchange = exchange_of(list(range(n)), list(range(n)))
+    names = pd.DataFrame({"id": range(n)})
+    exchange = exchange_of(names, names)
     rows = compare_numbers(prompt + rng.normal(0, 1, n), prompt + rng.normal(0, 1, n), resampling(rng), exchange)
     return rows, {"mean": 0.0, "mean_difference": 0.0}
 

@@ -1,6 +1,7 @@
 """The clusters critic on embeddings and texts whose clusters are known."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -32,7 +33,9 @@ def blobs(counts, seed=0, name="t"):
     kinds = np.repeat(np.arange(3), counts)
     vectors = (CENTRES[kinds] + 0.1 * rng.standard_normal((len(kinds), 3))).astype(np.float32)
     ids = [f"{name}{i}" for i in range(len(kinds))]
-    return Embeddings(ids, [f"text of kind {k}" for k in kinds], vectors, np.zeros(len(kinds), bool))
+    return Embeddings(
+        pd.DataFrame({"id": ids}), [f"text of kind {k}" for k in kinds], vectors, np.zeros(len(kinds), bool)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +93,7 @@ def test_project_writes_what_is_read(tmp_path, encoder_folder):
     found = read_embeddings(tmp_path / "latents.parquet")
     expected, _ = TextEncoder(str(encoder_folder), "mean", 16).embed([text.replace("\n", " ") for text in texts])
     np.testing.assert_allclose(found.vectors, expected, atol=1e-6)
-    assert found.ids == ["d0", "d1"]
+    assert found.keys.to_dict("list") == {"id": ["d0", "d1"], "opening": ["he was born in the war", "x" * 80]}
     assert found.excerpts == ["he was born in the war", "x" * 300]
 
 
@@ -270,7 +273,9 @@ def test_one_clustering_for_all_systems(tmp_path):
     for name, counts in (("control", (40, 20, 0)), ("a", (20, 0, 10)), ("b", (300, 300, 300))):
         side = blobs(counts, len(paths))
         flat = pa.FixedSizeListArray.from_arrays(pa.array(side.vectors.ravel()), 3)
-        columns = {"id": side.ids, "embedding": flat, "truncated": side.truncated, "excerpt": side.excerpts}
+        names = side.keys["id"].to_list()
+        columns = {"id": names, "opening": names, "embedding": flat, "truncated": side.truncated}
+        columns["excerpt"] = side.excerpts
         paths.append(tmp_path / f"{name}.parquet")
         pq.write_table(pa.table(columns), paths[-1])
     learn_shared(paths, options=OPTIONS, seed=1, output=tmp_path / "shared")

@@ -128,7 +128,7 @@ def latents(tmp_path):
     counts = {"documents": 3}
     write_latents(
         tmp_path / "l.parquet",
-        [Batch(["x", "y", "z"], lengths, posterior, gold)],
+        [Batch(["x", "y", "z"], ["of x", "of y", "of z"], lengths, posterior, gold)],
         LatentsInfo(list(TYPES), "s", counts),
     )
     return tmp_path / "l.parquet", posterior, lengths, gold

@@ -10,13 +10,14 @@ import pytest
 from scipy.stats import binom, trim_mean
 
 from macroscope.critics.strings.comparison import compare, describe
-from macroscope.critics.strings.cross_fitting import belonging, cross_fitted, divide, in_sample, partners
+from macroscope.critics.strings.cross_fitting import cross_fitted, divide, in_sample
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator, estimator
 from macroscope.critics.strings.evidence import texts_table, unlike
 from macroscope.critics.strings.options import LstmOptions, StringsOptions
 from macroscope.critics.strings.texts import Texts, project, read_texts
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.statistics.exchange import belonging, partners
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.sampled_divergences import NAMES
 from macroscope.systems.ngram.arpa import write_arpa
@@ -253,13 +254,13 @@ def test_folds_keep_together_what_must_not_see_each_other():
     sampled = ["three", "perturbed two", "perturbed two", "seven", f"{prompt} but another end"]
     candidate = Texts(["s1", "b", "s2", "x", "s3"], sampled, np.ones(5, int))
     for seed in range(20):
-        first, second = divide(belonging(reference, candidate), 6, 2, seed)
+        first, second = divide(belonging(reference.keys, candidate.keys), 2, seed)
         assert first[1] == first[3] == second[1] == second[2]  # same text; same id; same text as that
         assert first[2] == second[0]
         assert first[4] == second[3]
         assert first[5] == second[4]
-    groups = belonging(drawn(P, 50, 1, "r"), drawn(P, 50, 2, "c"))
-    sizes = [np.bincount(np.concatenate(divide(groups, 50, 5, s)), minlength=5) for s in range(3)]
+    groups = belonging(drawn(P, 50, 1, "r").keys, drawn(P, 50, 2, "c").keys)
+    sizes = [np.bincount(np.concatenate(divide(groups, 5, s)), minlength=5) for s in range(3)]
     assert np.min(sizes) >= 18
 
 
@@ -267,7 +268,7 @@ def test_texts_of_one_prompt_are_partners():
     prompt = "the first eight words of a real text"
     reference = Texts(["a", "b"], [f"{prompt} and its end", "another"], np.ones(2, int))
     candidate = Texts(["s1", "s2", "a"], [f"{prompt} but another", "a third", "a fourth"], np.ones(3, int))
-    first, second = partners(belonging(reference, candidate), 2)
+    first, second = partners(*belonging(reference.keys, candidate.keys))
     assert first.tolist() == [1, 0]
     assert second.tolist() == [1, 0, 1]
 

@@ -3,10 +3,15 @@
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
-from macroscope.statistics.exchange import Exchange, exchange_of, partners
+from macroscope.statistics.exchange import Exchange, belonging, exchange_of, partners
+
+
+def named(ids, openings=None):
+    return pd.DataFrame({"id": ids} | ({} if openings is None else {"opening": openings}))
 
 
 def rows_of(exchange, draws, seed=0):
@@ -37,8 +42,20 @@ def test_random_divisions_are_uniform():
     assert stats.chisquare(list(drawn.values())).pvalue > 0.001
 
 
+def test_pairs_beside_larger_groups_are_uniform():
+    exchange = Exchange((4, 3), np.array([5, 0, 0, 7, 0, 7, 5]))
+    rng = np.random.default_rng(1)
+    drawn = Counter(
+        tuple(np.flatnonzero(row)) for _ in range(600) for rows in exchange.memberships(10, rng) for row in rows
+    )
+    every = {tuple(np.flatnonzero(row)) for row in rows_of(exchange, 12)}
+    assert len(every) == 2 * 2 * 3
+    assert set(drawn) == every
+    assert stats.chisquare(list(drawn.values())).pvalue > 0.001
+
+
 def test_pairs_only_swap():
-    exchange = exchange_of(["a", "b", "c"], ["c", "a", "b"])
+    exchange = exchange_of(named(["a", "b", "c"]), named(["c", "a", "b"]))
     rows = rows_of(exchange, 8)
     assert len(rows) == 8
     assert exchange.smallest_p == pytest.approx(2 / 8)
@@ -47,16 +64,40 @@ def test_pairs_only_swap():
 
 
 def test_those_without_a_partner_are_exchanged_freely():
-    exchange = exchange_of(["a", "b", "c"], ["a", "x"])
+    exchange = exchange_of(named(["a", "b", "c"]), named(["a", "x"]))
     rows = rows_of(exchange, 100)
     assert len(rows) == 2 * 3
     assert (rows[:, 0] + rows[:, 3] == 1).all()
-    assert partners(["a", "b", "c"], ["a", "x"]) == 1
+    assert exchange.partners == 1
 
 
 def test_several_samples_of_a_prompt_are_partners_of_its_text():
-    exchange = exchange_of(["a", "b"], ["a", "a", "b", "b"])
+    exchange = exchange_of(named(["a", "b"]), named(["a", "a", "b", "b"]))
     assert exchange.smallest_p == pytest.approx(1 / 9)
+
+
+def test_texts_with_the_same_opening_are_partners_whatever_their_ids():
+    first = named(["a", "b", "c"], ["Once upon", "In this", "Once upon"])
+    second = named(["x", "y", "b"], ["Once upon", "else", "In that"])
+    groups = belonging(first, second)
+    assert groups[0][0] == groups[0][2] == groups[1][0]
+    assert groups[0][1] == groups[1][2]
+    assert len({*groups[0], *groups[1]}) == 3
+    codes = partners(*groups)
+    assert [code > 0 for code in codes[1]] == [True, False, True]
+    assert exchange_of(first, second).partners == 2
+    assert not exchange_of(first, second.assign(id=["x", "y", "z"]), keys=("id",)).paired
+
+
+def test_a_text_can_link_two_others():
+    first, second = named(["a", "b"], ["one", "two"]), named(["a"], ["two"])
+    assert len({*np.concatenate(belonging(first, second))}) == 1
+
+
+def test_what_is_not_known_links_nothing():
+    first, second = named(["a", "b"], [None, None]), named(["c", "d"], [None, "one"])
+    assert not exchange_of(first, second).paired
+    assert not exchange_of(pd.DataFrame(index=range(3)), named(["a"])).paired
 
 
 def test_sums_are_those_of_the_memberships():

@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -78,7 +79,7 @@ def test_partners_swap():
     """A system that adds to every text of its partner: unpaired, the spread of the prompts hides it."""
     rng = np.random.default_rng(5)
     prompts = rng.normal(0, 20, 60).round()
-    names = list(range(60))
+    names = pd.DataFrame({"id": list(range(60))})
     a, b = prompts, prompts + 4
     assert ks_test(a, b, Exchange((60, 60)), 999, rng) > 0.2
     assert ks_test(a, b, exchange_of(names, names), 999, rng) < 0.05

@@ -6,6 +6,7 @@ The levels and coverages of all sizes and effects are held by tests/calibration;
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -111,7 +112,7 @@ def test_intervals_of_skewed_documents_cover(n):
 
 def test_partners_are_resampled_and_exchanged_together():
     rng = np.random.default_rng(6)
-    names = list(range(40))
+    names = pd.DataFrame({"id": list(range(40))})
     exchange, strangers = exchange_of(names, names), Exchange((40, 40))
     held, p, widths = [], [], []
     for _ in range(500):

@@ -10,6 +10,7 @@ from macroscope.critics.findings import Findings
 from macroscope.critics.halves import compare_with_control
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.columns import NUMBERS, compare_columns, mean_interval
+from macroscope.statistics.exchange import KEYS
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import ROWS, UNDEFINED, rows_table
 
@@ -36,13 +37,13 @@ def compare_numbers(control_latents: Path, latents: Path, *, resampling: Resampl
     """
 
     def describe(table: pd.DataFrame) -> pd.DataFrame:
-        means = [(name, table[name].dropna().to_numpy(float)) for name in table.columns if name != "id"]
+        means = [(name, table[name].dropna().to_numpy(float)) for name in table.columns if name not in KEYS]
         rows = [(f"{name}_mean", *mean_interval(values, resampling), UNDEFINED) for name, values in means]
         return rows_table(rows, (0, len(table)), lambda _: "no text has the number")
 
     def compare(reference: pd.DataFrame, candidate: pd.DataFrame) -> _Found:
-        columns = [name for name in reference if name != "id"]
-        table = compare_columns(reference, candidate, columns, resampling)
+        columns = [name for name in reference if name not in KEYS]
+        table = compare_columns(reference, candidate, columns, resampling, KEYS)
         table = table[table["statistic"] != "mean"]
         return _Found(table.assign(statistic=table["column"] + "_" + table["statistic"])[ROWS])
 
@@ -81,4 +82,4 @@ def _read_numbers(path: Path) -> pd.DataFrame:
     numbers = table.select_dtypes("number")
     if not len(numbers.columns):
         raise MacroscopeError(f"{path}: the latents have no column of numbers")
-    return numbers.assign(id=table["id"])
+    return numbers.assign(**{key: table[key] for key in KEYS if key in table})

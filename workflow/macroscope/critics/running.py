@@ -45,10 +45,14 @@ def run_critic(
     if not compares:
         stage.function(critic.package)(**given, output=output)
         return
+    from macroscope.statistics.comparison import read_keys, with_partners
     from macroscope.statistics.declaration import declared
     from macroscope.statistics.tidy import write_statistics
 
     about = {key: given[key] for key in _OF_STATISTICS}
+    control, latents = given.get("control_latents"), given.get("latents")
+    if control and latents and control != latents:
+        about["signature"] = with_partners(about["signature"], read_keys(control), read_keys(latents), about["system"])
     read = {key: value for key, value in given.items() if key in (*stage.inputs, *stage.values, "options")}
     table = stage.function(critic.package)(**read)
     for name in table["statistic"].unique():

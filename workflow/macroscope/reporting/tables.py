@@ -25,7 +25,7 @@ from macroscope.reporting.human import (
 from macroscope.reporting.latex import to_latex
 from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items, rows_of
-from macroscope.statistics.tidy import SIGNIFICANT
+from macroscope.statistics.tidy import SIGNIFICANT, partners_in
 
 SMALLEST_P = 0.001
 
@@ -127,7 +127,8 @@ def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[Cha
     Returns
     -------
     data frame
-        corpus, system, kind, base, setting, decoding, n; word_ppl and token_ppl of the model that is sampled (NaN where
+        corpus, system, kind, base, setting, decoding, n, partners (how many of the n have a partner in real text);
+        word_ppl and token_ppl of the model that is sampled (NaN where
         the system is no language model of this run); for every critic with a prior <critic>_usable,
         <critic>_latent_ppl, <critic>_ratio (to the control), <critic>_detectable (the smallest ratio above 1 that is
         found with a power of 80 %), <critic>_p_value (BH-adjusted), <critic>_certainty (of the projection) with its
@@ -146,6 +147,7 @@ def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[Cha
             rows_of_critic = rows_of(statistics, critic, corpus)
             own = rows_of_critic[rows_of_critic["system"] == system]
             row["n"] = own["n_candidate"].max()
+            row["partners"] = max(row.get("partners", 0), own["signature"].map(partners_in).max())
             declared = critic_named(critic)
             if declared.data.scores:
                 usable = (critic, corpus) not in unusable
@@ -220,6 +222,8 @@ def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
     if headline["corpus"].nunique() > 1:
         shown.insert(0, "Corpus", headline["corpus"])
     shown["n"] = headline["n"].map("{:,.0f}".format)
+    if (headline["partners"] > 0).any():
+        shown["in pairs"] = headline["partners"].map("{:,.0f}".format)
     if headline["word_ppl"].notna().any():
         shown["Word PPL"] = _with_interval(headline, "word_ppl")
     for column in headline:

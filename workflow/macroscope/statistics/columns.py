@@ -57,7 +57,11 @@ def read_columns(path: Path) -> pd.DataFrame:
 
 
 def compare_columns(
-    reference: pd.DataFrame, candidate: pd.DataFrame, columns: Sequence[str] | None, resampling: Resampling
+    reference: pd.DataFrame,
+    candidate: pd.DataFrame,
+    columns: Sequence[str] | None,
+    resampling: Resampling,
+    keys: Sequence[str] = ("id",),
 ) -> pd.DataFrame:
     """Every test of every column, with adjusted p-values.
 
@@ -65,6 +69,8 @@ def compare_columns(
     ----------
     columns
         Names; default: all numbers that both tables have.
+    keys
+        Columns that tell which rows are partners, where both tables have them; see `statistics.exchange`.
 
     Returns
     -------
@@ -73,24 +79,24 @@ def compare_columns(
         mean_difference (candidate - reference), ks, hedges_g, cliffs_delta, minimum_detectable_difference (at 5 % and a
         power of 80 %). Text: tvd_sup, tvd_half_l1, and the divergences of `statistics.categorical`. `p_adjusted` is
         Benjamini-Hochberg over the table; `reason` says why a value is NaN. Values that are NaN in a table do not count
-        in its n. Where both tables have a column `id`, rows of the same id are partners; see `statistics.exchange`.
+        in its n.
     """
     names = list(columns) if columns else _numbers(reference, candidate)
     rows: list[tuple[object, ...]] = []
     for name in names:
-        sides = [_column(table, name, side) for side, table in (("reference", reference), ("candidate", candidate))]
-        rows += _compare(name, sides[0], sides[1], resampling)
+        known = [_having(table, name, side) for side, table in (("reference", reference), ("candidate", candidate))]
+        exchange = exchange_of(known[0], known[1], keys)
+        rows += _compare(name, known[0][name], known[1][name], resampling, exchange)
     table = pd.DataFrame(rows, columns=NAMES)
     table.insert(NAMES.index("p_value") + 1, "p_adjusted", benjamini_hochberg(table["p_value"]))
     return table.assign(seed=resampling.seed, signature=resampling.signature)
 
 
-def _column(table: pd.DataFrame, name: str, side: str) -> pd.Series:
-    """Values of a column that are there, by their ids where the table has them."""
+def _having(table: pd.DataFrame, name: str, side: str) -> pd.DataFrame:
+    """Rows that have a value in a column."""
     if name not in table:
         raise MacroscopeError(f"the {side} has no column '{name}'{nearest(name, list(table.columns))}")
-    values = table[name] if "id" not in table or name == "id" else table.set_index("id")[name]
-    return values.dropna()
+    return table[table[name].notna()]
 
 
 def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
@@ -100,7 +106,9 @@ def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
     return common
 
 
-def _compare(name: str, reference: pd.Series, candidate: pd.Series, resampling: Resampling) -> list[tuple[object, ...]]:
+def _compare(
+    name: str, reference: pd.Series, candidate: pd.Series, resampling: Resampling, exchange: Exchange
+) -> list[tuple[object, ...]]:
     sizes = (len(reference), len(candidate))
     numeric = [pd.api.types.is_numeric_dtype(side) or not len(side) for side in (reference, candidate)]
     if numeric[0] != numeric[1]:
@@ -108,8 +116,6 @@ def _compare(name: str, reference: pd.Series, candidate: pd.Series, resampling: 
         raise MacroscopeError(
             f"column '{name}' is {kinds[0]} in the reference and {kinds[1]} in the candidate; give both the same type"
         )
-    named = reference.index.name == candidate.index.name == "id"
-    exchange = exchange_of(list(reference.index), list(candidate.index)) if named else Exchange(sizes)
     if numeric[0]:
         rows = compare_numbers(reference.to_numpy(float), candidate.to_numpy(float), resampling, exchange)
         infinite = any(np.isinf(side.to_numpy(float)).any() for side in (reference, candidate))

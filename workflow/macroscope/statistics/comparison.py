@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 from scipy import sparse
 
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
-from macroscope.statistics.exchange import exchange_of, partners
+from macroscope.statistics.exchange import KEYS, exchange_of
 from macroscope.statistics.latent import Resampling, compare, pooled
-from macroscope.statistics.tidy import write_statistics
+from macroscope.statistics.tidy import PARTNERS, write_statistics
 
 log = logging.getLogger("macroscope")
 
@@ -42,18 +43,40 @@ def compare_files(
     """
     control = _read_scores(reference)
     scores = control if candidate == reference else _read_scores(candidate)
-    shared = 0 if scores is control else partners(list(control["id"]), list(scores["id"]))
-    if shared:
-        log.info(
-            "%s: %d of %d documents have partners in real text (same id): tested in pairs", system, shared, len(scores)
-        )
-        signature = f"{signature}|partners:{shared}"
+    if scores is not control:
+        signature = with_partners(signature, control, scores, system)
     table = compare(control, scores, resampling)
     if scores is not control and CATEGORIES in control and CATEGORIES in scores:
         table = pd.concat([table, category_table(control, scores, resampling)], ignore_index=True)
     write_statistics(
         table, output, corpus=corpus, system=system, critic=critic, resampling=resampling, signature=signature
     )
+
+
+def with_partners(signature: str, reference: pd.DataFrame, candidate: pd.DataFrame, system: str) -> str:
+    """Signature that says how many documents have partners in real text; the log says so too.
+
+    Parameters
+    ----------
+    reference, candidate
+        `KEYS` of the documents, as far as they have them.
+    """
+    shared = exchange_of(reference, candidate).partners
+    if not shared:
+        return signature
+    log.info(
+        "%s: %d of %d texts have partners in real text (the same id or the same beginning): tested in pairs",
+        system,
+        shared,
+        len(candidate),
+    )
+    return f"{signature}|{PARTNERS}:{shared}"
+
+
+def read_keys(path: Path) -> pd.DataFrame:
+    """`KEYS` of the documents of a Parquet file of latents, as far as it has them."""
+    known = [name for name in KEYS if name in pq.read_schema(path).names]
+    return pd.read_parquet(path, columns=known)
 
 
 def category_table(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
@@ -65,7 +88,7 @@ def category_table(reference: pd.DataFrame, candidate: pd.DataFrame, resampling:
     shape = (len(documents), len(names))
     units = sparse.csr_matrix((np.ones(known.sum()), (rows[known], codes[known])), shape=shape)
     options = DivergenceOptions(permutations=min(resampling.permutations, DivergenceOptions.permutations))
-    exchange = exchange_of(list(reference["id"]), list(candidate["id"]))
+    exchange = exchange_of(reference, candidate)
     found = compare_categories([units[: len(reference)]], [units[len(reference) :]], options, resampling, exchange)
     table = pd.DataFrame(found, columns=["statistic", "value", "ci_low", "ci_high", "p_value"])
     return table.assign(

@@ -1,24 +1,29 @@
 """Exchanging documents between two samples: what a difference would be if it did not matter which one a document is in.
 
-Documents that belong together, such as continuations of one prompt by two systems, are partners: an exchange keeps as
-many of a group on either side as there were. Pairs only swap (sign flips); all documents without a partner form one
-group. Under the null that partners are exchangeable, a test that compares the observed value with those of all
-exchanges keeps its level exactly, whatever the statistic.
+Documents that belong together, such as continuations of one prompt by two systems, are partners: they have the same id
+or begin with the same words (`documents.opening_of`). An exchange keeps as many of a group on either side as there
+were. Pairs only swap (sign flips); all documents without a partner form one group. Under the null that partners are
+exchangeable, a test that compares the observed value with those of all exchanges keeps its level exactly, whatever the
+statistic.
 """
 
 import itertools
-from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
 from macroscope.statistics.bootstrap import Array, as_rows
 from macroscope.statistics.permutation import subset_sums
 
+KEYS = ("id", "opening")
+"""Columns that tell which documents belong together."""
 Integers = NDArray[np.int64]
 _CELLS_AT_ONCE = 1 << 22
 _ROUNDING = 1e-9
@@ -48,6 +53,11 @@ class Exchange:
     def paired(self) -> bool:
         """Whether some documents have partners."""
         return self.groups is not None
+
+    @property
+    def partners(self) -> int:
+        """How many documents of the second sample have a partner in the first."""
+        return 0 if self.groups is None else int(np.count_nonzero(self.groups[self.sizes[0] :]))
 
     @cached_property
     def _codes(self) -> Integers:
@@ -102,15 +112,30 @@ class Exchange:
             while batch := list(itertools.islice(divisions, at_once)):
                 yield np.array(batch, dtype=float)
             return
+        first, second = self._pairs
+        rest = np.setdiff1d(np.arange(self.units), np.concatenate([first, second]))
+        codes, quotas = self._codes[rest], self._quotas[np.unique(self._codes[rest])]
         # In random order within groups, the first ones of each group go to the first sample.
-        members = self._quotas.sum(axis=1)
-        rank = np.arange(self.units) - np.repeat(np.cumsum(members) - members, members)
-        slots = np.flatnonzero(rank < np.repeat(self._quotas[:, 0], members))
+        members = quotas.sum(axis=1)
+        rank = np.arange(len(rest)) - np.repeat(np.cumsum(members) - members, members)
+        slots = np.flatnonzero(rank < np.repeat(quotas[:, 0], members))
         for start in range(0, draws, at_once):
-            keys = self._codes + rng.random((min(at_once, draws - start), self.units))
-            inside = np.zeros(keys.shape)
-            np.put_along_axis(inside, np.argsort(keys, axis=1)[:, slots], 1.0, axis=1)
+            rows = min(at_once, draws - start)
+            inside = np.zeros((rows, self.units))
+            stays = rng.integers(0, 2, (rows, len(first)), dtype=np.uint8)
+            inside[:, first], inside[:, second] = stays, 1 - stays
+            if len(rest):
+                order = np.argsort(codes + rng.random((rows, len(rest))), axis=1)
+                np.put_along_axis(inside, rest[order[:, slots]], 1.0, axis=1)
             yield inside
+
+    @cached_property
+    def _pairs(self) -> tuple[Integers, Integers]:
+        """Documents of either sample whose group is only the two of them, in the same order."""
+        alone = (self._quotas == 1).all(axis=1)[self._codes]
+        members = np.flatnonzero(alone)
+        in_order = members[np.argsort(self._codes[members], kind="stable")]
+        return in_order[0::2], in_order[1::2]
 
     def _divisions(self) -> Iterator[Array]:
         members = [np.flatnonzero(self._codes == code) for code in range(len(self._quotas))]
@@ -121,17 +146,36 @@ class Exchange:
             yield inside
 
 
-def exchange_of(first: Sequence[Hashable], second: Sequence[Hashable]) -> Exchange:
-    """Exchange of two samples whose documents are partners where their identifiers are the same."""
+def belonging(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> tuple[Integers, Integers]:
+    """Group of each row of either side, numbered from 0: rows are in one where one of these columns says the same.
+
+    Columns that a side does not have say nothing. Rows of one side belong together as those of two do, and so do rows
+    that a third one links.
+    """
+    columns = [pd.concat([first[name], second[name]]) for name in keys if name in first and name in second]
+    rows = np.arange(len(first) + len(second))
+    size, links = len(rows), []
+    for values in columns:
+        codes = pd.factorize(values)[0]
+        known = codes >= 0
+        links.append((rows[known], size + codes[known]))
+        size += int(codes.max(initial=-1)) + 1
+    ends = np.concatenate(links, axis=1) if links else np.empty((2, 0), dtype=np.int64)
+    graph = sparse.coo_matrix((np.ones(ends.shape[1]), (ends[0], ends[1])), shape=(size, size))
+    groups = np.unique(connected_components(graph, directed=False)[1][: len(rows)], return_inverse=True)[1]
+    return groups[: len(first)], groups[len(first) :]
+
+
+def partners(first: Integers, second: Integers) -> tuple[Integers, Integers]:
+    """Groups, as `belonging` gives them, that both sides have, numbered from 1; 0 where a row has no partner."""
+    number = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+    both = np.minimum(*(np.bincount(some, minlength=number) for some in (first, second))) > 0
+    codes = np.where(both, np.cumsum(both), 0)
+    return codes[first], codes[second]
+
+
+def exchange_of(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> Exchange:
+    """Exchange of two samples, rows of tables of which `belonging` tells who has partners."""
     sizes = (len(first), len(second))
-    shared = set(first) & set(second)
-    if not shared:
-        return Exchange(sizes)
-    numbers = {name: code for code, name in enumerate(sorted(shared, key=str), start=1)}
-    return Exchange(sizes, np.array([numbers.get(name, 0) for name in (*first, *second)], dtype=np.int64))
-
-
-def partners(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """How many documents of the second sample have a partner in the first."""
-    here = set(first)
-    return sum(count for name, count in Counter(second).items() if name in here)
+    groups = np.concatenate(partners(*belonging(first, second, keys)))
+    return Exchange(sizes, groups if groups.any() else None)

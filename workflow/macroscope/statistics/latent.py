@@ -110,7 +110,7 @@ def compare(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resamp
     ----------
     reference, candidate
         Scores: `id`, `nll` (nats), `units` (M), and where defined `entropy`, `kl` (nats) and nll_<variant>. Documents
-        of the same id are partners: they are exchanged with each other only, and resampled together.
+        that belong together (`statistics.exchange`) are exchanged with each other only, and resampled together.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def compare(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resamp
         sizes = (len(theirs), len(ours))
         sample, other = _sample(ours, measure), _sample(theirs, measure)
         value, low, high = _estimate(sample, measure.kind, resampling)
-        exchange = exchange_of(list(theirs["id"]), list(ours["id"]))
+        exchange = exchange_of(theirs, ours)
         p = UNDEFINED
         if not same and len(theirs):
             rng = np.random.default_rng(resampling.seed)

@@ -18,6 +18,8 @@ Row = tuple[str, float, float, float, float]
 """(statistic, value, ci_low, ci_high, p_value)"""
 UNDEFINED = float("nan")
 """A value, an end of an interval or a p-value that there is none of."""
+PARTNERS = "partners"
+"""Key of the signature that says how many of the candidate's documents have partners in the reference."""
 SIGNIFICANT = 0.05
 """Adjusted p-value below which a difference is called one."""
 ROWS = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
@@ -38,6 +40,12 @@ COLUMNS = (
     "reason",
 )
 """Columns of tidy statistics; `reason` says why a value is NaN."""
+
+
+def partners_in(signature: str) -> int:
+    """How many of the candidate's documents have partners, by the signature of a statistic."""
+    found = dict(part.split(":", 1) for part in str(signature).split("|") if ":" in part)
+    return int(found.get(PARTNERS, 0))
 
 
 def value_only(name: str, value: float) -> Row:

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.tendencies import growth, latents, projection, vocabulary
+from macroscope.critics.tendencies import comparison, growth, latents, projection, vocabulary
+from macroscope.critics.tendencies.comparison import halves
 from macroscope.critics.tendencies.latents import documents_per_block, on_common_types, read_counted
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
@@ -151,3 +152,24 @@ def test_missing_and_foreign_latents_are_one_sentence(tmp_path):
         read_counted(tmp_path / "none.parquet")
     with pytest.raises(MacroscopeError, match="not latents of the tendencies critic"):
         read_counted(write(tmp_path / "documents.parquet", ["words"]))
+
+
+def test_blocks_are_partners_where_their_documents_are(tmp_path):
+    """Of three blocks of two documents, those of the second side begin as the first's do, in another order."""
+    rng = np.random.default_rng(0)
+    openings = [f"prompt {n} of eight words and no more" for n in range(6)]
+
+    def written(name, order):
+        texts = [f"{openings[n]} {text}" for n, text in zip(order, random_texts(rng, len(order)), strict=True)]
+        documents = [Document(f"{name}{n}", "test", None, (Section(None, text),)) for n, text in enumerate(texts)]
+        path = tmp_path / f"{name}.documents"
+        write_documents(path, documents, Provenance("test"))
+        project(Collection(path), language="en", options=OPTIONS, output=tmp_path / name)
+        return read_counted(tmp_path / name).merged(2)
+
+    first, second = written("a", range(6)), written("b", [4, 5, 2, 3, 0, 1])
+    groups = comparison.exchange_of_blocks(first, second).groups
+    assert groups[:3].tolist() == groups[3:][::-1].tolist()
+    assert len(set(groups)) == 3
+    assert comparison.exchange_of_blocks(first, written("c", [0, 2])).groups.tolist() == [1, 1, 0, 1]
+    assert not comparison.exchange_of_blocks(*halves(first)).paired

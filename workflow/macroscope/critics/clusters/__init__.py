@@ -13,7 +13,7 @@ _CLUSTERING = "normalise explained_variance seeds restarts"
 
 CRITIC = Critic(
     options="options:ClustersOptions",
-    latents="id embedding truncated excerpt",
+    latents="id opening embedding truncated excerpt",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",

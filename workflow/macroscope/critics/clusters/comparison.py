@@ -115,14 +115,14 @@ def compare(
     clustering = shared or _joint(vectors, options.number_of_clusters, options, resampling.seed)
     labels = clustering.assign(vectors[0]), clustering.assign(vectors[1])
     scores = score(labels[0], labels[1], clustering.clusters, options.smoothing)
-    exchange = exchange_of(sides[0].ids, sides[1].ids)
+    exchange = exchange_of(sides[0].keys, sides[1].keys)
     found: list[Row] = [value_only("clusters", clustering.clusters)]
     found += divergence_rows(labels, clustering.clusters, scores, options, resampling, exchange)
     found += latent_nll_rows(labels, clustering.clusters, scores, options, resampling, exchange)
     rng = np.random.default_rng(resampling.seed)
     which = [_subset(len(side), options.most_vectors, rng) for side in vectors]
     chosen = [side[some] for side, some in zip(vectors, which, strict=True)]
-    of_vectors = exchange_of(*([side.ids[k] for k in some] for side, some in zip(sides, which, strict=True)))
+    of_vectors = exchange_of(*(side.keys.iloc[some] for side, some in zip(sides, which, strict=True)))
     on_vectors = compare_vectors(chosen[0], chosen[1], options.neighbours, options.permutations, resampling, of_vectors)
     sizes = (len(sides[0]), len(sides[1]))
     of_chosen = (len(chosen[0]), len(chosen[1]))
@@ -167,7 +167,7 @@ def by_number_of_clusters(found: Comparison, options: ClustersOptions, resamplin
         embeddings for is left out.
     """
     vectors = [prepared(side.vectors, options) for side in found.sides]
-    exchange = exchange_of(found.sides[0].ids, found.sides[1].ids)
+    exchange = exchange_of(found.sides[0].keys, found.sides[1].keys)
     tables = []
     for asked in sorted({*options.cluster_counts, found.clustering.clusters}):
         same = asked == found.clustering.clusters

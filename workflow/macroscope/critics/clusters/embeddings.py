@@ -14,6 +14,7 @@ from macroscope.critics.clusters.options import EmbeddingOptions
 from macroscope.critics.signing import signed
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic
+from macroscope.statistics.exchange import KEYS
 
 EXCERPT = 300
 
@@ -25,7 +26,8 @@ def project(texts: Collection, *, options: EmbeddingOptions, output: Path, signa
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for documents, some, vectors, cut in embedded(texts.batches(), encoder):
             excerpts = [" ".join(text[: 2 * EXCERPT].split())[:EXCERPT] for text in some]
-            columns = [pa.array([d.id for d in documents]), vector_column(vectors), pa.array(cut), pa.array(excerpts)]
+            keys = [pa.array([getattr(document, key) for document in documents]) for key in KEYS]
+            columns = [*keys, vector_column(vectors), pa.array(cut), pa.array(excerpts)]
             writer.write_table(pa.table(columns, schema=schema))
 
 

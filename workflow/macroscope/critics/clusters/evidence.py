@@ -36,7 +36,7 @@ def texts_table(found: Comparison) -> pd.DataFrame:
     """Clusters and log-probabilities of every text of both sides."""
     tables = []
     for number, side in enumerate(SIDES):
-        table = pd.DataFrame({"id": found.sides[number].ids, "side": side})
+        table = pd.DataFrame({"id": found.sides[number].keys["id"].to_numpy(), "side": side})
         for name in ("nll", "log_p", "log_q"):
             table[name] = getattr(found.scores, name)[number].mean(axis=1)
         for seed, column in enumerate(found.labels[number].T):

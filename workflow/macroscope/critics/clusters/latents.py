@@ -1,7 +1,7 @@
 """Latents of the clusters critic on disk: an embedding of every text.
 
-Columns: `id`; `embedding`, a vector of the encoder's width; `truncated`, whether the text was longer than `max_tokens`;
-`excerpt`, the first characters of the text, to read.
+Columns: `id`; `opening` (`documents.opening_of`); `embedding`, a vector of the encoder's width; `truncated`, whether
+the text was longer than `max_tokens`; `excerpt`, the first characters of the text, to read.
 """
 
 from dataclasses import dataclass
@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError
+from macroscope.statistics.exchange import KEYS
 
 Vectors = NDArray[np.float32]
 
@@ -23,6 +25,7 @@ def latents_schema(width: int) -> pa.Schema:
     return pa.schema(
         [
             pa.field("id", pa.string(), nullable=False),
+            pa.field("opening", pa.string(), nullable=False),
             pa.field("embedding", pa.list_(pa.float32(), width), nullable=False),
             pa.field("truncated", pa.bool_(), nullable=False),
             pa.field("excerpt", pa.string(), nullable=False),
@@ -41,7 +44,9 @@ class Embeddings:
 
     Attributes
     ----------
-    ids, excerpts
+    keys
+        `id` and `opening` of each text.
+    excerpts
         Of each text.
     vectors
         Texts x dimensions.
@@ -49,19 +54,19 @@ class Embeddings:
         Whether a text was cut.
     """
 
-    ids: list[str]
+    keys: pd.DataFrame
     excerpts: list[str]
     vectors: Vectors
     truncated: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.keys)
 
     def some(self, chosen: NDArray[Any]) -> "Embeddings":
         """Those of some texts, by number or flag."""
         numbers = np.arange(len(self))[chosen]
         return Embeddings(
-            [self.ids[i] for i in numbers],
+            self.keys.iloc[numbers],
             [self.excerpts[i] for i in numbers],
             self.vectors[numbers],
             self.truncated[numbers],
@@ -81,4 +86,5 @@ def read_embeddings(path: Path) -> Embeddings:
     column = table.column("embedding").combine_chunks()
     vectors = column.flatten().to_numpy().reshape(len(table), column.type.list_size)
     truncated = table.column("truncated").to_numpy()
-    return Embeddings(table.column("id").to_pylist(), table.column("excerpt").to_pylist(), vectors, truncated)
+    keys = table.select(KEYS).to_pandas()
+    return Embeddings(keys, table.column("excerpt").to_pylist(), vectors, truncated)

@@ -19,7 +19,7 @@ CRITIC = Critic(
         "max_train_sections": 1500,
     },
     theory_of=("wiki",),  # others do not tell their section types
-    latents="id section_types posterior gold",
+    latents="id opening section_types posterior gold",
     statistics=(
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",

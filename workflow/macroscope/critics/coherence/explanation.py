@@ -16,6 +16,7 @@ from macroscope.critics.coherence.transitions import step_probabilities, transit
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
+from macroscope.statistics.comparison import read_keys
 from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling
 
@@ -46,7 +47,7 @@ def explain(
     """
     chain, threshold = Priors.load(prior).default, options.error_threshold
     states, control = dict(_states(latents)), dict(_states(control_latents))
-    exchange = exchange_of(list(control), list(states))
+    exchange = exchange_of(read_keys(control_latents), read_keys(latents))
     table = transition_table(list(states.values()), list(control.values()), chain, threshold, resampling, exchange)
     title = f"{system}: section transitions against real text"
     with atomic(output) as folder:

@@ -1,9 +1,9 @@
 """Latents of the coherence critic on disk: the posterior over section types, section by section.
 
-Columns: `id`; `section_types` (the MAP type of each section); `posterior` (sections x types, float32, rows sum to 1,
-types in the order of the file's metadata); `gold` (normalised section titles, null where one is no known type; null
-altogether where a section has none). The metadata counts sections, sections cut at the encoder's limit, and documents
-with unknown titles.
+Columns: `id`; `opening` (`documents.opening_of`); `section_types` (the MAP type of each section); `posterior` (sections
+x types, float32, rows sum to 1, types in the order of the file's metadata); `gold` (normalised section titles, null
+where one is no known type; null altogether where a section has none). The metadata counts sections, sections cut at the
+encoder's limit, and documents with unknown titles.
 """
 
 import json
@@ -23,6 +23,7 @@ from macroscope.files import atomic
 LATENTS = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
+        pa.field("opening", pa.string(), nullable=False),
         pa.field("section_types", pa.list_(pa.string()), nullable=False),
         pa.field("posterior", pa.list_(pa.list_(pa.float32())), nullable=False),
         pa.field("gold", pa.list_(pa.string())),
@@ -37,7 +38,7 @@ class Batch:
 
     Attributes
     ----------
-    ids
+    ids, openings
         Of the documents.
     lengths
         Number of sections of each.
@@ -48,6 +49,7 @@ class Batch:
     """
 
     ids: list[str]
+    openings: list[str]
     lengths: NDArray[np.int64]
     posterior: NDArray[np.float32]
     gold: list[list[str | None] | None]
@@ -92,7 +94,8 @@ def read_latents(path: Path) -> Iterator[Batch]:
         posterior = table["posterior"].combine_chunks()
         lengths = np.diff(posterior.offsets.to_numpy())
         flat = posterior.flatten().flatten().to_numpy().reshape(-1, types)
-        yield Batch(table["id"].to_pylist(), lengths.astype(np.int64), flat, table["gold"].to_pylist())
+        ids, openings, gold = (table[name].to_pylist() for name in ("id", "opening", "gold"))
+        yield Batch(ids, openings, lengths.astype(np.int64), flat, gold)
 
 
 def _open(path: Path) -> pq.ParquetFile:
@@ -112,6 +115,7 @@ def _to_table(batch: Batch, types: list[str]) -> pa.Table:
     return pa.table(
         [
             pa.array(batch.ids, pa.string()),
+            pa.array(batch.openings, pa.string()),
             pa.ListArray.from_arrays(documents, names),
             pa.ListArray.from_arrays(documents, values),
             pa.array(batch.gold, pa.list_(pa.string())),

@@ -47,7 +47,8 @@ def _batches(
         counts["sections_cut"] += int(was_cut.sum())
         counts["documents_with_unknown_titles"] += sum(titles is not None and None in titles for titles in gold)
         lengths = np.array([len(document.sections) for document in batch], dtype=np.int64)
-        yield Batch([document.id for document in batch], lengths, calibrated(logits, temperature), gold)
+        ids, openings = [document.id for document in batch], [document.opening for document in batch]
+        yield Batch(ids, openings, lengths, calibrated(logits, temperature), gold)
 
 
 def _gold(document: Document, known: set[str], language: str) -> list[str | None] | None:

@@ -48,8 +48,8 @@ def fit_prior(documents: Path, inference: Path, *, options: CoherenceOptions, ou
 def score(latents: Path, prior: Path, *, options: CoherenceOptions, output: Path) -> None:
     """Score latents under the prior.
 
-    Writes id, nll = T(x), units, entropy, margin (of the two most probable types, summed over sections), and where they
-    make sense:
+    Writes id, opening, nll = T(x), units, entropy, margin (of the two most probable types, summed over sections), and
+    where they make sense:
     kl
         KL(P_c(z|x) || P_c(z)) = T(x) - entropy; under the definition only, since the published T(x) looks at the MAP
         states alone.
@@ -91,6 +91,7 @@ def _score_batch(batch: Batch, priors: Priors, correction: Array | None, error_t
     entropy = _by_document(_entropy(posterior), lengths)
     scores: dict[str, Any] = {
         "id": batch.ids,
+        "opening": batch.openings,
         "units": prior.units(lengths),
         "entropy": entropy,
         "margin": _by_document(_margin(posterior), lengths),

@@ -9,7 +9,7 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:StringsOptions",
-    latents="id text words",
+    latents="id opening text words",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
     gives_log_q=True,
     stages={

@@ -10,23 +10,19 @@ An estimate from more texts is a better one, and a divergence would take that fo
 are from equally many texts.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from macroscope.critics.strings.estimators import Distribution, Estimator
 from macroscope.critics.strings.texts import Texts
 from macroscope.errors import MacroscopeError
 from macroscope.progress import progress
 from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.exchange import Integers, belonging, partners
 from macroscope.statistics.sampled_divergences import Scored
 from macroscope.statistics.sequential import Folds, Order
-
-PROMPT_WORDS = 8
 
 
 @dataclass(frozen=True)
@@ -67,64 +63,24 @@ class LogProbabilities:
         return Scored(self.earlier.ratios, self.order, tuple(each.ratios for each in self.without))
 
 
-def belonging(reference: Texts, candidate: Texts) -> NDArray[np.int64]:
-    """Group of each text of the reference, then of the candidate.
-
-    Texts that are the same, that have the same id on both sides (such as a text and what a perturbation made of it),
-    or that begin with the same `PROMPT_WORDS` words (as samples do that go on from real texts) are in one group.
-    """
-    shared = set(reference.ids) & set(candidate.ids)
-    ids = [
-        identifier if identifier in shared else (number, identifier)
-        for number, side in enumerate((reference, candidate))
-        for identifier in side.ids
-    ]
-    texts = [*reference.texts, *candidate.texts]
-    of_id, of_beginning = _codes(ids), _codes([_beginning(text) for text in texts])
-    size = of_id.max(initial=-1) + of_beginning.max(initial=-1) + 2
-    links = (of_id, of_id.max(initial=-1) + 1 + of_beginning)
-    _, groups = connected_components(sparse.coo_matrix((np.ones(len(ids)), links), shape=(size, size)), directed=False)
-    return np.unique(groups[of_id], return_inverse=True)[1]
-
-
-def divide(groups: NDArray[np.int64], reference: int, folds: int, seed: int) -> tuple[Folds, Folds]:
+def divide(groups: tuple[Integers, Integers], folds: int, seed: int) -> tuple[Folds, Folds]:
     """Fold of each text of either side; a group is in one, since no estimate must have seen another text of it.
 
     Parameters
     ----------
     groups
-        As `belonging` gives them.
-    reference
-        Number of texts of the reference.
+        As `statistics.exchange.belonging` gives them. Equal texts begin with the same words, and so are in one.
     """
-    numbers = np.random.default_rng(seed).permutation(int(groups.max(initial=-1)) + 1) % folds
-    return numbers[groups[:reference]], numbers[groups[reference:]]
-
-
-def partners(groups: NDArray[np.int64], reference: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Groups that have texts of both sides, numbered from 1; 0 where a text has no partner."""
-    number = int(groups.max(initial=-1)) + 1
-    both = np.minimum(*(np.bincount(some, minlength=number) for some in (groups[:reference], groups[reference:]))) > 0
-    codes = np.where(both, np.cumsum(both), 0)[groups]
-    return codes[:reference], codes[reference:]
-
-
-def _beginning(text: str) -> str:
-    """First words of a text; of a shorter one the whole."""
-    return " ".join(text.split(maxsplit=PROMPT_WORDS)[:PROMPT_WORDS])
-
-
-def _codes(keys: Sequence[Hashable]) -> NDArray[np.int64]:
-    """Number of each key: equal keys have the same."""
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
+    number = int(max(some.max(initial=-1) for some in groups)) + 1
+    numbers = np.random.default_rng(seed).permutation(number) % folds
+    return numbers[groups[0]], numbers[groups[1]]
 
 
 def cross_fitted(reference: Texts, candidate: Texts, estimator: Estimator, folds: int, seed: int) -> LogProbabilities:
     """Score every text by estimates from the other folds; from those but one; and from the folds before its own."""
     sides = (reference, candidate)
-    groups = belonging(reference, candidate)
-    numbers = divide(groups, len(reference), folds, seed)
+    groups = belonging(reference.keys, candidate.keys)
+    numbers = divide(groups, folds, seed)
     others, before = _Scores.of(sides), _Scores.of(sides)
     without = [_Scores.of(sides) for _ in range(folds)]
     estimated_from = np.zeros(folds, dtype=np.int64)
@@ -153,7 +109,7 @@ def cross_fitted(reference: Texts, candidate: Texts, estimator: Estimator, folds
                 found = _fit(sides, neither, estimator, (seed, fold, other))
                 without[other].score(found, sides, inside)
                 without[fold].score(found, sides, [np.flatnonzero(some == other) for some in numbers])
-    order = Order(numbers, estimated_from, partners(groups, len(reference)))
+    order = Order(numbers, estimated_from, partners(*groups))
     return LogProbabilities(*others.logs, fallback, order, before.found(), tuple(each.found() for each in without))
 
 
@@ -174,7 +130,7 @@ class _Scores:
         return LogProbabilities(*self.logs, fallback_orders=0)
 
     def score(
-        self, found: tuple[Distribution, Distribution], sides: tuple[Texts, Texts], inside: list[NDArray[np.int64]]
+        self, found: tuple[Distribution, Distribution], sides: tuple[Texts, Texts], inside: list[Integers]
     ) -> None:
         """Score some texts of both sides under both distributions."""
         for logs, distribution in zip(self.logs, found, strict=True):
@@ -184,7 +140,7 @@ class _Scores:
 
 
 def _fit(
-    sides: tuple[Texts, Texts], rest: list[NDArray[np.int64]], estimator: Estimator, key: tuple[int, ...]
+    sides: tuple[Texts, Texts], rest: list[Integers], estimator: Estimator, key: tuple[int, ...]
 ) -> tuple[Distribution, Distribution]:
     """Estimates from some texts of either side, equally many."""
     rng, size = np.random.default_rng(key), min(map(len, rest))
@@ -202,5 +158,5 @@ def in_sample(reference: Texts, candidate: Texts, estimator: Estimator, seed: in
     return LogProbabilities(logs[0], logs[1], fallback)
 
 
-def _some(side: Texts, chosen: NDArray[np.int64]) -> Sequence[str]:
+def _some(side: Texts, chosen: Integers) -> Sequence[str]:
     return [side.texts[i] for i in chosen]

@@ -1,25 +1,29 @@
 """Latents of the strings critic: the texts themselves, one line each.
 
-`<system>.parquet`: `id`, `text` (sections joined, line breaks as spaces), `words` (as KenLM takes them).
+`<system>.parquet`: `id`, `opening` (`documents.opening_of`), `text` (sections joined, line breaks as spaces), `words`
+(as KenLM takes them).
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.critics.signing import signed
-from macroscope.documents import Collection
+from macroscope.documents import Collection, opening_of
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
+from macroscope.statistics.exchange import KEYS
 from macroscope.systems.ngram.arpa import words_of
 
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
+        pa.field("opening", pa.string(), nullable=False),
         pa.field("text", pa.string(), nullable=False),
         pa.field("words", pa.int32(), nullable=False),
     ]
@@ -45,6 +49,11 @@ class Texts:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def keys(self) -> pd.DataFrame:
+        """What tells which texts belong together; see `statistics.exchange`."""
+        return pd.DataFrame({"id": self.ids, "opening": [opening_of(text) for text in self.texts]})
+
     def every_other(self, first: int) -> "Texts":
         """Every other text."""
         return Texts(self.ids[first::2], self.texts[first::2], self.words[first::2])
@@ -57,7 +66,8 @@ def project(texts: Collection, *, output: Path, signature: str = "") -> None:
         for some in texts.batches():
             lines = [document.text.replace("\n", " ") for document in some]
             counts = [len(words_of(line)) for line in lines]
-            columns = [pa.array([document.id for document in some]), pa.array(lines), pa.array(counts, pa.int32())]
+            keys = [pa.array([getattr(document, key) for document in some]) for key in KEYS]
+            columns = [*keys, pa.array(lines), pa.array(counts, pa.int32())]
             writer.write_table(pa.table(columns, schema=schema))
 
 

@@ -10,8 +10,8 @@ from macroscope.stages import Stage
 CRITIC = Critic(
     options="options:TendenciesOptions",
     criticize={},
-    latents="id block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams duplicate_4grams"
-    " compression_ratio block_counts",
+    latents="id opening block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams"
+    " duplicate_4grams compression_ratio block_counts",
     statistics=("comparison:STATISTICS", "macroscope.critics.numbers:STATISTICS"),
     stages={
         "project": Stage(

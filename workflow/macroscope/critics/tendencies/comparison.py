@@ -15,7 +15,7 @@ from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.columns import compare_numbers, mean_interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import Exchange, exchange_of
+from macroscope.statistics.exchange import KEYS, Exchange, belonging, exchange_of, partners
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import UNDEFINED, rows_table
 
@@ -128,16 +128,15 @@ def compare(reference: Counted, candidate: Counted, options: TendenciesOptions, 
     reference, candidate = reference.merged(size), candidate.merged(size)
     counts = on_common_types(reference, candidate)
     level, seed = resampling.confidence, resampling.seed
-    exchange = _exchange_of_blocks(reference, candidate)
+    exchange = exchange_of_blocks(reference, candidate)
     rows, null = vocabulary.comparison_rows(counts[0], counts[1], options, level, seed, exchange)
     sides = (reference.texts, candidate.texts)
     for prefix in growth.TYPES:
-        rows += growth.comparison_rows(*sides, prefix, options, level, seed)
+        rows += growth.comparison_rows(*sides, prefix, options, level, seed, exchange)
     tables = [rows_table(rows, (len(sides[0]), len(sides[1])), lambda name: _reason(name, *sides, options))]
     for (name, theirs), (_, values) in zip(*map(_numbers, sides), strict=True):
-        found = compare_numbers(
-            theirs.to_numpy(), values.to_numpy(), resampling, exchange_of(list(theirs.index), list(values.index))
-        )
+        of_texts = exchange_of(sides[0].loc[theirs.index], sides[1].loc[values.index])
+        found = compare_numbers(theirs.to_numpy(), values.to_numpy(), resampling, of_texts)
         prefixed = [(f"{name}_{row[0]}", *row[1:]) for row in found if row[0] != "mean"]
         tables.append(rows_table(prefixed, (len(theirs), len(values)), _no_text))
         null[f"{name}_mean_difference"] = _null_of_mean(theirs.to_numpy(), values.to_numpy(), options, seed)
@@ -159,17 +158,26 @@ def halves(collection: Counted) -> tuple[Counted, Counted]:
     return first, second
 
 
-def _exchange_of_blocks(reference: Counted, candidate: Counted) -> Exchange:
-    """Exchange of blocks: of the same id, where a block is a document."""
-    if reference.documents_per_block > 1:
-        return Exchange((reference.counts.shape[0], candidate.counts.shape[0]))
-    ids = [side.texts.drop_duplicates("block").sort_values("block")["id"] for side in (reference, candidate)]
-    return exchange_of(*([name.partition("#")[0] for name in some] for some in ids))
+def exchange_of_blocks(reference: Counted, candidate: Counted) -> Exchange:
+    """Exchange of blocks: they are partners where their documents are."""
+    keys = [
+        texts.assign(id=texts["id"].str.split("#", n=1).str[0], block=sign * (1 + texts["block"]))
+        for sign, texts in ((1, reference.texts), (-1, candidate.texts))
+    ]
+    of_texts = belonging(keys[0], keys[1], (*KEYS, "block"))
+    of_blocks = partners(
+        *(
+            pd.Series(some).groupby(np.abs(side["block"]).to_numpy()).first().to_numpy()
+            for some, side in zip(of_texts, keys, strict=True)
+        )
+    )
+    groups = np.concatenate(of_blocks)
+    return Exchange((len(of_blocks[0]), len(of_blocks[1])), groups if groups.any() else None)
 
 
 def _numbers(texts: pd.DataFrame) -> list[tuple[str, pd.Series]]:
-    """Each of `PER_TEXT` with its values by id, of those texts that have it."""
-    table = per_text(texts).set_index(texts["id"])
+    """Each of `PER_TEXT` with its values, of those texts that have it."""
+    table = per_text(texts)
     return [(name, table[name].dropna().astype(float)) for name in PER_TEXT]
 
 

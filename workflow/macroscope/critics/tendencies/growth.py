@@ -114,12 +114,20 @@ def comparison_rows(
     options: TendenciesOptions,
     confidence: float,
     seed: int,
+    exchange: Exchange | None = None,
 ) -> list[Row]:
-    """<prefix>_d_reference (to the reference's fit, D_p-hat) and <prefix>_d_empirical (to its texts, D_p), means."""
+    """<prefix>_d_reference (to the reference's fit, D_p-hat) and <prefix>_d_empirical (to its texts, D_p), means.
+
+    Parameters
+    ----------
+    exchange
+        Of blocks of the reference and the candidate, where some have partners.
+    """
+    exchange = exchange or Exchange((int(reference["block"].max()) + 1, int(candidate["block"].max()) + 1))
     sides = growth_of(reference, prefix), growth_of(candidate, prefix)
     return [
         _reference_row(f"{prefix}_d_reference", *sides, options, confidence, seed),
-        _empirical_row(f"{prefix}_d_empirical", *sides, options, confidence, seed),
+        _empirical_row(f"{prefix}_d_empirical", *sides, options, confidence, seed, exchange),
     ]
 
 
@@ -183,18 +191,25 @@ def _reference_row(
 
 
 def _empirical_row(
-    name: str, reference: Growth, candidate: Growth, options: TendenciesOptions, confidence: float, seed: int
+    name: str,
+    reference: Growth,
+    candidate: Growth,
+    options: TendenciesOptions,
+    confidence: float,
+    seed: int,
+    exchange: Exchange,
 ) -> Row:
     """Mean distance to the reference's texts of the same lengths.
 
     Types are brought to the bin's length first: else two collections whose lengths differ within a bin would differ in
-    types for that alone. The null exchanges texts within lengths; where a document has several texts, whole documents.
+    types for that alone. The null exchanges texts within lengths; where a document has several texts, or partners,
+    whole documents.
     """
     law = _pooled_law(reference, candidate)
     both = Growth(
         np.concatenate([candidate.tokens, reference.tokens]),
         np.concatenate([candidate.types, reference.types]),
-        np.concatenate([candidate.blocks, reference.blocks + candidate.blocks.max(initial=-1) + 1]),
+        np.concatenate([candidate.blocks + exchange.sizes[0], reference.blocks]),
     )
     ours = np.arange(len(both)) < len(candidate)
     lengths = both.by_length(options)
@@ -215,9 +230,8 @@ def _empirical_row(
         return distance(inside, ~inside)
 
     def of_documents(rng: np.random.Generator) -> float:
-        blocks, block = np.unique(both.blocks, return_inverse=True)
-        taken = rng.permutation(len(blocks)) < len(np.unique(candidate.blocks))
-        found = distance(taken[block], ~taken[block])
+        inside = next(exchange.memberships(1, rng))[0, both.blocks] > 0
+        found = distance(~inside, inside)
         return 1.0 if np.isnan(found) else found  # no length has enough texts on both sides: nothing is ruled out
 
     if np.isnan(distance(ours, ~ours)):
@@ -239,7 +253,7 @@ def _empirical_row(
         return distance(chosen & ours, left, 1)
 
     value, half = _two_sided((candidate, of_candidate), (reference, of_reference), confidence)
-    simulate = within_lengths if options.unit == "document" else of_documents
+    simulate = within_lengths if options.unit == "document" and not exchange.paired else of_documents
     p = _simulated_p(value, simulate, options.count_permutations, seed)
     return (name, value, *_unit(value - half, value + half), p)
 

@@ -19,7 +19,7 @@ from macroscope.critics.tendencies.features import compression_ratio, features
 from macroscope.critics.tendencies.latents import BLOCK_KEY, TEXTS, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.tokens import Batch, MosesTokens
-from macroscope.documents import Collection, Document, in_batches
+from macroscope.documents import Collection, Document, in_batches, opening_of
 from macroscope.files import atomic
 from macroscope.progress import progress
 from macroscope.statistics.permutation import usable_cores
@@ -100,6 +100,7 @@ def _measured(task: tuple[Texts, str]) -> pa.Table:
     columns: dict[str, Any] = dict(features(batch, stop_words(language)))
     columns["compression_ratio"] = np.array([compression_ratio(text) for *_, text in texts])
     columns["id"] = [identifier for identifier, *_ in texts]
+    columns["opening"] = [opening_of(text) for *_, text in texts]
     columns["block"] = blocks.astype(np.int32)
     columns["block_counts"] = _block_counts(blocks, batch)
     return pa.table({name: pa.array(columns[name], TEXTS.field(name).type) for name in TEXTS.names})
