@@ -11,7 +11,7 @@ import typer
 from macroscope.files import write_text
 
 from .page import page
-from .running import calibrate, missing
+from .running import calibrate, missing, promise_of
 
 
 def main(
@@ -22,7 +22,7 @@ def main(
 ) -> None:
     """Simulate, judge, write; the exit status is 1 where a promise does not hold or has no simulation."""
     table = calibrate(scale, processes, only)
-    claims = ["null" if claim.startswith("p") else "interval" for claim in table["claim"]]
+    claims = [promise_of(claim) for claim in table["claim"]]
     absent = [] if only else missing(list(zip(table["declared"], table["statistic"], claims, strict=True)))
     broken = table[table["verdict"] == "does not hold"]
     if not only:

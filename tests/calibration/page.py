@@ -16,6 +16,8 @@ simulation is an error.
   values are possible. A test of documents that are exchangeable under its null keeps its level exactly; what is seen
   here is that nothing in the code spoils that, and what happens where the null is wider, such as equal latent PPL at
   another spread.
+- *power*: a test should find a difference that is there in as many runs as its setting says, whatever the direction and
+  the sizes. A test that looks at one direction only keeps its level, too.
 - A 95 % interval should hold the truth in 95 % of the runs; *conservative*: in more. *bias* is the mean of the value
   minus the truth, in standard deviations of the value from run to run.
 - Limits are those of a binomial of 99.9 %. *known*: the promise does not hold there, as is said.

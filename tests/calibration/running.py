@@ -19,6 +19,8 @@ from .setting import MEAN, Case, Setting
 
 LEVELS = (0.05, 0.01)
 CONFIDENCE = 0.95
+POWER = "power"
+"""Claim that a test finds what it must."""
 CERTAINTY = 0.999
 """Of the binomial limits."""
 _CHUNK = 50
@@ -82,9 +84,9 @@ def judge(drawn: pd.DataFrame, case: Case, setting: Setting) -> pd.DataFrame:
     Returns
     -------
     data frame
-        declared, setting, statistic, claim ("p <= 0.05", "interval"), runs, rate, least, most (binomial limits), bias
-        (mean value minus truth, in standard deviations of the value; of intervals), verdict ("holds", "conservative",
-        "does not hold", or "known: " and what is said of it).
+        declared, setting, statistic, claim ("p <= 0.05", "power", "interval"), runs, rate, least, most (binomial
+        limits), bias (mean value minus truth, in standard deviations of the value; of intervals), verdict ("holds",
+        "conservative", "does not hold", or "known: " and what is said of it).
     """
     known = declared_tuples()[case.declared]
     rows = []
@@ -95,6 +97,9 @@ def judge(drawn: pd.DataFrame, case: Case, setting: Setting) -> pd.DataFrame:
         if statistic.null and setting.is_null(str(name)) and some["p"].notna().any():
             p = some["p"].dropna()
             rows += [(name, f"p <= {level:g}", len(p), float((p <= level).mean()), level, np.nan) for level in LEVELS]
+        least_power = setting.least_power(str(name))
+        if statistic.null and least_power is not None:
+            rows.append((name, POWER, len(some), float((some["p"] <= LEVELS[0]).mean()), least_power, np.nan))
         if statistic.holds and some["low"].notna().any() and some["truth"].notna().any():
             rows.append(_interval(str(name), some))
     table = pd.DataFrame(rows, columns=["statistic", "claim", "runs", "rate", "nominal", "bias"])
@@ -121,6 +126,8 @@ def _interval(name: str, some: pd.DataFrame) -> tuple[object, ...]:
 
 def _verdict(row: Any, case: Case) -> str:
     statistic, rate, is_interval = row.statistic, row.rate, row.claim == "interval"
+    if row.claim == POWER:
+        return "does not hold" if rate < row.least else "holds"
     unsafe = rate < row.least if is_interval else rate > row.most
     wasteful = rate > row.most if is_interval else rate < row.least
     if unsafe:
@@ -132,13 +139,18 @@ def _verdict(row: Any, case: Case) -> str:
     return "holds"
 
 
+def promise_of(claim: str) -> str:
+    """What a claim is about: an "interval", a "null", or "power"."""
+    return claim if claim in ("interval", POWER) else "null"
+
+
 def missing(drawn: Sequence[tuple[str, str, str]]) -> list[str]:
     """Promises that no setting looks at.
 
     Parameters
     ----------
     drawn
-        (tuple, statistic, "null" or "interval") of everything that is looked at.
+        (tuple, statistic, what `promise_of` says) of everything that is looked at.
     """
     found = []
     for where, statistics in declared_tuples().items():

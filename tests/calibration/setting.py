@@ -24,6 +24,9 @@ class Setting:
         Generator -> a run.
     null
         Patterns of the statistics whose null is true here.
+    power
+        Pattern of statistics whose null is false here -> share of the runs in which their test finds it at 5 %, at
+        least. A test keeps its level, too, where it looks at one direction only, or at what sizes make of a number.
     runs
         In the full calibration.
     """
@@ -31,11 +34,16 @@ class Setting:
     name: str
     draw: Callable[[np.random.Generator], Drawn]
     null: tuple[str, ...] = ()
+    power: Mapping[str, float] = field(default_factory=dict)
     runs: int = 1000
 
     def is_null(self, statistic: str) -> bool:
         """Whether the null of a statistic is true."""
         return any(fnmatchcase(statistic, pattern) for pattern in self.null)
+
+    def least_power(self, statistic: str) -> float | None:
+        """Share of the runs in which the test of a statistic rejects, at least; None where nothing is said of it."""
+        return next((share for pattern, share in self.power.items() if fnmatchcase(statistic, pattern)), None)
 
 
 @dataclass(frozen=True)

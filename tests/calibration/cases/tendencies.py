@@ -15,9 +15,11 @@ OPTIONS = TendenciesOptions(simulations=99, count_permutations=199, min_texts_pe
 TYPES, EXPONENT = 4000, 1.8
 
 
-def collection(n: int, rng: np.random.Generator, favourites: bool) -> tuple[sparse.csr_matrix, pd.DataFrame]:
+def collection(
+    n: int, rng: np.random.Generator, favourites: bool, exponent: float = EXPONENT
+) -> tuple[sparse.csr_matrix, pd.DataFrame]:
     """Counts of documents x types, and tokens and types of each; Zipf's law, with favourite words or without."""
-    law = np.arange(1, TYPES + 1) ** -EXPONENT
+    law = np.arange(1, TYPES + 1) ** -exponent
     law /= law.sum()
     lengths = rng.integers(30, 120, n)
     counts = []
@@ -41,6 +43,12 @@ def draw(rng: np.random.Generator, n: int, m: int) -> Drawn:
     rows += compared + growth.own_rows(candidate[1], "heaps", OPTIONS, 0.95, seed)
     rows += growth.comparison_rows(reference[1], candidate[1], "heaps", OPTIONS, 0.95, seed)
     return rows, {name: MEAN for name, *_ in rows if name != "zipf_s"}
+
+
+def unlike(rng: np.random.Generator, n: int, m: int, laws: tuple[float, float]) -> Drawn:
+    """Two collections of other vocabularies: the larger the exponent, the fewer types there are in as many tokens."""
+    sides = [collection(size, rng, True, exponent)[0] for size, exponent in zip((n, m), laws, strict=True)]
+    return vocabulary.comparison_rows(*sides, OPTIONS, 0.95, int(rng.integers(1 << 30)))[0], {}
 
 
 def lawful(rng: np.random.Generator, n: int, m: int) -> Drawn:
@@ -71,12 +79,15 @@ def _zipf(n: int, rng: np.random.Generator) -> sparse.csr_matrix:
 
 
 _DIFFERENCES = ("*_difference", "*_empirical", "tvd_*")
+_FOUND = {"vocabulary_size_difference": 0.9, "zipf_s_difference": 0.75, "zipf_d_reference": 0.7}
 _WIDE = "the jackknife's intervals of distances err upwards"
 CASE = Case(
     "macroscope.critics.tendencies.comparison:STATISTICS",
     (
         Setting("favourite words, 20 against 50", partial(draw, n=20, m=50), _DIFFERENCES, runs=600),
         Setting("favourite words, 50 against 20", partial(draw, n=50, m=20), _DIFFERENCES, runs=600),
+        Setting("a richer candidate, 50 against 20", partial(unlike, n=50, m=20, laws=(1.8, 1.6)), (), _FOUND, 200),
+        Setting("a poorer candidate, 20 against 50", partial(unlike, n=20, m=50, laws=(1.6, 1.8)), (), _FOUND, 200),
         Setting("tokens of the law, 30 against 60", partial(lawful, n=30, m=60), ("*_own", "*_reference"), runs=600),
     ),
     {"*_empirical": "few distances are possible with so few texts of a length", "*_d_*": _WIDE},
