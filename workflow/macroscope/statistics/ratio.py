@@ -63,9 +63,11 @@ def difference_interval(
     units = np.concatenate([np.hstack([rows[0], empty[0]]), np.hstack([empty[1], rows[1]])])
     of_reference = np.arange(len(units)) < len(rows[0])
     groups = np.zeros(len(units), dtype=int) if exchange.groups is None else exchange.groups
-    together = [units[groups == code].sum(axis=0) for code in np.unique(groups[groups > 0])]
     alone = groups == 0
-    strata = [units[alone & of_reference], units[alone & ~of_reference], np.array(together)]
+    codes, which = np.unique(groups[~alone], return_inverse=True)
+    together = np.zeros((len(codes), units.shape[1]))
+    np.add.at(together, which, units[~alone])
+    strata = [units[alone & of_reference], units[alone & ~of_reference], together]
     filled = [some for some in strata if len(some)]
     return _interval(filled, list(map(len, rows)), (-1.0, 1.0), confidence, resamples, rng)
 

@@ -11,6 +11,7 @@ from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.statistics.latent import Resampling
 
 OPTIONS = TendenciesOptions(simulations=39, count_permutations=199, min_texts_per_length=5)
 
@@ -173,3 +174,22 @@ def test_blocks_are_partners_where_their_documents_are(tmp_path):
     assert len(set(groups)) == 3
     assert comparison.exchange_of_blocks(first, written("c", [0, 2])).groups.tolist() == [1, 1, 0, 1]
     assert not comparison.exchange_of_blocks(*halves(first)).paired
+
+
+def test_several_texts_of_a_document_are_one_number_of_it(tmp_path):
+    """Lines of a document are as long as each other: forty lines are four documents, and no test finds anything."""
+    options = OPTIONS.model_copy(update={"unit": "line"})
+    texts = {"a": ["\n".join(["w " * n] * 10) for n in (9, 9, 9, 9)], "b": ["\n".join(["w " * n] * 10) for n in (5, 5)]}
+    sides = []
+    for name, some in texts.items():
+        documents = [Document(f"{name}{n}", "test", None, (Section(None, t),)) for n, t in enumerate(some)]
+        path = tmp_path / f"{name}.documents"
+        write_documents(path, documents, Provenance("test"))
+        project(Collection(path), language="en", options=options, output=tmp_path / name)
+        sides.append(read_counted(tmp_path / name))
+    assert len(sides[0].texts) == 40
+    rows = comparison.compare(*sides, options, Resampling(200, 199)).rows.set_index("statistic")
+    assert rows.loc["length_mean_difference", ["n_reference", "n_candidate"]].tolist() == [4, 2]
+    assert rows.loc["length_mean_difference", "value"] == pytest.approx(-4)
+    assert rows.loc["length_mean_difference", "p_value"] == pytest.approx(1 / 15)
+    assert rows.loc["tvd_sup", "n_reference"] == 4

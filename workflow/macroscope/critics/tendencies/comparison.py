@@ -102,14 +102,12 @@ def describe(collection: Counted, options: TendenciesOptions, resampling: Resamp
     rows = vocabulary.own_rows(collection.counts, options, level, seed)
     for prefix in growth.TYPES:
         rows += growth.own_rows(collection.texts, prefix, options, level, seed)
-    table = rows_table(rows, (0, len(collection.texts)), lambda name: _own_reason(name, collection.texts))
-    means = [
-        rows_table(
-            [(f"{name}_mean", *mean_interval(values.to_numpy(), resampling), UNDEFINED)], (0, len(values)), _no_text
-        )
-        for name, values in _numbers(collection.texts)
-    ]
-    return pd.concat([table, *means], ignore_index=True)
+    documents = collection.texts["id"].nunique()
+    tables = [rows_table(rows, (0, documents), lambda name: _own_reason(name, collection.texts))]
+    for name, some in _numbers(collection.texts).items():
+        mean = mean_interval(some[name].to_numpy(), resampling)
+        tables.append(rows_table([(f"{name}_mean", *mean, UNDEFINED)], (0, len(some)), _no_text))
+    return pd.concat(tables, ignore_index=True)
 
 
 def compare(reference: Counted, candidate: Counted, options: TendenciesOptions, resampling: Resampling) -> Comparison:
@@ -133,13 +131,16 @@ def compare(reference: Counted, candidate: Counted, options: TendenciesOptions, 
     sides = (reference.texts, candidate.texts)
     for prefix in growth.TYPES:
         rows += growth.comparison_rows(*sides, prefix, options, level, seed, exchange)
-    tables = [rows_table(rows, (len(sides[0]), len(sides[1])), lambda name: _reason(name, *sides, options))]
-    for (name, theirs), (_, values) in zip(*map(_numbers, sides), strict=True):
-        of_texts = exchange_of(sides[0].loc[theirs.index], sides[1].loc[values.index])
-        found = compare_numbers(theirs.to_numpy(), values.to_numpy(), resampling, of_texts)
+    documents = (sides[0]["id"].nunique(), sides[1]["id"].nunique())
+    tables = [rows_table(rows, documents, lambda name: _reason(name, *sides, options))]
+    numbers = [_numbers(side) for side in sides]
+    for name in PER_TEXT:
+        theirs, ours = (side[name] for side in numbers)
+        values = theirs[name].to_numpy(), ours[name].to_numpy()
+        found = compare_numbers(*values, resampling, exchange_of(theirs, ours))
         prefixed = [(f"{name}_{row[0]}", *row[1:]) for row in found if row[0] != "mean"]
-        tables.append(rows_table(prefixed, (len(theirs), len(values)), _no_text))
-        null[f"{name}_mean_difference"] = _null_of_mean(theirs.to_numpy(), values.to_numpy(), options, seed)
+        tables.append(rows_table(prefixed, (len(theirs), len(ours)), _no_text))
+        null[f"{name}_mean_difference"] = _null_of_mean(*values, options, seed)
     return Comparison(pd.concat(tables, ignore_index=True), null)
 
 
@@ -161,8 +162,7 @@ def halves(collection: Counted) -> tuple[Counted, Counted]:
 def exchange_of_blocks(reference: Counted, candidate: Counted) -> Exchange:
     """Exchange of blocks: they are partners where their documents are."""
     keys = [
-        texts.assign(id=texts["id"].str.split("#", n=1).str[0], block=sign * (1 + texts["block"]))
-        for sign, texts in ((1, reference.texts), (-1, candidate.texts))
+        texts.assign(block=sign * (1 + texts["block"])) for sign, texts in ((1, reference.texts), (-1, candidate.texts))
     ]
     of_texts = belonging(keys[0], keys[1], (*KEYS, "block"))
     of_blocks = partners(
@@ -175,10 +175,11 @@ def exchange_of_blocks(reference: Counted, candidate: Counted) -> Exchange:
     return Exchange((len(of_blocks[0]), len(of_blocks[1])), groups if groups.any() else None)
 
 
-def _numbers(texts: pd.DataFrame) -> list[tuple[str, pd.Series]]:
-    """Each of `PER_TEXT` with its values, of those texts that have it."""
-    table = per_text(texts)
-    return [(name, table[name].dropna().astype(float)) for name in PER_TEXT]
+def _numbers(texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Each of `PER_TEXT` -> a row a document that has it, in order: `KEYS`, and the mean over the document's texts."""
+    by_document = pd.concat([texts[list(KEYS)], per_text(texts)], axis=1).groupby("id", sort=False)
+    table = by_document.mean(numeric_only=True).assign(opening=by_document["opening"].first()).reset_index()
+    return {name: table.loc[table[name].notna(), [*KEYS, name]] for name in PER_TEXT}
 
 
 def _null_of_mean(reference: Array, candidate: Array, options: TendenciesOptions, seed: int) -> Array:

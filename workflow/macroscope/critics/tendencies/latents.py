@@ -1,10 +1,10 @@
 """Latents of the tendencies critic on disk: a row a text, and the counts of tokens in blocks.
 
-Columns: `id`, `opening` (`documents.opening_of`), `block`, those of `FEATURES`, and `block_counts`: of the first text
-of a block the counts of all its tokens, of the others none. (A block that two shards have a part of has two such rows.)
-A block is a power of two of consecutive documents, at most `MOST_BLOCKS` of them however large the collection: memory
-grows with the vocabulary, and what resampling needs of the vocabulary is kept. Since the sizes are powers of two, the
-blocks of a smaller collection can be merged to those of a larger one.
+Columns: `id` (of the document), `opening` (`documents.opening_of`), `block`, those of `FEATURES`, and `block_counts`:
+of the first text of a block the counts of all its tokens, of the others none. (A block that two shards have a part of
+has two such rows.) A block is a power of two of consecutive documents, at most `MOST_BLOCKS` of them however large the
+collection: memory grows with the vocabulary, and what resampling needs of the vocabulary is kept. Since the sizes are
+powers of two, the blocks of a smaller collection can be merged to those of a larger one.
 """
 
 from dataclasses import dataclass

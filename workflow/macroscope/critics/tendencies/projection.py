@@ -26,7 +26,7 @@ from macroscope.statistics.permutation import usable_cores
 
 _DOCUMENTS_PER_TASK = 256
 Texts = list[tuple[str, int, str]]
-"""(id, block, text) of each text."""
+"""(id of the document, block, text) of each text."""
 
 
 def project(texts: Collection, *, language: str, options: TendenciesOptions, output: Path, signature: str = "") -> None:
@@ -72,7 +72,7 @@ def _texts(document: Document, unit: str) -> Iterator[tuple[str, str]]:
     parts = [section.text for section in document.sections]
     if unit == "line":
         parts = [line for part in parts for line in part.split("\n")]
-    yield from ((f"{document.id}#{number}", part) for number, part in enumerate(parts))
+    yield from ((document.id, part) for part in parts)
 
 
 def _results(tasks: Iterator[tuple[Texts, str]], processes: int, stack: ExitStack) -> Iterator[pa.Table]:
