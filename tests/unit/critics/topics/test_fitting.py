@@ -1,0 +1,118 @@
+"""EM: a bound that never falls, a model that is found again, and a fit that survives being killed."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import linear_sum_assignment
+
+from macroscope.critics.topics import fitting
+from macroscope.critics.topics.fitting import Settings, fit
+from macroscope.critics.topics.inference import Convergence
+from macroscope.critics.topics.word_counts import WordCounts
+from macroscope.errors import MacroscopeError
+
+from .simulated import drawn_counts, drawn_strengths, random_model
+
+VOCABULARY = 120
+
+
+def corpus(model, documents, seed=0, low=60, high=200):
+    rng = np.random.default_rng(seed)
+    strengths = drawn_strengths(model, documents, rng)
+    counts = drawn_counts(model, strengths, rng.integers(low, high, documents), rng)
+    return WordCounts.of([np.repeat(np.arange(counts.shape[1]), row) for row in counts])
+
+
+def fitted(counts, settings, folder, seed=0):
+    return fit(counts, VOCABULARY, settings, seed, folder, "cpu")
+
+
+def test_bound_never_falls(tmp_path):
+    counts = corpus(random_model(4, VOCABULARY, seed=1), 150)
+    found = fitted(counts, Settings(4, iterations=25, tolerance=0.0), tmp_path / "c")
+    bounds = np.array(found.bounds)
+    assert len(bounds) == 25
+    assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[-1])).all()
+    assert bounds[-1] > bounds[0]
+
+
+def centred(model, order):
+    """Mean and covariance of strengths less their mean over topics, which do not depend on which one is pinned."""
+    free = torch.eye(model.dimensions, dtype=torch.float64)
+    full = torch.cat([free, torch.zeros(1, model.dimensions, dtype=torch.float64)]) if model.pinned else free
+    less = np.eye(len(order)) - 1 / len(order)
+    mean, covariance = (full @ model.mean).numpy()[order], (full @ model.covariance @ full.T).numpy()
+    return less @ mean, less @ covariance[np.ix_(order, order)] @ less
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_parameters_are_found_again(tmp_path, pinned):
+    """Up to what strengths between -7 and 7, so many documents and a variational posterior leave open."""
+    truth = random_model(4, VOCABULARY, seed=3, sharpness=0.05)
+    counts = corpus(truth, 1200, low=150, high=300)
+    settings = Settings(4, iterations=150, tolerance=1e-6, pinned=pinned)
+    fits = [fitted(counts, settings, tmp_path / str(seed), seed) for seed in range(3)]
+    model = max(fits, key=lambda found: found.bounds[-1]).model
+    distance = 0.5 * (truth.topics[:, None] - model.topics[None]).abs().sum(dim=2).numpy()
+    rows, order = linear_sum_assignment(distance)
+    assert distance[rows, order].max() < 0.1
+    (mean, covariance), (own_mean, own_covariance) = centred(truth, rows), centred(model, order)
+    np.testing.assert_allclose(own_mean, mean, atol=0.3)
+    scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
+    assert np.abs(own_covariance - covariance).max() < 0.2 * scale.max()
+
+
+def test_a_killed_fit_goes_on_where_it_was(tmp_path, monkeypatch):
+    counts = corpus(random_model(3, VOCABULARY, seed=4), 60)
+    settings = Settings(3, iterations=6, tolerance=0.0)
+    whole = fitted(counts, settings, tmp_path / "whole")
+    step, calls = fitting._e_step, []
+
+    def killed(*args):
+        calls.append(args)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return step(*args)
+
+    monkeypatch.setattr(fitting, "_e_step", killed)
+    with pytest.raises(KeyboardInterrupt):
+        fitted(counts, settings, tmp_path / "killed")
+    monkeypatch.setattr(fitting, "_e_step", step)
+    resumed = fitted(counts, settings, tmp_path / "killed")
+    assert resumed.bounds == whole.bounds
+    torch.testing.assert_close(resumed.model.topics, whole.model.topics, rtol=0, atol=0)
+
+
+def test_checkpoints_of_other_documents_or_settings_do_not_count(tmp_path):
+    model = random_model(3, VOCABULARY, seed=5)
+    fitted(corpus(model, 40), Settings(3, iterations=3, tolerance=0.0), tmp_path / "c")
+    other = fitted(corpus(model, 40, seed=1), Settings(3, iterations=2, tolerance=0.0), tmp_path / "c")
+    assert len(other.bounds) == 2
+
+
+def test_batches_change_nothing(tmp_path, monkeypatch):
+    counts = corpus(random_model(3, VOCABULARY, seed=6), 80)
+    settings = Settings(3, iterations=4, tolerance=0.0, inference=Convergence(1e-12, 50))
+    whole = fitted(counts, settings, tmp_path / "whole")
+    monkeypatch.setattr("macroscope.critics.topics.word_counts._CELLS", 2000)
+    parts = fitted(counts, settings, tmp_path / "parts")
+    np.testing.assert_allclose(parts.bounds, whole.bounds, rtol=1e-10)
+
+
+def test_fewer_documents_than_dimensions_still_give_a_proper_gaussian(tmp_path):
+    counts = corpus(random_model(12, VOCABULARY, seed=7), 12)
+    found = fitted(counts, Settings(12, iterations=10, tolerance=0.0, shrinkage=0.1), tmp_path / "c")
+    assert torch.linalg.eigvalsh(found.model.covariance).min() > 0
+    with pytest.raises(MacroscopeError, match="13 topics and 12 training documents"):
+        fitted(counts, Settings(13), tmp_path / "d")
+
+
+def test_a_topic_without_words_stays_what_it_was_and_is_named():
+    model = random_model(3, VOCABULARY)
+    sums = fitting._Sums.nothing(model)
+    sums.documents, sums.variance = 10, torch.ones(2, dtype=torch.float64)
+    sums.words[:, :2] = 1.0
+    after, dead = sums.model(model, Settings(3))
+    assert dead == [2]
+    torch.testing.assert_close(after.topics[2], model.topics[2])
+    torch.testing.assert_close(after.topics.sum(dim=1), torch.ones(3, dtype=torch.float64))

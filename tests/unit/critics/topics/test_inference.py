@@ -1,0 +1,148 @@
+"""The bound, its derivatives and its maximum, against direct evaluation and numerical optimisation."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+
+from macroscope.critics.topics.inference import Convergence, Words, _Problem, expected_topics, infer
+
+from .simulated import drawn_counts, drawn_strengths, random_model, words_of
+
+TIGHT = Convergence(1e-13, 300)
+LENGTHS = (1, 7, 40, 200, 1000)
+
+
+def documents(model, seed=1, lengths=LENGTHS):
+    rng = np.random.default_rng(seed)
+    strengths = drawn_strengths(model, len(lengths), rng)
+    return drawn_counts(model, strengths, lengths, rng)
+
+
+def bound_of_one(model, row, mean, variance, phi, zeta):
+    """Equations 5 to 7 of Blei and Lafferty (2006), term by term; phi: words x topics."""
+    full = np.append(mean, 0.0) if model.pinned else mean
+    spread = np.append(variance, 0.0) if model.pinned else variance
+    precision, beta = np.linalg.inv(model.covariance.numpy()), model.topics.numpy()
+    away = mean - model.mean.numpy()
+    of_strengths = 0.5 * np.linalg.slogdet(precision)[1] - 0.5 * len(mean) * np.log(2 * np.pi)
+    of_strengths -= 0.5 * (np.diag(variance) @ precision).trace() + 0.5 * away @ precision @ away
+    types = np.flatnonzero(row)
+    counts = row[types]
+    of_topics = (counts[:, None] * phi * full).sum()
+    of_topics -= counts.sum() * (np.exp(full + spread / 2).sum() / zeta - 1 + np.log(zeta))
+    of_words = (counts[:, None] * phi * np.log(beta[:, types].T)).sum()
+    entropy = 0.5 * (np.log(variance) + np.log(2 * np.pi) + 1).sum() - (counts[:, None] * phi * np.log(phi)).sum()
+    return of_strengths + of_topics + of_words + entropy
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_bound_is_the_published_one_at_its_best_phi_and_zeta(pinned):
+    model = random_model(5, 30, pinned=pinned)
+    counts = documents(model)
+    rng = np.random.default_rng(2)
+    mean, variance = rng.normal(size=(5, model.dimensions)), rng.gamma(2.0, 0.3, (5, model.dimensions))
+    problem = _Problem.of(words_of(counts), model)
+    found = problem.bound(torch.from_numpy(mean), torch.from_numpy(variance)).numpy()
+    for row, own, spread, value in zip(counts, mean, variance, found, strict=True):
+        full = np.append(own, 0.0) if pinned else own
+        phi = np.exp(full)[None] * model.topics.numpy()[:, np.flatnonzero(row)].T
+        phi /= phi.sum(axis=1, keepdims=True)
+        zeta = np.exp(full + (np.append(spread, 0.0) if pinned else spread) / 2).sum()
+        assert value == pytest.approx(bound_of_one(model, row, own, spread, phi, zeta), rel=1e-10)
+        for other in (rng.dirichlet(np.ones(5), len(phi)), phi):
+            assert bound_of_one(model, row, own, spread, other, zeta * rng.uniform(0.5, 2)) <= value + 1e-9
+
+
+def test_derivatives_are_those_of_the_bound():
+    model = random_model(4, 25)
+    words = words_of(documents(model))
+    problem = _Problem.of(words, model)
+    rng = np.random.default_rng(3)
+    mean = torch.from_numpy(rng.normal(size=(5, 3)))
+    variance = torch.from_numpy(rng.gamma(2.0, 0.3, (5, 3)))
+    gradient, exact, _ = problem._derivatives(mean, variance)
+    step = 1e-5
+    for i in range(3):
+        moved = [mean.clone() for _ in range(2)]
+        moved[0][:, i] -= step
+        moved[1][:, i] += step
+        low, high = (problem.bound(some, variance) for some in moved)
+        torch.testing.assert_close(gradient[:, i], (high - low) / (2 * step), rtol=1e-5, atol=1e-5)
+        slopes = [problem._derivatives(some, variance)[0] for some in moved]
+        torch.testing.assert_close(-exact[:, i], (slopes[1] - slopes[0]) / (2 * step), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_maximum_is_that_of_a_numerical_optimiser(pinned):
+    model = random_model(6, 40, seed=4, pinned=pinned)
+    words = words_of(documents(model))
+    found = infer(words, model, TIGHT)
+    assert found.converged.all()
+    size = model.dimensions
+    for d in range(len(words)):
+        problem = _Problem.of(words[torch.tensor([d])], model)
+
+        def negative(x, problem=problem):
+            mean, logs = torch.from_numpy(x[None, :size]), torch.from_numpy(x[None, size:])
+            return -float(problem.bound(mean, logs.exp())[0])
+
+        start = np.concatenate([model.mean.numpy(), np.log(np.diag(model.covariance.numpy()))])
+        best = minimize(negative, start, method="BFGS", options={"gtol": 1e-8})
+        assert float(found.bound[d]) >= -best.fun - 1e-6
+        np.testing.assert_allclose(found.mean[d].numpy(), best.x[:size], atol=2e-3)
+        np.testing.assert_allclose(found.variance[d].log().numpy(), best.x[size:], atol=2e-3)
+
+
+def test_a_batch_is_a_loop_and_order_does_not_matter():
+    model = random_model(6, 40, seed=5)
+    words = words_of(documents(model))
+    whole = infer(words, model, TIGHT)
+    for d in reversed(range(len(words))):
+        one = infer(words[torch.tensor([d])], model, TIGHT)
+        torch.testing.assert_close(one.mean[0], whole.mean[d], atol=1e-6, rtol=0)
+        torch.testing.assert_close(one.bound[0], whole.bound[d], atol=1e-8, rtol=1e-12)
+
+
+def test_no_iteration_lowers_the_bound():
+    model = random_model(8, 60, seed=6, sharpness=0.02)
+    words = words_of(documents(model, lengths=(3, 30, 300)))
+    before = infer(words, model, Convergence(0.0, 1)).bound
+    for iterations in range(2, 12):
+        now = infer(words, model, Convergence(0.0, iterations)).bound
+        assert (now >= before - 1e-9 * before.abs()).all()
+        before = now
+
+
+def test_a_document_without_words_has_the_prior_as_its_posterior():
+    model = random_model(4, 20)
+    nothing = Words(torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, 1, dtype=torch.float64))
+    found = infer(nothing, model, TIGHT)
+    torch.testing.assert_close(found.mean[0], model.mean)
+    torch.testing.assert_close(found.variance[0], 1 / model.precision.diagonal())
+
+
+def test_bound_is_below_the_likelihood_and_near_it():
+    """The likelihood by importance sampling from q."""
+    model = random_model(4, 30, seed=7)
+    counts = documents(model, lengths=(50,))
+    words = words_of(counts)
+    found = infer(words, model, TIGHT)
+    rng = torch.Generator().manual_seed(0)
+    noise = torch.randn(40_000, 3, generator=rng, dtype=torch.float64)
+    points = found.mean + found.variance.sqrt() * noise
+    shares = torch.softmax(model.strengths(points), dim=1) @ model.topics
+    fit = shares.log() @ torch.from_numpy(counts[0].astype(float))
+    proposal = -0.5 * (noise**2 + found.variance.log() + np.log(2 * np.pi)).sum(dim=1)
+    weights = fit - model.negative_log_density(points) - proposal
+    likelihood = float(torch.logsumexp(weights, 0) - np.log(len(points)))
+    assert likelihood - 1.5 < float(found.bound[0]) < likelihood + 0.05
+
+
+def test_expected_topics_share_out_the_counts():
+    model = random_model(5, 30)
+    words = words_of(documents(model))
+    found = infer(words, model, TIGHT)
+    shared = expected_topics(words, model, found.mean)
+    torch.testing.assert_close(shared.sum(dim=2), words.counts)
+    assert (shared >= 0).all()

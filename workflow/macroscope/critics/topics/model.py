@@ -1,0 +1,99 @@
+"""A correlated topic model (Blei and Lafferty 2006), and what it says of documents whose topic strengths are known."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from macroscope.errors import MacroscopeError
+
+Tensor = torch.Tensor
+LOG_2_PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True)
+class CorrelatedTopicModel:
+    """Topic strengths from N(mu, Sigma), a word's topic from their softmax, the word from that topic.
+
+    Attributes
+    ----------
+    mean
+        mu: dimensions.
+    covariance
+        Sigma: dimensions x dimensions.
+    topics
+        beta: topics x vocabulary; rows add up to 1. One more topic than there are dimensions: the strength of the last
+        one is 0, since softmax does not change when all strengths do. As many: no strength is fixed.
+    """
+
+    mean: Tensor
+    covariance: Tensor
+    topics: Tensor
+
+    @property
+    def dimensions(self) -> int:
+        """Number of topic strengths that are free."""
+        return len(self.mean)
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the last topic's strength is fixed at 0."""
+        return len(self.topics) > self.dimensions
+
+    @cached_property
+    def _factor(self) -> Tensor:
+        factor, failed = torch.linalg.cholesky_ex(self.covariance)
+        if failed:
+            raise MacroscopeError(
+                "the covariance of the topics is singular: give the topic model more documents, fewer topics, or"
+                " shrinkage"
+            )
+        return factor
+
+    @cached_property
+    def precision(self) -> Tensor:
+        """Inverse of Sigma."""
+        return torch.cholesky_inverse(self._factor)
+
+    @cached_property
+    def log_determinant(self) -> Tensor:
+        """Of the precision."""
+        return -2 * self._factor.diagonal().log().sum()
+
+    def strengths(self, free: Tensor) -> Tensor:
+        """Strengths of all topics from the free ones: documents x topics."""
+        if not self.pinned:
+            return free
+        return torch.cat([free, free.new_zeros(len(free), 1)], dim=1)
+
+    def negative_log_density(self, mean: Tensor) -> Tensor:
+        """-log N(x; mu, Sigma) at points, in nats: documents."""
+        away = mean - self.mean
+        quadratic = ((away @ self.precision) * away).sum(dim=1)
+        return 0.5 * (quadratic + self.dimensions * LOG_2_PI - self.log_determinant)
+
+    def cross_entropy(self, mean: Tensor, variance: Tensor) -> Tensor:
+        """-E_q log N(eta; mu, Sigma) for q = N(mean, diag(variance)), in nats: what lies at the mean, and the trace.
+
+        The published code leaves out the trace (deng2022 Appendix F; `negative_log_density` at the means).
+        """
+        return self.negative_log_density(mean) + 0.5 * variance @ self.precision.diagonal()
+
+    def save(self, path: Path) -> None:
+        """Write as .npz."""
+        arrays = {name: getattr(self, name).cpu().numpy() for name in ("mean", "covariance", "topics")}
+        with path.open("wb") as stream:
+            np.savez(stream, **arrays)
+
+    @classmethod
+    def load(cls, path: Path, device: torch.device | str = "cpu") -> "CorrelatedTopicModel":
+        """Read what `save` wrote."""
+        with np.load(path) as arrays:
+            return cls(*(torch.from_numpy(arrays[name]).to(device) for name in ("mean", "covariance", "topics")))
+
+
+def entropy(variance: Tensor) -> Tensor:
+    """Entropy of N(., diag(variance)), in nats: documents."""
+    return 0.5 * (variance.log().sum(dim=1) + variance.shape[1] * (1 + LOG_2_PI))
