@@ -185,15 +185,14 @@ def _inverted(curves: Curves, name: str, observed: float) -> tuple[tuple[float, 
     value = float(_upward(name, observed))
     estimate = curves.where("mean", value)
     low, high = min(curves.where("high", value), estimate), max(curves.where("low", value), estimate)
-    mean, least, most = (
-        float(np.interp(estimate, curves.truth, getattr(curves, which))) for which in ("mean", "low", "high")
-    )
+    least, most = (float(np.interp(end, curves.truth, np.maximum.accumulate(curves.mean))) for end in (low, high))
     lowest, highest = sorted(ends_of(name))
 
     def back(*upward: float) -> list[float]:
         return sorted(float(np.clip(_upward(name, some), lowest, highest)) for some in upward)
 
-    around = back(value + least - mean, value + most - mean)
+    # What samples of these sizes have on average grows with what the populations have.
+    around = back(min(least, value), max(most, value))
     ends = back(low, high)
     return (around[0], around[1]), (back(estimate)[0], ends[0], ends[1])
 

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
 Array = NDArray[np.float64]
-_FREEDOM = 3
+_FREEDOM = 1
 """Degrees of freedom beyond the affected documents; by simulation."""
 
 

@@ -26,10 +26,11 @@ from macroscope.documents import Collection, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import progress
-from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
+from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.ratio import ratio_interval
 
 log = logging.getLogger("macroscope")
 
@@ -115,7 +116,7 @@ def probe(
     learned_on (own, reference, halves); clusters; probe (label, stop_word_share, symbol_share); measure (accuracy,
     r_squared);
     value, the mean over the seeds; ci_low, ci_high: over test texts, given the clusters, Wilson's for an accuracy and
-    by bootstrap for R^2; seed_sd; baseline: of the most common label, 0 for R^2; n_train, n: training and test texts;
+    bootstrap-t for R^2; seed_sd; baseline: of the most common label, 0 for R^2; n_train, n: training and test texts;
     seed; signature.
     """
     test = read_probed(embeddings, "test")
@@ -206,21 +207,21 @@ def cluster_means(target: Array, of_train: Labels, of_test: Labels) -> Array:
 
 def r_squared(errors: Array, goal: Array) -> float:
     """1 - squared errors over the squared deviations from the mean of the test texts; NaN where these are all equal."""
-    return float(_r_squared(np.array([errors.sum(), goal.sum(), (goal**2).sum()]), np.array(len(goal))))
+    spread = _spread(goal).sum()
+    return 1.0 - float(errors.sum() / spread) if spread else float("nan")
 
 
-def _r_squared(sums: Array, n: Array) -> Array:
-    """R^2 from sums of squared errors, of values and of their squares: ... x 3."""
-    spread = sums[..., 2] - sums[..., 1] ** 2 / n
-    known = spread > _ROUNDING * sums[..., 2]
-    return np.where(known, 1 - sums[..., 0] / np.where(known, spread, 1.0), np.nan)
+def _spread(goal: Array) -> Array:
+    """Squared deviation of each test text from their mean; 0 where that is rounding."""
+    squares = (goal - goal.mean()) ** 2
+    return squares if squares.sum() > _ROUNDING * (goal**2).sum() else np.zeros_like(squares)
 
 
 def _r_squared_interval(errors: Array, goal: Array, resampling: Resampling) -> tuple[float, float]:
-    """Percentile interval over test texts; R^2 is linear in the errors, so that means over seeds stay means."""
+    """Interval over test texts; R^2 is linear in the errors, so that means over seeds stay means."""
     rng = np.random.default_rng(resampling.seed)
-    sums = bootstrap_sums(np.column_stack([errors, goal, goal**2]), resampling.resamples, rng)
-    return percentile_interval(_r_squared(sums, np.array(len(goal))), resampling.confidence)
+    _, low, high = ratio_interval((errors, _spread(goal)), resampling.confidence, resampling.resamples, rng)
+    return 1.0 - high, 1.0 - low
 
 
 def read_probed(path: Path, split: str) -> Probed:

@@ -60,6 +60,7 @@ class Side:
         return rarefied_size(self.presences, self.blocks, units_with(tokens, self.blocks, self.tokens))
 
 
+_MOST_LOGARITHM = 50.0
 TwoSample = Callable[[Side, Side], float]
 """(candidate, reference) -> value"""
 TwoGaps = Callable[[Side, Side], Gaps]
@@ -89,7 +90,9 @@ def own_rows(counts: sparse.csr_matrix, options: TendenciesOptions, confidence: 
     names = ("vocabulary_size", "zipf_s", "zipf_s_ranked")
     rows = [(name, float(value[i]), float(low[i]), float(high[i]), UNDEFINED) for i, name in enumerate(names)]
     distance, half = float(value[3:].max()), _half_of_larger(value[3:], high[3:] - value[3:])
-    return [*rows, ("zipf_d_own", distance, *_unit(distance - half, distance + half), p)]
+    # Where the distance is small by chance, so is its error: the upper end is on the scale of the logarithm.
+    high_end = distance * np.exp(np.minimum(half / distance, _MOST_LOGARITHM)) if distance else half
+    return [*rows, ("zipf_d_own", distance, *_unit(distance - half, float(high_end)), p)]
 
 
 def comparison_rows(

@@ -48,6 +48,11 @@ class WordCounts:
         """Number of words of each document."""
         return np.diff(np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])[self.starts])
 
+    def with_words(self) -> "WordCounts":
+        """Those documents that have any word."""
+        there = np.diff(self.starts) > 0
+        return WordCounts(np.concatenate([self.starts[:-1][there], self.starts[-1:]]), self.types, self.counts)
+
     def some(self, documents: Integers) -> Words:
         """Those of some documents, side by side."""
         lengths = (self.starts[1:] - self.starts[:-1])[documents]
@@ -86,7 +91,7 @@ class WordCounts:
         return WordCounts(starts, self.types[there], counts[there])
 
 
-def word_counts(documents: Sequence[Sequence[str]], vocabulary: dict[str, int]) -> WordCounts:
+def word_counts(documents: Iterable[Sequence[str]], vocabulary: dict[str, int]) -> WordCounts:
     """Count the known words of each document."""
     return WordCounts.of(
         np.array([vocabulary[word] for word in words if word in vocabulary], dtype=np.int64) for words in documents
