@@ -1,0 +1,34 @@
+"""Options of the topics critic (deng2022 §6, Appendix F)."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from macroscope.config.options import Options
+
+
+class TopicsOptions(Options):
+    """Vocabulary, correlated topic model and its fit."""
+
+    topics: int = Field(20, ge=2, description="Number of topics (paper: 100).")
+    convention: Literal["definition", "published"] = Field(
+        "definition",
+        description="definition: words in lower case without punctuation, T(x) as the expectation over the posterior;"
+        " published: what stands between spaces, T(x) at the posterior's mean.",
+    )
+    most_documents: float = Field(
+        0.5, gt=0, le=1, description="Words that so large a share of the training documents has, or a larger, are out."
+    )
+    least_frequency: int = Field(5, ge=1, description="Words that occur less often in training documents are out.")
+    pinned: bool = Field(
+        True,
+        description="Fix the strength of the last topic at 0, as the published code does: only differences of strength"
+        " matter.",
+    )
+    shrinkage: float = Field(
+        0.0, ge=0, lt=1, description="Share of the covariances between topics that is taken away. For few documents."
+    )
+    smoothing: float = Field(0.01, ge=0, description="Pseudo-count of every word in every topic (paper: 0).")
+    iterations: int = Field(1000, ge=1, description="Most iterations of EM.")
+    tolerance: float = Field(1e-3, gt=0, description="EM ends where the bound changes by a smaller share.")
+    restarts: int = Field(1, ge=1, description="Fits from other beginnings; the one with the largest bound is taken.")
