@@ -100,7 +100,7 @@ def test_what_a_critic_does_follows_from_its_stages():
 
 def test_tests_of_a_difference_are_those_with_a_p_value_that_are_declared_so():
     rows = [("mauve", 0.2), ("forward_kl", 0.3), ("forward_kl_corrected", None), ("jensen_shannon", 0.4)]
-    table = pd.DataFrame(rows, columns=["statistic", "p_value"]).assign(n_reference=20, n_candidate=9)
+    table = pd.DataFrame(rows, columns=["statistic", "p_value"]).assign(n_reference=20, n_candidate=9, signature="")
     toy = Declared("toy", "toys", CRITIC)
     assert list(difference_tests(toy, table)["statistic"]) == ["forward_kl", "jensen_shannon"]
     assert difference_tests(toy, table.head(0)).empty
@@ -116,3 +116,10 @@ def test_a_critic_that_cannot_be_is_refused():
         Critic("options:Toy", {"project": STAGES["project"]})
     with pytest.raises(ValueError, match="by 'explain' or by 'compare', not by both"):
         Critic("options:Toy", STAGES | {"explain": Stage("a:b", reads="latents")})
+
+
+def test_pairs_that_could_not_show_anything_are_no_tests():
+    table = pd.DataFrame({"statistic": ["forward_kl"], "p_value": [0.2], "n_reference": [4], "n_candidate": [4]})
+    toy = Declared("toy", "toys", CRITIC)
+    assert len(difference_tests(toy, table.assign(signature="macroscope:0|k:2"))) == 1
+    assert difference_tests(toy, table.assign(signature="macroscope:0|k:2|partners:4")).empty

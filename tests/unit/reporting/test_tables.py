@@ -60,6 +60,7 @@ def test_all_differences_of_one_system_by_a_critic_with_a_prior_are_a_family():
             "value": 1.0,
             "n_reference": 50,
             "n_candidate": 50,
+            "signature": "",
         }
     )
     adjusted = with_adjusted_p_values(table.assign(critic="coherence", corpus="wiki", system="mine"))["p_adjusted"]
@@ -71,7 +72,7 @@ def test_all_differences_of_one_system_by_a_critic_with_a_prior_are_a_family():
 def test_all_differences_of_one_system_by_a_critic_without_a_prior_are_a_family():
     statistics = ["length_ks", "tvd_sup", "zipf_d_own", "zipf_s"]
     system = pd.DataFrame({"statistic": statistics, "p_value": [0.01, 0.04, 0.03, None], "value": 1.0})
-    system = system.assign(n_reference=50, n_candidate=50)
+    system = system.assign(n_reference=50, n_candidate=50, signature="")
     other = system.assign(system="other", p_value=[1e-6, 1e-6, 0.04, None])
     table = pd.concat([system.assign(system="mine"), other], ignore_index=True)
     adjusted = with_adjusted_p_values(table.assign(critic="tendencies", corpus="wiki"))

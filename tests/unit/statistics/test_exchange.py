@@ -118,6 +118,11 @@ def test_no_p_value_can_be_smaller_than_the_number_of_divisions_allows():
     assert floors == pytest.approx([1 / 11, 2 / 20, 1 / 286])
 
 
+def test_pairs_allow_fewer_divisions():
+    floors = [Exchange.in_pairs(sizes, pairs).smallest_p for sizes, pairs in (((4, 4), 4), ((4, 5), 3), ((3, 3), 0))]
+    assert floors == pytest.approx([2 / 16, 1 / (8 * 3), 2 / 20])
+
+
 def test_many_documents_cost_nothing_to_count():
     assert Exchange((200_000, 300_000)).smallest_p == 0.0
     assert not Exchange((200_000, 300_000)).is_exact(10_000)

@@ -134,20 +134,21 @@ def statistics_of(critic: Declared[Critic]) -> tuple[Statistic, ...]:
 def difference_tests(critic: Declared[Critic], statistics: "pd.DataFrame") -> "pd.DataFrame":
     """Those rows of a critic's tidy statistics that test a difference to real text, each test once.
 
-    With so few documents that no test could reach 5 %, whatever they are like, there are no tests.
+    With so few documents that no test could reach 5 %, whatever they are like, there are no tests; pairs only swap, and
+    it takes more of them.
     """
     import numpy as np
 
     from macroscope.statistics.exchange import Exchange
-    from macroscope.statistics.tidy import SIGNIFICANT
+    from macroscope.statistics.tidy import SIGNIFICANT, partners_in
 
     known = statistics_of(critic)
     tested = statistics[statistics["p_value"].notna()]
-    sizes = zip(tested["n_reference"].astype(int), tested["n_candidate"].astype(int), strict=True)
-    floors = {size: Exchange(size).smallest_p for size in set(sizes)}
+    sizes = tested[["n_reference", "n_candidate"]].astype(int).assign(pairs=tested["signature"].map(partners_in))
+    floors = {(n, m, k): Exchange.in_pairs((n, m), k).smallest_p for n, m, k in sizes.drop_duplicates().to_numpy()}
     chosen = [
-        declared(known, row.statistic).difference and floors[int(row.n_reference), int(row.n_candidate)] <= SIGNIFICANT
-        for row in tested.itertuples()
+        declared(known, statistic).difference and floors[tuple(size)] <= SIGNIFICANT
+        for statistic, size in zip(tested["statistic"], sizes.to_numpy(), strict=True)
     ]
     return tested[np.array(chosen, dtype=bool)]
 

@@ -44,6 +44,13 @@ class Exchange:
     sizes: tuple[int, int]
     groups: Integers | None = None
 
+    @classmethod
+    def in_pairs(cls, sizes: tuple[int, int], pairs: int) -> "Exchange":
+        """Exchange of two samples so many of whose documents are pairs."""
+        pairs = min(pairs, *sizes)
+        codes = [np.where(np.arange(size) < pairs, np.arange(size) + 1, 0) for size in sizes]
+        return cls(sizes, np.concatenate(codes) if pairs else None)
+
     @property
     def units(self) -> int:
         """Number of documents of both samples."""

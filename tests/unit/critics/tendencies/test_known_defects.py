@@ -61,7 +61,7 @@ def without_tail(words, rng, kept=100):
 
 
 def collection(folder, name, sides):
-    documents = [Document(f"d{n}", "test", None, (Section("x", " ".join(s)),)) for n, s in enumerate(sides)]
+    documents = [Document(f"{name}{n}", "test", None, (Section("x", " ".join(s)),)) for n, s in enumerate(sides)]
     write_documents(folder / f"{name}.documents", documents, Provenance("test"))
     texts = Collection(folder / f"{name}.documents")
     project(texts, language="en", options=OPTIONS, output=folder / f"{name}.parquet")
@@ -70,7 +70,7 @@ def collection(folder, name, sides):
 
 def found_by(reference, candidate):
     """Tendencies of which a test differs."""
-    rows = compare(reference, candidate, OPTIONS, RESAMPLING).rows
+    rows = compare(reference, candidate, OPTIONS, RESAMPLING).rows.assign(signature="")
     tests = difference_tests(critics()["tendencies"], rows)
     tests = tests.assign(p_adjusted=benjamini_hochberg(tests["p_value"]))
     names = tests.loc[tests["p_adjusted"] < 0.05, "statistic"]
