@@ -1,0 +1,91 @@
+"""T(x) of topic strengths: closed forms, and theory for texts of the model itself."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy.stats import multivariate_normal
+
+from macroscope.critics.topics.latents import read_strengths
+from macroscope.critics.topics.options import TopicsOptions
+from macroscope.critics.topics.projection import project
+from macroscope.critics.topics.scoring import score
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+from macroscope.files import write_json
+
+from .simulated import drawn_counts, drawn_strengths, random_model
+
+VOCABULARY = 60
+
+
+def word(number):
+    """A word of letters only."""
+    return "w" + "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """Documents of a known model, and one without a word of it: folder, model, strengths."""
+    folder = tmp_path_factory.mktemp("topics")
+    model = random_model(4, VOCABULARY, seed=3, sharpness=0.05)
+    (folder / "inference").mkdir()
+    model.save(folder / "inference" / "model.npz")
+    write_json(folder / "inference" / "vocabulary.json", {"words": [word(n) for n in range(VOCABULARY)]})
+    rng = np.random.default_rng(0)
+    strengths = drawn_strengths(model, 400, rng)
+    counts = drawn_counts(model, strengths, np.full(400, 4000), rng)
+    texts = [" ".join(np.repeat([word(n) for n in range(VOCABULARY)], row)) for row in counts]
+    documents = [Document(f"d{n}", "test", None, (Section(None, text),)) for n, text in enumerate([*texts, "12 !"])]
+    write_documents(folder / "texts.parquet", documents, Provenance("c"))
+    for convention in ("definition", "published"):
+        options = TopicsOptions(convention=convention)
+        latents = folder / f"{convention}.latents"
+        project(Collection(folder / "texts.parquet"), folder / "inference", options=options, output=latents)
+        score(latents, folder / "inference", options=options, output=folder / f"{convention}.scores")
+    return folder, model, strengths
+
+
+def test_strengths_of_long_documents_are_found(judged):
+    folder, _, strengths = judged
+    found = read_strengths(folder / "definition.latents")
+    assert found.words.tolist() == [4000] * 400 + [0]
+    assert np.isnan(found.mean[-1]).all()
+    assert np.median(np.abs(found.mean[:-1] - strengths)) < 0.15
+
+
+def test_nll_is_the_expectation_over_the_posterior(judged):
+    folder, model, _ = judged
+    found, scores = read_strengths(folder / "definition.latents"), pd.read_parquet(folder / "definition.scores")
+    gaussian = multivariate_normal(model.mean.numpy(), model.covariance.numpy())
+    rng = np.random.default_rng(1)
+    for d in range(3):
+        own = multivariate_normal(found.mean[d], np.diag(found.variance[d]))
+        drawn = own.rvs(200_000, random_state=rng)
+        assert scores["nll"][d] == pytest.approx(-gaussian.logpdf(drawn).mean(), abs=0.02)
+        assert scores["nll_published"][d] == pytest.approx(-gaussian.logpdf(found.mean[d]))
+        assert scores["entropy"][d] == pytest.approx(own.entropy())
+        assert scores["kl"][d] > 0
+    trace = 0.5 * found.variance[:-1] @ np.diag(np.linalg.inv(model.covariance.numpy()))
+    np.testing.assert_allclose((scores["nll"] - scores["nll_published"])[:-1], trace, rtol=1e-9)
+    published = pd.read_parquet(folder / "published.scores")
+    np.testing.assert_allclose(published["nll"][:-1], scores["nll_published"][:-1])
+    assert "kl" not in published
+
+
+def test_texts_of_the_model_have_the_entropy_of_its_gaussian(judged):
+    """-E log N(eta) over eta from N itself is the entropy; with documents so long, q adds next to nothing."""
+    folder, model, strengths = judged
+    scores = pd.read_parquet(folder / "definition.scores")
+    analytic = float(multivariate_normal(model.mean.numpy(), model.covariance.numpy()).entropy())
+    mean, error = scores["nll"].mean(), scores["nll"].std() / np.sqrt(400)
+    drawn = model.negative_log_density(torch.from_numpy(strengths)).mean()
+    assert abs(float(drawn) - analytic) < 4 * error
+    assert abs(mean - analytic) < 4 * error
+
+
+def test_a_document_without_words_is_there_with_nothing_known_of_it(judged):
+    scores = pd.read_parquet(judged[0] / "definition.scores")
+    assert len(scores) == 401
+    last = scores.iloc[-1]
+    assert last["id"] == "d400"
+    assert last[["nll", "entropy", "kl", "nll_published"]].isna().all()

@@ -1,0 +1,81 @@
+"""Latents of the topics critic on disk: the approximate posterior over topic strengths, a row a document.
+
+Columns: `id`; `opening` (`documents.opening_of`); `words`, how many of the vocabulary the document has; `mean` and
+`variance` of the posterior (dimensions, float64), NaN throughout where it has no word; `bound` on the log-probability
+of its words (nats); `converged`, whether the search for the posterior came to rest.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from macroscope.errors import MacroscopeError
+from macroscope.statistics.exchange import KEYS
+
+Array = NDArray[np.float64]
+
+
+def latents_schema(dimensions: int) -> pa.Schema:
+    """Columns of the latents, for so many free topic strengths."""
+    strengths = pa.list_(pa.float64(), dimensions)
+    return pa.schema(
+        [
+            pa.field("id", pa.string(), nullable=False),
+            pa.field("opening", pa.string(), nullable=False),
+            pa.field("words", pa.int64(), nullable=False),
+            pa.field("mean", strengths, nullable=False),
+            pa.field("variance", strengths, nullable=False),
+            pa.field("bound", pa.float64()),
+            pa.field("converged", pa.bool_(), nullable=False),
+        ]
+    )
+
+
+def strengths_column(values: Array) -> pa.FixedSizeListArray:
+    """Documents x dimensions as a column."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
+
+
+@dataclass(frozen=True)
+class TopicStrengths:
+    """Posteriors of a collection.
+
+    Attributes
+    ----------
+    keys
+        `id` and `opening` of each document.
+    words
+        Words of the vocabulary in each.
+    mean, variance
+        Documents x dimensions; NaN where there is no word.
+    """
+
+    keys: pd.DataFrame
+    words: NDArray[np.int64]
+    mean: Array
+    variance: Array
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def some(self, chosen: NDArray[np.bool_]) -> "TopicStrengths":
+        """Those of some documents."""
+        return TopicStrengths(self.keys[chosen], self.words[chosen], self.mean[chosen], self.variance[chosen])
+
+
+def read_strengths(path: Path) -> TopicStrengths:
+    """Read the latents of a system."""
+    try:
+        table = pq.read_table(path)
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file of topic strengths") from None
+    columns = [table.column(name).combine_chunks() for name in ("mean", "variance")]
+    mean, variance = (
+        column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), column.type.list_size) for column in columns
+    )
+    return TopicStrengths(table.select(KEYS).to_pandas(), table.column("words").to_numpy(), mean, variance)

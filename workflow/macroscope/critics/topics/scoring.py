@@ -1,0 +1,38 @@
+"""Scores: how likely the topic strengths of each document are under N(mu, Sigma) (deng2022 §6, Appendix A)."""
+
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from macroscope.critics.topics.latents import read_strengths
+from macroscope.critics.topics.model import CorrelatedTopicModel, entropy
+from macroscope.critics.topics.options import TopicsOptions
+from macroscope.files import atomic
+
+
+def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Path) -> None:
+    """Score latents under the Gaussian of the topic model.
+
+    Writes id, opening, words, and in nats, NaN for a document without a word of the vocabulary:
+    nll
+        T(x) = -E_q log N(eta; mu, Sigma), exactly; with `convention: published` at the posterior's mean alone.
+    nll_published
+        The latter, beside the definition.
+    entropy, kl
+        Of q, and from it to the prior: T(x) = entropy + kl. A density's entropy may be below 0. Under the definition.
+    units
+        Dimensions of the topic strengths.
+    """
+    model = CorrelatedTopicModel.load(inference / "model.npz")
+    found = read_strengths(latents)
+    mean, variance = torch.tensor(found.mean), torch.tensor(found.variance)
+    own, at_mean = entropy(variance), model.negative_log_density(mean)
+    scores = found.keys.assign(words=found.words, units=model.dimensions, entropy=own.numpy())
+    if options.convention == "published":
+        scores = scores.assign(nll=at_mean.numpy())
+    else:
+        nll = model.cross_entropy(mean, variance)
+        scores = scores.assign(nll=nll.numpy(), kl=(nll - own).numpy(), nll_published=at_mean.numpy())
+    with atomic(output) as temporary:
+        pd.DataFrame(scores).to_parquet(temporary, index=False)
