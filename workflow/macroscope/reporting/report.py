@@ -174,7 +174,8 @@ def _with_classes(row: str, classes: list[str]) -> str:
 
 def _headline(tables: Path, captions: Captions) -> Shown:
     table = display_headline(read_headline(tables))
-    return Shown("headline", "Headline", captions.html("headline"), html_table(table))
+    columns = {str(name).partition(" (")[0] for name in table}
+    return Shown("headline", "Headline", captions.html("headline", columns=columns), html_table(table))
 
 
 def _chapters(
