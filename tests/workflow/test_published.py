@@ -38,7 +38,7 @@ def test_nothing_was_trained(published):
     assert not (logs / "finetune").exists()
     assert not (logs / "train_tokenizer").exists()
     page = (published.work / "results" / "test" / "report.html").read_text()
-    assert "The language models" in page
+    assert "The models" in page
     assert "Training of lm on real" not in page
 
 

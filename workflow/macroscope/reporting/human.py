@@ -103,6 +103,10 @@ def correlations_of(correlations: pd.DataFrame, judged: HumanScores) -> pd.DataF
     return correlations[ours]
 
 
+_NO_MEASURES = ("_ratio", "_minimum_detectable")
+"""Ends of statistics that say again what another says, or something of the sample."""
+
+
 def quality_measures(statistics: pd.DataFrame) -> set[tuple[str, str]]:
     """(critic, statistic) of what says how far a system is from real text, and so may agree with people (eq. 3).
 
@@ -112,7 +116,9 @@ def quality_measures(statistics: pd.DataFrame) -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for critic, some in statistics.groupby("critic", sort=False):
         names = set(some["statistic"])
-        chosen = {n for n in names if n.startswith("latent_ppl") and n != "latent_ppl_ratio"} | names & {"word_ppl"}
+        chosen = {n for n in names if n.startswith("latent_ppl") and not n.endswith(_NO_MEASURES)} | names & {
+            "word_ppl"
+        }
         chosen |= names & set(DIVERGENCES)
         if is_critic(str(critic)) and (declared := critic_named(str(critic))).data.compares:
             tests = set(difference_tests(declared, some)["statistic"])

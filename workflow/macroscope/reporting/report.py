@@ -254,7 +254,7 @@ def _training(results: Results, tables: Path, figures: Path, captions: Captions)
     if not results.language_models() and not results.measured_systems():
         return []
     return [
-        _table("models", "The language models", tables / "models.csv", captions),
+        _table("models", "The models", tables / "models.csv", captions),
         *(
             Shown(
                 f"training-{corpus}-{system}",

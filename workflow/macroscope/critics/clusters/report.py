@@ -125,5 +125,5 @@ def _warning(statistics: pd.DataFrame) -> str | None:
     named = ", ".join(few.head(5)) + (" ..." if len(few) > 5 else "")
     return (
         f"there are fewer than {TEXTS_PER_CLUSTER} texts a cluster ({named}): the divergences are mostly bias, and the"
-        " intervals of the corrected ones are too short; take fewer clusters or more texts"
+        " intervals of the corrected ones are long; take fewer clusters or more texts"
     )
