@@ -87,11 +87,13 @@ class Document:
 
 
 def opening_of(text: str) -> str:
-    """First words of a text, which texts that go on from one prompt have in common; of a shorter text the whole.
+    """First words of a text, which texts that go on from one prompt have in common; "" for a text that is no longer.
 
     `OPENING_WORDS` words or `OPENING_CHARACTERS` characters, whichever is less: not all scripts have spaces.
     """
-    return " ".join(text[: 4 * OPENING_CHARACTERS].split()[:OPENING_WORDS])[:OPENING_CHARACTERS]
+    words = text[: 4 * OPENING_CHARACTERS].split()
+    opening = " ".join(words[:OPENING_WORDS])[:OPENING_CHARACTERS]
+    return opening if len(" ".join(words)) > len(opening) else ""
 
 
 @dataclass

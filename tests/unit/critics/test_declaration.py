@@ -122,4 +122,4 @@ def test_pairs_that_could_not_show_anything_are_no_tests():
     table = pd.DataFrame({"statistic": ["forward_kl"], "p_value": [0.2], "n_reference": [4], "n_candidate": [4]})
     toy = Declared("toy", "toys", CRITIC)
     assert len(difference_tests(toy, table.assign(signature="macroscope:0|k:2"))) == 1
-    assert difference_tests(toy, table.assign(signature="macroscope:0|k:2|partners:4")).empty
+    assert difference_tests(toy, table.assign(signature="macroscope:0|k:2|partners:4|smallest_p:0.125")).empty

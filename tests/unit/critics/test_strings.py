@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom, trim_mean
 
 from macroscope.critics.strings.comparison import compare, describe
-from macroscope.critics.strings.cross_fitting import cross_fitted, divide, in_sample
+from macroscope.critics.strings.cross_fitting import cross_fitted, divide, in_sample, together
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator, estimator
 from macroscope.critics.strings.evidence import texts_table, unlike
 from macroscope.critics.strings.options import LstmOptions, StringsOptions
@@ -254,12 +254,12 @@ def test_folds_keep_together_what_must_not_see_each_other():
     sampled = ["three", "perturbed two", "perturbed two", "seven", f"{prompt} but another end"]
     candidate = Texts(["s1", "b", "s2", "x", "s3"], sampled, np.ones(5, int))
     for seed in range(20):
-        first, second = divide(belonging(reference.keys, candidate.keys), 2, seed)
+        first, second = divide(together(reference, candidate, 2), 2, seed)
         assert first[1] == first[3] == second[1] == second[2]  # same text; same id; same text as that
         assert first[2] == second[0]
         assert first[4] == second[3]
         assert first[5] == second[4]
-    groups = belonging(drawn(P, 50, 1, "r").keys, drawn(P, 50, 2, "c").keys)
+    groups = together(drawn(P, 50, 1, "r"), drawn(P, 50, 2, "c"), 5)
     sizes = [np.bincount(np.concatenate(divide(groups, 5, s)), minlength=5) for s in range(3)]
     assert np.min(sizes) >= 18
 
@@ -271,6 +271,22 @@ def test_texts_of_one_prompt_are_partners():
     first, second = partners(*belonging(reference.keys, candidate.keys))
     assert first.tolist() == [1, 0]
     assert second.tolist() == [1, 0, 1]
+
+
+def test_a_heading_that_all_texts_have_does_not_keep_them_together():
+    heading = "all of these texts begin with these nine words "
+    sides = [
+        Texts([f"{name}{n}" for n in range(60)], [heading + f"{name} {n}" for n in range(60)], np.full(60, 11))
+        for name in "rc"
+    ]
+    numbers = divide(together(*sides, 5), 5, 0)
+    assert np.bincount(np.concatenate(numbers)).tolist() == [24] * 5
+
+
+def test_with_fewer_different_texts_than_folds_there_are_fewer_folds():
+    sides = [Texts([f"{name}{n}" for n in range(9)], ["one", "two", "three"] * 3, np.ones(9, int)) for name in "rc"]
+    first, second = divide(together(*sides, 5), 5, 0)
+    assert set(first) == set(second) == {0, 1, 2}
 
 
 def test_published_convention():

@@ -123,3 +123,14 @@ def test_one_side_ten_times_the_other():
     rows = rows_of([drawn(p, 500, rng)], [drawn(p, 50, rng)])
     assert rows["jensen_shannon"][3] > 0.01
     assert rows["jensen_shannon_at_half"][0] == pytest.approx(rows["jensen_shannon_floor"][0], rel=0.6)
+
+
+def test_sides_without_a_category_in_common_have_no_finite_kl():
+    """What no collection on the path can have is not put down as the last one of the path."""
+    rows = rows_of([one_hot(np.zeros(100, int), 2)], [one_hot(np.ones(100, int), 2)])
+    assert np.isfinite(rows["forward_kl"][0])
+    assert np.isnan(rows["forward_kl_corrected"][:3]).all()
+    value, low, high, _ = rows["jensen_shannon_corrected"]
+    assert value == pytest.approx(np.log(2), abs=0.01)
+    assert high == pytest.approx(np.log(2))
+    assert 0.4 < low < np.log(2)

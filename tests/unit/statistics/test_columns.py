@@ -15,8 +15,12 @@ FEW = Resampling(resamples=500, permutations=999, seed=3)
 @pytest.fixture
 def tables():
     rng = np.random.default_rng(0)
-    reference = pd.DataFrame({"id": list("ab" * 30), "x": rng.normal(0, 1, 60), "same": 1.0, "kind": list("uv" * 30)})
-    candidate = pd.DataFrame({"id": list("ab" * 25), "x": rng.normal(1, 1, 50), "same": 1.0, "kind": list("uw" * 25)})
+    reference = pd.DataFrame(
+        {"id": [f"r{n}" for n in range(60)], "x": rng.normal(0, 1, 60), "same": 1.0, "kind": list("uv" * 30)}
+    )
+    candidate = pd.DataFrame(
+        {"id": [f"c{n}" for n in range(50)], "x": rng.normal(1, 1, 50), "same": 1.0, "kind": list("uw" * 25)}
+    )
     return reference, candidate
 
 
@@ -100,3 +104,12 @@ def test_rows_of_the_same_id_are_partners():
     assert paired.at["mean_difference", "p_value"] == 0.001
     assert alone.at["mean_difference", "p_value"] > 0.5
     assert paired.at["mean_difference", "ci_low"] > 0 > alone.at["mean_difference", "ci_low"]
+
+
+def test_a_side_without_values_has_the_type_of_the_other_and_numbers_that_name_rows_are_not_compared():
+    reference = pd.DataFrame({"id": [1, 2, 3], "kind": ["u", "v", "u"], "x": [1.0, 2.0, 3.0]})
+    candidate = pd.DataFrame({"id": [1, 2, 3], "kind": [None] * 3, "x": [1.0, 2.0, 4.0]})
+    table = compare_columns(reference, candidate, ["kind"], FEW)
+    assert table["value"].isna().all()
+    assert set(table["reason"]) == {"no value in the candidate"}
+    assert set(compare_columns(reference, candidate, None, FEW)["column"]) == {"x"}

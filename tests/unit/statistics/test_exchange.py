@@ -77,16 +77,23 @@ def test_several_samples_of_a_prompt_are_partners_of_its_text():
 
 
 def test_texts_with_the_same_opening_are_partners_whatever_their_ids():
-    first = named(["a", "b", "c"], ["Once upon", "In this", "Once upon"])
+    first = named(["a", "b", "c"], ["Once upon", "In this", "At last"])
     second = named(["x", "y", "b"], ["Once upon", "else", "In that"])
     groups = belonging(first, second)
-    assert groups[0][0] == groups[0][2] == groups[1][0]
+    assert groups[0][0] == groups[1][0]
     assert groups[0][1] == groups[1][2]
-    assert len({*groups[0], *groups[1]}) == 3
+    assert len({*groups[0], *groups[1]}) == 4
     codes = partners(*groups)
     assert [code > 0 for code in codes[1]] == [True, False, True]
     assert exchange_of(first, second).partners == 2
     assert not exchange_of(first, second.assign(id=["x", "y", "z"]), keys=("id",)).paired
+
+
+def test_an_opening_that_a_side_repeats_makes_no_partners():
+    """Else a text that a system writes again and again could not be told from one that real text has once."""
+    once, often = named(["a", "b"], ["Once upon", "Yes"]), named(["x", "y", "z"], ["Once upon", "Once upon", "No"])
+    assert not exchange_of(once, often).paired
+    assert not exchange_of(often, once).paired
 
 
 def test_a_text_can_link_two_others():
@@ -95,7 +102,7 @@ def test_a_text_can_link_two_others():
 
 
 def test_what_is_not_known_links_nothing():
-    first, second = named(["a", "b"], [None, None]), named(["c", "d"], [None, "one"])
+    first, second = named(["a", "b"], [None, ""]), named(["c", "d"], ["", None])
     assert not exchange_of(first, second).paired
     assert not exchange_of(pd.DataFrame(index=range(3)), named(["a"])).paired
 
@@ -107,6 +114,12 @@ def test_sums_are_those_of_the_memberships():
         for draws in (50, 1000):
             one, other = exchange.sums(first, second, draws, rng)
             np.testing.assert_allclose(one + other, np.broadcast_to(first.sum(0) + second.sum(0), one.shape))
+    exchange = Exchange((6, 5), np.array([0, 0, 1, 1, 2, 2, 0, 1, 2, 2, 2]))
+    sums = exchange.sums(first, second, 40, rng)[0]
+    every = np.concatenate(
+        [inside[:, :6] @ first + inside[:, 6:] @ second for inside in exchange.memberships(999, rng)]
+    )
+    assert all(np.isclose(every, row).all(axis=1).any() for row in sums)
     exact = Exchange((6, 5)).sums(first, second, 1000, rng)[0]
     assert len(exact) == 462
     assert exact.mean(axis=0) == pytest.approx(6 * np.concatenate([first, second]).mean(axis=0))
@@ -118,11 +131,23 @@ def test_no_p_value_can_be_smaller_than_the_number_of_divisions_allows():
     assert floors == pytest.approx([1 / 11, 2 / 20, 1 / 286])
 
 
-def test_pairs_allow_fewer_divisions():
-    floors = [Exchange.in_pairs(sizes, pairs).smallest_p for sizes, pairs in (((4, 4), 4), ((4, 5), 3), ((3, 3), 0))]
-    assert floors == pytest.approx([2 / 16, 1 / (8 * 3), 2 / 20])
-
-
 def test_many_documents_cost_nothing_to_count():
     assert Exchange((200_000, 300_000)).smallest_p == 0.0
     assert not Exchange((200_000, 300_000)).is_exact(10_000)
+
+
+def test_large_groups_beside_pairs_are_exchanged_by_themselves():
+    """Sums of which every document's share is known: a power of two for each of the pairs, 1 for all others."""
+    rng = np.random.default_rng(2)
+    codes = np.concatenate([[1, 2, 3], np.zeros(700, int), [3, 1, 2], np.zeros(500, int)])
+    exchange = Exchange((703, 503), codes)
+    weights = np.concatenate([[1, 2, 4], np.full(700, 100.0), [0, 0, 0], np.full(500, 200.0)])
+    sums, others = exchange.sums(weights[:703], weights[703:], 4000, rng)
+    np.testing.assert_allclose(sums + others, weights.sum())
+    of_pairs = Counter((sums[:, 0] % 100).astype(int).tolist())
+    assert set(of_pairs) == set(range(8))
+    assert stats.chisquare(list(of_pairs.values())).pvalue > 0.001
+    taken = (sums[:, 0] // 100 - 700).astype(int)  # documents of the second sample among the 700
+    expected = stats.hypergeom(1200, 500, 700)
+    assert taken.mean() == pytest.approx(expected.mean(), abs=4 * expected.std() / np.sqrt(4000))
+    assert taken.std() == pytest.approx(expected.std(), rel=0.06)

@@ -143,3 +143,26 @@ def test_the_minimum_detectable_difference_is_detected_at_its_power():
     a, b = rng.normal(size=(2, 2000, 50))
     found = stats.ttest_ind(a + difference, b, axis=1).pvalue < 0.05
     assert found.mean() == pytest.approx(0.8, abs=0.12)
+
+
+def test_pairs_that_are_alike_show_smaller_differences():
+    rng = np.random.default_rng(4)
+    shared, ones = rng.normal(size=200), np.ones(200)
+    first, second = (shared + 0.1 * rng.normal(size=200) for _ in range(2))
+    names = pd.DataFrame({"id": range(200)})
+    paired = minimum_detectable((first, ones), (second, ones), exchange_of(names, names))
+    unpaired = minimum_detectable((first, ones), (second, ones))
+    assert paired == pytest.approx(unpaired * 0.1 / np.sqrt(1.01), rel=0.15)
+
+
+def test_few_groups_of_partners_have_few_degrees_of_freedom():
+    """Two prompts with a hundred texts a side each: an interval of a difference that is 0 holds it."""
+    held = 0
+    names = pd.DataFrame({"id": np.repeat([0, 1], 100)})
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        sides = [np.repeat(rng.normal(size=2), 100) + rng.normal(size=200) for _ in range(2)]
+        first, second = ((side, np.ones(200)) for side in sides)
+        _, low, high = difference_interval(first, second, exchange_of(names, names), 0.95, 200, rng)
+        held += low <= 0 <= high
+    assert held >= 180

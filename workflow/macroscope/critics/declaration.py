@@ -134,22 +134,23 @@ def statistics_of(critic: Declared[Critic]) -> tuple[Statistic, ...]:
 def difference_tests(critic: Declared[Critic], statistics: "pd.DataFrame") -> "pd.DataFrame":
     """Those rows of a critic's tidy statistics that test a difference to real text, each test once.
 
-    With so few documents that no test could reach 5 %, whatever they are like, there are no tests; pairs only swap, and
-    it takes more of them.
+    With so few documents that no test could reach 5 %, whatever they are like, there are no tests; partners only
+    swap, and it may take more of them.
     """
     import numpy as np
 
     from macroscope.statistics.exchange import Exchange
-    from macroscope.statistics.tidy import SIGNIFICANT, partners_in
+    from macroscope.statistics.tidy import SIGNIFICANT, smallest_p_in
 
     known = statistics_of(critic)
     tested = statistics[statistics["p_value"].notna()]
-    sizes = tested[["n_reference", "n_candidate"]].astype(int).assign(pairs=tested["signature"].map(partners_in))
-    floors = {(n, m, k): Exchange.in_pairs((n, m), k).smallest_p for n, m, k in sizes.drop_duplicates().to_numpy()}
-    chosen = [
-        declared(known, statistic).difference and floors[tuple(size)] <= SIGNIFICANT
-        for statistic, size in zip(tested["statistic"], sizes.to_numpy(), strict=True)
-    ]
+    sizes = zip(tested["n_reference"].astype(int), tested["n_candidate"].astype(int), strict=True)
+    floors = {size: Exchange(size).smallest_p for size in set(sizes)}
+    chosen = []
+    for row in tested.itertuples():
+        paired = smallest_p_in(row.signature)
+        floor = floors[int(row.n_reference), int(row.n_candidate)] if paired is None else paired
+        chosen.append(declared(known, row.statistic).difference and floor <= SIGNIFICANT)
     return tested[np.array(chosen, dtype=bool)]
 
 

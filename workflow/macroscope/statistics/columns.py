@@ -81,7 +81,7 @@ def compare_columns(
         Benjamini-Hochberg over the table; `reason` says why a value is NaN. Values that are NaN in a table do not count
         in its n.
     """
-    names = list(columns) if columns else _numbers(reference, candidate)
+    names = list(columns) if columns else _numbers(reference, candidate, keys)
     rows: list[tuple[object, ...]] = []
     for name in names:
         known = [_having(table, name, side) for side, table in (("reference", reference), ("candidate", candidate))]
@@ -99,8 +99,10 @@ def _having(table: pd.DataFrame, name: str, side: str) -> pd.DataFrame:
     return table[table[name].notna()]
 
 
-def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame) -> list[str]:
-    common = [name for name in reference if name in candidate and pd.api.types.is_numeric_dtype(reference[name])]
+def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Columns of numbers that both tables have; what names a row is none."""
+    shared = [name for name in reference if name in candidate and name not in keys]
+    common = [name for name in shared if pd.api.types.is_numeric_dtype(reference[name])]
     if not common:
         raise MacroscopeError("the two tables have no column of numbers in common; name columns with --column")
     return common
@@ -110,8 +112,8 @@ def _compare(
     name: str, reference: pd.Series, candidate: pd.Series, resampling: Resampling, exchange: Exchange
 ) -> list[tuple[object, ...]]:
     sizes = (len(reference), len(candidate))
-    numeric = [pd.api.types.is_numeric_dtype(side) or not len(side) for side in (reference, candidate)]
-    if numeric[0] != numeric[1]:
+    numeric = [pd.api.types.is_numeric_dtype(side) for side in (reference, candidate) if len(side)] or [True]
+    if len(set(numeric)) > 1:
         kinds = ["numbers" if some else "text" for some in numeric]
         raise MacroscopeError(
             f"column '{name}' is {kinds[0]} in the reference and {kinds[1]} in the candidate; give both the same type"
@@ -155,7 +157,7 @@ def compare_numbers(
         ("mean_difference", *difference, ratio_test(theirs, ours, exchange, draws, rng)),
         *by_order,
         ("hedges_g", *hedges_g(candidate, reference, level), UNDEFINED),
-        value_only("minimum_detectable_difference", minimum_detectable(theirs, ours)),
+        value_only("minimum_detectable_difference", minimum_detectable(theirs, ours, exchange)),
     ]
 
 

@@ -12,7 +12,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.exchange import KEYS, exchange_of
 from macroscope.statistics.latent import Resampling, compare, pooled
-from macroscope.statistics.tidy import PARTNERS, write_statistics
+from macroscope.statistics.tidy import PARTNERS, SMALLEST_P, write_statistics
 
 log = logging.getLogger("macroscope")
 
@@ -54,23 +54,26 @@ def compare_files(
 
 
 def with_partners(signature: str, reference: pd.DataFrame, candidate: pd.DataFrame, system: str) -> str:
-    """Signature that says how many documents have partners in real text; the log says so too.
+    """Signature that says how many documents have partners in real text, and the smallest p-value that they allow.
+
+    The log says so too.
 
     Parameters
     ----------
     reference, candidate
         `KEYS` of the documents, as far as they have them.
     """
-    shared = exchange_of(reference, candidate).partners
+    exchange = exchange_of(reference, candidate)
+    shared = exchange.partners
     if not shared:
         return signature
     log.info(
-        "%s: %d of %d texts have partners in real text (the same id or the same beginning): tested in pairs",
+        "%s: %d of %d texts have partners in real text (the same id, or the same beginning): tested in pairs",
         system,
         shared,
         len(candidate),
     )
-    return f"{signature}|{PARTNERS}:{shared}"
+    return f"{signature}|{PARTNERS}:{shared}|{SMALLEST_P}:{exchange.smallest_p:.3g}"
 
 
 def read_keys(path: Path) -> pd.DataFrame:

@@ -1,10 +1,10 @@
 """Exchanging documents between two samples: what a difference would be if it did not matter which one a document is in.
 
 Documents that belong together, such as continuations of one prompt by two systems, are partners: they have the same id
-or begin with the same words (`documents.opening_of`). An exchange keeps as many of a group on either side as there
-were. Pairs only swap (sign flips); all documents without a partner form one group. Under the null that partners are
-exchangeable, a test that compares the observed value with those of all exchanges keeps its level exactly, whatever the
-statistic.
+or, once on either side, the same first words (`documents.opening_of`). An exchange keeps as many of a group on either
+side as there were. Pairs only swap (sign flips); all documents without a partner form one group. Under the null that
+partners are exchangeable, a test that compares the observed value with those of all exchanges keeps its level exactly,
+whatever the statistic.
 """
 
 import itertools
@@ -22,10 +22,13 @@ from scipy.special import gammaln
 from macroscope.statistics.bootstrap import Array, as_rows
 from macroscope.statistics.permutation import subset_sums
 
-KEYS = ("id", "opening")
+OPENING = "opening"
+KEYS = ("id", OPENING)
 """Columns that tell which documents belong together."""
 Integers = NDArray[np.int64]
 _CELLS_AT_ONCE = 1 << 22
+_LARGE = 512
+"""Documents of a group from which on its exchanges are drawn as subsets."""
 _ROUNDING = 1e-9
 
 
@@ -43,13 +46,6 @@ class Exchange:
 
     sizes: tuple[int, int]
     groups: Integers | None = None
-
-    @classmethod
-    def in_pairs(cls, sizes: tuple[int, int], pairs: int) -> "Exchange":
-        """Exchange of two samples so many of whose documents are pairs."""
-        pairs = min(pairs, *sizes)
-        codes = [np.where(np.arange(size) < pairs, np.arange(size) + 1, 0) for size in sizes]
-        return cls(sizes, np.concatenate(codes) if pairs else None)
 
     @property
     def units(self) -> int:
@@ -100,11 +96,22 @@ class Exchange:
     def sums(self, first: ArrayLike, second: ArrayLike, draws: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """Column sums of both samples after each exchange: two arrays draws x columns."""
         rows = np.concatenate([as_rows(first), as_rows(second)])
-        if self.groups is None and not self.is_exact(draws):
-            sums = subset_sums(rows, self.sizes[0], draws, rng)
-        else:
+        total = rows.sum(axis=0)
+        if self.is_exact(draws):
             sums = np.concatenate([inside @ rows for inside in self.memberships(draws, rng)])
-        return sums, rows.sum(axis=0) - sums
+            return sums, total - sums
+        # Groups are exchanged by themselves: the large ones by random subsets, which is fast.
+        sums = np.zeros((draws, rows.shape[1]))
+        large = np.flatnonzero(self._quotas.sum(axis=1) >= _LARGE)
+        for code in large:
+            sums += subset_sums(rows[self._codes == code], int(self._quotas[code, 0]), draws, rng)
+        left = ~np.isin(self._codes, large)
+        if left.any():
+            n = int(left[: self.sizes[0]].sum())
+            others = Exchange((n, int(left.sum()) - n), self._codes[left])
+            parts = others._drawn(draws, rng, max(1, _CELLS_AT_ONCE // others.units))
+            sums += np.concatenate([inside @ rows[left] for inside in parts])
+        return sums, total - sums
 
     def memberships(self, draws: int, rng: np.random.Generator, at_once: int | None = None) -> Iterator[Array]:
         """Rows of zeros and ones, a column a document: who is in the first sample after an exchange.
@@ -119,6 +126,10 @@ class Exchange:
             while batch := list(itertools.islice(divisions, at_once)):
                 yield np.array(batch, dtype=float)
             return
+        yield from self._drawn(draws, rng, at_once)
+
+    def _drawn(self, draws: int, rng: np.random.Generator, at_once: int) -> Iterator[Array]:
+        """Random memberships, up to `at_once` at a time."""
         first, second = self._pairs
         rest = np.setdiff1d(np.arange(self.units), np.concatenate([first, second]))
         codes, quotas = self._codes[rest], self._quotas[np.unique(self._codes[rest])]
@@ -156,21 +167,35 @@ class Exchange:
 def belonging(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> tuple[Integers, Integers]:
     """Group of each row of either side, numbered from 0: rows are in one where one of these columns says the same.
 
-    Columns that a side does not have say nothing. Rows of one side belong together as those of two do, and so do rows
-    that a third one links.
+    Columns that a side does not have say nothing, nor do missing and empty values. An opening counts where it occurs
+    once on either side: a text that a system writes again and again, or a heading that all texts have, makes none a
+    partner. Rows of one side belong together as those of two do, and so do rows that a third one links.
     """
-    columns = [pd.concat([first[name], second[name]]) for name in keys if name in first and name in second]
     rows = np.arange(len(first) + len(second))
     size, links = len(rows), []
-    for values in columns:
-        codes = pd.factorize(values)[0]
-        known = codes >= 0
-        links.append((rows[known], size + codes[known]))
-        size += int(codes.max(initial=-1)) + 1
+    for name in keys:
+        if name in first and name in second:
+            codes = _codes(first[name], second[name], once=name == OPENING)
+            known = codes >= 0
+            links.append((rows[known], size + codes[known]))
+            size += int(codes.max(initial=-1)) + 1
     ends = np.concatenate(links, axis=1) if links else np.empty((2, 0), dtype=np.int64)
     graph = sparse.coo_matrix((np.ones(ends.shape[1]), (ends[0], ends[1])), shape=(size, size))
     groups = np.unique(connected_components(graph, directed=False)[1][: len(rows)], return_inverse=True)[1]
     return groups[: len(first)], groups[len(first) :]
+
+
+def _codes(first: pd.Series, second: pd.Series, once: bool) -> Integers:
+    """Number of each value; -1 where it says nothing: missing, empty, or, if asked, not once on either side."""
+    values = pd.concat([first, second])
+    codes = pd.factorize(values)[0]
+    codes[(values == "").to_numpy()] = -1
+    if once:
+        known = int(codes.max(initial=-1)) + 1
+        sides = codes[: len(first)], codes[len(first) :]
+        counts = [np.bincount(side[side >= 0], minlength=known) for side in sides]
+        codes[~np.append((counts[0] == 1) & (counts[1] == 1), False)[codes]] = -1
+    return codes
 
 
 def partners(first: Integers, second: Integers) -> tuple[Integers, Integers]:

@@ -61,10 +61,10 @@ class Curves:
     low: list[float] = field(default_factory=list)
     high: list[float] = field(default_factory=list)
 
-    def where(self, curve: str, value: float) -> float:
-        """Truth at which a curve, made monotone, reaches a value."""
+    def where(self, curve: str, value: float, beyond: float) -> float:
+        """Truth at which a curve, made monotone, reaches a value; `beyond` where it does not along the whole path."""
         heights = np.maximum.accumulate(getattr(self, curve))
-        return float(np.interp(value, heights, self.truth))
+        return float(np.interp(value, heights, self.truth)) if value <= heights[-1] else beyond
 
 
 def invert(
@@ -91,7 +91,8 @@ def invert(
     Returns
     -------
     name -> intervals
-        NaN where the plug-in value is not finite.
+        NaN where the plug-in value is not finite, or so large that samples of nothing on the path have it, and there is
+        no largest value. Where only the upper end is beyond the path, it is the largest value that there is.
     """
     names = [name for name, value in observed.items() if np.isfinite(value)]
     path = _Path(reference, candidate)
@@ -183,8 +184,12 @@ def _extend(curves: Curves, name: str, truth: float, draws: Array, tail: float) 
 
 def _inverted(curves: Curves, name: str, observed: float) -> tuple[tuple[float, float], tuple[float, float, float]]:
     value = float(_upward(name, observed))
-    estimate = curves.where("mean", value)
-    low, high = min(curves.where("high", value), estimate), max(curves.where("low", value), estimate)
+    furthest, end = curves.truth[-1], float(_upward(name, ends_of(name)[1]))
+    estimate = curves.where("mean", value, beyond=end)
+    if not np.isfinite(estimate):
+        return (UNDEFINED,) * 2, (UNDEFINED,) * 3
+    low = min(curves.where("high", value, beyond=furthest), estimate)
+    high = max(curves.where("low", value, beyond=end), estimate)
     least, most = (float(np.interp(end, curves.truth, np.maximum.accumulate(curves.mean))) for end in (low, high))
     lowest, highest = sorted(ends_of(name))
 

@@ -141,7 +141,7 @@ def compare(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resamp
             found = difference_interval(other, sample, exchange, resampling.confidence, resampling.resamples, rng)
             ratio, least, most = (float(some) for some in np.exp(found))
             rows.append(("latent_ppl_ratio", ratio, least, most, UNDEFINED, *sizes))
-            smallest = float(np.exp(minimum_detectable(other, sample)))
+            smallest = float(np.exp(minimum_detectable(other, sample, exchange)))
             rows.append((*value_only("latent_ppl_minimum_detectable", smallest), *sizes))
     names = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate"]
     table = pd.DataFrame(rows, columns=names).assign(seed=resampling.seed)

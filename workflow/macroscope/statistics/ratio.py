@@ -69,7 +69,8 @@ def difference_interval(
     np.add.at(together, which, units[~alone])
     strata = [units[alone & of_reference], units[alone & ~of_reference], together]
     filled = [some for some in strata if len(some)]
-    return _interval(filled, list(map(len, rows)), (-1.0, 1.0), confidence, resamples, rng)
+    sizes = [len(some) + len(together) for some in strata[:2]]
+    return _interval(filled, sizes, (-1.0, 1.0), confidence, resamples, rng)
 
 
 def ratio_test(reference: Sample, candidate: Sample, exchange: Exchange, draws: int, rng: np.random.Generator) -> float:
@@ -93,18 +94,34 @@ def ratio_test(reference: Sample, candidate: Sample, exchange: Exchange, draws: 
     return p_value_of(float(observed), null, exchange.is_exact(draws), STUDENTISED_TIE)
 
 
-def minimum_detectable(reference: Sample, candidate: Sample, level: float = 0.05, power: float = 0.8) -> float:
+def minimum_detectable(
+    reference: Sample, candidate: Sample, exchange: Exchange | None = None, level: float = 0.05, power: float = 0.8
+) -> float:
     """Return the difference in R that a two-tailed test at `level` finds with probability `power`.
 
     By Student's t with the smaller sample's degrees of freedom. NaN where a side has fewer than two documents.
+
+    Parameters
+    ----------
+    exchange
+        Tells who has partners, whose errors cancel where they are alike. Default: nobody has any.
     """
     sides = [_rows(side) for side in (reference, candidate)]
-    fewest = min(map(len, sides))
-    if fewest < 2 or not all(side[:, 1].sum() for side in sides):
+    if not all(len(side) and side[:, 1].sum() for side in sides):
         return float("nan")
-    errors = [np.sqrt((_residuals(side) ** 2).sum() * len(side) / (len(side) - 1)) / side[:, 1].sum() for side in sides]
+    influence = np.concatenate(
+        [sign * _residuals(side) / side[:, 1].sum() for sign, side in zip((-1, 1), sides, strict=True)]
+    )
+    groups = np.zeros(len(influence), dtype=int) if exchange is None or exchange.groups is None else exchange.groups
+    alone, of_reference = groups == 0, np.arange(len(influence)) < len(sides[0])
+    together = np.bincount(np.unique(groups[~alone], return_inverse=True)[1], influence[~alone])
+    strata = [influence[alone & of_reference], influence[alone & ~of_reference], together]
+    fewest = min(len(some) + len(together) for some in strata[:2])
+    if fewest < 2:
+        return float("nan")
+    variance = sum((some**2).sum() * len(some) / max(len(some) - 1, 1) for some in strata)
     quantiles = stdtrit(fewest - 1, [1 - level / 2, power]).sum()
-    return float(quantiles * np.hypot(*errors))
+    return float(quantiles * np.sqrt(variance))
 
 
 def _rows(sample: Sample) -> Array:
@@ -135,7 +152,7 @@ def _interval(
     strata
         What is resampled apart: each units x (y, x of the first ratio, y, x of the second ...).
     sizes
-        Documents behind each ratio.
+        Units behind each ratio: documents, or groups of partners.
     """
     whole = np.concatenate(strata) if strata else np.empty((0, 2 * len(signs)))
     totals = whole.sum(axis=0)

@@ -256,7 +256,7 @@ def calibrate(reference: Array, candidate: Array, folds: tuple[Folds, Folds]) ->
     """Log-ratios scaled and shifted so that they are log-odds of the two sides, both equally likely beforehand.
 
     The scale (not below 0) and the shift of a fold come from the other folds, by logistic regression with a slight
-    penalty on the scale. Where that finds UNDEFINED, all log-ratios are 0.
+    penalty on the scale. Where that finds nothing, all log-ratios are 0.
     """
     sides = (reference, candidate)
     found = [np.zeros(len(side)) for side in sides]

@@ -95,7 +95,7 @@ def exchanged_sums(
     (sums, sums), (permutations x columns, permutations x columns)
     """
     one, other = exchange.sums(first, second, permutations, rng)
-    if len(one) < permutations:  # few divisions: each as often as chance takes it
+    if exchange.is_exact(permutations):  # few divisions: each as often as chance takes it
         drawn = rng.integers(0, len(one), permutations)
         one, other = one[drawn], other[drawn]
     return (first.sum(axis=0), second.sum(axis=0)), (one, other)

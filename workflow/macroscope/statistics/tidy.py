@@ -20,6 +20,8 @@ UNDEFINED = float("nan")
 """A value, an end of an interval or a p-value that there is none of."""
 PARTNERS = "partners"
 """Key of the signature that says how many of the candidate's documents have partners in the reference."""
+SMALLEST_P = "smallest_p"
+"""Key of the signature, beside the former, of the smallest p-value that an exchange can give."""
 SIGNIFICANT = 0.05
 """Adjusted p-value below which a difference is called one."""
 ROWS = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
@@ -44,8 +46,18 @@ COLUMNS = (
 
 def partners_in(signature: str) -> int:
     """How many of the candidate's documents have partners, by the signature of a statistic."""
-    found = dict(part.split(":", 1) for part in str(signature).split("|") if ":" in part)
-    return int(found.get(PARTNERS, 0))
+    return int(_part(signature, PARTNERS) or 0)
+
+
+def smallest_p_in(signature: str) -> float | None:
+    """Smallest p-value that exchanging partners can give; None where nobody has any."""
+    found = _part(signature, SMALLEST_P)
+    return float(found) if found else None
+
+
+def _part(signature: str, key: str) -> str:
+    parts = (part.split(":", 1) for part in str(signature).split("|") if ":" in part)
+    return dict(parts).get(key, "")
 
 
 def value_only(name: str, value: float) -> Row:

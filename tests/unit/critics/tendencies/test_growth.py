@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from macroscope.critics.tendencies import growth
 from macroscope.critics.tendencies.options import TendenciesOptions
+from macroscope.statistics.exchange import Exchange
 
 ALPHA, BETA = 2.0, 0.7
 OPTIONS = TendenciesOptions(
@@ -96,3 +97,19 @@ def test_few_texts_of_a_length(bins):
 def test_a_length_of_one_text_is_not_looked_at():
     with pytest.raises(ValidationError, match="greater than or equal to 2"):
         TendenciesOptions(min_texts_per_length=1)
+
+
+def test_texts_of_one_document_are_exchanged_together_at_every_length():
+    """Documents of twenty alike sections, and nothing that differs: of some runs, few find a difference."""
+    options = OPTIONS.model_copy(update={"unit": "section", "count_permutations": 99})
+    found = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        sides = []
+        for _ in range(2):
+            richness = np.repeat(rng.normal(30, 6, 15), 20)
+            types = np.maximum(rng.normal(richness, 1), 5).round()
+            sides.append(pd.DataFrame({"tokens": 50, "types": types, "block": np.repeat(np.arange(15), 20)}))
+        table = growth.curve(*sides, "heaps", options, seed, Exchange((15, 15)))
+        found += (table["p_empirical"] <= 0.05).any()
+    assert found <= 6

@@ -12,10 +12,10 @@ from macroscope.critics.divergence_report import DIVERGENCES, DRAWN, divergence_
 from macroscope.critics.findings import Findings
 from macroscope.plotting import save, style
 from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.tidy import SIGNIFICANT
 
 LINES = ("-", "--", ":")
 HALVES = "real text, half against half\n(half as many texts, so larger)"
-SIGNIFICANT = 0.05
 MOST_LINES = len(COLOURS) * len(LINES)
 
 

@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from macroscope.critics.strings.estimators import Distribution, Estimator
 from macroscope.critics.strings.texts import Texts
 from macroscope.errors import MacroscopeError
 from macroscope.progress import progress
 from macroscope.statistics.bootstrap import Array
-from macroscope.statistics.exchange import Integers, belonging, partners
+from macroscope.statistics.exchange import KEYS, Integers, belonging, partners
 from macroscope.statistics.sampled_divergences import Scored
 from macroscope.statistics.sequential import Folds, Order
 
@@ -63,24 +64,38 @@ class LogProbabilities:
         return Scored(self.earlier.ratios, self.order, tuple(each.ratios for each in self.without))
 
 
+def together(reference: Texts, candidate: Texts, folds: int) -> tuple[Integers, Integers]:
+    """Group of each text of either side that an estimate has to see with the others or not at all.
+
+    Partners, equal texts, and those of one opening, unless it is that of so many that it is a heading rather than a
+    prompt: of more than half a fold.
+    """
+    # An empty key would say nothing, but empty texts are equal ones.
+    sides = [side.keys.assign(text=[f"={text}" for text in side.texts]) for side in (reference, candidate)]
+    counts = pd.concat([side["opening"] for side in sides]).value_counts()
+    prompts = counts.index[counts <= (len(reference) + len(candidate)) / (2 * folds)]
+    sides = [side.assign(prompt=side["opening"].where(side["opening"].isin(prompts))) for side in sides]
+    return belonging(sides[0], sides[1], (*KEYS, "text", "prompt"))
+
+
 def divide(groups: tuple[Integers, Integers], folds: int, seed: int) -> tuple[Folds, Folds]:
     """Fold of each text of either side; a group is in one, since no estimate must have seen another text of it.
 
     Parameters
     ----------
     groups
-        As `statistics.exchange.belonging` gives them. Equal texts begin with the same words, and so are in one.
+        As `together` gives them. With fewer groups there are fewer folds.
     """
     number = int(max(some.max(initial=-1) for some in groups)) + 1
-    numbers = np.random.default_rng(seed).permutation(number) % folds
+    numbers = np.random.default_rng(seed).permutation(number) % min(folds, number)
     return numbers[groups[0]], numbers[groups[1]]
 
 
 def cross_fitted(reference: Texts, candidate: Texts, estimator: Estimator, folds: int, seed: int) -> LogProbabilities:
     """Score every text by estimates from the other folds; from those but one; and from the folds before its own."""
     sides = (reference, candidate)
-    groups = belonging(reference.keys, candidate.keys)
-    numbers = divide(groups, folds, seed)
+    numbers = divide(together(reference, candidate, folds), folds, seed)
+    folds = int(max(some.max() for some in numbers)) + 1
     others, before = _Scores.of(sides), _Scores.of(sides)
     without = [_Scores.of(sides) for _ in range(folds)]
     estimated_from = np.zeros(folds, dtype=np.int64)
@@ -109,7 +124,7 @@ def cross_fitted(reference: Texts, candidate: Texts, estimator: Estimator, folds
                 found = _fit(sides, neither, estimator, (seed, fold, other))
                 without[other].score(found, sides, inside)
                 without[fold].score(found, sides, [np.flatnonzero(some == other) for some in numbers])
-    order = Order(numbers, estimated_from, partners(*groups))
+    order = Order(numbers, estimated_from, partners(*belonging(reference.keys, candidate.keys)))
     return LogProbabilities(*others.logs, fallback, order, before.found(), tuple(each.found() for each in without))
 
 

@@ -84,8 +84,9 @@ def compare_latents(
         halves=halves,
         describe_half=True,
     )
-    null = compared.found.null
-    write_evidence(evidence, compared.reference, compared.candidate, null, options, resampling.seed)
+    sides = compared.reference, compared.candidate
+    exchange = exchange_of_blocks(*sides)
+    write_evidence(evidence, *sides, compared.found.null, options, resampling.seed, exchange)
     return compared.table
 
 
@@ -137,10 +138,11 @@ def compare(reference: Counted, candidate: Counted, options: TendenciesOptions, 
     for name in PER_TEXT:
         theirs, ours = (side[name] for side in numbers)
         values = theirs[name].to_numpy(), ours[name].to_numpy()
-        found = compare_numbers(*values, resampling, exchange_of(theirs, ours))
+        of_documents = exchange_of(theirs, ours)
+        found = compare_numbers(*values, resampling, of_documents)
         prefixed = [(f"{name}_{row[0]}", *row[1:]) for row in found if row[0] != "mean"]
         tables.append(rows_table(prefixed, (len(theirs), len(ours)), _no_text))
-        null[f"{name}_mean_difference"] = _null_of_mean(*values, options, seed)
+        null[f"{name}_mean_difference"] = _null_of_mean(*values, of_documents, options, seed)
     return Comparison(pd.concat(tables, ignore_index=True), null)
 
 
@@ -182,12 +184,13 @@ def _numbers(texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {name: table.loc[table[name].notna(), [*KEYS, name]] for name in PER_TEXT}
 
 
-def _null_of_mean(reference: Array, candidate: Array, options: TendenciesOptions, seed: int) -> Array:
-    """Differences in means after exchanging texts between the two sides at random."""
+def _null_of_mean(
+    reference: Array, candidate: Array, exchange: Exchange, options: TendenciesOptions, seed: int
+) -> Array:
+    """Differences in means after exchanging documents between the two sides at random."""
     if not len(reference) or not len(candidate):
         return np.empty(0)
     rng = np.random.default_rng(seed)
-    exchange = Exchange((len(reference), len(candidate)))
     first, second = exchange.sums(reference, candidate, options.count_permutations, rng)
     return second[:, 0] / len(candidate) - first[:, 0] / len(reference)
 

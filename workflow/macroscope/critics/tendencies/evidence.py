@@ -11,6 +11,7 @@ from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import fit_zipf, ranked, zipf_law
 from macroscope.files import atomic
 from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.exchange import Exchange
 
 RANKS_SHOWN = 300
 WORDS_SHOWN = 30
@@ -24,8 +25,9 @@ def write_evidence(
     null: dict[str, Array],
     options: TendenciesOptions,
     seed: int,
+    exchange: Exchange,
 ) -> None:
-    """Write the evidence of a system into the folder `output`.
+    """Write the evidence of a system into the folder `output`; `exchange` is that of blocks.
 
     ranks.csv
         rank, share (of all tokens), zipf (the own fit's): some ranks, evenly spaced on a logarithmic scale.
@@ -42,7 +44,7 @@ def write_evidence(
         folder.mkdir(parents=True)
         ranks(candidate).to_csv(folder / "ranks.csv", index=False)
         for prefix in growth.TYPES:
-            curve = growth.curve(reference.texts, candidate.texts, prefix, options, seed)
+            curve = growth.curve(reference.texts, candidate.texts, prefix, options, seed, exchange)
             curve.to_csv(folder / f"{prefix}.csv", index=False)
         quantiles(candidate.texts).to_csv(folder / "quantiles.csv", index=False)
         words(reference, candidate).to_csv(folder / "words.csv", index=False)

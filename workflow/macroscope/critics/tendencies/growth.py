@@ -26,6 +26,7 @@ from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.jackknife import jackknife_interval_of_texts
 from macroscope.statistics.kolmogorov_smirnov import ks_distance, ks_test, monte_carlo_p_value
 from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.permutation import TIE
 from macroscope.statistics.tidy import UNDEFINED, Row
 
 TYPES = {"heaps": "types", "heaps_bigram": "bigram_types"}
@@ -132,9 +133,20 @@ def comparison_rows(
 
 
 def curve(
-    reference: pd.DataFrame, candidate: pd.DataFrame, prefix: str, options: TendenciesOptions, seed: int
+    reference: pd.DataFrame,
+    candidate: pd.DataFrame,
+    prefix: str,
+    options: TendenciesOptions,
+    seed: int,
+    exchange: Exchange | None = None,
 ) -> pd.DataFrame:
     """Mean types and the three distances at every length that enough texts of the candidate have.
+
+    Parameters
+    ----------
+    exchange
+        Of blocks of the reference and the candidate. Where some have partners, or several texts, blocks are exchanged
+        for p_empirical, and else texts of the length.
 
     Returns
     -------
@@ -147,6 +159,8 @@ def curve(
     own, other, both = ours.fit(), theirs.fit(), _pooled_law(theirs, ours)
     rng = np.random.default_rng(seed)
     in_reference = theirs.by_length(options)
+    by_block = exchange is not None and (exchange.paired or options.unit != "document")
+    draws = list(exchange.memberships(options.count_permutations, rng, 1)) if exchange and by_block else []
     rows = []
     for length, where in ours.by_length(options).items():
         some, there = ours[where], theirs[in_reference.get(length, np.empty(0, dtype=np.int64))]
@@ -157,13 +171,28 @@ def curve(
         if len(there):
             here, elsewhere = _at_length(length, some, both), _at_length(length, there, both)
             d_empirical = ks_distance(here, elsewhere)
-            p = ks_test(here, elsewhere, Exchange((len(here), len(elsewhere))), options.count_permutations, rng)
+            if exchange and by_block:
+                blocks = np.concatenate([there.blocks, some.blocks + exchange.sizes[0]])
+                p = _p_by_block(here, elsewhere, blocks, draws)
+            else:
+                p = ks_test(here, elsewhere, Exchange((len(here), len(elsewhere))), options.count_permutations, rng)
         error = some.types.std(ddof=1) / np.sqrt(len(some))
         means = (some.tokens.mean(), some.types.mean(), error)
         rows.append((length, len(some), len(there), *means, d_own, d_reference, d_empirical, p))
     names = ["length", "texts", "reference_texts", "mean_tokens", "mean_types", "standard_error"]
     table = pd.DataFrame(rows, columns=[*names, "d_own", "d_reference", "d_empirical", "p_empirical"])
     return table.assign(p_adjusted=benjamini_hochberg(table["p_empirical"]))
+
+
+def _p_by_block(here: Array, elsewhere: Array, blocks: NDArray[np.int64], draws: list[Array]) -> float:
+    """P-value of the distance between texts of a length, when whole blocks are exchanged."""
+    values, observed, reached = np.concatenate([elsewhere, here]), ks_distance(here, elsewhere), 0
+    for inside in draws:
+        first = inside[0, blocks] > 0
+        # With all texts on one side nothing is ruled out.
+        found = ks_distance(values[~first], values[first]) if 0 < first.sum() < len(first) else 1.0
+        reached += found >= observed * (1 - TIE)
+    return (reached + 1) / (len(draws) + 1)
 
 
 def _reference_row(
