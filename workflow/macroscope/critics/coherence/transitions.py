@@ -100,22 +100,24 @@ class _Counts:
         self.total = _sums(self.cells)
         self.left = _sums(self.rows)
         self.documents = _sums(self.cells > 0)
+        self.leaving = _sums(self.rows > 0)
+        self.squared = _sums(self.rows.multiply(self.rows))
 
     def shares(self, cells: Indices, rows: Indices, prefix: str, confidence: float) -> dict[str, Array]:
         """Share of each cell in all transitions, and in those of its row with its interval over documents."""
         made, left = self.total[cells], self.left[rows]
         there = left > 0
         share = np.divide(made, left, out=np.full_like(made, np.nan), where=there)
-        y, x = self.cells[:, cells], self.rows[:, rows]
-        squares = _sums(y.multiply(y)) - 2 * share * _sums(y.multiply(x)) + share**2 * _sums(x.multiply(x))
-        failing = _sums((x - y) > 0)
+        y = self.cells[:, cells]
+        times, failing = _with_rows(y, self.rows, rows)
+        squares = _sums(y.multiply(y)) - 2 * share * _sums(times) + share**2 * self.squared[rows]
         low, high = clustered_interval(
             made,
             left,
             np.maximum(np.nan_to_num(squares), 0.0),
-            _sums(x.multiply(x)),
-            _sums(x > 0),
-            np.minimum(self.documents[cells], failing),
+            self.squared[rows],
+            self.leaving[rows],
+            np.minimum(self.documents[cells], self.leaving[rows] - (y.getnnz(axis=0) - failing)),
             confidence,
         )
         return {
@@ -135,14 +137,15 @@ def p_values(
     `statistics.ratio`. NaN where a side never leaves the row.
     """
     y = sparse.vstack([control.cells[:, cells], system.cells[:, cells]]).tocsr()
-    x = sparse.vstack([control.rows[:, rows], system.rows[:, rows]]).tocsr()
-    share = _sums(y) / np.maximum(_sums(x), 1.0)
-    moments = sparse.hstack([y, x, y.multiply(y), x.multiply(y), x.multiply(x)]).tocsr()
+    x = sparse.vstack([control.rows, system.rows]).tocsr()
+    share = _sums(y) / np.maximum(_sums(x)[rows], 1.0)
+    moments = sparse.hstack([y, y.multiply(y), _with_rows(y, x, rows)[0], x, x.multiply(x)]).tocsr()
+    ends = np.cumsum([len(cells)] * 3 + [x.shape[1]])
     total = _sums(moments)
 
     def studentised(first: Array) -> Array:
-        sums = [some.reshape(*some.shape[:-1], 5, len(cells)) for some in (first, total - first)]
-        made, left, made2, both, left2 = (np.stack([s[..., k, :] for s in sums]) for k in range(5))
+        made, made2, both, left, left2 = np.split(np.stack([first, total - first]), ends, axis=-1)
+        left, left2 = left[..., rows], left2[..., rows]
         residual = made - share * left
         squares = np.maximum(made2 - 2 * share * both + share**2 * left2, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -161,6 +164,22 @@ def p_values(
     unseen = 0 if exchange.is_exact(resampling.permutations) else 1
     defined = (control.left[rows] > 0) & (system.left[rows] > 0)
     return np.where(defined, (reached + unseen) / (draws + unseen), np.nan)
+
+
+def _with_rows(y: sparse.csr_matrix, x: sparse.csr_matrix, rows: Indices) -> tuple[sparse.csr_matrix, Array]:
+    """Product of each document's count of a cell and that of the cell's row, and in how many documents they differ.
+
+    Parameters
+    ----------
+    y, x
+        Documents x cells, documents x previous types.
+    rows
+        Previous type of each cell.
+    """
+    counts = y.tocoo()
+    of_row = np.asarray(x[counts.row, rows[counts.col]]).ravel()
+    times = sparse.csr_matrix((counts.data * of_row, (counts.row, counts.col)), shape=y.shape)
+    return times, np.bincount(counts.col, of_row > counts.data, y.shape[1]).astype(float)
 
 
 def _sums(matrix: sparse.spmatrix) -> Array:
