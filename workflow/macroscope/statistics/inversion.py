@@ -190,14 +190,19 @@ def _inverted(curves: Curves, name: str, observed: float) -> tuple[tuple[float, 
         return (UNDEFINED,) * 2, (UNDEFINED,) * 3
     low = min(curves.where("high", value, beyond=furthest), estimate)
     high = max(curves.where("low", value, beyond=end), estimate)
-    least, most = (float(np.interp(end, curves.truth, np.maximum.accumulate(curves.mean))) for end in (low, high))
+    heights = np.maximum.accumulate(curves.mean)
+    least, most = (float(np.interp(end, curves.truth, heights)) for end in (low, high))
+    mean, under, over = (
+        float(np.interp(estimate, curves.truth, getattr(curves, which))) for which in ("mean", "low", "high")
+    )
     lowest, highest = sorted(ends_of(name))
 
     def back(*upward: float) -> list[float]:
         return sorted(float(np.clip(_upward(name, some), lowest, highest)) for some in upward)
 
-    # What samples of these sizes have on average grows with what the populations have.
-    around = back(min(least, value), max(most, value))
+    # What samples of these sizes have on average grows with what the populations have; where these do not differ, its
+    # curve begins at what nothing differs looks like, and the spread of samples there is what is left to say.
+    around = back(min(least, value + under - mean), max(most, value + over - mean))
     ends = back(low, high)
     return (around[0], around[1]), (back(estimate)[0], ends[0], ends[1])
 
