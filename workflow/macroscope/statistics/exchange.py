@@ -27,7 +27,7 @@ KEYS = ("id", OPENING)
 """Columns that tell which documents belong together."""
 Integers = NDArray[np.int64]
 _CELLS_AT_ONCE = 1 << 22
-_LARGE = 512
+_LARGE = 16
 """Documents of a group from which on its exchanges are drawn as subsets."""
 _ROUNDING = 1e-9
 
