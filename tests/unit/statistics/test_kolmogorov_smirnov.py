@@ -80,7 +80,7 @@ def test_partners_swap():
     rng = np.random.default_rng(5)
     prompts = rng.normal(0, 20, 60).round()
     names = pd.DataFrame({"id": list(range(60))})
-    a, b = prompts, prompts + 4
+    a, b = prompts, prompts + 5
     assert ks_test(a, b, Exchange((60, 60)), 999, rng) > 0.2
     assert ks_test(a, b, exchange_of(names, names), 999, rng) < 0.05
 

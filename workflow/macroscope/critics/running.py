@@ -45,9 +45,9 @@ def run_critic(
     if not compares:
         stage.function(critic.package)(**given, output=output)
         return
-    from macroscope.statistics.comparison import read_keys, with_partners
     from macroscope.statistics.declaration import declared
-    from macroscope.statistics.tidy import write_statistics
+    from macroscope.statistics.exchange import read_keys
+    from macroscope.statistics.tidy import with_partners, write_statistics
 
     about = {key: given[key] for key in _OF_STATISTICS}
     control, latents = given.get("control_latents"), given.get("latents")

@@ -1,20 +1,16 @@
 """Tidy tables of statistics from the files of a comparison."""
 
-import logging
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 from scipy import sparse
 
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
-from macroscope.statistics.exchange import KEYS, exchange_of
+from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling, compare, pooled
-from macroscope.statistics.tidy import PARTNERS, SMALLEST_P, write_statistics
-
-log = logging.getLogger("macroscope")
+from macroscope.statistics.tidy import with_partners, write_statistics
 
 CATEGORIES = "categories"
 
@@ -51,35 +47,6 @@ def compare_files(
     write_statistics(
         table, output, corpus=corpus, system=system, critic=critic, resampling=resampling, signature=signature
     )
-
-
-def with_partners(signature: str, reference: pd.DataFrame, candidate: pd.DataFrame, system: str) -> str:
-    """Signature that says how many documents have partners in real text, and the smallest p-value that they allow.
-
-    The log says so too.
-
-    Parameters
-    ----------
-    reference, candidate
-        `KEYS` of the documents, as far as they have them.
-    """
-    exchange = exchange_of(reference, candidate)
-    shared = exchange.partners
-    if not shared:
-        return signature
-    log.info(
-        "%s: %d of %d texts have partners in real text (the same id, or the same beginning): tested in pairs",
-        system,
-        shared,
-        len(candidate),
-    )
-    return f"{signature}|{PARTNERS}:{shared}|{SMALLEST_P}:{exchange.smallest_p:.3g}"
-
-
-def read_keys(path: Path) -> pd.DataFrame:
-    """`KEYS` of the documents of a Parquet file of latents, as far as it has them."""
-    known = [name for name in KEYS if name in pq.read_schema(path).names]
-    return pd.read_parquet(path, columns=known)
 
 
 def category_table(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:

@@ -11,9 +11,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
@@ -211,3 +213,9 @@ def exchange_of(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] =
     sizes = (len(first), len(second))
     groups = np.concatenate(partners(*belonging(first, second, keys)))
     return Exchange(sizes, groups if groups.any() else None)
+
+
+def read_keys(path: Path) -> pd.DataFrame:
+    """`KEYS` of the documents of a Parquet file of latents, as far as it has them."""
+    known = [name for name in KEYS if name in pq.read_schema(path).names]
+    return pd.read_parquet(path, columns=known)

@@ -1,5 +1,6 @@
 """Tidy statistics: rows of one comparison, and the file that says whose they are."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,11 +10,13 @@ import pandas as pd
 
 from macroscope import __version__
 from macroscope.files import atomic
+from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.proportions import wilson_interval
 
 if TYPE_CHECKING:
     from macroscope.statistics.latent import Resampling
 
+log = logging.getLogger("macroscope")
 Row = tuple[str, float, float, float, float]
 """(statistic, value, ci_low, ci_high, p_value)"""
 UNDEFINED = float("nan")
@@ -42,6 +45,29 @@ COLUMNS = (
     "reason",
 )
 """Columns of tidy statistics; `reason` says why a value is NaN."""
+
+
+def with_partners(signature: str, reference: pd.DataFrame, candidate: pd.DataFrame, system: str) -> str:
+    """Signature that says how many documents have partners in real text, and the smallest p-value that they allow.
+
+    The log says so too.
+
+    Parameters
+    ----------
+    reference, candidate
+        `KEYS` of the documents, as far as they have them.
+    """
+    exchange = exchange_of(reference, candidate)
+    shared = exchange.partners
+    if not shared:
+        return signature
+    log.info(
+        "%s: %d of %d texts have partners in real text (the same id, or the same beginning): tested in pairs",
+        system,
+        shared,
+        len(candidate),
+    )
+    return f"{signature}|{PARTNERS}:{shared}|{SMALLEST_P}:{exchange.smallest_p:.3g}"
 
 
 def partners_in(signature: str) -> int:

@@ -16,8 +16,7 @@ from macroscope.critics.coherence.transitions import step_probabilities, transit
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
-from macroscope.statistics.comparison import read_keys
-from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.exchange import exchange_of, read_keys
 from macroscope.statistics.latent import Resampling
 
 WORST_DOCUMENTS = 5
