@@ -145,8 +145,8 @@ def curve(
     Parameters
     ----------
     exchange
-        Of blocks of the reference and the candidate. Where some have partners, or several texts, blocks are exchanged
-        for p_empirical, and else texts of the length.
+        Of blocks of the reference and the candidate: where a document has several texts, blocks are exchanged for
+        p_empirical, and else texts of the length.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def curve(
     own, other, both = ours.fit(), theirs.fit(), _pooled_law(theirs, ours)
     rng = np.random.default_rng(seed)
     in_reference = theirs.by_length(options)
-    by_block = exchange is not None and (exchange.paired or options.unit != "document")
+    by_block = exchange is not None and options.unit != "document"
     draws = list(exchange.memberships(options.count_permutations, rng, 1)) if exchange and by_block else []
     rows = []
     for length, where in ours.by_length(options).items():
@@ -231,8 +231,8 @@ def _empirical_row(
     """Mean distance to the reference's texts of the same lengths.
 
     Types are brought to the bin's length first: else two collections whose lengths differ within a bin would differ in
-    types for that alone. The null exchanges texts within lengths; where a document has several texts, or partners,
-    whole documents.
+    types for that alone. The null exchanges texts within lengths; where a document has several texts, whole
+    documents. Partners are seldom of one length, and count as strangers.
     """
     law = _pooled_law(reference, candidate)
     both = Growth(
@@ -282,7 +282,7 @@ def _empirical_row(
         return distance(chosen & ours, left, 1)
 
     value, half = _two_sided((candidate, of_candidate), (reference, of_reference), confidence)
-    simulate = within_lengths if options.unit == "document" and not exchange.paired else of_documents
+    simulate = within_lengths if options.unit == "document" else of_documents
     p = _simulated_p(value, simulate, options.count_permutations, seed)
     return (name, value, *_unit(value - half, value + half), p)
 
