@@ -1,5 +1,6 @@
-"""Divergences of categorical distributions: one category a document, and several that go together."""
+"""Divergences of categorical distributions: one category a document, several that go together, and shares of them."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -35,10 +36,21 @@ def clustered(p: np.ndarray, n: int, rng: np.random.Generator) -> sparse.csr_mat
     return sparse.csr_matrix(np.array(own, dtype=float))
 
 
-def draw(rng: np.random.Generator, categories: int, n: int, m: int, strength: float, several: bool = False) -> Drawn:
+def shared(p: np.ndarray, n: int, rng: np.random.Generator) -> sparse.csr_matrix:
+    """Documents that are shared out among the categories, as a text is among topics."""
+    return sparse.csr_matrix(rng.dirichlet(4 * p + 1e-9, n))
+
+
+def draw(
+    rng: np.random.Generator,
+    categories: int,
+    n: int,
+    m: int,
+    strength: float,
+    make: Callable[[np.ndarray, int, np.random.Generator], sparse.csr_matrix] = single,
+) -> Drawn:
     """Reference of n, candidate of m documents; the populations are the same in every run of a setting."""
     p, q = populations(categories, strength, np.random.default_rng([categories, n, m, int(10 * strength)]))
-    make = clustered if several else single
     sides = [make(p, n, rng)], [make(q, m, rng)]
     return _rows(sides, p, q, rng)
 
@@ -86,7 +98,12 @@ SETTINGS = (
     Setting("5 categories, 12 against 20", partial(draw, categories=5, n=12, m=20, strength=0.0), ("*",)),
     Setting(
         "40 categories, several a document, 60 against 100",
-        partial(draw, categories=40, n=60, m=100, strength=0.0, several=True),
+        partial(draw, categories=40, n=60, m=100, strength=0.0, make=clustered),
+        ("*",),
+    ),
+    Setting(
+        "10 categories, shares of a document, 60 against 150",
+        partial(draw, categories=10, n=60, m=150, strength=0.0, make=shared),
         ("*",),
     ),
     Setting("10 categories, 60 pairs", partial(paired, categories=10, n=60), ("*",)),
@@ -98,8 +115,12 @@ SETTINGS = (
         for categories, n, strength, what in _OF_ONE
     ),
     Setting(
+        "10 categories, shares of a document, 80 against 150, some difference",
+        partial(draw, categories=10, n=80, m=150, strength=0.5, make=shared),
+    ),
+    Setting(
         "40 categories, several a document, 100 against 200, some difference",
-        partial(draw, categories=40, n=100, m=200, strength=0.5, several=True),
+        partial(draw, categories=40, n=100, m=200, strength=0.5, make=clustered),
     ),
 )
 CASE = Case(
