@@ -31,7 +31,7 @@ for kind in plan.systems.drawn_kinds():
         params:
             code=plan.code(
                 f"draw_{kind}",
-                plan.systems.module(kind, "draw"),
+                plan.systems.modules(kind, "draw"),
                 plan.systems.resources_read,
             ),
             kind=kind,

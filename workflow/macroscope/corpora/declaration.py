@@ -19,8 +19,10 @@ class Simulation:
         Source whose code reads it.
     uses
         Names of the options that shape it.
-    titled
-        Whether the documents' sections have their types as titles.
+    draw
+        "module:function", relative to the source's package: draws documents of the process, or of one with a known
+        defect, in the form that the corpus's documents have. Called as `draw(process, order, n, seed)`, where `process`
+        is the path of truth/process.json.
     resources
         Names of the files of the project's resources that it reads.
     """
@@ -29,7 +31,7 @@ class Simulation:
     raw: str
     read_by: str
     uses: str
-    titled: bool
+    draw: str
     resources: tuple[str, ...] = ()
 
 

@@ -77,8 +77,13 @@ class CorporaPlan:
 
     def simulating_module(self, kind: str) -> str:
         """Module that makes the raw file of a kind of simulated corpora."""
-        source = next(source for source in sources().values() if kind in source.data.simulations)
-        return module_of(source.data.simulations[kind].write, source.package)
+        return module_of(self.simulations[kind].write, self._simulating_package(kind))
+
+    def drawing_module(self, wildcards: Wildcards) -> str:
+        """Module that draws more documents from the process of a simulated corpus."""
+        kind = self.options(wildcards.corpus).kind_of_process
+        assert kind is not None  # a system that samples a process says that others have none
+        return module_of(self.simulations[kind].draw, self._simulating_package(kind))
 
     def simulation_resources(self, kind: str) -> list[str]:
         """Files of the project's resources that a kind of simulation reads."""
@@ -88,6 +93,9 @@ class CorporaPlan:
         """Parameter function: options that shape the raw file of a simulated corpus."""
         names = self.simulations[kind].uses.split()
         return lambda wildcards: as_json(self.options(wildcards.corpus), names)
+
+    def _simulating_package(self, kind: str) -> str:
+        return next(source.package for source in sources().values() if kind in source.data.simulations)
 
     # ---- what is done to them ------------------------------------------------------------------------------------
 

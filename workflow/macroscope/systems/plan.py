@@ -110,6 +110,13 @@ class SystemsPlan:
         """Dotted name of the module that runs a stage."""
         return self.stage(kind, stage).module(kinds()[kind].package)
 
+    def modules(self, kind: str, stage: str) -> Callable[[Wildcards], list[str]]:
+        """Parameter function: that module, and the one that draws from a simulated corpus's process, where it does."""
+        own, declared = self.module(kind, stage), self.stage(kind, stage)
+        if "process" not in declared.inputs:
+            return lambda wildcards: [own]
+        return lambda wildcards: [own, self.corpora.drawing_module(wildcards)]
+
     def options(self, kind: str, stage: str) -> Callable[[Wildcards], str]:
         """Parameter function: the options of a system that a stage looks at."""
         names = ("kind", *self.stage(kind, stage).options)

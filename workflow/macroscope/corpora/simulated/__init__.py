@@ -4,11 +4,17 @@ from macroscope.corpora.declaration import Simulation, Source
 
 _SHAPING = "source kind documents clutter valid_share test_share"
 _WORDING = ("simulated_wording.yaml",)
+_TOPICS = ("simulated_topics.yaml",)
 
 SOURCE = Source(
     options="options:SimulatedCorpus",
     simulations={
-        "webtext": Simulation("webtext:write_corpus", "webtext.jsonl", "webtext", _SHAPING, False, _WORDING),
-        "wiki": Simulation("wiki:write_corpus", "pages-articles.xml.bz2", "wikipedia", _SHAPING, True, _WORDING),
+        "topics": Simulation("topics:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "topics:draw", _TOPICS),
+        "webtext": Simulation(
+            "webtext:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "articles:draw_texts", _WORDING
+        ),
+        "wiki": Simulation(
+            "wiki:write_corpus", "pages-articles.xml.bz2", "wikipedia", _SHAPING, "articles:draw", _WORDING
+        ),
     },
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -50,6 +51,16 @@ def draw_section_types(process: SectionProcess, order: str, rng: np.random.Gener
     if order != "process":
         raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
     return types
+
+
+def draw(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
+    """Draw articles from the process in a file; see `simulate_documents`."""
+    return simulate_documents(SectionProcess.load(process), order, n, seed)
+
+
+def draw_texts(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
+    """Draw the same in the form of texts."""
+    return map(as_text, draw(process, order, n, seed))
 
 
 def as_text(article: Document) -> Document:

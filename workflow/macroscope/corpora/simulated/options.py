@@ -15,16 +15,19 @@ class SimulatedCorpus(Corpus):
     not_extracted = Corpus.not_extracted | {"documents", "clutter"}
 
     source: Literal["simulated"]
-    kind: Literal["wiki", "webtext"] = Field(
+    kind: Literal["wiki", "webtext", "topics"] = Field(
         "wiki",
-        description="Upstream format: wiki = a MediaWiki XML dump in bz2; webtext = JSON Lines of whole texts without"
-        " titles, whose filters drop nothing by default.",
+        description="wiki: articles whose section types follow a Markov chain, as a MediaWiki XML dump in bz2. webtext:"
+        " the same as JSON Lines of whole texts without titles. topics: texts whose topics go together in a known way,"
+        " likewise. Without titles the filters drop nothing by default.",
     )
-    documents: int = Field(1200, ge=1, description="Number of articles that the process makes, before any filter.")
+    documents: int = Field(
+        1200, ge=1, description="Number of articles or texts that the process makes, before any filter."
+    )
     clutter: float = Field(
         0.25,
         ge=0,
-        description="Pages that must be dropped (redirects, disambiguation, years, stubs ...; of kind webtext: texts"
+        description="Pages that must be dropped (redirects, disambiguation, years, stubs ...; of the other kinds: texts"
         " without words), per article.",
     )
     page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")
@@ -32,7 +35,7 @@ class SimulatedCorpus(Corpus):
     @model_validator(mode="before")
     @classmethod
     def _fitting_filters(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("kind") == "webtext":
+        if isinstance(given, dict) and given.get("kind") in ("webtext", "topics"):
             return given | {"filters": with_text_defaults(given.get("filters"))}
         return given
 

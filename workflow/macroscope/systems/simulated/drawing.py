@@ -4,9 +4,8 @@ from pathlib import Path
 from zlib import crc32
 
 from macroscope.corpora.simulated import SOURCE
-from macroscope.corpora.simulated.articles import as_text, simulate_documents
-from macroscope.corpora.simulated.process import SectionProcess
 from macroscope.documents import Provenance, write_documents
+from macroscope.stages import load
 from macroscope.systems.simulated.options import SimulatedSystem
 
 
@@ -20,15 +19,14 @@ def simulate(
     process
         truth/process.json of the corpus.
     kind_of_process
-        That of the corpus: whether its documents have sections with titles, or one section without.
+        That of the corpus: what draws its documents.
     seed
         Seed of the run; the system's own is added.
     """
     seed += options.seed
     # A seed of its own: no system draws the documents of the corpus, or those of another system.
     own_seed = seed + (crc32(system.encode()) << 32)
-    documents = simulate_documents(SectionProcess.load(process), options.order, options.samples, own_seed)
-    if not SOURCE.simulations[kind_of_process].titled:
-        documents = map(as_text, documents)
+    draw = load(SOURCE.simulations[kind_of_process].draw, "macroscope.corpora.simulated")
+    documents = draw(process, options.order, options.samples, own_seed)
     source = {"system": system, "order": options.order, "seed": seed}
     write_documents(output, documents, Provenance(corpus, source, options.model_dump(mode="json")))

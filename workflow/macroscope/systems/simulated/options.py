@@ -16,8 +16,9 @@ class SimulatedSystem(SystemOptions):
     kind: Literal["simulated"]
     order: Literal["process", "shuffled", "independent"] = Field(
         "process",
-        description="process: as the corpus; shuffled: each document's sections in random order; independent: section"
-        " types drawn without regard to their predecessors, numbers of sections as in the corpus.",
+        description="process: as the corpus; shuffled: the parts of each document (sections; of kind topics, words) in"
+        " random order; independent: parts that go together by chance (section types drawn without regard to their"
+        " predecessors; topic strengths drawn without regard to each other).",
     )
     samples: int = Field(400, ge=1, description="Number of documents.")
     seed: Seed = 0

@@ -1,0 +1,76 @@
+"""The simulated corpus of known topics: its truth, its texts, and the way through the reader."""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated.topics import TopicProcess, draw, simulate_texts, topic_process, write_corpus
+from macroscope.corpora.stop_words import stop_words
+from macroscope.critics.topics.vocabulary import lower_case_words
+from macroscope.documents import read_documents
+from macroscope.errors import MacroscopeError
+
+PROCESS = topic_process()
+
+
+def _strengths(order, n=4000):
+    rng = np.random.default_rng(3)
+    return np.array([PROCESS.draw_strengths(order, rng) for _ in range(n)])
+
+
+def test_strengths_have_the_stated_covariances():
+    error = 5 * 1.6**2 / np.sqrt(4000)
+    assert np.abs(np.cov(_strengths("process"), rowvar=False) - PROCESS.covariance).max() < error
+    assert np.abs(np.cov(_strengths("independent"), rowvar=False) - np.diag(np.diag(PROCESS.covariance))).max() < error
+
+
+def test_words_have_the_stated_frequencies():
+    strengths = np.linspace(-1, 1, len(PROCESS.names))
+    rng = np.random.default_rng(0)
+    words = [word for _ in range(300) for word in PROCESS.draw_words(strengths, rng)]
+    weights = np.exp(strengths) / np.exp(strengths).sum()
+    expected = weights @ PROCESS.topics * len(words)
+    found = np.array([words.count(word) for word in PROCESS.words])
+    assert ((found - expected) ** 2 / expected).sum() < chi2.ppf(0.9999, len(found) - 1)
+
+
+def test_only_stop_words_stand_between_the_words_of_topics():
+    text = next(simulate_texts(PROCESS, "process", 1, 0))[0].text
+    assert set(lower_case_words(text)) <= set(PROCESS.words) | stop_words("en")
+
+
+def test_shuffled_texts_have_the_same_words_in_another_order():
+    plain, shuffled = (
+        [document for document, _ in simulate_texts(PROCESS, order, 5, 1)] for order in ("process", "shuffled")
+    )
+    for one, other in zip(plain, shuffled, strict=True):
+        bags = [sorted(set(lower_case_words(text.text)) & set(PROCESS.words)) for text in (one, other)]
+        assert bags[0] == bags[1]
+        assert one.text != other.text
+
+
+def test_same_seed_same_texts_whatever_their_number():
+    few, many = (list(simulate_texts(PROCESS, "process", n, 5)) for n in (3, 9))
+    assert [document for document, _ in few] == [document for document, _ in many[:3]]
+
+
+def test_unknown_order():
+    with pytest.raises(ValueError, match="not one of process"):
+        next(simulate_texts(PROCESS, "other", 1, 0))
+
+
+def test_impossible_correlations():
+    with pytest.raises(MacroscopeError, match="possible together"):
+        TopicProcess("ab", "xy", [0, 0], [[1, 2], [2, 1]], np.eye(2))
+
+
+def test_truth_is_written_with_the_corpus_and_can_be_drawn_from(tmp_path):
+    options = SimulatedCorpus(source="simulated", kind="topics", documents=40)
+    write_corpus(options, 2, tmp_path / "raw.jsonl", tmp_path)
+    written = list(read_documents(tmp_path / "documents.parquet"))
+    assert len(written) == 40
+    assert {document.split for document in written} == {"train", "valid", "test"}
+    assert {document.label for document in written} <= set(PROCESS.names)
+    drawn = list(draw(tmp_path / "process.json", "process", 3, 9))
+    assert drawn == [document for document, _ in simulate_texts(PROCESS, "process", 3, 9)]

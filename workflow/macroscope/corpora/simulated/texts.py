@@ -1,0 +1,61 @@
+"""Simulated documents as WebText: the JSON Lines file that `webtext` reads, with what it must leave out.
+
+A text is a document's sections in their order, a blank line between two. `label` is the document's, a key that upstream
+does not have: known truth for probing.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.splits import split_of
+from macroscope.corpora.tokens import GPT2_PIECES, token_counter
+from macroscope.documents import Document
+from macroscope.files import atomic
+
+_EMPTY = ("", " ", "\n\n", "\t\n")
+
+
+def write_texts(raw: Path, documents: Iterable[Document], options: SimulatedCorpus, seed: int) -> list[Document]:
+    """Write documents, and texts without words among them.
+
+    Parameters
+    ----------
+    raw
+        JSON Lines file to write, with id, ended, length (in GPT-2's pieces), text, label.
+    options
+        `clutter`: texts without words per document.
+
+    Returns
+    -------
+    list of Document
+        They, with the ids and splits that they will be read with.
+    """
+    count = token_counter(GPT2_PIECES)
+    written: list[Document] = []
+    with atomic(raw) as temporary, temporary.open("w", encoding="utf-8") as stream:
+        for number, (document, text) in enumerate(_with_clutter(documents, options, seed)):
+            record = {"id": number, "ended": True, "length": count([text])[0], "text": text}
+            if document is not None:
+                split = split_of(str(number), options.valid_share, options.test_share)
+                written.append(replace(document, id=str(number), split=split))
+                record["label"] = document.label
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return written
+
+
+def _with_clutter(
+    documents: Iterable[Document], options: SimulatedCorpus, seed: int
+) -> Iterator[tuple[Document | None, str]]:
+    """Write documents as texts, and put texts among them that must be left out."""
+    rng = np.random.default_rng([seed, 0xC1])
+    made = 0
+    for number, document in enumerate(documents, start=1):
+        yield document, "\n\n".join(section.text for section in document.sections)
+        while made < int(number * options.clutter):
+            yield None, _EMPTY[rng.integers(len(_EMPTY))]
+            made += 1

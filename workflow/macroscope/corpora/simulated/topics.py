@@ -1,0 +1,166 @@
+"""Texts whose topics go together in a known way: a correlated topic model made true (deng2022 §6), as WebText.
+
+A text has topic strengths eta from N(mu, Sigma); each of its content words is of a topic drawn from softmax(eta), and
+drawn from that topic's words. Stop words stand between them, and make sentences of them, of a kind.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated.texts import write_texts
+from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.files import read_json, write_json
+from macroscope.paths import RESOURCES
+
+NAME = "simtopics"
+Array = NDArray[np.float64]
+ORDERS = ("process", "shuffled", "independent")
+_SHORTEST, _MEAN_LENGTH = 100, 300
+_SENTENCE = (5, 11)
+_BETWEEN = ("the", "of the", "and the", "in a", "with", "for the", "to", "from the", "is a", "by the")
+
+
+class TopicProcess:
+    """Topic strengths that are normal, and topics as distributions over words.
+
+    Attributes
+    ----------
+    names, words
+        Of the K topics; all words, in alphabetical order.
+    mean, covariance
+        mu: K. Sigma: K x K.
+    topics
+        K x words; rows add up to 1.
+    """
+
+    def __init__(self, names: Sequence[str], words: Sequence[str], mean: Any, covariance: Any, topics: Any) -> None:
+        self.names, self.words = tuple(names), tuple(words)
+        self.mean, self.covariance, self.topics = (np.array(part, dtype=float) for part in (mean, covariance, topics))
+        if np.linalg.eigvalsh(self.covariance).min() <= 0:
+            raise MacroscopeError("a topic process needs correlations that are possible together")
+
+    @classmethod
+    def load(cls, path: Path) -> "TopicProcess":
+        """Read what `to_json` describes from a JSON file."""
+        raw = read_json(path)
+        return cls(*(raw[name] for name in ("names", "words", "mean", "covariance", "topics")))
+
+    def to_json(self) -> dict[str, object]:
+        """Describe the process, for `truth/process.json`."""
+        parts = {name: getattr(self, name).tolist() for name in ("mean", "covariance", "topics")}
+        return {"names": list(self.names), "words": list(self.words), **parts}
+
+    def covariance_of(self, order: str) -> Array:
+        """Covariance of the strengths under an order."""
+        return np.diag(np.diag(self.covariance)) if order == "independent" else self.covariance
+
+    def draw_strengths(self, order: str, rng: np.random.Generator) -> Array:
+        """Strengths of one text."""
+        return rng.multivariate_normal(self.mean, self.covariance_of(order), method="cholesky")
+
+    def draw_words(self, strengths: Array, rng: np.random.Generator) -> list[str]:
+        """Content words of a text: at least 100, 300 on average."""
+        length = _SHORTEST + rng.poisson(rng.exponential(_MEAN_LENGTH - _SHORTEST))
+        weights = np.exp(strengths - strengths.max())
+        topics = rng.choice(len(weights), length, p=weights / weights.sum())
+        places = (self._cumulative[topics] < rng.random(length)[:, None]).sum(axis=1)
+        return [self.words[place] for place in places]
+
+    @cached_property
+    def _cumulative(self) -> Array:
+        sums = self.topics.cumsum(axis=1)
+        return np.where(sums >= sums[:, -1:], 1.0, sums)
+
+
+def topic_process() -> TopicProcess:
+    """Process of resources/simulated_topics.yaml: 8 topics."""
+    raw = yaml.safe_load((RESOURCES / "simulated_topics.yaml").read_text(encoding="utf-8"))
+    names = list(raw["topics"])
+    words = sorted({word for topic in raw["topics"].values() for word in topic["words"]})
+    index = {word: number for number, word in enumerate(words)}
+    topics = np.zeros((len(names), len(words)))
+    for row, topic in zip(topics, raw["topics"].values(), strict=True):
+        row[[index[word] for word in topic["words"]]] = 1 / np.arange(1, len(topic["words"]) + 1)
+    correlation = np.eye(len(names))
+    for first, second, value in raw["correlations"]:
+        i, j = names.index(first), names.index(second)
+        correlation[i, j] = correlation[j, i] = value
+    mean = [topic["mean"] for topic in raw["topics"].values()]
+    return TopicProcess(
+        names, words, mean, raw["deviation"] ** 2 * correlation, topics / topics.sum(axis=1, keepdims=True)
+    )
+
+
+def simulate_texts(process: TopicProcess, order: str, n: int, seed: int) -> Iterator[tuple[Document, Array]]:
+    """Draw texts, each labelled with its strongest topic, and their topic strengths.
+
+    Parameters
+    ----------
+    order
+        "process": as it is. "shuffled": the same texts with their content words in random order, which no topic model
+        sees. "independent": each strength drawn by itself, with its own mean and variance: topics are as frequent and
+        as strong as they are, and go together by chance.
+    n
+        Number of texts. The first ones are the same whatever `n` is.
+    seed
+        Same seed, same texts.
+
+    Returns
+    -------
+    iterator of (Document of split "test" with the id "simulated-<number>", K strengths)
+    """
+    if order not in ORDERS:
+        raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
+    for number in range(n):
+        rng = np.random.default_rng([seed, number])
+        strengths = process.draw_strengths(order, rng)
+        words = process.draw_words(strengths, rng)
+        if order == "shuffled":
+            words = [words[place] for place in rng.permutation(len(words))]
+        text = " ".join(_sentences(words, rng))
+        label = process.names[int(strengths.argmax())]
+        yield Document(f"simulated-{number:06d}", "test", None, (Section(None, text),), label=label), strengths
+
+
+def draw(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
+    """Draw texts from the process in a file; see `simulate_texts`."""
+    return (document for document, _ in simulate_texts(TopicProcess.load(process), order, n, seed))
+
+
+def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) -> None:
+    """Write the JSON Lines file, and the truth about it. Same options and seed, same bytes.
+
+    Parameters
+    ----------
+    options
+        `documents`: number of texts of the process; `clutter`: texts without words per text.
+    raw
+        JSON Lines file to write; see `corpora.simulated.texts`.
+    truth
+        Folder: process.json (the process), documents.parquet (each text's id and words, as extraction and the filters
+        should deliver it).
+    """
+    process = topic_process()
+    write_json(truth / "process.json", process.to_json())
+    texts = (document for document, _ in simulate_texts(process, "process", options.documents, seed))
+    documents = write_texts(raw, texts, options, seed)
+    write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
+
+
+def _sentences(words: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
+    """Content words with stop words between them, in sentences."""
+    start = 0
+    while start < len(words):
+        some = words[start : start + int(rng.integers(*_SENTENCE))]
+        start += len(some)
+        between = rng.integers(len(_BETWEEN), size=len(some))
+        joined = " ".join(f"{_BETWEEN[place]} {word}" for place, word in zip(between, some, strict=True))
+        yield joined[0].upper() + joined[1:] + "."
