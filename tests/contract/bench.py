@@ -139,7 +139,8 @@ class Bench:
         return path if path.exists() else None
 
     def _write_truth(self) -> None:
-        if self.case.kind_of_process == "wiki":
-            from macroscope.corpora.simulated.genres import wiki_process
+        from macroscope.corpora.simulated.genres import wiki_process
+        from macroscope.corpora.simulated.topics import topic_process
 
-            write_json(self.path("process"), wiki_process().to_json())
+        process = {"wiki": wiki_process, "topics": topic_process}[self.case.kind_of_process]()
+        write_json(self.path("process"), process.to_json())

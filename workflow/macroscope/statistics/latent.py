@@ -29,7 +29,7 @@ from macroscope.statistics.tidy import UNDEFINED, value_only
 
 MEAN, POOLED, PERPLEXITY, SHARE = "mean", "pooled", "perplexity", "share"
 """What a measure is: a mean over documents; a ratio of sums; its exponential; a share, pooled over documents."""
-_A_STATE = ("entropy", "kl", "margin")
+_A_STATE = ("entropy", "kl", "margin", "resolved")
 _NULL = "the same {} in documents of the system and of real text, whatever their spread"
 STATISTICS = (
     Statistic("latent_nll", "mean T(x) of the system", _NULL.format("mean T(x)"), difference=False),
@@ -86,9 +86,10 @@ def measures(columns: Sequence[str]) -> list[Measure]:
     """Measures that a scores table allows.
 
     `latent_nll` is the mean T(x) in nats a document; `latent_ppl` pools over documents; `posterior_entropy` and
-    `posterior_kl` are in nats a latent state, and `posterior_margin` is the mean lead of the most probable one. A
-    further column nll_<variant> gives latent_ppl_<variant>, over the column units_<variant> where there is one; a pair
-    count_<name>, of_<name> gives <name>_share, pooled over documents.
+    `posterior_kl` are in nats a latent state, `posterior_margin` is the mean lead of the most probable one, and
+    `posterior_resolved` the mean share of its prior variance that the text takes away. A further column
+    nll_<variant> gives latent_ppl_<variant>, over the column units_<variant> where there is one; a pair count_<name>,
+    of_<name> gives <name>_share, pooled over documents.
     """
     found = [Measure("latent_nll", "nll", "", MEAN), Measure("latent_ppl", "nll", "units", PERPLEXITY)]
     found += [Measure(f"posterior_{name}", name, "units", POOLED) for name in _A_STATE if name in columns]

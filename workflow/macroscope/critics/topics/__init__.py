@@ -1,1 +1,52 @@
-"""Critic `topics`: which topics occur together in a document (deng2022 §6, Appendix F)."""
+"""The topics critic: do the topics of a text go together as those of real texts do (deng2022 §6, App. F).
+
+Latents: the approximate posterior over topic strengths in R^K. Projection: variational inference under a correlated
+topic model, fitted to the train split. Prior: its Gaussian N(mu, Sigma), so that score and comparison need no more.
+"""
+
+from macroscope.critics.declaration import Critic
+from macroscope.stages import Stage
+
+_WORDS = "convention most_documents least_frequency"
+_MODEL = "topics pinned shrinkage smoothing iterations tolerance initialisation restarts"
+
+CRITIC = Critic(
+    options="options:TopicsOptions",
+    # Few topics, each with many documents to learn it from: a user's texts are often hundreds, not ten thousands.
+    criticize={"topics": 10, "shrinkage": 0.1},
+    certainty="posterior_resolved",
+    theory_of=("topics",),
+    latents="id opening words mean variance bound converged",
+    statistics=(
+        "comparison:STATISTICS",
+        "macroscope.statistics.latent:STATISTICS",
+        "macroscope.statistics.covariance:STATISTICS",
+        "macroscope.statistics.vectors:STATISTICS",
+        "macroscope.statistics.categorical:STATISTICS",
+    ),
+    stages={
+        "train": Stage(
+            "training:train",
+            reads="documents seed checkpoints",
+            uses=f"{_WORDS} {_MODEL}",
+            megabytes=4000,
+            minutes=2880,
+            threads=2,
+            folder=True,
+        ),
+        "project": Stage(
+            "projection:project", reads="texts inference signature", uses="convention", megabytes=4000, minutes=240
+        ),
+        "score": Stage("scoring:score", reads="latents inference", uses="convention"),
+        "theory": Stage("theory:write_theory", reads="process inference order"),
+        "compare": Stage(
+            "comparison_files:compare_latents",
+            reads="texts control_latents latents scores inference resampling evidence",
+            uses="neighbours most_vectors permutations",
+            megabytes=4000,
+            minutes=240,
+        ),
+        "overview": Stage("figures:draw", reads="inference all_latents", uses="convention"),
+        "report": Stage("report:items", reads="inference all_evidence"),
+    },
+)

@@ -17,6 +17,7 @@ import torch
 from numpy.lib.format import open_memmap
 
 from macroscope.critics.topics.inference import Convergence, Posterior, expected_topics, infer
+from macroscope.critics.topics.initialisation import Initialisation, initial_model
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.word_counts import Integers, WordCounts
 from macroscope.errors import MacroscopeError
@@ -30,7 +31,7 @@ _STATE = "state.json"
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is fitted; the defaults are those of Blei's implementation, which deng2022 uses.
+    """How a model is fitted.
 
     Attributes
     ----------
@@ -42,6 +43,8 @@ class Settings:
         Of each document in the E step.
     pinned
         Whether the last topic's strength is fixed at 0.
+    initialisation
+        See `macroscope.critics.topics.initialisation`.
     shrinkage
         Share of the covariances that is taken away from all pairs of topics, in [0, 1).
     smoothing
@@ -50,9 +53,10 @@ class Settings:
 
     topics: int
     iterations: int = 1000
-    tolerance: float = 1e-3
+    tolerance: float = 1e-5
     inference: Convergence = field(default_factory=lambda: Convergence(1e-6, 20))
     pinned: bool = True
+    initialisation: Initialisation = "clusters"
     shrinkage: float = 0.0
     smoothing: float = 0.0
 
@@ -200,7 +204,8 @@ class _State:
         )
         state = cls(folder, (first, second), known["bounds"] if resumed else [], known["dead"] if resumed else [])
         if not resumed:
-            initial_model(counts, vocabulary, settings, seed).save(folder / "model-0.npz")
+            start = settings.topics, settings.pinned, settings.initialisation, seed
+            initial_model(counts, vocabulary, *start).save(folder / "model-0.npz")
             write_json(folder / _STATE, {"identity": identity, "bounds": [], "dead": []})
         return state
 
@@ -238,25 +243,6 @@ class _State:
             return False
         before, now = self.bounds[-2:]
         return abs(now - before) < settings.tolerance * abs(before)
-
-
-def initial_model(counts: WordCounts, vocabulary: int, settings: Settings, seed: int) -> CorrelatedTopicModel:
-    """Start as the published implementation does: each topic from the words of a document, and a little of every word.
-
-    Strengths are independent, with mean 0 and variance 1. Documents are drawn without replacement.
-    """
-    rng = np.random.default_rng(seed)
-    topics = 1.0 + rng.random((settings.topics, vocabulary))
-    for topic, document in zip(topics, rng.choice(len(counts), settings.topics, replace=False), strict=True):
-        inside = slice(counts.starts[document], counts.starts[document + 1])
-        topic[counts.types[inside]] += counts.counts[inside]
-    topics /= topics.sum(axis=1, keepdims=True)
-    dimensions = settings.topics - settings.pinned
-    return CorrelatedTopicModel(
-        torch.zeros(dimensions, dtype=torch.float64),
-        torch.eye(dimensions, dtype=torch.float64),
-        torch.from_numpy(topics),
-    )
 
 
 def _digest(counts: WordCounts) -> str:

@@ -53,19 +53,28 @@ class TopicStrengths:
         Words of the vocabulary in each.
     mean, variance
         Documents x dimensions; NaN where there is no word.
+    converged
+        Whether the search for each posterior came to rest.
     """
 
     keys: pd.DataFrame
     words: NDArray[np.int64]
     mean: Array
     variance: Array
+    converged: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def some(self, chosen: NDArray[np.bool_]) -> "TopicStrengths":
         """Those of some documents."""
-        return TopicStrengths(self.keys[chosen], self.words[chosen], self.mean[chosen], self.variance[chosen])
+        return TopicStrengths(
+            self.keys[chosen], self.words[chosen], self.mean[chosen], self.variance[chosen], self.converged[chosen]
+        )
+
+    def every_other(self, first: int) -> "TopicStrengths":
+        """Every second document, from the first (0) or the second (1) on."""
+        return self.some(np.arange(len(self)) % 2 == first)
 
 
 def read_strengths(path: Path) -> TopicStrengths:
@@ -78,4 +87,5 @@ def read_strengths(path: Path) -> TopicStrengths:
     mean, variance = (
         column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), column.type.list_size) for column in columns
     )
-    return TopicStrengths(table.select(KEYS).to_pandas(), table.column("words").to_numpy(), mean, variance)
+    words, converged = (table.column(name).to_numpy() for name in ("words", "converged"))
+    return TopicStrengths(table.select(KEYS).to_pandas(), words, mean, variance, converged)

@@ -30,5 +30,19 @@ class TopicsOptions(Options):
     )
     smoothing: float = Field(0.01, ge=0, description="Pseudo-count of every word in every topic (paper: 0).")
     iterations: int = Field(1000, ge=1, description="Most iterations of EM.")
-    tolerance: float = Field(1e-3, gt=0, description="EM ends where the bound changes by a smaller share.")
+    tolerance: float = Field(
+        1e-5, gt=0, description="EM ends where the bound changes by a smaller share (paper: 0.001, which is soon)."
+    )
+    initialisation: Literal["clusters", "documents"] = Field(
+        "clusters",
+        description="What a topic starts from: the words of a cluster of documents, or of a random document (paper).",
+    )
     restarts: int = Field(1, ge=1, description="Fits from other beginnings; the one with the largest bound is taken.")
+    neighbours: int = Field(3, ge=1, description="k of k-nearest-neighbour precision and recall.")
+    most_vectors: int = Field(
+        2500,
+        ge=10,
+        description="Documents of a side for the distances between topic strengths, at random where there are more:"
+        " memory and time grow with their square.",
+    )
+    permutations: int = Field(1000, ge=99, description="Permutations behind the p-values of the comparison.")

@@ -23,12 +23,17 @@ def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Pat
         Of q, and from it to the prior: T(x) = entropy + kl. A density's entropy may be below 0. Under the definition.
     units
         Dimensions of the topic strengths.
+    resolved
+        Sum over the dimensions of 1 - nu^2 (Sigma^-1)_ii: the share of the variance that a document without words has
+        which its words take away. Where it is small, posteriors stay near the prior whatever the document is like.
     """
     model = CorrelatedTopicModel.load(inference / "model.npz")
     found = read_strengths(latents)
     mean, variance = torch.tensor(found.mean), torch.tensor(found.variance)
     own, at_mean = entropy(variance), model.negative_log_density(mean)
-    scores = found.keys.assign(words=found.words, units=model.dimensions, entropy=own.numpy())
+    resolved = (1 - variance * model.precision.diagonal()).sum(dim=1)
+    scores = found.keys.assign(words=found.words, units=model.dimensions)
+    scores = scores.assign(entropy=own.numpy(), resolved=resolved.numpy())
     if options.convention == "published":
         scores = scores.assign(nll=at_mean.numpy())
     else:

@@ -128,6 +128,7 @@ def _best(counts: WordCounts, words: int, options: TopicsOptions, seed: int, che
         iterations=options.iterations,
         tolerance=options.tolerance,
         pinned=options.pinned,
+        initialisation=options.initialisation,
         shrinkage=options.shrinkage,
         smoothing=options.smoothing,
     )

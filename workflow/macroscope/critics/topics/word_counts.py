@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy import sparse
 
 from macroscope.critics.topics.inference import Words
 
@@ -52,6 +53,10 @@ class WordCounts:
         """Those documents that have any word."""
         there = np.diff(self.starts) > 0
         return WordCounts(np.concatenate([self.starts[:-1][there], self.starts[-1:]]), self.types, self.counts)
+
+    def matrix(self, vocabulary: int) -> sparse.csr_matrix:
+        """Documents x words."""
+        return sparse.csr_matrix((self.counts.astype(float), self.types, self.starts), (len(self), vocabulary))
 
     def some(self, documents: Integers) -> Words:
         """Those of some documents, side by side."""

@@ -1,0 +1,46 @@
+"""What a fit starts from, and that it then finds topics that often go together."""
+
+import numpy as np
+import pytest
+
+from macroscope.corpora.simulated.topics import simulate_texts, topic_process
+from macroscope.critics.topics.fitting import Settings, fit
+from macroscope.critics.topics.initialisation import initial_model
+from macroscope.critics.topics.theory import matched
+from macroscope.critics.topics.vocabulary import lower_case_words
+from macroscope.critics.topics.word_counts import WordCounts, word_counts
+
+PROCESS = topic_process()
+
+
+def _counts(documents):
+    index = {word: number for number, word in enumerate(PROCESS.words)}
+    texts = (document.text for document, _ in simulate_texts(PROCESS, "process", documents, 1))
+    return word_counts(map(lower_case_words, texts), index)
+
+
+@pytest.mark.parametrize("how", ["clusters", "documents"])
+def test_every_word_is_possible_in_every_topic(how):
+    start = initial_model(_counts(60), len(PROCESS.words), 8, True, how, 0)
+    assert start.topics.shape == (8, len(PROCESS.words))
+    assert np.allclose(start.topics.sum(dim=1), 1)
+    assert (start.topics.numpy()[:, np.unique(_counts(60).types)] > 0).all()
+
+
+def test_topics_that_go_together_are_told_apart(tmp_path):
+    found = fit(_counts(450), len(PROCESS.words), Settings(8, smoothing=0.01), 0, tmp_path / "c", "cpu").model
+    theirs = PROCESS.topics[matched(PROCESS, found, list(PROCESS.words))]
+    assert 0.5 * np.abs(found.topics.numpy() - theirs).sum(axis=1).max() < 0.1
+
+
+def test_fewer_different_documents_than_topics():
+    counts = WordCounts.of([np.array([0, 1])] * 5 + [np.array([2, 3])] * 5)
+    start = initial_model(counts, 4, 4, True, "clusters", 0)
+    assert np.isfinite(start.topics.numpy()).all()
+    assert np.allclose(start.topics.sum(dim=1), 1)
+
+
+def test_large_corpora_are_clustered_by_a_part(monkeypatch):
+    monkeypatch.setattr("macroscope.critics.topics.initialisation._MOST_CLUSTERED", 50)
+    start = initial_model(_counts(200), len(PROCESS.words), 3, False, "clusters", 0)
+    assert start.dimensions == 3

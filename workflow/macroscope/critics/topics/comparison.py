@@ -1,0 +1,176 @@
+"""Every number of the topics critic besides its scores: a candidate's topic strengths against a reference's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+
+from macroscope.critics.topics.latents import Array, TopicStrengths
+from macroscope.critics.topics.model import CorrelatedTopicModel
+from macroscope.critics.topics.options import TopicsOptions
+from macroscope.errors import MacroscopeError
+from macroscope.statistics.categorical import DivergenceOptions, compare_categories
+from macroscope.statistics.columns import compare_columns, mean_interval
+from macroscope.statistics.covariance import covariance_discrepancy
+from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.exchange import KEYS, exchange_of
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.tidy import UNDEFINED, rows_table, shares_table
+from macroscope.statistics.vectors import compare_vectors
+
+STATISTICS = (
+    Statistic("without_words_share", "share of the system's texts"),
+    Statistic("not_converged_share", "share of the system's texts"),
+    Statistic("known_words", "mean number of words of the vocabulary in a text of the system"),
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides under one topic model.
+
+    Attributes
+    ----------
+    rows
+        Columns `statistics.tidy.ROWS`.
+    sides
+        Topic strengths of reference and candidate, without texts that have no word of the vocabulary.
+    proportions
+        Of topics in the documents of either side; see `proportions`.
+    """
+
+    rows: pd.DataFrame
+    sides: tuple[TopicStrengths, TopicStrengths]
+    proportions: tuple[Array, Array]
+
+
+def describe(texts: TopicStrengths, resampling: Resampling) -> pd.DataFrame:
+    """Texts without any word of the vocabulary, those whose posterior was not found, and known words a text."""
+    known = texts.words > 0
+    counts = {
+        "without_words_share": int((~known).sum()),
+        "not_converged_share": int((known & ~texts.converged).sum()),
+    }
+    words = ("known_words", *mean_interval(texts.words.astype(float), resampling), UNDEFINED)
+    shares = shares_table(counts, len(texts), resampling.confidence)
+    return pd.concat([shares, rows_table([words], (0, len(texts)), lambda _: "no text")], ignore_index=True)
+
+
+def compare(
+    reference: TopicStrengths,
+    candidate: TopicStrengths,
+    model: CorrelatedTopicModel,
+    options: TopicsOptions,
+    resampling: Resampling,
+) -> Comparison:
+    """Compare posterior means of topic strengths, relative to each other, and topic proportions.
+
+    Returns
+    -------
+    Comparison
+        Rows: `covariance_discrepancy` (`statistics.covariance`), `mmd_squared`, `energy_distance`, `precision`,
+        `recall` (`statistics.vectors`) of `relative_strengths`; the divergences of `statistics.categorical` between the
+        shares that topics have of all documents, each document counting alike.
+
+    Raises
+    ------
+    MacroscopeError
+        Where a side has fewer than two texts with words of the vocabulary.
+    """
+    sides = reference.some(reference.words > 0), candidate.some(candidate.words > 0)
+    for name, side in zip(("the control", "the system"), sides, strict=True):
+        if len(side) < 2:
+            raise MacroscopeError(
+                f"{name} has {len(side)} texts with a word that the topic model knows; the topics critic needs two or"
+                " more"
+            )
+    rng = np.random.default_rng(resampling.seed)
+    chosen = [_at_most(side, options.most_vectors, rng) for side in sides]
+    theirs, ours = (relative_strengths(side.mean, model) for side in chosen)
+    exchange = exchange_of(chosen[0].keys, chosen[1].keys)
+    on_vectors = [
+        covariance_discrepancy(theirs, ours, options.permutations, resampling, exchange),
+        *compare_vectors(theirs, ours, options.neighbours, options.permutations, resampling, exchange),
+    ]
+    shares = proportions(sides[0].mean, model), proportions(sides[1].mean, model)
+    wanted = DivergenceOptions(permutations=options.permutations)
+    first, second = ([sparse.csr_matrix(side)] for side in shares)
+    everyone = exchange_of(sides[0].keys, sides[1].keys)
+    divergences = compare_categories(first, second, wanted, resampling, everyone)
+    tables = [
+        rows_table(on_vectors, (len(chosen[0]), len(chosen[1])), _reason),
+        rows_table(divergences, (len(sides[0]), len(sides[1])), _reason),
+    ]
+    return Comparison(pd.concat(tables, ignore_index=True), sides, shares)
+
+
+def relative_strengths(means: Array, model: CorrelatedTopicModel) -> Array:
+    """How strong each topic is relative to all topics, in the prior's standard deviations of that: documents x topics.
+
+    Only differences of strength matter, and a model says them relative to one topic that has been fixed. Relative to
+    the mean of all topics (the centred log-ratio of the proportions) no topic is special.
+    """
+    size = len(model.topics)
+    centring = np.eye(size) - 1 / size
+    strengths = model.strengths(torch.tensor(means)).numpy()
+    loadings = centring[:, : model.dimensions]
+    deviations = np.sqrt(np.einsum("ia,ab,ib->i", loadings, model.covariance.numpy(), loadings))
+    return np.asarray((strengths @ centring - loadings @ model.mean.numpy()) / deviations)
+
+
+def proportions(means: Array, model: CorrelatedTopicModel) -> Array:
+    """Share of each topic in a document at the mean of its posterior: documents x topics, rows add up to 1."""
+    return torch.softmax(model.strengths(torch.tensor(means)), dim=1).numpy()
+
+
+def by_topic(found: Comparison, words: Sequence[str], resampling: Resampling) -> pd.DataFrame:
+    """How much of the texts is about each topic, on either side.
+
+    Parameters
+    ----------
+    words
+        Of each topic, for a reader.
+
+    Returns
+    -------
+    data frame
+        topic, words, reference_share, candidate_share, difference, ci_low, ci_high, p_value, p_adjusted (over the
+        topics); the largest difference first.
+    """
+    names = [str(topic) for topic in range(len(words))]
+    tables = [
+        side.keys.reset_index(drop=True).join(pd.DataFrame(shares, columns=names))
+        for side, shares in zip(found.sides, found.proportions, strict=True)
+    ]
+    table = compare_columns(tables[0], tables[1], names, resampling, KEYS)
+    rows = table[table["statistic"] == "mean_difference"].reset_index(drop=True)
+    means = [shares.mean(axis=0) for shares in found.proportions]
+    result = pd.DataFrame(
+        {
+            "topic": range(len(words)),
+            "words": list(words),
+            "reference_share": means[0],
+            "candidate_share": means[1],
+            "difference": rows["value"],
+            **{name: rows[name] for name in ("ci_low", "ci_high", "p_value")},
+        }
+    )
+    result["p_adjusted"] = benjamini_hochberg(result["p_value"])
+    return result.sort_values("difference", key=np.abs, ascending=False, kind="stable", ignore_index=True)
+
+
+def _at_most(side: TopicStrengths, most: int, rng: np.random.Generator) -> TopicStrengths:
+    if len(side) <= most:
+        return side
+    inside: NDArray[np.bool_] = np.zeros(len(side), dtype=bool)
+    inside[rng.choice(len(side), most, replace=False)] = True
+    return side.some(inside)
+
+
+def _reason(_: str) -> str:
+    return "too few texts"

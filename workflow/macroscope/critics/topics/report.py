@@ -1,0 +1,122 @@
+"""What the topics critic contributes to the report of one corpus."""
+
+from typing import Any
+
+import pandas as pd
+
+from macroscope.critics.cells import number
+from macroscope.critics.divergence_report import divergence_table, statistics_table
+from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
+from macroscope.files import read_json
+from macroscope.statistics.tidy import SIGNIFICANT
+
+CORRELATIONS = {
+    "latent_nll": ("latent NLL (nats)", 1.0),
+    "latent_ppl_ratio": ("latent PPL, × real text", 1.0),
+    "covariance_discrepancy": ("discrepancy of covariances", 1.0),
+    "posterior_resolved": ("variance resolved, %", 100.0),
+}
+VECTORS = {
+    "mmd_squared": ("MMD²", 1.0),
+    "energy_distance": ("energy distance", 1.0),
+    "precision": ("precision", 1.0),
+    "recall": ("recall", 1.0),
+}
+TEXTS = {
+    "known_words": ("words of the vocabulary a text", 1.0),
+    "without_words_share": ("without any, %", 100.0),
+    "not_converged_share": ("not converged, %", 100.0),
+}
+TOPICS_SHOWN, PAIRS_SHOWN, OUTLIERS_SHOWN = 5, 3, 2
+CHARACTERS_SHOWN = 220
+
+
+def items(findings: Findings) -> list[ReportItem]:
+    """List tables and figures."""
+    inference = findings.folder / "inference"
+    validation = read_json(inference / "validation.json")
+    topics = pd.read_csv(inference / "topics.csv")
+    warning = model_warning(validation)
+    statistics = findings.statistics
+    found = [
+        ReportItem("correlations", "Topic correlations", statistics_table(statistics, CORRELATIONS)),
+        ReportItem(
+            "covariances",
+            "Which topics go together",
+            figure=findings.figure("covariances").with_suffix(".svg"),
+        ),
+        ReportItem("pairs", "Pairs of topics that go together otherwise", _first(findings, "pairs.csv", PAIRS_SHOWN)),
+        ReportItem("shares", "Topics that are more or less frequent", _shares(findings)),
+        ReportItem("divergences", "Divergences between the shares of the topics", divergence_table(statistics)),
+        ReportItem("vectors", "Distances between topic strengths", statistics_table(statistics, VECTORS)),
+        ReportItem("outliers", "Documents with the least likely topics", _outliers(findings)),
+        ReportItem("topics", "The topics", topics.assign(share=topics["share"].map(number))),
+        ReportItem(
+            "model", "The topic model", pd.DataFrame([_flat(validation)]), warning=warning, unusable=warning is not None
+        ),
+        ReportItem("texts", "What was projected", statistics_table(statistics, TEXTS)),
+    ]
+    return [item for item in found if item.table is None or len(item.table)]
+
+
+def model_warning(validation: dict[str, Any]) -> str | None:
+    """Say that the topics are of no use where they do not predict the words of held-out documents."""
+    topics, alone = validation["completion_perplexity"], validation["unigram_perplexity"]
+    if topics is None or topics < alone:
+        return None
+    return (
+        f"Given half of the words of a validation document, the topic model predicts the others with a perplexity of"
+        f" {number(topics)}; the frequencies of words alone do with {number(alone)}. It has not been shown to know"
+        " anything of topics: do not rely on the numbers of this critic. More training documents, fewer topics or"
+        " shrinkage may help."
+    )
+
+
+def _flat(validation: dict[str, Any]) -> dict[str, Any]:
+    return validation | {"dead_topics": len(validation["dead_topics"])}
+
+
+def _first(findings: Findings, name: str, rows: int) -> pd.DataFrame:
+    """First rows of a table of the evidence of every system."""
+    tables = [table.head(rows).assign(system=system) for system, table in findings.tables(name, MOST_SYSTEMS)]
+    return _system_first(tables)
+
+
+def _shares(findings: Findings) -> pd.DataFrame:
+    """Topics whose share differs most from real text's, by system; shares in %."""
+    tables = []
+    for system, table in findings.tables("topics.csv", MOST_SYSTEMS):
+        some = table.head(TOPICS_SHOWN)
+        cells = pd.DataFrame({"topic": some["words"], "real text, %": some["reference_share"].map(_percent)})
+        cells["system, %"] = some["candidate_share"].map(_percent)
+        cells["difference, points"] = [
+            f"{100 * row.difference:+.2g} [{100 * row.ci_low:.2g}, {100 * row.ci_high:.2g}]"
+            + (" *" if row.p_adjusted < SIGNIFICANT else "")
+            for row in some.itertuples()
+        ]
+        tables.append(cells.assign(system=system))
+    return _system_first(tables)
+
+
+def _outliers(findings: Findings) -> pd.DataFrame:
+    """Documents with the highest T(x), the control's first (deng2022 Table 14)."""
+    tables = []
+    for system, table in findings.tables("outliers.csv", MOST_SYSTEMS, control=True, keep_default_na=False):
+        some = table.head(OUTLIERS_SHOWN)
+        tables.append(some.assign(text=some["text"].map(_shortened), system=system))
+    return _system_first(tables)
+
+
+def _system_first(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    if not tables:
+        return pd.DataFrame()
+    table = pd.concat(tables, ignore_index=True)
+    return table[["system", *(column for column in table if column != "system")]]
+
+
+def _percent(share: float) -> str:
+    return number(100 * share)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN].rsplit(" ", 1)[0] + " …"
