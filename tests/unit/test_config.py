@@ -44,9 +44,10 @@ def test_every_key_is_described():
 
 
 def changed(**keys):
-    """The default config, judging all systems, with other values of some keys."""
+    """The default config, judging all systems of one corpus alone, with other values of some keys."""
     plain = {"comparisons": [{"corpus": "wiki", "critics": ["coherence"]}], "critics": {}}
-    return {**json.loads(json.dumps(DEFAULT)), **plain, **keys}
+    systems = {name: system for name, system in DEFAULT["systems"].items() if "domain" not in system}
+    return {**json.loads(json.dumps(DEFAULT)), "systems": systems, **plain, **keys}
 
 
 def probing(*entries):

@@ -27,7 +27,7 @@ CASE = Case(
     (
         Setting("12 categories, 60 against 150", partial(draw, n=60, m=150), ("*",)),
         Setting("12 categories, 8 against 9", partial(draw, n=8, m=9), ("*",)),
-        *(replace(setting, runs=200) for setting in SETTINGS[4:5]),
+        *(replace(setting, runs=200) for setting in SETTINGS if setting.name.startswith("5 categories, 200")),
     ),
     {"*": "with so few values few distances are possible, and the test is below its level"},
 )

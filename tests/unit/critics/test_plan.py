@@ -30,6 +30,11 @@ OTHER = {
         "weights": 7, "cluster_counts": [3], "neighbours": 2, "most_vectors": 99, "permutations": 111,
         "convention": "published",
     },
+    "topics": {
+        "topics": 7, "convention": "published", "most_documents": 0.4, "least_frequency": 2, "pinned": False,
+        "shrinkage": 0.1, "smoothing": 0.5, "iterations": 9, "tolerance": 0.1, "initialisation": "documents",
+        "restarts": 2, "neighbours": 2, "most_vectors": 99, "permutations": 111,
+    },
     "strings": {
         "estimator": "lstm", "shared_vocabulary": False, "order": 2, "folds": 3, "scale": 2.0, "weights": 7,
         "permutations": 111, "lstm": {"layers": 1, "epochs": 2.0}, "convention": "published",

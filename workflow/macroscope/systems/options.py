@@ -60,6 +60,10 @@ class SystemOptions(Options):
         """Name of the system whose samples it is made from; None for one that needs no other's."""
         return None
 
+    def made_on(self, corpus: str) -> str:
+        """Name of the corpus of which that system's samples are taken: `corpus` itself, unless it says otherwise."""
+        return corpus
+
     def as_language_model(self, config: "Config") -> "LanguageModelSystem | None":
         """What a system that samples a language model asks for; None for one that does not."""
         return None

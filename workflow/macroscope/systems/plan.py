@@ -163,9 +163,10 @@ class SystemsPlan:
         }
 
     def _other_samples(self, wildcards: Wildcards) -> str:
-        other = self.all[wildcards.system].made_from()
+        system = self.all[wildcards.system]
+        other = system.made_from()
         assert other is not None  # a kind that reads them says whose
-        return self.samples(wildcards.corpus, other)
+        return self.samples(system.made_on(wildcards.corpus), other)
 
     def _values(self, wildcards: Wildcards) -> dict[str, Callable[[], object]]:
         """Values by their names; each is made where it is asked for, since not every job has every wildcard."""

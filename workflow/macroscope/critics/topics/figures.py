@@ -50,14 +50,14 @@ def draw(findings: Findings) -> None:
             title = f"{system}\nlatent NLL {nll[system]:.4g} nats"
             panels.append(Panel(title, np.atleast_2d(np.cov(values, rowvar=False, ddof=0))))
     left_out = len(findings.systems) - len(findings.systems[: MOST_PANELS + 1])
-    unit = "strengths" if published else "relative strengths, in prior variances"
+    what = "covariance of strengths" if published else "covariance of relative strengths\n(prior variances)"
     save(
-        covariance_figure(panels, PUBLISHED_CLAMP if published else CLAMP, unit, left_out),
+        covariance_figure(panels, PUBLISHED_CLAMP if published else CLAMP, what, left_out),
         findings.figure("covariances"),
     )
 
 
-def covariance_figure(panels: list[Panel], clamp: float, unit: str, left_out: int = 0) -> Figure:
+def covariance_figure(panels: list[Panel], clamp: float, what: str, left_out: int = 0) -> Figure:
     """Matrices side by side, topics in the same order in all of them, colours cut off at the same values.
 
     Parameters
@@ -67,6 +67,8 @@ def covariance_figure(panels: list[Panel], clamp: float, unit: str, left_out: in
         distances, as in the paper).
     clamp
         Covariances beyond plus and minus this have the colour of it.
+    what
+        Label of the colours.
     left_out
         Number of systems that are not drawn; the figure says so.
     """
@@ -81,7 +83,7 @@ def covariance_figure(panels: list[Panel], clamp: float, unit: str, left_out: in
         for axes in grid.flat[len(panels) :]:
             axes.remove()
         bar = figure.colorbar(image, ax=list(grid.flat[: len(panels)]), shrink=0.8, extend="both", pad=0.02)
-        bar.set_label(f"covariance of two topics' {unit}")
+        bar.set_label(what)
         bar.outline.set_visible(False)
         if left_out:
             figure.supxlabel(f"{left_out} more systems are not drawn; the tables have them", fontsize=9)

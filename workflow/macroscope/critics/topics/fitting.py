@@ -7,7 +7,6 @@ means and variances of all documents, which stand on disk. An iteration that is 
 
 import hashlib
 import logging
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -115,15 +114,6 @@ def fit(counts: WordCounts, vocabulary: int, settings: Settings, seed: int, chec
         state.advance(model, float(sums.bound), dead)
         log.info("topic model: iteration %d, bound %.6e", len(state.bounds), state.bounds[-1])
     return Fit(model, state.bounds, state.dead)
-
-
-def infer_all(
-    counts: WordCounts, model: CorrelatedTopicModel, convergence: Convergence
-) -> Iterator[tuple[Integers, Posterior]]:
-    """Posteriors of documents under a model that is given: numbers of documents, and theirs, batch by batch."""
-    for some in counts.batches(len(model.topics)):
-        words = counts.some(some)
-        yield some, infer(words.to(model.mean.device), model, convergence)
 
 
 def _e_step(

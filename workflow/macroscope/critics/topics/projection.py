@@ -8,13 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.critics.signing import signed
-from macroscope.critics.topics.fitting import infer_all
 from macroscope.critics.topics.inference import Convergence
 from macroscope.critics.topics.latents import latents_schema, strengths_column
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.critics.topics.training import tokenizer
-from macroscope.critics.topics.vocabulary import Tokenize
+from macroscope.critics.topics.posteriors import infer_all
+from macroscope.critics.topics.vocabulary import TOKENIZERS, Tokenize
 from macroscope.critics.topics.word_counts import word_counts
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic, read_json
@@ -34,7 +33,7 @@ def project(texts: Collection, inference: Path, *, options: TopicsOptions, outpu
     """
     model = CorrelatedTopicModel.load(inference / "model.npz")
     index = {word: number for number, word in enumerate(read_json(inference / "vocabulary.json")["words"])}
-    tokenize = tokenizer(options)
+    tokenize = TOKENIZERS[options.convention]
     schema = signed(latents_schema(model.dimensions), signature)
     with (
         atomic(output) as temporary,

@@ -15,7 +15,7 @@ from macroscope.critics.topics.completion import completion_perplexity
 from macroscope.critics.topics.fitting import Fit, Settings, fit
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.critics.topics.vocabulary import Limits, Tokenize, lower_case_words, published_words, vocabulary
+from macroscope.critics.topics.vocabulary import TOKENIZERS, Limits, Tokenize, vocabulary
 from macroscope.critics.topics.word_counts import WordCounts, word_counts
 from macroscope.documents import read_documents, read_provenance
 from macroscope.errors import MacroscopeError
@@ -36,7 +36,7 @@ def train(documents: Path, *, output: Path, options: TopicsOptions, seed: int, c
     and that of a model without topics).
     """
     language = read_provenance(documents).options.get("language", "en")
-    tokenize = tokenizer(options)
+    tokenize = TOKENIZERS[options.convention]
     limits = Limits(stop_words(language), options.most_documents, options.least_frequency)
     words, dropped = vocabulary(read_documents(documents, "train"), tokenize, limits)
     if len(words) < options.topics:
@@ -67,11 +67,6 @@ def train(documents: Path, *, output: Path, options: TopicsOptions, seed: int, c
         }
         write_json(folder / "validation.json", about)
     discard(checkpoints)
-
-
-def tokenizer(options: TopicsOptions) -> Tokenize:
-    """What cuts texts into words."""
-    return published_words if options.convention == "published" else lower_case_words
 
 
 def counted(documents: Path, split: str, words: Sequence[str], tokenize: Tokenize) -> tuple[WordCounts, int]:

@@ -22,6 +22,10 @@ def published_words(text: str) -> list[str]:
     return text.split()
 
 
+TOKENIZERS: dict[str, Tokenize] = {"definition": lower_case_words, "published": published_words}
+"""Convention -> what cuts texts into words."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """Which words are kept.
