@@ -140,7 +140,12 @@ class Bench:
 
     def _write_truth(self) -> None:
         from macroscope.corpora.simulated.genres import wiki_process
+        from macroscope.corpora.simulated.languages import process
         from macroscope.corpora.simulated.topics import topic_process
 
-        process = {"wiki": wiki_process, "topics": topic_process}[self.case.kind_of_process]()
-        write_json(self.path("process"), process.to_json())
+        made = {
+            "wiki": lambda: wiki_process().to_json(),
+            "topics": lambda: topic_process().to_json(),
+            "languages": process,
+        }
+        write_json(self.path("process"), made[self.case.kind_of_process]())

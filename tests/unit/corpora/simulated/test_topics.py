@@ -7,7 +7,7 @@ from scipy.stats import chi2
 from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.simulated.topics import TopicProcess, draw, simulate_texts, topic_process, write_corpus
 from macroscope.corpora.stop_words import stop_words
-from macroscope.critics.topics.vocabulary import lower_case_words
+from macroscope.critics.words import lower_case_words
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 

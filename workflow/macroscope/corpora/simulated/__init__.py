@@ -4,11 +4,15 @@ from macroscope.corpora.declaration import Simulation, Source
 
 _SHAPING = "source kind documents clutter valid_share test_share"
 _WORDING = ("simulated_wording.yaml",)
+_LANGUAGES = ("simulated_languages.yaml",)
 _TOPICS = ("simulated_topics.yaml",)
 
 SOURCE = Source(
     options="options:SimulatedCorpus",
     simulations={
+        "languages": Simulation(
+            "languages:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "languages:draw", _LANGUAGES
+        ),
         "topics": Simulation("topics:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "topics:draw", _TOPICS),
         "webtext": Simulation(
             "webtext:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "articles:draw_texts", _WORDING

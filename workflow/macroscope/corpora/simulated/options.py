@@ -15,11 +15,12 @@ class SimulatedCorpus(Corpus):
     not_extracted = Corpus.not_extracted | {"documents", "clutter"}
 
     source: Literal["simulated"]
-    kind: Literal["wiki", "webtext", "topics"] = Field(
+    kind: Literal["wiki", "webtext", "topics", "languages"] = Field(
         "wiki",
-        description="wiki: articles whose section types follow a Markov chain, as a MediaWiki XML dump in bz2. webtext:"
-        " the same as JSON Lines of whole texts without titles. topics: texts whose topics go together in a known way,"
-        " likewise. Without titles the filters drop nothing by default.",
+        description="wiki: articles whose section types follow a Markov chain, as a MediaWiki XML dump in bz2."
+        " The others are JSON Lines of texts without titles, whose filters drop nothing by default. webtext: the"
+        " same articles; topics: texts whose topics go together in a known way; languages: short texts, each"
+        " of one of three languages.",
     )
     documents: int = Field(
         1200, ge=1, description="Number of articles or texts that the process makes, before any filter."
@@ -35,7 +36,7 @@ class SimulatedCorpus(Corpus):
     @model_validator(mode="before")
     @classmethod
     def _fitting_filters(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("kind") in ("webtext", "topics"):
+        if isinstance(given, dict) and given.get("kind") in ("webtext", "topics", "languages"):
             return given | {"filters": with_text_defaults(given.get("filters"))}
         return given
 

@@ -18,7 +18,7 @@ class SimulatedSystem(SystemOptions):
         "process",
         description="process: as the corpus; shuffled: the parts of each document (sections; of kind topics, words) in"
         " random order; independent: parts that go together by chance (section types drawn without regard to their"
-        " predecessors; topic strengths drawn without regard to each other).",
+        " predecessors; topic strengths drawn without regard to each other; each word in a language of its own).",
     )
     samples: int = Field(400, ge=1, description="Number of documents.")
     seed: Seed = 0
