@@ -1,25 +1,21 @@
 """Every number of the topics critic besides its scores: a candidate's topic strengths against a reference's."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
-from scipy import sparse
 
+from macroscope.critics.shares import Side, at_most, share_divergences
 from macroscope.critics.topics.latents import Array, TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.categorical import DivergenceOptions, compare_categories
-from macroscope.statistics.columns import compare_columns, mean_interval
+from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.covariance import covariance_discrepancy
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import KEYS, exchange_of
+from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.tidy import UNDEFINED, rows_table, shares_table
 from macroscope.statistics.vectors import compare_vectors
 
@@ -40,13 +36,13 @@ class Comparison:
         Columns `statistics.tidy.ROWS`.
     sides
         Topic strengths of reference and candidate, without texts that have no word of the vocabulary.
-    proportions
+    shares
         Of topics in the documents of either side; see `proportions`.
     """
 
     rows: pd.DataFrame
     sides: tuple[TopicStrengths, TopicStrengths]
-    proportions: tuple[Array, Array]
+    shares: tuple[Side, Side]
 
 
 def describe(texts: TopicStrengths, resampling: Resampling) -> pd.DataFrame:
@@ -90,23 +86,19 @@ def compare(
                 " more"
             )
     rng = np.random.default_rng(resampling.seed)
-    chosen = [_at_most(side, options.most_vectors, rng) for side in sides]
+    chosen = [side.some(at_most(len(side), options.most_vectors, rng)) for side in sides]
     theirs, ours = (relative_strengths(side.mean, model) for side in chosen)
     exchange = exchange_of(chosen[0].keys, chosen[1].keys)
     on_vectors = [
         covariance_discrepancy(theirs, ours, options.permutations, resampling, exchange),
         *compare_vectors(theirs, ours, options.neighbours, options.permutations, resampling, exchange),
     ]
-    shares = proportions(sides[0].mean, model), proportions(sides[1].mean, model)
-    wanted = DivergenceOptions(permutations=options.permutations)
-    first, second = ([sparse.csr_matrix(side)] for side in shares)
-    everyone = exchange_of(sides[0].keys, sides[1].keys)
-    divergences = compare_categories(first, second, wanted, resampling, everyone)
+    first, second = (Side(side.keys, proportions(side.mean, model)) for side in sides)
     tables = [
-        rows_table(on_vectors, (len(chosen[0]), len(chosen[1])), _reason),
-        rows_table(divergences, (len(sides[0]), len(sides[1])), _reason),
+        rows_table(on_vectors, (len(chosen[0]), len(chosen[1])), lambda _: "too few texts"),
+        share_divergences(first, second, options.permutations, resampling),
     ]
-    return Comparison(pd.concat(tables, ignore_index=True), sides, shares)
+    return Comparison(pd.concat(tables, ignore_index=True), sides, (first, second))
 
 
 def relative_strengths(means: Array, model: CorrelatedTopicModel) -> Array:
@@ -126,51 +118,3 @@ def relative_strengths(means: Array, model: CorrelatedTopicModel) -> Array:
 def proportions(means: Array, model: CorrelatedTopicModel) -> Array:
     """Share of each topic in a document at the mean of its posterior: documents x topics, rows add up to 1."""
     return torch.softmax(model.strengths(torch.tensor(means)), dim=1).numpy()
-
-
-def by_topic(found: Comparison, words: Sequence[str], resampling: Resampling) -> pd.DataFrame:
-    """How much of the texts is about each topic, on either side.
-
-    Parameters
-    ----------
-    words
-        Of each topic, for a reader.
-
-    Returns
-    -------
-    data frame
-        topic, words, reference_share, candidate_share, difference, ci_low, ci_high, p_value, p_adjusted (over the
-        topics); the largest difference first.
-    """
-    names = [str(topic) for topic in range(len(words))]
-    tables = [
-        side.keys.reset_index(drop=True).join(pd.DataFrame(shares, columns=names))
-        for side, shares in zip(found.sides, found.proportions, strict=True)
-    ]
-    table = compare_columns(tables[0], tables[1], names, resampling, KEYS)
-    rows = table[table["statistic"] == "mean_difference"].reset_index(drop=True)
-    means = [shares.mean(axis=0) for shares in found.proportions]
-    result = pd.DataFrame(
-        {
-            "topic": range(len(words)),
-            "words": list(words),
-            "reference_share": means[0],
-            "candidate_share": means[1],
-            "difference": rows["value"],
-            **{name: rows[name] for name in ("ci_low", "ci_high", "p_value")},
-        }
-    )
-    result["p_adjusted"] = benjamini_hochberg(result["p_value"])
-    return result.sort_values("difference", key=np.abs, ascending=False, kind="stable", ignore_index=True)
-
-
-def _at_most(side: TopicStrengths, most: int, rng: np.random.Generator) -> TopicStrengths:
-    if len(side) <= most:
-        return side
-    inside: NDArray[np.bool_] = np.zeros(len(side), dtype=bool)
-    inside[rng.choice(len(side), most, replace=False)] = True
-    return side.some(inside)
-
-
-def _reason(_: str) -> str:
-    return "too few texts"

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.topics.comparison import Comparison, by_topic, proportions, relative_strengths
+from macroscope.critics.shares import beginning, share_differences
+from macroscope.critics.topics.comparison import Comparison, proportions, relative_strengths
 from macroscope.critics.topics.latents import Array, TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.documents import read_documents
@@ -17,7 +18,6 @@ WORDS_OF_A_TOPIC = 3
 PAIRS_SHOWN = 20
 OUTLIERS = 10
 TOPICS_OF_A_DOCUMENT = 3
-CHARACTERS = 400
 
 
 def write_evidence(
@@ -32,7 +32,7 @@ def write_evidence(
     """Write the evidence of a system into the folder `output`.
 
     topics.csv
-        How much of the texts is about each topic; see `comparison.by_topic`.
+        How much of the texts is about each topic; see `critics.shares`.
     pairs.csv
         Pairs of topics whose correlation differs most.
     outliers.csv
@@ -43,7 +43,7 @@ def write_evidence(
     model = CorrelatedTopicModel.load(inference / "model.npz")
     with atomic(output) as folder:
         folder.mkdir(parents=True)
-        by_topic(found, words, resampling).to_csv(folder / "topics.csv", index=False)
+        share_differences(*found.shares, words, resampling).to_csv(folder / "topics.csv", index=False)
         pairs(found, words, model).to_csv(folder / "pairs.csv", index=False)
         outliers(texts, pd.read_parquet(scores), system, words, model).to_csv(folder / "outliers.csv", index=False)
 
@@ -90,7 +90,7 @@ def outliers(
     worst = scores.dropna(subset=["nll"]).sort_values(["nll", "id"], ascending=[False, True]).head(OUTLIERS)
     chosen = system.some(system.keys["id"].isin(worst["id"]).to_numpy())
     shares = dict(zip(chosen.keys["id"], proportions(chosen.mean, model), strict=True))
-    beginnings = {document.id: _beginning(document.text) for document in read_documents(texts) if document.id in shares}
+    beginnings = {document.id: beginning(document.text) for document in read_documents(texts) if document.id in shares}
     rows = [
         (row.id, row.nll, row.words, _largest(shares[row.id], words), beginnings[row.id]) for row in worst.itertuples()
     ]
@@ -100,8 +100,3 @@ def outliers(
 def _largest(shares: Array, words: Sequence[str]) -> str:
     order = np.argsort(-shares)[:TOPICS_OF_A_DOCUMENT]
     return "; ".join(f"{words[topic]} ({shares[topic]:.0%})" for topic in order)
-
-
-def _beginning(text: str) -> str:
-    short = " ".join(text[: 2 * CHARACTERS].split())
-    return short if len(short) <= CHARACTERS else short[:CHARACTERS].rsplit(" ", 1)[0] + " …"

@@ -1,20 +1,14 @@
 """Which words a topic model sees (deng2022 Appendix F)."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from macroscope.critics.words import lower_case_words
 from macroscope.documents import Document
 
 Tokenize = Callable[[str], list[str]]
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LATEX_DEBRIS = ("xmath", "xcite")
-
-
-def lower_case_words(text: str) -> list[str]:
-    """Words in lower case, without punctuation and numbers."""
-    return _WORD.findall(text.lower())
 
 
 def published_words(text: str) -> list[str]:

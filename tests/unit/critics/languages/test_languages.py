@@ -1,0 +1,131 @@
+"""From texts of three languages to their proportions: what is learnt, theory, scores, and what is shown."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import digamma
+
+from macroscope.corpora.simulated.languages import languages, resource, simulate_texts
+from macroscope.critics.languages.figures import largest_share_figure, simplex_figure
+from macroscope.critics.languages.latents import read_proportions
+from macroscope.critics.languages.model import LatentDirichletAllocation
+from macroscope.critics.languages.options import LanguagesOptions
+from macroscope.critics.languages.projection import project
+from macroscope.critics.languages.scoring import score
+from macroscope.critics.languages.theory import matched, write_theory
+from macroscope.critics.languages.training import by_label, train
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.files import read_json
+
+OPTIONS = LanguagesOptions(iterations=200, sweeps=40)
+
+
+def _write(path, texts):
+    write_documents(path, texts, Provenance("c", options={"language": "en"}))
+    return path
+
+
+def _text(name, text, split="train", label=None):
+    return Document(name, split, None, (Section(None, text),), label=label)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("languages")
+    texts = [Document(d.id, "train", None, d.sections, label=d.label) for d in simulate_texts("process", 300, 1)]
+    documents = _write(folder / "documents.parquet", [*texts, _text("empty", "12 — !")])
+    train(documents, output=folder / "inference", options=OPTIONS, seed=1)
+    judged = [*simulate_texts("process", 120, 2), _text("unknown", "qqq www", "test")]
+    for name, some in {"process": judged, "mixed": list(simulate_texts("independent", 120, 3))}.items():
+        _write(folder / f"{name}.parquet", some)
+        latents, scores = folder / f"{name}.latents", folder / f"{name}.scores"
+        collection = Collection(folder / f"{name}.parquet")
+        project(collection, folder / "inference", options=OPTIONS, output=latents, seed=1)
+        score(latents, folder / "inference", options=OPTIONS, output=scores)
+    return folder
+
+
+def test_topics_are_languages(trained):
+    table = pd.read_csv(trained / "inference" / "languages.csv")
+    assert set(table["label"]) == {language.name for language in languages()}
+    assert (table["label_share"] > 0.99).all()
+    for words, label in zip(table["words"], table["label"], strict=True):
+        own = next(language.words() for language in languages() if language.name == label)
+        assert set(words.split()) - own <= {name.lower() for name in resource()["meanings"]["place"]}
+    about = read_json(trained / "inference" / "training.json")
+    assert (about["documents"], about["documents_without_words"]) == (300, 1)
+
+
+def test_mixed_texts_are_mixed_and_others_are_not(trained):
+    shares = {name: pd.read_parquet(trained / f"{name}.scores")["count_mixed"] for name in ("process", "mixed")}
+    assert shares["process"].mean() < 0.05
+    assert shares["mixed"].mean() > 0.95
+
+
+def test_a_text_without_known_words_is_there_with_nothing_known_of_it(trained):
+    scores = pd.read_parquet(trained / "process.scores").set_index("id")
+    assert scores.loc["unknown", "words"] == 0
+    assert scores.loc["unknown", ["nll", "nll_sample", "count_mixed", "of_mixed"]].isna().all()
+    assert len(read_proportions(trained / "process.latents")) == 121
+
+
+@pytest.mark.parametrize(("order", "system"), [("process", "process"), ("independent", "mixed")])
+def test_theory_is_what_the_scores_come_to(trained, order, system):
+    write_theory(trained / "inference", order=order, output=trained / "theory.json")
+    scores = pd.read_parquet(trained / f"{system}.scores").dropna(subset=["nll"])
+    found, error = scores["nll"].mean() / 2, scores["nll"].std() / 2 / np.sqrt(len(scores))
+    assert np.log(read_json(trained / "theory.json")["latent_ppl"]) == pytest.approx(found, abs=4 * error + 0.1)
+
+
+def test_theory_needs_as_many_topics_as_languages(tmp_path):
+    LatentDirichletAllocation(np.ones(2), np.full((2, 2), 0.5)).save(tmp_path / "model.npz")
+    (tmp_path / "vocabulary.json").write_text('{"words": ["a", "b"]}')
+    write_theory(tmp_path, order="process", output=tmp_path / "theory.json")
+    assert read_json(tmp_path / "theory.json")["latent_ppl"] is None
+
+
+def test_topics_are_matched_to_languages_by_their_words():
+    words = [sorted(language.words())[0] for language in languages()]
+    model = LatentDirichletAllocation(np.ones(3), np.eye(3)[[2, 0, 1]])
+    assert matched(model, words) == [1, 2, 0]
+
+
+def test_a_text_of_one_language_for_sure_has_the_closed_form():
+    model = LatentDirichletAllocation(np.array([0.2, 0.3]), np.eye(2))
+    from macroscope.critics.languages.sampling import sample_posterior
+
+    found = sample_posterior(np.zeros(7, dtype=np.int64), model, 5, np.random.default_rng(0))
+    assert found.mean == pytest.approx([7.2 / 7.5, 0.3 / 7.5])
+    assert found.log_mean == pytest.approx([digamma(7.2) - digamma(7.5), digamma(0.3) - digamma(7.5)])
+
+
+def test_same_seed_same_bytes(trained, tmp_path):
+    train(trained / "documents.parquet", output=tmp_path / "again", options=OPTIONS, seed=1)
+    for name in ("languages.csv", "vocabulary.json", "training.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (trained / "inference" / name).read_bytes()
+
+
+def test_too_few_words_are_one_sentence(tmp_path):
+    documents = _write(tmp_path / "d.parquet", [_text("a", "one two")])
+    with pytest.raises(MacroscopeError, match="2 words are left for 3 languages"):
+        train(documents, output=tmp_path / "inference", options=OPTIONS, seed=1)
+
+
+def test_labels_are_those_of_most_documents():
+    table = by_label(pd.DataFrame({"topic": [0, 1]}), [0, 0, 0, 1], ["x", "y", "x", None])
+    assert list(table["label"].fillna("")) == ["x", ""]
+    assert table["label_share"].iloc[0] == pytest.approx(2 / 3)
+    assert list(by_label(pd.DataFrame({"topic": [0]}), [0], [None]).columns) == ["topic"]
+
+
+def test_corners_carry_points_of_one_language(trained):
+    found = {"process": read_proportions(trained / "process.latents")}
+    known = {name: some.some(some.words > 0) for name, some in found.items()}
+    figure = simplex_figure(known, ["a b", "c", "d"], left_out=2)
+    points = np.array(figure.axes[0].lines[1].get_xydata())
+    assert len(points) == 120
+    corners = np.array(figure.axes[0].lines[0].get_xydata())[:3]
+    nearest = np.linalg.norm(points[:, None] - corners, axis=2).min(axis=1)
+    assert np.median(nearest) < 0.05
+    assert largest_share_figure(known, ["a", "b", "c", "d"], 1).axes[0].get_xlim() == (0.25, 1)

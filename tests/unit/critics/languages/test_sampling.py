@@ -1,0 +1,60 @@
+"""Posterior samples against enumeration of all topics of a text's words, and the density of proportions."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.special import digamma, gammaln
+from scipy.stats import dirichlet
+
+from macroscope.critics.languages.model import LatentDirichletAllocation
+from macroscope.critics.languages.sampling import sample_posterior
+
+ALPHA = np.array([0.4, 0.1, 0.8])
+
+
+def _model(vocabulary=6, seed=0):
+    topics = np.random.default_rng(seed).dirichlet(np.full(vocabulary, 0.7), 3)
+    return LatentDirichletAllocation(ALPHA, topics)
+
+
+def _enumerated(words, model):
+    """E z and E log z by adding up all assignments of topics to words."""
+    total, mean, log_mean = 0.0, np.zeros(3), np.zeros(3)
+    for topics in product(range(3), repeat=len(words)):
+        counts = np.bincount(topics, minlength=3)
+        shapes = ALPHA + counts
+        weight = np.exp(gammaln(shapes).sum() - gammaln(shapes.sum())) * model.topics[list(topics), words].prod()
+        total += weight
+        mean += weight * shapes / shapes.sum()
+        log_mean += weight * (digamma(shapes) - digamma(shapes.sum()))
+    return mean / total, log_mean / total
+
+
+@pytest.mark.parametrize("words", [[2], [0, 0, 1], [0, 3, 4, 5, 1], [1, 1, 1, 2, 2, 5]])
+def test_expectations_are_those_of_enumeration(words):
+    model = _model()
+    mean, log_mean = _enumerated(words, model)
+    found = sample_posterior(np.array(words), model, 60_000, np.random.default_rng(1))
+    assert np.allclose(found.mean, mean, atol=0.006)
+    assert np.allclose(found.log_mean, log_mean, atol=0.05)
+
+
+def test_draws_have_the_posterior_mean():
+    model, words = _model(), np.array([0, 3, 4])
+    draws = [sample_posterior(words, model, 20, np.random.default_rng(n)).sample for n in range(3000)]
+    mean, _ = _enumerated(list(words), model)
+    assert np.allclose(np.mean(draws, axis=0), mean, atol=4 * np.std(draws, axis=0).max() / np.sqrt(3000))
+    assert np.allclose(np.sum(draws, axis=1), 1)
+
+
+def test_cross_entropy_is_that_of_the_density():
+    points = np.random.default_rng(2).dirichlet(np.ones(3), 5)
+    found = _model().cross_entropy(np.log(points))
+    assert np.allclose(found, [-dirichlet(ALPHA).logpdf(point) for point in points])
+
+
+def test_same_seed_same_samples():
+    one, other = (sample_posterior(np.array([1, 2]), _model(), 10, np.random.default_rng(5)) for _ in range(2))
+    assert np.array_equal(one.sample, other.sample)
+    assert np.array_equal(one.log_mean, other.log_mean)

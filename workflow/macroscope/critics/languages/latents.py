@@ -1,0 +1,78 @@
+"""Latents of the languages critic on disk: the posterior over topic proportions, a row a document.
+
+Columns: `id`; `opening` (`documents.opening_of`); `words`, how many of the vocabulary the document has; and of the
+posterior over its topic proportions z `proportions` (E z), `log_proportions` (E log z) and `sample` (a draw of z), one
+number a topic each, NaN throughout where it has no word.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from macroscope.critics.languages.model import Array
+from macroscope.errors import MacroscopeError
+from macroscope.statistics.exchange import KEYS
+
+_VECTORS = ("proportions", "log_proportions", "sample")
+
+
+def latents_schema(topics: int) -> pa.Schema:
+    """Columns of the latents, for so many topics."""
+    vector = pa.list_(pa.float64(), topics)
+    return pa.schema(
+        [
+            *(pa.field(name, pa.string(), nullable=False) for name in KEYS),
+            pa.field("words", pa.int64(), nullable=False),
+            *(pa.field(name, vector, nullable=False) for name in _VECTORS),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class TopicProportions:
+    """Posteriors of a collection.
+
+    Attributes
+    ----------
+    keys
+        `id` and `opening` of each document.
+    words
+        Words of the vocabulary in each.
+    mean, log_mean, sample
+        E z, E log z, a draw of z: documents x topics; NaN where there is no word.
+    """
+
+    keys: pd.DataFrame
+    words: NDArray[np.int64]
+    mean: Array
+    log_mean: Array
+    sample: Array
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def some(self, chosen: NDArray[np.bool_]) -> "TopicProportions":
+        """Those of some documents."""
+        return TopicProportions(
+            self.keys[chosen], self.words[chosen], self.mean[chosen], self.log_mean[chosen], self.sample[chosen]
+        )
+
+    def every_other(self, first: int) -> "TopicProportions":
+        """Every second document, from the first (0) or the second (1) on."""
+        return self.some(np.arange(len(self)) % 2 == first)
+
+
+def read_proportions(path: Path) -> TopicProportions:
+    """Read the latents of a system."""
+    try:
+        table = pq.read_table(path)
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file of topic proportions") from None
+    columns = (table.column(name).combine_chunks() for name in _VECTORS)
+    vectors = [c.flatten().to_numpy(zero_copy_only=False).reshape(len(table), c.type.list_size) for c in columns]
+    return TopicProportions(table.select(KEYS).to_pandas(), table.column("words").to_numpy(), *vectors)

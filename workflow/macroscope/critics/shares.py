@@ -1,0 +1,96 @@
+"""What critics have in common whose documents are shared out among topics: points, and shares, of two collections."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.categorical import DivergenceOptions, compare_categories
+from macroscope.statistics.columns import compare_columns
+from macroscope.statistics.exchange import KEYS, exchange_of
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.tidy import rows_table
+
+CHARACTERS = 400
+
+
+@dataclass(frozen=True)
+class Side:
+    """One collection.
+
+    Attributes
+    ----------
+    keys
+        `id` and `opening` of each document.
+    shares
+        Of the topics: documents x topics; rows add up to 1.
+    """
+
+    keys: pd.DataFrame
+    shares: Array
+
+
+def share_divergences(reference: Side, candidate: Side, permutations: int, resampling: Resampling) -> pd.DataFrame:
+    """Divergences between the shares that topics have of two collections, each document counting alike.
+
+    Columns `statistics.tidy.ROWS`; see `statistics.categorical`.
+    """
+    first, second = ([sparse.csr_matrix(side.shares)] for side in (reference, candidate))
+    exchange = exchange_of(reference.keys, candidate.keys)
+    rows = compare_categories(first, second, DivergenceOptions(permutations=permutations), resampling, exchange)
+    return rows_table(rows, (len(reference.keys), len(candidate.keys)), lambda _: "too few texts")
+
+
+def share_differences(reference: Side, candidate: Side, words: Sequence[str], resampling: Resampling) -> pd.DataFrame:
+    """How much of the documents is about each topic, on either side.
+
+    Parameters
+    ----------
+    words
+        Of each topic, for a reader.
+
+    Returns
+    -------
+    data frame
+        topic, words, reference_share, candidate_share, difference, ci_low, ci_high, p_value, p_adjusted (over the
+        topics); the largest difference first.
+    """
+    names = [str(topic) for topic in range(len(words))]
+    tables = [
+        side.keys.reset_index(drop=True).join(pd.DataFrame(side.shares, columns=names))
+        for side in (reference, candidate)
+    ]
+    table = compare_columns(tables[0], tables[1], names, resampling, KEYS)
+    rows = table[table["statistic"] == "mean_difference"].reset_index(drop=True)
+    result = pd.DataFrame(
+        {
+            "topic": range(len(words)),
+            "words": list(words),
+            "reference_share": reference.shares.mean(axis=0),
+            "candidate_share": candidate.shares.mean(axis=0),
+            "difference": rows["value"],
+            **{name: rows[name] for name in ("ci_low", "ci_high", "p_value")},
+            "p_adjusted": benjamini_hochberg(rows["p_value"]),
+        }
+    )
+    return result.sort_values("difference", key=np.abs, ascending=False, kind="stable", ignore_index=True)
+
+
+def at_most(size: int, most: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which of so many documents are looked at, at random where there are more than `most`."""
+    inside = np.ones(size, dtype=bool)
+    if size > most:
+        inside[:] = False
+        inside[rng.choice(size, most, replace=False)] = True
+    return inside
+
+
+def beginning(text: str) -> str:
+    """First words of a text, to read."""
+    short = " ".join(text[: 2 * CHARACTERS].split())
+    return short if len(short) <= CHARACTERS else short[:CHARACTERS].rsplit(" ", 1)[0] + " …"
