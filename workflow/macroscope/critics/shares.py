@@ -10,10 +10,10 @@ from scipy import sparse
 
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
-from macroscope.statistics.columns import compare_columns
-from macroscope.statistics.exchange import KEYS, exchange_of
+from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.ratio import difference_interval, ratio_test
 from macroscope.statistics.tidy import rows_table
 
 CHARACTERS = 400
@@ -60,25 +60,36 @@ def share_differences(reference: Side, candidate: Side, words: Sequence[str], re
         topic, words, reference_share, candidate_share, difference, ci_low, ci_high, p_value, p_adjusted (over the
         topics); the largest difference first.
     """
-    names = [str(topic) for topic in range(len(words))]
-    tables = [
-        side.keys.reset_index(drop=True).join(pd.DataFrame(side.shares, columns=names))
-        for side in (reference, candidate)
+    exchange = exchange_of(reference.keys, candidate.keys)
+    rows = [
+        _difference(theirs, ours, exchange, resampling)
+        for theirs, ours in zip(reference.shares.T, candidate.shares.T, strict=True)
     ]
-    table = compare_columns(tables[0], tables[1], names, resampling, KEYS)
-    rows = table[table["statistic"] == "mean_difference"].reset_index(drop=True)
+    differences, lows, highs, p_values = np.array(rows).T
     result = pd.DataFrame(
         {
             "topic": range(len(words)),
             "words": list(words),
             "reference_share": reference.shares.mean(axis=0),
             "candidate_share": candidate.shares.mean(axis=0),
-            "difference": rows["value"],
-            **{name: rows[name] for name in ("ci_low", "ci_high", "p_value")},
-            "p_adjusted": benjamini_hochberg(rows["p_value"]),
+            "difference": differences,
+            "ci_low": lows,
+            "ci_high": highs,
+            "p_value": p_values,
+            "p_adjusted": benjamini_hochberg(p_values),
         }
     )
     return result.sort_values("difference", key=np.abs, ascending=False, kind="stable", ignore_index=True)
+
+
+def _difference(
+    reference: Array, candidate: Array, exchange: Exchange, resampling: Resampling
+) -> tuple[float, float, float, float]:
+    """Difference of two means, its interval and p-value."""
+    theirs, ours = ((side, np.ones(len(side))) for side in (reference, candidate))
+    rng = np.random.default_rng(resampling.seed)
+    found = difference_interval(theirs, ours, exchange, resampling.confidence, resampling.resamples, rng)
+    return *found, ratio_test(theirs, ours, exchange, resampling.permutations, rng)
 
 
 def at_most(size: int, most: int, rng: np.random.Generator) -> NDArray[np.bool_]:
