@@ -36,6 +36,7 @@ SCHEMA = pa.schema(
         pa.field("sections", pa.list_(pa.struct([("title", pa.string()), ("text", pa.string())])), nullable=False),
         pa.field("sentences", pa.list_(pa.string())),
         pa.field("label", pa.string()),
+        pa.field("original", pa.string()),
     ]
 )
 
@@ -66,6 +67,8 @@ class Document:
         Sentences of a narrative, or None.
     label
         What the document is known to be (its topic, author, sentiment ...), or None.
+    original
+        The text that the document is a translation of, or None.
     """
 
     id: str
@@ -74,6 +77,7 @@ class Document:
     sections: tuple[Section, ...]
     sentences: tuple[str, ...] | None = None
     label: str | None = None
+    original: str | None = None
 
     @property
     def text(self) -> str:
@@ -301,6 +305,7 @@ def _to_table(documents: Sequence[Document]) -> pa.Table:
             "sections": [{"title": section.title, "text": section.text} for section in document.sections],
             "sentences": None if document.sentences is None else list(document.sentences),
             "label": document.label,
+            "original": document.original,
         }
         for document in documents
     ]
@@ -311,4 +316,5 @@ def _from_row(row: dict[str, Any]) -> Document:
     sections = tuple(Section(section["title"], section["text"]) for section in row["sections"])
     sentences = row.get("sentences")
     sentences = None if sentences is None else tuple(sentences)
-    return Document(row["id"], row["split"], row.get("title"), sections, sentences, row.get("label"))
+    known = (row.get(name) for name in ("label", "original"))
+    return Document(row["id"], row["split"], row.get("title"), sections, sentences, *known)

@@ -1,4 +1,4 @@
-"""JSON Lines, plain or gzipped, read with errors that name file and line."""
+"""Lines of text and JSON Lines, plain or gzipped, read with errors that name file and line."""
 
 import gzip
 import json
@@ -21,6 +21,29 @@ def numbered_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     with _open(path) as stream:
         yield from parse_lines(stream, str(path))
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Stream the lines of a file of text with their numbers (from 1), without their ends.
+
+    Raises
+    ------
+    MacroscopeError
+        Where a line is not UTF-8, or the file is unreadable.
+    """
+    number = 0
+    with _open(path) as stream:
+        try:
+            for number, line in enumerate(stream, start=1):
+                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise MacroscopeError(
+                f"{path}, line {number} is not valid UTF-8 (byte {error.start + 1}); save the file as UTF-8"
+            ) from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise MacroscopeError(
+                f"{path}: the compressed data are broken after line {number:,} ({error}); make or download it again"
+            ) from None
 
 
 def parse_lines(lines: Iterable[bytes], name: str) -> Iterator[tuple[int, dict[str, Any]]]:

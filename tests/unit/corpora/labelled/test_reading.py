@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from macroscope.corpora import retrieval
+from macroscope.corpora.archives import open_archive
 from macroscope.corpora.extract import extract
 from macroscope.corpora.labelled import newsgroups20
 from macroscope.corpora.labelled.options import LabelledCorpus
 from macroscope.corpora.labelled.reading import read_labelled
-from macroscope.corpora.labelled.texts import open_archive
 from macroscope.corpora.prepare import Outputs, prepare
 from macroscope.corpora.retrieval import remote_file, retrieve
 from macroscope.corpora.splits import split_of

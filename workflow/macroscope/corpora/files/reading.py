@@ -2,7 +2,7 @@
 
 JSON Lines (also gzipped), a JSON list, Parquet, CSV, or a folder of .txt and .md files. A record has `sections` (a list
 of strings, or of objects with `text` and perhaps `title`; with strings also `section_names`, as in deng2022's released
-data) or `text`, which is split at its headings or blank lines. `id`, `title`, `split` and `label` are optional.
+data) or `text`, which is split at its headings or blank lines; `id`, `title`, `split`, `label`, `original` are extra.
 """
 
 import csv
@@ -210,7 +210,8 @@ def _document(
     split = _optional_string(record, "split") or split_of(identifier, valid_share, test_share)
     if split not in SPLITS:
         raise MacroscopeError(f"{record.where}: 'split' is {split!r}; it must be one of {', '.join(SPLITS)}")
-    return Document(identifier, split, title, sections, label=_string_or_number(record, "label"))
+    label, original = _string_or_number(record, "label"), _optional_string(record, "original")
+    return Document(identifier, split, title, sections, label=label, original=original)
 
 
 def _string_or_number(record: _Record, name: str) -> str | None:

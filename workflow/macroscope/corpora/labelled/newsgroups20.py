@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from macroscope.corpora.labelled.texts import LabelledText, open_archive
+from macroscope.corpora.archives import open_archive
+from macroscope.corpora.labelled.texts import LabelledText
 from macroscope.errors import MacroscopeError
 
 _FOLDER = re.compile(r"20news-bydate-(train|test)$")

@@ -10,7 +10,8 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from macroscope.corpora.labelled.texts import LabelledText, open_archive
+from macroscope.corpora.archives import open_archive
+from macroscope.corpora.labelled.texts import LabelledText
 from macroscope.errors import MacroscopeError
 
 LABELS = {"1": "negative", "2": "positive"}

@@ -114,6 +114,16 @@ def languages() -> tuple[Language, ...]:
     return tuple(found)
 
 
+def english(meaning: Meaning) -> Words:
+    """The words that name a meaning, in the order of English: what the three languages are translations of."""
+
+    def thing(some: Thing) -> Words:
+        return ["the", *filter(None, [some.adjective]), some.noun, *(["-s"] if some.plural else [])]
+
+    rest = [*(["in", meaning.place] if meaning.place else []), *filter(None, [meaning.time])]
+    return [*thing(meaning.subject), meaning.verb, *thing(meaning.object), *rest]
+
+
 def draw_meaning(rng: np.random.Generator) -> Meaning:
     """Draw what a sentence says."""
     kinds = resource()["meanings"]
@@ -139,7 +149,7 @@ def simulate_texts(order: str, n: int, seed: int) -> Iterator[Document]:
 
     Returns
     -------
-    iterator of Document, of split "test", with ids "simulated-<number>"
+    iterator of Document, of split "test", with ids "simulated-<number>"; `original` says the same in English words
     """
     if order not in ORDERS:
         raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
@@ -150,7 +160,8 @@ def simulate_texts(order: str, n: int, seed: int) -> Iterator[Document]:
         sentences = [_said(meaning, language, order, rng) for meaning in meanings]
         text = " ".join(" ".join(words)[:1].upper() + " ".join(words)[1:] + "." for words in sentences)
         label = None if order == "independent" else language.name
-        yield Document(f"simulated-{number:06d}", "test", None, (Section(None, text),), label=label)
+        original = " ".join(" ".join(english(meaning)).capitalize() + "." for meaning in meanings)
+        yield Document(f"simulated-{number:06d}", "test", None, (Section(None, text),), label=label, original=original)
 
 
 def draw(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:

@@ -1,7 +1,7 @@
 """Simulated documents as WebText: the JSON Lines file that `webtext` reads, with what it must leave out.
 
-A text is a document's sections in their order, a blank line between two. `label` is the document's, a key that upstream
-does not have: known truth for probing.
+A text is a document's sections in their order, a blank line between two. `label` and `original` are the document's,
+keys that upstream does not have: known truth for probing, and what translations are made of.
 """
 
 import json
@@ -26,7 +26,7 @@ def write_texts(raw: Path, documents: Iterable[Document], options: SimulatedCorp
     Parameters
     ----------
     raw
-        JSON Lines file to write, with id, ended, length (in GPT-2's pieces), text, label.
+        JSON Lines file to write, with id, ended, length (in GPT-2's pieces), text, label, original.
     options
         `clutter`: texts without words per document.
 
@@ -43,7 +43,7 @@ def write_texts(raw: Path, documents: Iterable[Document], options: SimulatedCorp
             if document is not None:
                 split = split_of(str(number), options.valid_share, options.test_share)
                 written.append(replace(document, id=str(number), split=split))
-                record["label"] = document.label
+                record |= {"label": document.label} | ({"original": document.original} if document.original else {})
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
     return written
 

@@ -51,7 +51,7 @@ def read_webtext(
 def read_texts(paths: Sequence[Path], provenance: Provenance) -> Iterator[Document]:
     """Stream the texts of files, all of the split "test": what a model wrote.
 
-    A document's id is its `id`, or where there is none the file's name and the line. A `label` is kept.
+    A document's id is its `id`, or where there is none the file's name and the line. `label` and `original` are kept.
 
     Parameters
     ----------
@@ -73,13 +73,18 @@ def read_texts(paths: Sequence[Path], provenance: Provenance) -> Iterator[Docume
 
 
 def _document(record: dict[str, Any], where: str, default_id: str) -> Document:
-    identifier, text, label = record.get("id"), record.get("text"), record.get("label")
+    identifier, text = record.get("id"), record.get("text")
     if not isinstance(text, str):
         found = f"'text' is a {type(text).__name__}" if "text" in record else "'text' is missing"
         raise MacroscopeError(f"{where}: {found}; a line of this format has id, ended, length and text (a string)")
     if isinstance(identifier, bool) or not isinstance(identifier, str | int | None):
         raise MacroscopeError(f"{where}: 'id' is a {type(identifier).__name__}; give a whole number or a string")
-    if not isinstance(label, str | None):
-        raise MacroscopeError(f"{where}: 'label' is a {type(label).__name__}; give a string, or leave it out")
+    known: dict[str, str | None] = {}
+    for key in ("label", "original"):
+        value = record.get(key)
+        if not isinstance(value, str | None):
+            raise MacroscopeError(f"{where}: '{key}' is a {type(value).__name__}; give a string, or leave it out")
+        known[key] = value or None
     name = default_id if identifier is None or identifier == "" else str(identifier)
-    return Document(name, "test", None, (Section(None, tidy(text)),), label=label or None)
+    section = Section(None, tidy(text))
+    return Document(name, "test", None, (section,), label=known["label"], original=known["original"])
