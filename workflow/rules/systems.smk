@@ -1,7 +1,7 @@
 """Documents -> samples.
 
 Inputs: results/{run}/corpora/{corpus}/documents.parquet, samples of other systems, the user's files.
-Outputs: results/{run}/systems/{corpus}/{system}/samples.parquet.
+Outputs: results/{run}/systems/{corpus}/{system}/samples.parquet, and the model/ of kinds that train one.
 A kind of system whose samples are made in one step has its rule here; others have theirs in systems/<kind>.smk.
 """
 
@@ -41,6 +41,42 @@ for kind in plan.systems.drawn_kinds():
         shell:
             """
             python -m macroscope --log {log:q} {params.code} systems run --kind {params.kind:q} --stage draw \
+                --options {params.options:q} {params.inputs:q} {params.values:q} --output {output:q}
+            """
+
+
+for kind in plan.systems.trained_kinds():
+
+    rule:
+        """Model of a system, from the documents of the corpus; a killed training goes on from its last checkpoint."""
+        name:
+            f"train_{kind}"
+        input:
+            unpack(plan.systems.inputs(kind, "train")),
+        output:
+            directory("results/{run}/systems/{corpus}/{system}/model"),
+        log:
+            f"logs/{{run}}/train_{kind}/{{corpus}}/{{system}}.log",
+        benchmark:
+            f"logs/{{run}}/train_{kind}/{{corpus}}/{{system}}.tsv"
+        wildcard_constraints:
+            system=plan.systems.of_kind(kind),
+        conda:
+            "../../envs/core.yaml"
+        threads: plan.systems.threads(kind, "train")
+        resources:
+            mem_mb=plan.systems.megabytes(kind, "train"),
+            runtime=plan.systems.stage(kind, "train").minutes,
+            gpu=plan.systems.gpus(kind, "train"),
+        params:
+            code=plan.code(f"train_{kind}", plan.systems.module(kind, "train")),
+            kind=kind,
+            options=plan.systems.options(kind, "train"),
+            values=plan.systems.values(kind, "train"),
+            inputs=input_flags(plan.systems.stage(kind, "train")),
+        shell:
+            """
+            python -m macroscope --log {log:q} {params.code} systems run --kind {params.kind:q} --stage train \
                 --options {params.options:q} {params.inputs:q} {params.values:q} --output {output:q}
             """
 

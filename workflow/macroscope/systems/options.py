@@ -80,6 +80,10 @@ class SystemOptions(Options):
         """Order of sections that a known process gave its documents, where the corpus has one; None where unknown."""
         return None
 
+    def gpus(self) -> int:
+        """GPUs that its jobs ask for, where no pretrained model says so."""
+        return 0
+
     def files_read(self, place: str) -> list[str]:
         """Files that its samples are read from: the user's, or those of a data set of the registry.
 

@@ -10,6 +10,8 @@ other_samples
     Samples of the system that this one is made from (`SystemOptions.made_from`).
 files
     Files that the samples are read from (`SystemOptions.files_read`).
+model
+    Folder that the stage `train` of the kind made.
 
 Stages of language models have rules of their own, which name their further inputs.
 """
@@ -23,7 +25,7 @@ from macroscope.errors import MacroscopeError, nearest
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.stages import Stage, Wildcards, alternatives, as_json, flags
 from macroscope.systems import kinds
-from macroscope.systems.declaration import DRAW, MEASURE
+from macroscope.systems.declaration import DRAW, MEASURE, TRAIN
 from macroscope.systems.language_model.plan import LanguageModelsPlan
 from macroscope.systems.options import SystemOptions
 
@@ -50,6 +52,10 @@ class SystemsPlan:
     def drawn_kinds(self) -> list[str]:
         """Kinds whose samples are made in one step."""
         return [name for name, kind in kinds().items() if DRAW in kind.data.stages]
+
+    def trained_kinds(self) -> list[str]:
+        """Kinds, language models aside, that train a model."""
+        return [name for name in self.drawn_kinds() if TRAIN in kinds()[name].data.stages]
 
     def measured_kinds(self) -> list[str]:
         """Kinds, language models aside, whose systems may have a perplexity."""
@@ -142,6 +148,8 @@ class SystemsPlan:
 
     def gpus(self, kind: str, stage: str) -> Callable[[Wildcards], int]:
         """GPUs that a stage's job asks for."""
+        if not self.stage(kind, stage).needs:
+            return lambda wildcards: self.all[wildcards.system].gpus()
         return self._resource(kind, stage, gpus_of, 0)
 
     # ---- inside --------------------------------------------------------------------------------------------------
@@ -159,6 +167,7 @@ class SystemsPlan:
             "documents": lambda wildcards: self.corpora.documents(wildcards.corpus),
             "process": lambda wildcards: self.corpora.process(wildcards.corpus),
             "other_samples": self._other_samples,
+            "model": lambda wildcards: f"{self.results}/systems/{wildcards.corpus}/{wildcards.system}/model",
             "files": lambda wildcards: self.all[wildcards.system].files_read(f"systems.{wildcards.system}"),
         }
 

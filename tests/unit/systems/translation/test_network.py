@@ -1,0 +1,90 @@
+"""Networks: what a decoder may read, losses by hand, and draws from the stated distributions."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from macroscope.systems.translation.drawing import _choose, draw
+from macroscope.systems.translation.network import END, PAD, Size, Translator
+from macroscope.systems.translation.pairs import padded
+
+
+def _network(autoregressive, vocabulary=12, longest=9):
+    torch.manual_seed(0)
+    return Translator(Size(vocabulary, longest, 1, 2, 16, 32, 0.0, autoregressive)).eval()
+
+
+ORIGINALS = padded([[3, 4, 5, 6], [7, 8]])
+
+
+def test_a_word_reads_those_before_it_alone():
+    network = _network(True)
+    memory = network.encode(ORIGINALS)
+    one, other = torch.tensor([[5, 6, 7, END], [5, 6, 7, END]]), torch.tensor([[5, 6, 9, 8], [5, 6, 9, 8]])
+    found = [network.decode(ORIGINALS, memory, network.shifted(rows)) for rows in (one, other)]
+    assert torch.allclose(found[0][:, :3], found[1][:, :3], atol=1e-5)
+    assert not torch.allclose(found[0][:, 3], found[1][:, 3], atol=1e-3)
+
+
+def test_words_at_once_read_no_word_of_the_translation():
+    network = _network(False)
+    labels = [torch.tensor([[5, 6, END]]), torch.tensor([[9, 8, END]])]
+    inputs = [network._decoder_input(ORIGINALS[:1], rows) for rows in labels]
+    assert torch.equal(*inputs)
+
+
+def test_originals_are_stretched_evenly():
+    network = _network(False)
+    wide = network.stretched(ORIGINALS, torch.tensor([8, 3]))
+    copied = network._embedded(torch.tensor([[3, 3, 4, 4, 5, 5, 6, 6]]))
+    assert torch.allclose(wide[0], copied[0])
+    short = network._embedded(torch.tensor([[7, 7, 8]]))
+    assert torch.allclose(wide[1, :3], short[0])
+
+
+@pytest.mark.parametrize("autoregressive", [True, False])
+def test_padding_changes_nothing(autoregressive):
+    network = _network(autoregressive)
+    labels = torch.tensor([[5, END]])
+    alone = network(ORIGINALS[1:, :2], labels)["loss"]
+    wide = network(ORIGINALS[1:], functional.pad(labels, (0, 3), value=PAD))["loss"]
+    assert torch.allclose(alone, wide, atol=1e-5)
+
+
+def test_loss_is_a_token_s_cross_entropy_and_that_of_the_length():
+    network = _network(False)
+    labels = torch.tensor([[5, 6, END]])
+    memory = network.encode(ORIGINALS[:1])
+    logits = network.decode(ORIGINALS[:1], memory, network.stretched(ORIGINALS[:1], torch.tensor([3])))
+    expected = functional.cross_entropy(logits[0], labels[0])
+    expected += 0.1 * functional.cross_entropy(network.length_logits(ORIGINALS[:1], memory), torch.tensor([3]))
+    assert torch.allclose(network(ORIGINALS[:1], labels)["loss"], expected, atol=1e-5)
+
+
+def test_tokens_are_drawn_with_their_probabilities():
+    logits = torch.tensor([1.0, 0.0, -2.0, float("-inf")])
+    numbers = torch.from_numpy(np.random.default_rng(0).random(20_000))
+    drawn = _choose(logits.expand(20_000, 4), numbers, 1.0).numpy()
+    shares = np.bincount(drawn, minlength=4) / 20_000
+    assert np.allclose(shares, torch.softmax(logits, 0), atol=0.015)
+    assert shares[3] == 0
+    assert _choose(logits, torch.tensor(0.999), 0.0) == 0
+
+
+@pytest.mark.parametrize("autoregressive", [True, False])
+def test_a_translation_does_not_depend_on_its_batch(autoregressive):
+    network = _network(autoregressive)
+    originals, numbers = [[3, 4, 5, 6], [7, 8], [9]], np.random.default_rng(1).random((3, 10))
+    together = draw(network, originals, numbers, 1.0)
+    alone = [draw(network, [row], numbers[n : n + 1], 1.0)[0] for n, row in enumerate(originals)]
+    assert together == alone
+    assert all(token > END for tokens, _ in together for token in tokens)
+
+
+def test_what_never_ends_is_cut():
+    network = _network(True)
+    with torch.no_grad():
+        network.words.weight[END] = -100.0 * network.words.weight[3:].mean(dim=0)
+    tokens, finished = draw(network, [[3]], np.full((1, 10), 0.5), 1.0)[0]
+    assert (len(tokens), finished) == (9, False) or finished

@@ -1,0 +1,30 @@
+"""Kind `translation`: encoder-decoder transformers, autoregressive or not, on a translation set (deng2022 App. C)."""
+
+from macroscope.colours import BLUE
+from macroscope.stages import Stage
+from macroscope.systems.declaration import Kind
+
+_NETWORK = "autoregressive vocabulary layers heads width hidden dropout"
+
+KIND = Kind(
+    options="options:TranslationSystem",
+    label="translation model",
+    colour=BLUE,
+    stages={
+        "train": Stage(
+            "training:train_translator",
+            reads="documents seed checkpoints",
+            uses=f"{_NETWORK} training",
+            megabytes=4000,
+            minutes=2880,
+            folder=True,
+        ),
+        "draw": Stage(
+            "drawing:translate",
+            reads="documents model corpus system seed",
+            uses=f"{_NETWORK} split samples batch_size max_tokens temperature seed",
+            megabytes=4000,
+            minutes=480,
+        ),
+    },
+)

@@ -1,0 +1,65 @@
+"""Training of translation models (deng2022 Appendix C)."""
+
+from pathlib import Path
+
+from safetensors.torch import save_model
+from transformers import set_seed
+
+from macroscope.files import atomic, write_json
+from macroscope.systems.translation.network import Size, Translator
+from macroscope.systems.translation.options import TranslationSystem
+from macroscope.systems.translation.pairs import Pairs, collate, pairs_of, train_pieces, translated
+from macroscope.training import Checkpoints, Examples, Schedule, discard, train
+
+
+def train_translator(
+    documents: Path, output: Path, options: TranslationSystem, *, seed: int, checkpoints: Path
+) -> None:
+    """Train a translation model on the train split; keep the checkpoint of the lowest validation loss.
+
+    Writes into the folder `output`: tokenizer.json, model.safetensors, size.json (`network.Size`), training_log.csv
+    (step, epoch, train_loss, valid_loss; nats a token) and parameters.json.
+    """
+    both = (text for document, original in translated(documents, "train") for text in (original, document.text))
+    tokenizer = train_pieces(both, options.vocabulary)
+    train_set, valid_set = (pairs_of(documents, split, tokenizer, options.max_tokens) for split in ("train", "valid"))
+    size = Size(
+        tokenizer.get_vocab_size(),
+        options.max_tokens,
+        options.layers,
+        options.heads,
+        options.width,
+        options.hidden,
+        options.dropout,
+        options.autoregressive,
+    )
+    set_seed(seed)
+    model = Translator(size)
+    training = options.training
+    schedule = Schedule(
+        epochs=training.epochs,
+        batch_size=training.batch_size,
+        device_batch_size=training.batch_size,
+        learning_rate=training.learning_rate,
+        warmup_share=training.warmup_share,
+        evaluations=training.evaluations,
+    )
+    identity = {"options": options.model_dump(mode="json"), "seed": seed, "train": _digest(train_set)}
+    history = train(model, Examples(train_set, valid_set, collate), schedule, Checkpoints(checkpoints, identity), seed)
+    with atomic(output) as folder:
+        folder.mkdir()
+        tokenizer.save(str(folder / "tokenizer.json"))
+        save_model(model.cpu(), str(folder / "model.safetensors"))
+        write_json(folder / "size.json", size.as_dict())
+        write_json(folder / "parameters.json", {"parameters": sum(p.numel() for p in model.parameters())})
+        history.to_csv(folder / "training_log.csv", index=False)
+    discard(checkpoints)
+
+
+def _digest(pairs: Pairs) -> str:
+    import hashlib
+
+    digest = hashlib.sha256()
+    for row in (*pairs.originals, *pairs.translations):
+        digest.update(repr(row).encode())
+    return digest.hexdigest()
