@@ -61,7 +61,7 @@ def test_derivatives_are_those_of_the_bound():
     rng = np.random.default_rng(3)
     mean = torch.from_numpy(rng.normal(size=(5, 3)))
     variance = torch.from_numpy(rng.gamma(2.0, 0.3, (5, 3)))
-    gradient, exact, _ = problem._derivatives(mean, variance)
+    gradient = problem.gradient(mean, variance, problem.fit(mean)[1])
     step = 1e-5
     for i in range(3):
         moved = [mean.clone() for _ in range(2)]
@@ -69,8 +69,27 @@ def test_derivatives_are_those_of_the_bound():
         moved[1][:, i] += step
         low, high = (problem.bound(some, variance) for some in moved)
         torch.testing.assert_close(gradient[:, i], (high - low) / (2 * step), rtol=1e-5, atol=1e-5)
-        slopes = [problem._derivatives(some, variance)[0] for some in moved]
-        torch.testing.assert_close(-exact[:, i], (slopes[1] - slopes[0]) / (2 * step), rtol=1e-4, atol=1e-4)
+
+
+def test_search_begins_with_the_curvature_at_mu_with_phi_held_fixed():
+    model = random_model(4, 25)
+    words = words_of(documents(model, lengths=(64, 4, 60)))
+    problem = _Problem.of(words, model)
+    metric, step = problem.metric(), 1e-5
+    assert metric.kind.tolist() == [1, 0, 1]
+    mean, variance = model.mean.expand(3, 3).clone(), torch.full((3, 3), 1e-12, dtype=torch.float64)
+    counted = problem.fit(mean)[1]
+    hessian = torch.zeros(3, 3, dtype=torch.float64)
+    for i in range(3):
+        moved = [mean.clone() for _ in range(2)]
+        moved[0][:, i] -= step
+        moved[1][:, i] += step
+        slopes = [problem.gradient(some, variance, counted) for some in moved]
+        hessian[i] = ((slopes[0] - slopes[1]) / (2 * step))[0]
+    torch.testing.assert_close(torch.linalg.inv(metric.inverses[1]), hessian, rtol=1e-4, atol=1e-4)
+    vectors = torch.from_numpy(np.random.default_rng(0).normal(size=(3, 3)))
+    for n in range(3):
+        torch.testing.assert_close(metric.times(vectors)[n], vectors[n] @ metric.inverses[metric.kind[n]])
 
 
 @pytest.mark.parametrize("pinned", [True, False])

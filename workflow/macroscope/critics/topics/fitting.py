@@ -53,7 +53,7 @@ class Settings:
     topics: int
     iterations: int = 1000
     tolerance: float = 1e-5
-    inference: Convergence = field(default_factory=lambda: Convergence(1e-6, 20))
+    inference: Convergence = field(default_factory=lambda: Convergence(1e-6, 60))
     pinned: bool = True
     initialisation: Initialisation = "clusters"
     shrinkage: float = 0.0
