@@ -126,9 +126,8 @@ def e_step(name: str, counts: WordCounts, model: CorrelatedTopicModel) -> float:
     torch.set_num_threads(2)
     our_time = seconds(lambda: list(infer_all(counts, model, PUBLISHED)))
     own = infer(counts.some(some), model, PUBLISHED).bound.numpy()
-    print(
-        f"{name}: bound a document: ours higher by {np.mean(own - bounds):.3f} nats, at least {np.min(own - bounds):.3f}"
-    )
+    better = own - bounds
+    print(f"{name}: bound of a document higher by {np.mean(better):.3f} nats, at least {np.min(better):.3f}")
     rate = len(counts) / our_time
     say(f"E step, {name}, documents/s", f"{rate:.0f}", f"{their_rate:.1f}", rate / their_rate, ">= 30")
     return their_rate
