@@ -25,7 +25,11 @@ def criticize(
     from macroscope.plan import criticism
     from macroscope.reporting.tables import display_headline, read_headline
 
-    plan = criticism.criticize(reference, candidate, critic or list(criticism.default_critics()), output, seed, cores)
+    if not critic:
+        critic, reasons = criticism.asked_by_default(reference)
+        for reason in reasons:
+            print(reason)
+    plan = criticism.criticize(reference, candidate, critic, output, seed, cores)
     headline = read_headline(output / plan.results / "tables")
     print(display_headline(headline).drop(columns="Setting").to_string(index=False))
     print(f"\nReport: {output / plan.results / 'report.html'}\nConfig: {output / 'config.yaml'}")

@@ -31,6 +31,9 @@ STAGES = (
 """Standard stages, in the order in which they run; docs/extending.md says what each is given and has to write. A stage
 of another name has a rule of its own in workflow/rules/critics/<critic>.smk."""
 
+COUNTED = {"documents": "documents", "titled": "documents with section titles"}
+"""What can be counted of a user's reference texts before anything is run -> what a reader is told."""
+
 SHOWN = ("overview", "report")
 """Stages that the rules of reporting run, for all critics and corpora."""
 
@@ -69,6 +72,8 @@ class Critic:
         Kinds of simulated corpora whose process its stage `theory` knows.
     criticize
         Options under which `macroscope criticize` asks this critic without being told to; None: only when told.
+    fewest
+        What the reference must have for that: a count of `COUNTED` -> how many.
     plan
         "module:class" of what its unusual rules need of the config; "" where all its stages are standard ones.
     """
@@ -81,6 +86,7 @@ class Critic:
     gives_log_q: bool = False
     theory_of: tuple[str, ...] = field(default=())
     criticize: Mapping[str, Any] | None = None
+    fewest: Mapping[str, int] = field(default_factory=dict)
     plan: str = ""
 
     def __post_init__(self) -> None:
@@ -88,6 +94,8 @@ class Critic:
             raise ValueError("a critic projects documents onto latents: it needs the stage 'project'")
         if not {"score", "compare"} & set(self.stages):
             raise ValueError("a critic gives numbers: it needs the stage 'score' or 'compare'")
+        if unknown := set(self.fewest) - set(COUNTED):
+            raise ValueError(f"'fewest' counts {', '.join(COUNTED)}, not {', '.join(sorted(unknown))}")
         if "explain" in self.stages and "evidence" in self.stages.get("compare", self.stages["project"]).values:
             raise ValueError("evidence is written by 'explain' or by 'compare', not by both")
 

@@ -12,11 +12,13 @@ import yaml
 from macroscope.config.options import CONTROL
 from macroscope.config.schema import parse_config
 from macroscope.critics import critics
+from macroscope.critics.declaration import COUNTED
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
 from macroscope.paths import PROFILE, SNAKEFILE
 from macroscope.plan import Plan
 
+_MOST_COUNTED = 5000
 RUN = "criticism"
 CORPUS = "reference"
 
@@ -30,6 +32,44 @@ _HEAD = """\
 def default_critics() -> dict[str, Mapping[str, Any]]:
     """Critics that are asked without being told to, with their options."""
     return {name: found.data.criticize for name, found in critics().items() if found.data.criticize is not None}
+
+
+def asked_by_default(reference: Sequence[Path]) -> tuple[list[str], list[str]]:
+    """Critics that the reference texts allow, and a sentence about each of the others.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the texts cannot be read.
+    """
+    _require(reference)
+    found = {name: critics()[name].data.fewest for name in default_critics()}
+    counts = _counted(reference, {kind: max(f.get(kind, 0) for f in found.values()) for kind in COUNTED})
+    asked, reasons = [], []
+    for name, fewest in found.items():
+        lacking = next((kind for kind, least in fewest.items() if counts[kind] < least), None)
+        if lacking is None:
+            asked.append(name)
+            continue
+        reasons.append(
+            f"The critic '{name}' is not asked: it needs {fewest[lacking]} {COUNTED[lacking]}, and the reference has"
+            f" {counts[lacking]} (--critic {name} asks it all the same)."
+        )
+    return asked, reasons
+
+
+def _counted(reference: Sequence[Path], enough: Mapping[str, int]) -> dict[str, int]:
+    """Count what the critics need of the first documents, until there is enough of all."""
+    from macroscope.corpora.files.reading import read_user_documents
+    from macroscope.documents import Provenance
+
+    counts = dict.fromkeys(COUNTED, 0)
+    for document in read_user_documents(reference, Provenance(CORPUS), 0.1, 0.2):
+        counts["documents"] += 1
+        counts["titled"] += any(section.title for section in document.sections)
+        if all(counts[kind] >= least for kind, least in enough.items()) or counts["documents"] >= _MOST_COUNTED:
+            break
+    return counts
 
 
 def implied_config(
@@ -76,9 +116,7 @@ def criticize(
     MacroscopeError
         Where a file is missing, a critic unknown, or the workflow failed.
     """
-    for path in (*reference, *candidates):
-        if not path.exists():
-            raise MacroscopeError(f"{path}: no such file or folder")
+    _require((*reference, *candidates))
     config = implied_config(reference, candidates, asked, seed)
     plan = Plan(parse_config(config, "criticize"))
     path = output.resolve() / "config.yaml"
@@ -91,6 +129,12 @@ def criticize(
             " and the same command goes on from there"
         )
     return plan
+
+
+def _require(paths: Sequence[Path]) -> None:
+    for path in paths:
+        if not path.exists():
+            raise MacroscopeError(f"{path}: no such file or folder")
 
 
 def _command(config: Path, cores: str) -> list[str]:

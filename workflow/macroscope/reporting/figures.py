@@ -110,7 +110,7 @@ def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.Da
 def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
     """Word perplexity against latent perplexity of the language models: good words need not be good structure."""
     name = f"{critic}_latent_ppl"
-    models = rows[rows["word_ppl"].notna()]
+    models = rows[rows["word_ppl"].notna() & rows[name].notna()]
     control = rows[rows["system"] == CONTROL].iloc[0]
     with style():
         figure, axes = plt.subplots(figsize=(5.8, 4.2))

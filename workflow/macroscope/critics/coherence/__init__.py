@@ -18,6 +18,7 @@ CRITIC = Critic(
         "learning_rate": 0.0002,
         "max_train_sections": 1500,
     },
+    fewest={"titled": 20},
     theory_of=("wiki",),  # others do not tell their section types
     latents="id opening section_types posterior gold",
     statistics=(

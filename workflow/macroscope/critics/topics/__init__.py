@@ -14,6 +14,7 @@ CRITIC = Critic(
     options="options:TopicsOptions",
     # Few topics, each with many documents to learn it from: a user's texts are often hundreds, not ten thousands.
     criticize={"topics": 10, "shrinkage": 0.1},
+    fewest={"documents": 100},
     certainty="posterior_resolved",
     theory_of=("topics",),
     latents="id opening words mean variance bound converged",
