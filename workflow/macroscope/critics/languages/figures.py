@@ -48,7 +48,7 @@ def simplex_figure(found: dict[str, TopicProportions], corners: Sequence[str], l
     rows = -(-len(found) // COLUMNS)
     with style():
         figure, grid = plt.subplots(
-            rows, min(COLUMNS, len(found)), figsize=(9.6, 0.4 + 2.6 * rows), squeeze=False, layout="constrained"
+            rows, min(COLUMNS, len(found)), figsize=(9.6, 0.3 + 3.1 * rows), squeeze=False, layout="constrained"
         )
         for axes, (system, some) in zip(grid.flat, found.items(), strict=False):
             _triangle(axes, some.sample[:MOST_POINTS], corners)
@@ -91,5 +91,7 @@ def _triangle(axes: Axes, samples: Array, corners: Sequence[str]) -> None:
             color=GREY,
         )
     axes.set_aspect("equal")
-    axes.set(xlim=(-0.15, 1.15), ylim=(-0.3, _HEIGHT + 0.32))
-    axes.axis("off")
+    axes.set(xlim=(-0.15, 1.15), ylim=(-0.3, _HEIGHT + 0.32), xticks=[], yticks=[])
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
