@@ -14,7 +14,7 @@ from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.ratio import difference_interval, ratio_test
-from macroscope.statistics.tidy import rows_table
+from macroscope.statistics.tidy import UNDEFINED, rows_table
 
 CHARACTERS = 400
 
@@ -70,8 +70,8 @@ def share_differences(reference: Side, candidate: Side, words: Sequence[str], re
         {
             "topic": range(len(words)),
             "words": list(words),
-            "reference_share": reference.shares.mean(axis=0),
-            "candidate_share": candidate.shares.mean(axis=0),
+            "reference_share": _means(reference.shares),
+            "candidate_share": _means(candidate.shares),
             "difference": differences,
             "ci_low": lows,
             "ci_high": highs,
@@ -82,10 +82,16 @@ def share_differences(reference: Side, candidate: Side, words: Sequence[str], re
     return result.sort_values("difference", key=np.abs, ascending=False, kind="stable", ignore_index=True)
 
 
+def _means(shares: Array) -> Array:
+    return shares.mean(axis=0) if len(shares) else np.full(shares.shape[1], UNDEFINED)
+
+
 def _difference(
     reference: Array, candidate: Array, exchange: Exchange, resampling: Resampling
 ) -> tuple[float, float, float, float]:
-    """Difference of two means, its interval and p-value."""
+    """Difference of two means, its interval and p-value; NaN where a side has no document."""
+    if not (len(reference) and len(candidate)):
+        return (UNDEFINED,) * 4
     theirs, ours = ((side, np.ones(len(side))) for side in (reference, candidate))
     rng = np.random.default_rng(resampling.seed)
     found = difference_interval(theirs, ours, exchange, resampling.confidence, resampling.resamples, rng)

@@ -1,10 +1,12 @@
 """Words as critics of topics count them."""
 
-import re
+import unicodedata
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+import regex
+
+_WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
 
 
 def lower_case_words(text: str) -> list[str]:
-    """Words in lower case, without punctuation and numbers."""
-    return _WORD.findall(text.lower())
+    """Words in lower case, without punctuation and numbers; of scripts without spaces, what stands between these."""
+    return _WORD.findall(unicodedata.normalize("NFC", text).lower())

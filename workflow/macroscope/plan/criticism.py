@@ -1,6 +1,7 @@
 """`macroscope criticize`: the config that two collections of texts imply, and the workflow run on it."""
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from macroscope.config.options import CONTROL
+from macroscope.config.options import KEPT_NAMES
 from macroscope.config.schema import parse_config
 from macroscope.critics import critics
 from macroscope.critics.declaration import COUNTED
@@ -122,7 +123,7 @@ def criticize(
     path = output.resolve() / "config.yaml"
     command = _command(path, cores)
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
-    write_text(path, _HEAD.format(command=" ".join(["snakemake", *command[3:]])) + text)
+    write_text(path, _HEAD.format(command=shlex.join(["snakemake", *command[3:]])) + text)
     if subprocess.run(command, check=False).returncode:
         raise MacroscopeError(
             f"the workflow failed (its messages stand above, its logs in {output / 'logs'}); what was finished stays,"
@@ -152,7 +153,7 @@ def _names(files: Sequence[Path]) -> dict[str, Path]:
     for file in files:
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", file.name.split(".")[0]).strip("-_") or "candidate"
         name, number = stem, 1
-        while name in names or name == CONTROL:
+        while name in names or name in KEPT_NAMES:
             number += 1
             name = f"{stem}-{number}"
         names[name] = file

@@ -42,7 +42,8 @@ def covariance_discrepancy(
     Returns
     -------
     row
-        In squared units of the product of two coordinates. The interval is a jackknife's. The p-value exchanges vectors
+        In squared units of the product of two coordinates. The interval holds all true values from which the value is
+        not too far (`_interval`); it takes partners for strangers. The p-value exchanges vectors
         around the mean of their own side, so that another mean is no difference; each exchange is centred anew. NaN
         with fewer than `LEAST` vectors on a side.
     """
@@ -100,15 +101,19 @@ def _discrepancies(first: _Moments, second: _Moments) -> Array:
 
 def _exchanged(vectors: Array, exchange: Exchange, permutations: int, rng: np.random.Generator) -> Array:
     """The discrepancy after each exchange."""
-    products = np.einsum("ia,ib->iab", vectors, vectors).reshape(len(vectors), -1)
-    columns = np.column_stack([vectors, products, (vectors**2).sum(axis=1) ** 2])
-    total, d = columns.sum(axis=0), vectors.shape[1]
+    fourth = (vectors**2).sum(axis=1) ** 2
+    sums, outer = vectors.sum(axis=0), (vectors.T @ vectors).ravel()
     found = []
-    for inside in exchange.memberships(permutations, rng, max(1, _CELLS_AT_ONCE // columns.shape[1])):
-        first, sizes = inside @ columns, inside.sum(axis=1)
+    for inside in exchange.memberships(permutations, rng, max(1, _CELLS_AT_ONCE // (len(vectors) + len(outer)))):
+        # Outer products draw by draw: those of all vectors side by side would need vectors x dimensions^2.
+        first = np.stack([(vectors * row[:, None]).T @ vectors for row in inside]).reshape(len(inside), -1)
+        sizes = inside.sum(axis=1)
+        theirs, ours = inside @ vectors, inside @ fourth
         sides = [
-            _Moments(size, sums[:, :d], sums[:, d:-1], sums[:, -1] / size)
-            for size, sums in ((sizes, first), (len(vectors) - sizes, total - first))
+            _Moments(sizes, theirs, first, ours / sizes),
+            _Moments(
+                len(vectors) - sizes, sums - theirs, outer - first, (fourth.sum() - ours) / (len(vectors) - sizes)
+            ),
         ]
         found.append(_discrepancies(*sides))
     return np.concatenate(found)

@@ -102,6 +102,18 @@ def test_languages_choose_the_files_of_a_data_set():
     assert sorted(plan.corpora.raw_parts("c").values()) == ["data/europarl/v7/de-en.tgz", "data/europarl/v7/fr-en.tgz"]
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"dataset": "europarl", "languages": ["de", "it"]}, "no file has it"),
+        ({"files": ["x.tsv"], "languages": ["de"]}, "x.tsv: the name does not say"),
+    ],
+)
+def test_languages_that_are_not_there_are_said(given, message):
+    with pytest.raises(MacroscopeError, match=message):
+        ParallelCorpus(source="parallel", **given).raw_parts("corpora.c", "folder")
+
+
 def test_real_lines(tmp_path, real_text):
     folder = real_text("opennmt_en_de_10k")
     sides = [gzip.decompress((folder / f"{side}-train.txt.gz").read_bytes()).decode() for side in ("src", "tgt")]

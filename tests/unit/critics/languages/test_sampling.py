@@ -42,8 +42,8 @@ def test_expectations_are_those_of_enumeration(words):
 
 def test_draws_have_the_posterior_mean():
     model, words = _model(), np.array([0, 3, 4])
-    draws = [sample_posterior(words, model, 20, np.random.default_rng(n)).sample for n in range(3000)]
-    mean, _ = _enumerated(list(words), model)
+    draws = [sample_posterior(words, model, 20, np.random.default_rng(n)).log_sample for n in range(3000)]
+    draws, (mean, _) = np.exp(draws), _enumerated(list(words), model)
     assert np.allclose(np.mean(draws, axis=0), mean, atol=4 * np.std(draws, axis=0).max() / np.sqrt(3000))
     assert np.allclose(np.sum(draws, axis=1), 1)
 
@@ -56,5 +56,19 @@ def test_cross_entropy_is_that_of_the_density():
 
 def test_same_seed_same_samples():
     one, other = (sample_posterior(np.array([1, 2]), _model(), 10, np.random.default_rng(5)) for _ in range(2))
-    assert np.array_equal(one.sample, other.sample)
+    assert np.array_equal(one.log_sample, other.log_sample)
     assert np.array_equal(one.log_mean, other.log_mean)
+
+
+def test_draws_near_a_corner_keep_their_logarithms():
+    """Of a gamma variable of shape a near 0, log x is about -exponential(1) / a."""
+    model = LatentDirichletAllocation(np.full(3, 0.002), np.full((3, 1), 1.0))
+    drawn = np.array(
+        [
+            sample_posterior(np.zeros(4, dtype=np.int64), model, 2, np.random.default_rng(n)).log_sample
+            for n in range(2000)
+        ]
+    )
+    assert np.isfinite(drawn).all()
+    assert np.allclose(np.logaddexp.reduce(drawn, axis=1), 0)
+    assert drawn.min() < -2000

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from macroscope.critics.shares import Side
+from macroscope.critics.shares import Side, share_differences
 from macroscope.critics.topics.comparison import Comparison, compare, describe, relative_strengths
 from macroscope.critics.topics.evidence import outliers, pairs
 from macroscope.critics.topics.figures import Panel, covariance_figure, topic_order
@@ -14,7 +14,6 @@ from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.critics.topics.report import model_warning
 from macroscope.documents import Document, Provenance, Section, write_documents
-from macroscope.errors import MacroscopeError
 from macroscope.statistics.latent import Resampling
 
 from .simulated import drawn_strengths, random_model
@@ -72,8 +71,19 @@ def test_texts_without_words_are_counted_and_left_out():
     rows = describe(side, RESAMPLING).set_index("statistic")
     assert rows.loc["without_words_share", "value"] == 0.2
     assert rows.loc["known_words", "value"] == 9 * 16 / 20
-    with pytest.raises(MacroscopeError, match="the system has 1 texts with a word"):
-        compare(side, _texts(means[4:5], 100), model, OPTIONS, RESAMPLING)
+
+
+@pytest.mark.parametrize("texts", [0, 1])
+def test_too_few_texts_are_undefined_and_nothing_is_lost(texts):
+    model = random_model(3, 10)
+    means = drawn_strengths(model, 20, np.random.default_rng(0))
+    found = compare(_texts(means), _texts(means[:texts], 100), model, OPTIONS, RESAMPLING)
+    assert found.rows["value"].isna().all()
+    assert (found.rows["reason"] != "").all()
+    assert {"covariance_discrepancy", "mmd_squared", "jensen_shannon"} <= set(found.rows["statistic"])
+    assert pairs(found, list("abc"), model)["candidate_correlation"].isna().all()
+    table = share_differences(*found.shares, list("abc"), RESAMPLING)
+    assert table[["candidate_share", "difference", "p_adjusted"]].isna().all(axis=None)
 
 
 def test_pairs_that_differ_most_come_first():
@@ -116,4 +126,5 @@ def test_a_model_that_foresees_nothing_is_not_usable():
     known = {"completion_perplexity": 80.0, "unigram_perplexity": 100.0}
     assert model_warning(known) is None
     assert "do not rely" in model_warning(known | {"completion_perplexity": 120.0})
-    assert model_warning({"completion_perplexity": None, "unigram_perplexity": None}) is None
+    assert "perplexity of infinity" in model_warning(known | {"completion_perplexity": None})
+    assert "nothing shows" in model_warning({"completion_perplexity": None, "unigram_perplexity": None})

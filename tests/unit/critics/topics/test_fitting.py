@@ -116,3 +116,16 @@ def test_a_topic_without_words_stays_what_it_was_and_is_named():
     assert dead == [2]
     torch.testing.assert_close(after.topics[2], model.topics[2])
     torch.testing.assert_close(after.topics.sum(dim=1), torch.ones(3, dtype=torch.float64))
+
+
+def test_a_bound_that_is_no_number_is_one_sentence(tmp_path, monkeypatch):
+    counts = corpus(random_model(3, VOCABULARY), 30)
+    real = fitting._Sums.add
+
+    def broken(self, found, types, topics):
+        real(self, found, types, topics)
+        self.bound += float("nan")
+
+    monkeypatch.setattr(fitting._Sums, "add", broken)
+    with pytest.raises(MacroscopeError, match="no finite number"):
+        fitted(counts, Settings(3), tmp_path / "c")

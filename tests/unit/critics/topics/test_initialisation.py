@@ -38,9 +38,12 @@ def test_fewer_different_documents_than_topics():
     start = initial_model(counts, 4, 4, True, "clusters", 0)
     assert np.isfinite(start.topics.numpy()).all()
     assert np.allclose(start.topics.sum(dim=1), 1)
+    assert len(np.unique(start.topics.numpy(), axis=0)) == 4  # equal ones could never be told apart
 
 
 def test_large_corpora_are_clustered_by_a_part(monkeypatch):
     monkeypatch.setattr("macroscope.critics.topics.initialisation._MOST_CLUSTERED", 50)
-    start = initial_model(_counts(200), len(PROCESS.words), 3, False, "clusters", 0)
+    counts = _counts(200)
+    start = initial_model(counts, len(PROCESS.words), 3, False, "clusters", 0)
     assert start.dimensions == 3
+    assert (start.topics.numpy()[:, np.unique(counts.types)] > 0).all()  # words of the others are possible, too

@@ -17,6 +17,8 @@ def documents(*texts):
     [
         ("The Cat's 9 lives, re-told!", ["the", "cat's", "lives", "re", "told"]),
         ("@xmath0 ÉTÉ_x Straße", ["xmath", "été", "x", "straße"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("cafe\u0301", ["café"]),
         ("", []),
     ],
 )

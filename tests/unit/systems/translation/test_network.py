@@ -76,7 +76,9 @@ def test_tokens_are_drawn_with_their_probabilities():
 def test_a_translation_does_not_depend_on_its_batch(autoregressive):
     network = _network(autoregressive)
     originals, numbers = [[3, 4, 5, 6], [7, 8], [9]], np.random.default_rng(1).random((3, 10))
+    numbers[:, 0] = [0.99, 0.5, 0.2]  # of the lengths
     together = draw(network, originals, numbers, 1.0)
+    assert autoregressive or len({len(tokens) for tokens, _ in together}) > 1
     alone = [draw(network, [row], numbers[n : n + 1], 1.0)[0] for n, row in enumerate(originals)]
     assert together == alone
     assert all(token > END for tokens, _ in together for token in tokens)

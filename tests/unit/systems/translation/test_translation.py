@@ -82,7 +82,7 @@ def test_a_model_is_described(folder):
     log = (folder / "model-True" / "training_log.csv").read_text().splitlines()
     assert log[0] == "step,epoch,train_loss,valid_loss"
     assert read_json(folder / "model-False" / "size.json")["autoregressive"] is False
-    assert read_json(folder / "model-True" / "parameters.json")["parameters"] > 100_000
+    assert read_json(folder / "model-True" / "training.json")["parameters"] > 100_000
     assert not (folder / "model-True-c").exists()
 
 
@@ -94,6 +94,8 @@ def test_same_seed_same_translations_whatever_the_batch(folder):
     known = {document.id: document.text for document in read_documents(folder / "samples-True.parquet")}
     found = list(read_documents(first))
     assert 0 < len(found) <= 9
+    counts = {count.filter: (count.kept, count.dropped) for count in read_provenance(first).counts}
+    assert counts["original that is not among the samples"] == (9, len(list(read_documents(arguments[0], "test"))) - 9)
     assert all(known[document.id] == document.text for document in found)
     other = folder / "other.parquet"
     translate(*arguments, other, options, corpus="c", system="another", seed=1)
@@ -119,6 +121,7 @@ def test_too_long_pairs_are_left_out_and_said(tmp_path, caplog):
     options = TranslationSystem(**SMALL | {"training": {**SMALL["training"], "epochs": 1}})
     train_translator(documents, tmp_path / "m", options, seed=1, checkpoints=tmp_path / "c")
     assert "1 pairs of split train are longer than 90 pieces and left out" in caplog.text
+    assert read_json(tmp_path / "m" / "training.json")["training_pairs_too_long"] == 1
 
 
 def test_width_is_shared_out_among_heads():

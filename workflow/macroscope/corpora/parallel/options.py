@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from macroscope.corpora.options import Corpus, TextFilters
+from macroscope.errors import MacroscopeError
 
 
 class ParallelCorpus(Corpus):
@@ -31,4 +32,11 @@ class ParallelCorpus(Corpus):
 
         parts = local_or_retrieved(self.files, "dataset", self.dataset, self.source, place)
         languages = {part: language_of(Path(path), self.original_language) for part, path in parts.items()}
-        return {part: path for part, path in parts.items() if not self.languages or languages[part] in self.languages}
+        if not self.languages:
+            return parts
+        for part, language in languages.items():
+            if not language:
+                raise MacroscopeError(f"{place}: {parts[part]}: the name does not say which languages are in it")
+        if missing := sorted(set(self.languages) - set(languages.values())):
+            raise MacroscopeError(f"{place}.languages: no file has {', '.join(missing)}")
+        return {part: path for part, path in parts.items() if languages[part] in self.languages}

@@ -12,7 +12,7 @@ CRITIC = Critic(
     options="options:LanguagesOptions",
     # Not asked without being told to: it needs a corpus of several languages, and to know how many.
     theory_of=("languages",),
-    latents="id opening words proportions log_proportions sample",
+    latents="id opening words proportions log_proportions log_sample",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",

@@ -8,7 +8,6 @@ import pandas as pd
 from macroscope.critics.languages.latents import TopicProportions
 from macroscope.critics.languages.options import LanguagesOptions
 from macroscope.critics.shares import Side, at_most, share_divergences
-from macroscope.errors import MacroscopeError
 from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import exchange_of
@@ -55,20 +54,10 @@ def compare(
     -------
     Comparison
         Rows: `mmd_squared`, `energy_distance`, `precision`, `recall` (`statistics.vectors`); the divergences of
-        `statistics.categorical` between the shares that topics have of all documents, each document counting alike.
-
-    Raises
-    ------
-    MacroscopeError
-        Where a side has fewer than two texts with words of the vocabulary.
+        `statistics.categorical` between the shares that topics have of all documents, each document counting alike. NaN
+        where a side has fewer than two texts with words of the vocabulary.
     """
-    known = reference.some(reference.words > 0), candidate.some(candidate.words > 0)
-    for name, side in zip(("the control", "the system"), known, strict=True):
-        if len(side) < 2:
-            raise MacroscopeError(
-                f"{name} has {len(side)} texts with a word that training texts have; the languages critic needs two or"
-                " more"
-            )
+    known = reference.with_words(), candidate.with_words()
     rng = np.random.default_rng(resampling.seed)
     theirs, ours = (side.some(at_most(len(side), options.most_vectors, rng)) for side in known)
     exchange = exchange_of(theirs.keys, ours.keys)

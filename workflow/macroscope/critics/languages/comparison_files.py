@@ -72,4 +72,5 @@ def most_mixed(texts: Path, found: TopicProportions, words: list[str]) -> pd.Dat
 
 
 def _halves(side: TopicProportions) -> tuple[TopicProportions, TopicProportions]:
-    return side.every_other(0), side.every_other(1)
+    known = side.with_words()
+    return known.every_other(0), known.every_other(1)

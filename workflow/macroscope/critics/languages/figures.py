@@ -51,8 +51,11 @@ def simplex_figure(found: dict[str, TopicProportions], corners: Sequence[str], l
             rows, min(COLUMNS, len(found)), figsize=(9.6, 0.3 + 3.1 * rows), squeeze=False, layout="constrained"
         )
         for axes, (system, some) in zip(grid.flat, found.items(), strict=False):
-            _triangle(axes, some.sample[:MOST_POINTS], corners)
-            axes.set_title(f"{system}\n{len(some.sample[:MOST_POINTS]):,} texts", fontsize=9)
+            number = min(len(some), MOST_POINTS)
+            evenly = np.linspace(0, max(0, len(some) - 1), number).astype(int)
+            _triangle(axes, np.exp(some.log_sample[evenly]), corners)
+            of_all = f" of {len(some):,}" if number < len(some) else ""
+            axes.set_title(f"{system}\n{number:,}{of_all} texts", fontsize=9)
         for axes in grid.flat[len(found) :]:
             axes.remove()
         if left_out:

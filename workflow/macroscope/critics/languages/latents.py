@@ -1,8 +1,8 @@
 """Latents of the languages critic on disk: the posterior over topic proportions, a row a document.
 
 Columns: `id`; `opening` (`documents.opening_of`); `words`, how many of the vocabulary the document has; and of the
-posterior over its topic proportions z `proportions` (E z), `log_proportions` (E log z) and `sample` (a draw of z), one
-number a topic each, NaN throughout where it has no word.
+posterior over its topic proportions z `proportions` (E z), `log_proportions` (E log z) and `log_sample` (log z of a
+draw), one number a topic each, NaN throughout where it has no word.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from macroscope.critics.languages.model import Array
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.exchange import KEYS
 
-_VECTORS = ("proportions", "log_proportions", "sample")
+_VECTORS = ("proportions", "log_proportions", "log_sample")
 
 
 def latents_schema(topics: int) -> pa.Schema:
@@ -43,15 +43,15 @@ class TopicProportions:
         `id` and `opening` of each document.
     words
         Words of the vocabulary in each.
-    mean, log_mean, sample
-        E z, E log z, a draw of z: documents x topics; NaN where there is no word.
+    mean, log_mean, log_sample
+        E z, E log z, log z of a draw: documents x topics; NaN where there is no word.
     """
 
     keys: pd.DataFrame
     words: NDArray[np.int64]
     mean: Array
     log_mean: Array
-    sample: Array
+    log_sample: Array
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -59,8 +59,13 @@ class TopicProportions:
     def some(self, chosen: NDArray[np.bool_]) -> "TopicProportions":
         """Those of some documents."""
         return TopicProportions(
-            self.keys[chosen], self.words[chosen], self.mean[chosen], self.log_mean[chosen], self.sample[chosen]
+            self.keys[chosen], self.words[chosen], self.mean[chosen], self.log_mean[chosen], self.log_sample[chosen]
         )
+
+    def with_words(self) -> "TopicProportions":
+        """Those that have any word of the vocabulary; none where it is only one, of which no comparison can be made."""
+        known = self.words > 0
+        return self.some(known & (known.sum() > 1))
 
     def every_other(self, first: int) -> "TopicProportions":
         """Every second document, from the first (0) or the second (1) on."""

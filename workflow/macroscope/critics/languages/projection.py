@@ -64,6 +64,6 @@ def _sampled(
     keys = [pa.array([getattr(document, key) for document in documents]) for key in KEYS]
     vectors = [
         pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate([getattr(some, name) for some in found])), topics)
-        for name in ("mean", "log_mean", "sample")
+        for name in ("mean", "log_mean", "log_sample")
     ]
     return pa.table([*keys, pa.array(words), *vectors], schema=latents_schema(topics))

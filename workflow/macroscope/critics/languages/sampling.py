@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.special import digamma
+from scipy.special import digamma, logsumexp
 
 from macroscope.critics.languages.model import Array, LatentDirichletAllocation
 
@@ -27,13 +27,13 @@ class Posterior:
         E z: topics.
     log_mean
         E log z: topics.
-    sample
-        A draw of z from the last sample of the words' topics.
+    log_sample
+        Logarithm of a draw of z from the last sample of the words' topics.
     """
 
     mean: Array
     log_mean: Array
-    sample: Array
+    log_sample: Array
 
 
 def sample_posterior(
@@ -52,9 +52,14 @@ def sample_posterior(
     counts = _gibbs(likelihood, model.alpha, rng.random((2 * sweeps + 1, len(words))))[sweeps:]
     shapes = model.alpha + counts
     totals = shapes.sum(axis=1, keepdims=True)
-    return Posterior(
-        (shapes / totals).mean(axis=0), (digamma(shapes) - digamma(totals)).mean(axis=0), rng.dirichlet(shapes[-1])
-    )
+    log_mean = (digamma(shapes) - digamma(totals)).mean(axis=0)
+    return Posterior((shapes / totals).mean(axis=0), log_mean, _log_dirichlet(shapes[-1], rng))
+
+
+def _log_dirichlet(shape: Array, rng: np.random.Generator) -> Array:
+    """Logarithm of a draw from a Dirichlet distribution: with a shape near 0 the draw itself would be 0."""
+    logs = np.log(rng.gamma(shape + 1)) + np.log(rng.random(len(shape))) / shape
+    return np.asarray(logs - logsumexp(logs))
 
 
 @njit(cache=True)

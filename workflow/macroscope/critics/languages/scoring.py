@@ -28,12 +28,10 @@ def score(latents: Path, inference: Path, *, options: LanguagesOptions, output: 
     """
     model, found = LatentDirichletAllocation.load(inference / "model.npz"), read_proportions(latents)
     known = found.words > 0
-    with np.errstate(divide="ignore"):
-        sampled = np.log(np.maximum(found.sample, np.finfo(float).tiny))
     scores = found.keys.assign(
         words=found.words,
         nll=model.cross_entropy(found.log_mean),
-        nll_sample=model.cross_entropy(sampled),
+        nll_sample=model.cross_entropy(found.log_sample),
         entropy=np.nan,
         units=len(model.alpha) - 1,
         count_mixed=np.where(known, found.mean.max(axis=1) < options.mixed_below, np.nan),

@@ -35,7 +35,9 @@ def write_theory(inference: Path, *, order: str, output: Path) -> None:
     words = read_json(inference / "vocabulary.json")["words"]
     value = float("nan")
     if len(model.alpha) == len(languages()):
-        nll = model.cross_entropy(_log_proportions(model.alpha[matched(model, words)], order, set(words)))
+        topics = matched(model, words)
+        fitted = LatentDirichletAllocation(model.alpha[topics], model.topics[topics])
+        nll = fitted.cross_entropy(_log_proportions(fitted.alpha, order, set(words)))
         value = float(np.exp(nll.mean() / (len(model.alpha) - 1)))
     write_json(output, {"latent_ppl": value, "basis": "as if the language of every word were known"})
 

@@ -10,7 +10,6 @@ from macroscope.critics.shares import Side, at_most, share_divergences
 from macroscope.critics.topics.latents import Array, TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.errors import MacroscopeError
 from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.covariance import covariance_discrepancy
 from macroscope.statistics.declaration import Statistic
@@ -71,20 +70,10 @@ def compare(
     Comparison
         Rows: `covariance_discrepancy` (`statistics.covariance`), `mmd_squared`, `energy_distance`, `precision`,
         `recall` (`statistics.vectors`) of `relative_strengths`; the divergences of `statistics.categorical` between the
-        shares that topics have of all documents, each document counting alike.
-
-    Raises
-    ------
-    MacroscopeError
-        Where a side has fewer than two texts with words of the vocabulary.
+        shares that topics have of all documents, each document counting alike. NaN where a side has fewer than two
+        texts with words of the vocabulary.
     """
-    sides = reference.some(reference.words > 0), candidate.some(candidate.words > 0)
-    for name, side in zip(("the control", "the system"), sides, strict=True):
-        if len(side) < 2:
-            raise MacroscopeError(
-                f"{name} has {len(side)} texts with a word that the topic model knows; the topics critic needs two or"
-                " more"
-            )
+    sides = reference.with_words(), candidate.with_words()
     rng = np.random.default_rng(resampling.seed)
     chosen = [side.some(at_most(len(side), options.most_vectors, rng)) for side in sides]
     theirs, ours = (relative_strengths(side.mean, model) for side in chosen)

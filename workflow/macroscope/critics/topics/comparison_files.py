@@ -47,4 +47,5 @@ def compare_latents(
 
 
 def _halves(side: TopicStrengths) -> tuple[TopicStrengths, TopicStrengths]:
-    return side.every_other(0), side.every_other(1)
+    known = side.with_words()
+    return known.every_other(0), known.every_other(1)

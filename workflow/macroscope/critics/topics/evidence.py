@@ -72,6 +72,8 @@ def pairs(found: Comparison, words: Sequence[str], model: CorrelatedTopicModel) 
 
 
 def _correlations(strengths: Array) -> Array:
+    if len(strengths) < 2:
+        return np.full((strengths.shape[1],) * 2, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.array(np.corrcoef(strengths, rowvar=False), ndmin=2)
 

@@ -44,8 +44,8 @@ def draw(findings: Findings) -> None:
     panels = []
     for system in findings.systems[: MOST_PANELS + 1]:
         found = read_strengths(findings.latents(system))
-        means = found.mean[found.words > 0]
-        if len(means) > 1:
+        means = found.with_words().mean
+        if len(means):
             values = means if published else relative_strengths(means, model)
             title = f"{system}\nlatent NLL {nll[system]:.4g} nats"
             panels.append(Panel(title, np.atleast_2d(np.cov(values, rowvar=False, ddof=0))))

@@ -1,8 +1,9 @@
 """Variational EM for a correlated topic model (Blei and Lafferty 2006), in batches.
 
 The E step climbs the bound of every document from where the last one left it, so that neither step lowers the bound of
-the corpus. What the M step needs is added up batch by batch: memory is that of a batch, of the topics, and of the
-means and variances of all documents, which stand on disk. An iteration that is finished is never done again.
+the corpus, as long as neither smoothing nor shrinkage asks the M step for something else. What the M step needs is
+added up batch by batch: memory is that of a batch, of the topics, and of the means and variances of all documents,
+which stand on disk. An iteration that is finished is never done again.
 """
 
 import hashlib
@@ -67,7 +68,7 @@ class Fit:
     Attributes
     ----------
     model
-        It.
+        It, on the CPU.
     bounds
         Bound of the corpus at the E step of each iteration, in nats.
     dead
@@ -113,7 +114,7 @@ def fit(counts: WordCounts, vocabulary: int, settings: Settings, seed: int, chec
         model, dead = sums.model(model, settings)
         state.advance(model, float(sums.bound), dead)
         log.info("topic model: iteration %d, bound %.6e", len(state.bounds), state.bounds[-1])
-    return Fit(model, state.bounds, state.dead)
+    return Fit(model.to("cpu"), state.bounds, state.dead)
 
 
 def _e_step(
@@ -188,6 +189,8 @@ class _State:
         known: dict[str, Any] = read_json(folder / _STATE) if (folder / _STATE).exists() else {}
         resumed = known.get("identity") == identity
         files = [folder / f"strengths-{parity}.npy" for parity in (0, 1)]
+        if not resumed:
+            (folder / _STATE).unlink(missing_ok=True)  # before what it speaks of is overwritten
         first, second = (
             open_memmap(path, mode="r+") if resumed else open_memmap(path, mode="w+", dtype=np.float64, shape=shape)
             for path in files
@@ -218,6 +221,10 @@ class _State:
 
     def advance(self, model: CorrelatedTopicModel, bound: float, dead: list[int]) -> None:
         """Finish an iteration: first the files, then the word that they are whole."""
+        if not np.isfinite(bound):
+            raise MacroscopeError(
+                "the bound of the topic model is no finite number any more; give it more documents, or smoothing"
+            )
         for part in self.strengths:
             part.flush()  # type: ignore[attr-defined]
         self.bounds.append(bound)

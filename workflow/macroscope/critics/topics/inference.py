@@ -28,6 +28,8 @@ from macroscope.critics.topics.quasi_newton import History, Metric
 Tensor = torch.Tensor
 _ARMIJO = 1e-4
 _HALVINGS = 25
+_LEAST = 1e-290
+"""Least probability of a word: a count over it is finite."""
 _GATHERED = 0.7
 """Documents that have come to rest are taken out of a batch when no more than this share of it is left."""
 _VARIANCE_STEPS = 40
@@ -143,7 +145,7 @@ def expected_topics(words: Words, model: CorrelatedTopicModel, mean: Tensor) -> 
     likelihood = model.topics.T[words.types]
     weights = torch.softmax(model.strengths(mean), dim=1)
     joint = likelihood * weights[:, None]
-    share = words.counts / joint.sum(dim=2).clamp(min=torch.finfo(joint.dtype).tiny)
+    share = words.counts / joint.sum(dim=2).clamp(min=_LEAST)
     return joint * share[:, :, None]
 
 
@@ -168,7 +170,7 @@ class _Problem:
         strengths = self.model.strengths(mean)
         peak = strengths.amax(dim=1, keepdim=True)
         weights = (strengths - peak).exp()
-        mixed = torch.bmm(self.likelihood, weights[:, :, None])[:, :, 0].clamp(min=torch.finfo(mean.dtype).tiny)
+        mixed = torch.bmm(self.likelihood, weights[:, :, None])[:, :, 0].clamp(min=_LEAST)
         fit = (self.words.counts * mixed.log()).sum(dim=1) + self.totals * peak[:, 0]
         shares = torch.bmm((self.words.counts / mixed)[:, None], self.likelihood)[:, 0]
         return fit, (weights * shares)[:, : self.model.dimensions]

@@ -30,8 +30,9 @@ def initial_model(
     ----------
     how
         "clusters": a topic is the words of a cluster of documents (k-means of the square roots of their words' shares,
-        whose distances are Hellinger's; of 20,000 documents at random where there are more). "documents": the words of
-        a random document, and a little of every word, as the published implementation has it.
+        whose distances are Hellinger's; of 20,000 documents at random where there are more), or of a random document
+        where a cluster stays empty. "documents": the words of a random document, and a little of every word, as the
+        published implementation has it.
     """
     rng = np.random.default_rng(seed)
     start = _of_clusters if how == "clusters" else _of_documents
@@ -50,6 +51,8 @@ def _of_documents(counts: sparse.csr_matrix, topics: int, rng: np.random.Generat
 
 
 def _of_clusters(counts: sparse.csr_matrix, topics: int, rng: np.random.Generator) -> Array:
+    of_all = np.asarray(counts.sum(axis=0)).ravel()
+    of_all = of_all / of_all.sum()
     size = counts.shape[0]
     if size > _MOST_CLUSTERED:
         counts = counts[np.sort(rng.choice(size, _MOST_CLUSTERED, replace=False))]
@@ -60,7 +63,8 @@ def _of_clusters(counts: sparse.csr_matrix, topics: int, rng: np.random.Generato
         labels = clustering.fit_predict(sparse.csr_matrix(shares.sqrt()))
     members = sparse.csr_matrix((np.ones(len(labels)), (labels, np.arange(len(labels)))), (topics, len(labels)))
     words = (members @ counts).toarray()
-    of_all = words.sum(axis=0) / words.sum()
-    totals = words.sum(axis=1, keepdims=True)
-    own = np.divide(words, totals, out=np.tile(of_all, (topics, 1)), where=totals > 0)
+    empty = words.sum(axis=1) == 0
+    if empty.any():  # topics that are equal would stay so
+        words[empty] = _of_documents(counts, int(empty.sum()), rng)
+    own = words / words.sum(axis=1, keepdims=True)
     return np.asarray((1 - _OF_ALL) * own + _OF_ALL * of_all)

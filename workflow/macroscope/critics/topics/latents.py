@@ -72,6 +72,11 @@ class TopicStrengths:
             self.keys[chosen], self.words[chosen], self.mean[chosen], self.variance[chosen], self.converged[chosen]
         )
 
+    def with_words(self) -> "TopicStrengths":
+        """Those that have any word of the vocabulary; none where it is only one, of which no comparison can be made."""
+        known = self.words > 0
+        return self.some(known & (known.sum() > 1))
+
     def every_other(self, first: int) -> "TopicStrengths":
         """Every second document, from the first (0) or the second (1) on."""
         return self.some(np.arange(len(self)) % 2 == first)

@@ -32,6 +32,10 @@ class CorrelatedTopicModel:
     covariance: Tensor
     topics: Tensor
 
+    def to(self, device: torch.device | str) -> "CorrelatedTopicModel":
+        """Move to a device."""
+        return CorrelatedTopicModel(self.mean.to(device), self.covariance.to(device), self.topics.to(device))
+
     @property
     def dimensions(self) -> int:
         """Number of topic strengths that are free."""

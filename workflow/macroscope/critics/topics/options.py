@@ -26,7 +26,11 @@ class TopicsOptions(Options):
         " matter.",
     )
     shrinkage: float = Field(
-        0.0, ge=0, lt=1, description="Share of the covariances between topics that is taken away. For few documents."
+        0.0,
+        ge=0,
+        lt=1,
+        description="Share of the covariances between strengths that is taken away, relative to the last topic's where"
+        " that is fixed. For few documents.",
     )
     smoothing: float = Field(0.01, ge=0, description="Pseudo-count of every word in every topic (paper: 0).")
     iterations: int = Field(1000, ge=1, description="Most iterations of EM.")
@@ -42,7 +46,7 @@ class TopicsOptions(Options):
     most_vectors: int = Field(
         2500,
         ge=10,
-        description="Documents of a side for the distances between topic strengths, at random where there are more:"
-        " memory and time grow with their square.",
+        description="Documents of a side for the distances and covariances of topic strengths, at random where there"
+        " are more: memory and time of distances grow with their square.",
     )
     permutations: int = Field(1000, ge=99, description="Permutations behind the p-values of the comparison.")

@@ -62,13 +62,18 @@ def items(findings: Findings) -> list[ReportItem]:
 def model_warning(validation: dict[str, Any]) -> str | None:
     """Say that the topics are of no use where they do not predict the words of held-out documents."""
     topics, alone = validation["completion_perplexity"], validation["unigram_perplexity"]
-    if topics is None or topics < alone:
+    if alone is None:
+        return (
+            "No validation document has two words that the topic model knows: nothing shows that it knows anything of"
+            " topics. More documents may help."
+        )
+    if topics is not None and topics < alone:
         return None
+    found = "infinity" if topics is None else number(topics)
     return (
-        f"Given half of the words of a validation document, the topic model predicts the others with a perplexity of"
-        f" {number(topics)}; the frequencies of words alone do with {number(alone)}. It has not been shown to know"
-        " anything of topics: do not rely on the numbers of this critic. More training documents, fewer topics or"
-        " shrinkage may help."
+        "Given half of the words of a validation document, the topic model predicts the others with a perplexity of"
+        f" {found}; the frequencies of words alone do with {number(alone)}. It has not been shown to know anything of"
+        " topics: do not rely on the numbers of this critic. More documents, fewer topics or shrinkage may help."
     )
 
 

@@ -4,7 +4,7 @@ from macroscope.colours import BLUE
 from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 
-_NETWORK = "autoregressive vocabulary layers heads width hidden dropout"
+_NETWORK = "autoregressive vocabulary layers heads width hidden dropout max_tokens"
 
 KIND = Kind(
     options="options:TranslationSystem",
@@ -15,15 +15,15 @@ KIND = Kind(
             "training:train_translator",
             reads="documents seed checkpoints",
             uses=f"{_NETWORK} training",
-            megabytes=4000,
+            megabytes=8000,
             minutes=2880,
             folder=True,
         ),
         "draw": Stage(
             "drawing:translate",
             reads="documents model corpus system seed",
-            uses=f"{_NETWORK} split samples batch_size max_tokens temperature seed",
-            megabytes=4000,
+            uses=f"{_NETWORK} split samples batch_size temperature seed",
+            megabytes=8000,
             minutes=480,
         ),
     },

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from zlib import crc32
 
@@ -30,8 +31,8 @@ def translate(
 ) -> None:
     """Translate the originals of a held-out split; a translation has the id of the document whose original it is of.
 
-    Counts originals that are too long, translations that were cut at `max_tokens`, and those without any text, which
-    are dropped.
+    Counts originals that are too long or not among the samples, translations that were cut at `max_tokens`, and those
+    without any text, which are dropped.
 
     Parameters
     ----------
@@ -45,8 +46,9 @@ def translate(
     network = load(model)
     cut = Count(f"translation longer than {options.max_tokens} pieces: cut", 0, 0, "translations")
     long = Count(f"original longer than {options.max_tokens} pieces", 0, 0)
+    left = Count("original that is not among the samples", 0, 0)
     empty = Count("translation without text", 0, 0)
-    asked = _asked(documents, options, tokenizer, long)
+    asked = _asked(documents, options, tokenizer, long, left)
     if not asked:
         raise MacroscopeError(f"{documents}: no originals in split '{options.split}' to translate")
 
@@ -64,11 +66,12 @@ def translate(
                     keep(cut, finished)
                     text = tidy(tokenizer.decode(tokens))
                     if keep(empty, bool(text)):
-                        yield replace(document, title=None, sections=(Section(None, text),), label=None)
+                        sections = (Section(None, text),)
+                        yield replace(document, title=None, sections=sections, sentences=None, label=None)
                 progress.advance(len(batch))
 
     source = {"system": system, "seed": seed, "split": options.split}
-    provenance = Provenance(corpus, source, options.model_dump(mode="json"), [long, cut, empty])
+    provenance = Provenance(corpus, source, options.model_dump(mode="json"), [long, left, cut, empty])
     write_documents(output, drawn(), provenance)
 
 
@@ -99,9 +102,13 @@ def draw(
     if network.size.autoregressive:
         return _word_by_word(network, given, memory, numbers, temperature)
     lengths = _choose(network.length_logits(given, memory), numbers[:, 0], temperature).clamp(min=1)
-    logits = network.decode(given, memory, network.stretched(given, lengths))
+    beyond = torch.arange(int(lengths.max()), device=device)[None] >= lengths[:, None]
+    logits = network.decode(given, memory, network.stretched(given, lengths), beyond)
     logits[:, :, [PAD, BEGIN, END]] = float("-inf")
-    chosen = _choose(logits, numbers[:, 1 : 1 + logits.shape[1]], temperature)
+    # Row by row: the probabilities of all words at all places of a batch are gigabytes.
+    chosen = torch.stack(
+        [_choose(*row, temperature) for row in zip(logits, numbers[:, 1 : 1 + logits.shape[1]], strict=True)]
+    )
     # The end is a token as well; the length says where it is.
     return [(row[: length - 1], True) for row, length in zip(chosen.tolist(), lengths.tolist(), strict=True)]
 
@@ -140,12 +147,17 @@ def _choose(logits: Tensor, numbers: Tensor, temperature: float) -> Tensor:
 
 
 def _asked(
-    documents: Path, options: TranslationSystem, tokenizer: Tokenizer, long: Count
+    documents: Path, options: TranslationSystem, tokenizer: Tokenizer, long: Count, left: Count
 ) -> list[tuple[Document, Tokens]]:
-    """The originals that are translated, with their tokens."""
+    """The originals that are translated, with their tokens; of more than are asked for those of the lowest hash."""
     found: list[tuple[Document, Tokens]] = []
     for document, original in translated(documents, options.split):
         tokens = tokenizer.encode(original).ids
-        if keep(long, len(tokens) <= options.max_tokens) and len(found) < (options.samples or len(found) + 1):
+        if keep(long, len(tokens) <= options.max_tokens):
             found.append((document, tokens))
-    return found
+    if options.samples is None or len(found) <= options.samples:
+        left.kept = len(found)
+        return found
+    ranks = [sha256(document.id.encode()).digest() for document, _ in found]
+    last = sorted(ranks)[options.samples - 1]
+    return [pair for pair, rank in zip(found, ranks, strict=True) if keep(left, rank <= last)]

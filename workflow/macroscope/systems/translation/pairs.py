@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch.utils.data import Dataset
 
@@ -14,38 +16,44 @@ from macroscope.errors import MacroscopeError
 from macroscope.systems.translation.network import END, PAD
 
 log = logging.getLogger("macroscope")
-_SPECIAL = ["[PAD]", "[BEGIN]", "[END]"]
+_SPECIAL = ["\x00pad", "\x00begin", "\x00end"]
+"""Nothing that a text has: an Arrow string of tidied text holds no zero byte."""
 Tokens = list[int]
+Integers = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Pairs(Dataset[dict[str, Tokens]]):
+class Pairs(Dataset[dict[str, Integers]]):
     """Originals and translations.
 
     Attributes
     ----------
     originals, translations
         Tokens of each; a translation ends with `END`.
+    left_out
+        Number of pairs that are too long.
     """
 
-    originals: Sequence[Tokens]
-    translations: Sequence[Tokens]
+    originals: Sequence[Integers]
+    translations: Sequence[Integers]
+    left_out: int = 0
 
     def __len__(self) -> int:
         return len(self.originals)
 
-    def __getitem__(self, index: int) -> dict[str, Tokens]:
+    def __getitem__(self, index: int) -> dict[str, Integers]:
         return {"originals": self.originals[index], "labels": self.translations[index]}
 
 
-def collate(examples: Sequence[dict[str, Tokens]]) -> dict[str, torch.Tensor]:
+def collate(examples: Sequence[dict[str, Integers]]) -> dict[str, torch.Tensor]:
     """Batch of examples, padded."""
     return {name: padded([example[name] for example in examples]) for name in examples[0]}
 
 
-def padded(rows: Sequence[Tokens]) -> torch.Tensor:
+def padded(rows: Sequence[Tokens | Integers]) -> torch.Tensor:
     """Rows x tokens of the longest."""
-    return torch.nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True, padding_value=PAD)
+    tensors = [torch.as_tensor(row, dtype=torch.long) for row in rows]
+    return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=PAD)
 
 
 def translated(documents: Path, split: str) -> Iterator[tuple[Document, str]]:
@@ -86,12 +94,12 @@ def pairs_of(documents: Path, split: str, tokenizer: Tokenizer, longest: int) ->
         if max(len(first), len(second)) > longest:
             left_out += 1
             continue
-        originals.append(first)
-        translations.append(second)
+        originals.append(np.array(first, dtype=np.int32))
+        translations.append(np.array(second, dtype=np.int32))
     if left_out:
         log.warning(
             "%s: %d pairs of split %s are longer than %d pieces and left out", documents, left_out, split, longest
         )
     if not originals:
         raise MacroscopeError(f"{documents}: no pairs in split '{split}' that are at most {longest} pieces long")
-    return Pairs(originals, translations)
+    return Pairs(originals, translations, left_out)

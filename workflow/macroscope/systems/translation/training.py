@@ -1,5 +1,6 @@
 """Training of translation models (deng2022 Appendix C)."""
 
+from hashlib import sha256
 from pathlib import Path
 
 from safetensors.torch import save_model
@@ -18,7 +19,8 @@ def train_translator(
     """Train a translation model on the train split; keep the checkpoint of the lowest validation loss.
 
     Writes into the folder `output`: tokenizer.json, model.safetensors, size.json (`network.Size`), training_log.csv
-    (step, epoch, train_loss, valid_loss; nats a token) and parameters.json.
+    (step, epoch, train_loss, valid_loss; nats a token) and training.json (parameters; pairs, and those that are longer
+    than max_tokens and left out).
     """
     both = (text for document, original in translated(documents, "train") for text in (original, document.text))
     tokenizer = train_pieces(both, options.vocabulary)
@@ -51,15 +53,20 @@ def train_translator(
         tokenizer.save(str(folder / "tokenizer.json"))
         save_model(model.cpu(), str(folder / "model.safetensors"))
         write_json(folder / "size.json", size.as_dict())
-        write_json(folder / "parameters.json", {"parameters": sum(p.numel() for p in model.parameters())})
+        about = {
+            "parameters": sum(p.numel() for p in model.parameters()),
+            "training_pairs": len(train_set),
+            "training_pairs_too_long": train_set.left_out,
+            "validation_pairs": len(valid_set),
+            "validation_pairs_too_long": valid_set.left_out,
+        }
+        write_json(folder / "training.json", about)
         history.to_csv(folder / "training_log.csv", index=False)
     discard(checkpoints)
 
 
 def _digest(pairs: Pairs) -> str:
-    import hashlib
-
-    digest = hashlib.sha256()
+    digest = sha256()
     for row in (*pairs.originals, *pairs.translations):
-        digest.update(repr(row).encode())
+        digest.update(row.tobytes() + b"|")
     return digest.hexdigest()
