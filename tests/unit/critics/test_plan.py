@@ -35,6 +35,10 @@ OTHER = {
         "shrinkage": 0.1, "smoothing": 0.5, "iterations": 9, "tolerance": 0.1, "initialisation": "documents",
         "restarts": 2, "neighbours": 2, "most_vectors": 99, "permutations": 111,
     },
+    "languages": {
+        "languages": 2, "least_frequency": 2, "beta": 0.1, "iterations": 200, "sweeps": 7, "mixed_below": 0.8,
+        "neighbours": 2, "most_vectors": 99, "permutations": 111,
+    },
     "strings": {
         "estimator": "lstm", "shared_vocabulary": False, "order": 2, "folds": 3, "scale": 2.0, "weights": 7,
         "permutations": 111, "lstm": {"layers": 1, "epochs": 2.0}, "convention": "published",
