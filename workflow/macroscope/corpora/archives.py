@@ -1,6 +1,5 @@
 """Tar archives as data sets come in them."""
 
-import gzip
 import lzma
 import tarfile
 import zlib
@@ -19,7 +18,10 @@ def open_archive(path: Path) -> Iterator[tarfile.TarFile]:
     try:
         with tarfile.open(path) as archive:
             yield archive
-    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+        # Damaged bzip2 data are a bare OSError; one with a number is the disk's, and not the archive's.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise MacroscopeError(
             f"{path}: not a readable tar archive, or a truncated one ({error}); download it again"
         ) from None

@@ -1,13 +1,16 @@
 """Aligned lines: both layouts, what is counted, and what cannot be read."""
 
+import errno
 import gzip
 import io
+import os
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from macroscope.config.schema import parse_config
+from macroscope.corpora.archives import open_archive
 from macroscope.corpora.parallel.options import ParallelCorpus
 from macroscope.corpora.parallel.reading import language_of, read_parallel
 from macroscope.documents import Provenance
@@ -93,6 +96,21 @@ def test_broken_lines_are_one_sentence(tmp_path):
     (tmp_path / "de-en.tgz").write_bytes(b"no archive")
     with pytest.raises(MacroscopeError, match="not a readable tar archive"):
         _read(tmp_path / "de-en.tgz")
+
+
+def test_damaged_bzip2_is_one_sentence_and_a_full_disk_is_not_the_archive(tmp_path):
+    with tarfile.open(tmp_path / "de-en.tar.bz2", "w:bz2") as archive:
+        member = tarfile.TarInfo("x.de")
+        member.size = 400_000
+        archive.addfile(member, io.BytesIO(os.urandom(400_000)))
+    data = bytearray((tmp_path / "de-en.tar.bz2").read_bytes())
+    data[200_000:200_100] = bytes(100)
+    (tmp_path / "de-en.tar.bz2").write_bytes(data)
+    with pytest.raises(MacroscopeError, match="not a readable tar archive"):
+        _read(tmp_path / "de-en.tar.bz2")
+    whole = _archive(tmp_path / "whole.tgz", {"x": "y"})
+    with pytest.raises(OSError, match="No space left"), open_archive(whole):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_languages_choose_the_files_of_a_data_set():
