@@ -58,7 +58,7 @@ def sample_posterior(
 
 def _log_dirichlet(shape: Array, rng: np.random.Generator) -> Array:
     """Logarithm of a draw from a Dirichlet distribution: with a shape near 0 the draw itself would be 0."""
-    logs = np.log(rng.gamma(shape + 1)) + np.log(rng.random(len(shape))) / shape
+    logs = np.log(rng.gamma(shape + 1)) + np.log1p(-rng.random(len(shape))) / shape
     return np.asarray(logs - logsumexp(logs))
 
 
