@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from macroscope.reporting.figures import latent_ppl_figure
+from macroscope.reporting.figures import latent_figure
 from macroscope.systems import kinds
 
 
@@ -13,9 +13,9 @@ def headline(*systems):
             "system": s,
             "kind": kind,
             "setting": "W/ Title",
-            "c_latent_ppl": x,
-            "c_latent_ppl_low": x,
-            "c_latent_ppl_high": x,
+            "coherence_latent_ppl": x,
+            "coherence_latent_ppl_low": x,
+            "coherence_latent_ppl_high": x,
         }
         for s, kind, x in systems
     ]
@@ -23,7 +23,7 @@ def headline(*systems):
 
 
 def drawn(*systems):
-    return latent_ppl_figure(headline(*systems), "c", "corpus", pd.DataFrame(), 95).axes[0]
+    return latent_figure(headline(*systems), "coherence", "corpus", pd.DataFrame(), 95).axes[0]
 
 
 def test_every_kind_has_its_label_and_only_some_name_their_setting():

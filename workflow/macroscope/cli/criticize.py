@@ -23,7 +23,7 @@ def criticize(
     Writes OUTPUT/config.yaml, runs the workflow on it and prints the headline. Run again, it goes on where it was.
     """
     from macroscope.plan import criticism
-    from macroscope.reporting.tables import display_headline, read_headline
+    from macroscope.reporting.headline import display_headline, read_headline
 
     if not critic:
         critic, reasons = criticism.asked_by_default(reference)

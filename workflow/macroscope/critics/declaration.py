@@ -65,6 +65,9 @@ class Critic:
     certainty
         Name of the statistic that says how sure the projection is of a system's own text; it stands beside the latent
         PPL in the headline. "": there is none.
+    density
+        Whether its latents are real numbers, so that its prior is a density: the headline then has its latent NLL in
+        place of the latent PPL, which may be any positive number.
     gives_log_q
         Whether its evidence of a system has texts.parquet with the columns id, side and log_q, an estimate of the log
         probability that the system gives to a text: it is held against the model's own where that is known.
@@ -83,6 +86,7 @@ class Critic:
     latents: str = "id"
     statistics: tuple[str, ...] = field(default=())
     certainty: str = ""
+    density: bool = False
     gives_log_q: bool = False
     theory_of: tuple[str, ...] = field(default=())
     criticize: Mapping[str, Any] | None = None

@@ -11,11 +11,12 @@ from macroscope.config.options import CONTROL
 from macroscope.critics import critic_named
 from macroscope.files import atomic
 from macroscope.plotting import save, style
+from macroscope.reporting.headline import latent_measure, read_headline
 from macroscope.reporting.human import correlations_of, judged_by_people, only, quality_measures, read_correlations
 from macroscope.reporting.human_figure import human_figure
 from macroscope.reporting.probabilities import probability_figure
 from macroscope.reporting.results import Results, overview
-from macroscope.reporting.tables import read_headline, read_statistics
+from macroscope.reporting.tables import read_statistics
 from macroscope.systems import kinds
 
 WIDE_RANGE = 10
@@ -35,11 +36,11 @@ def draw_figures(config: Path, tables: Path, output: Path) -> None:
             if not (findings.systems and critic_named(critic).data.scores):
                 continue
             rows = headline[headline["corpus"] == corpus]
-            if rows[f"{critic}_latent_ppl"].isna().all():  # not usable, as the headline says
+            if rows[f"{critic}_{latent_measure(critic).name}"].isna().all():  # not usable, as the headline says
                 continue
             known = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
-            figure = latent_ppl_figure(rows, critic, corpus, known, 100 * results.plan.config.statistics.confidence)
-            save(figure, folder / f"latent_ppl_{critic}_{corpus}")
+            figure = latent_figure(rows, critic, corpus, known, 100 * results.plan.config.statistics.confidence)
+            save(figure, folder / f"latent_{critic}_{corpus}")
             if rows["word_ppl"].notna().any():
                 save(perplexity_figure(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
         if (tables / "probability_correlations.csv").exists():
@@ -64,8 +65,8 @@ def _draw_correlations(results: Results, statistics: pd.DataFrame, correlations:
         save(human_figure(drawn, number, judged.title, confidence), folder / judged.stem)
 
 
-def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFrame, confidence: float) -> Figure:
-    """Latent PPL of every system with its interval, the control's as a band, and the truth where it is known.
+def latent_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFrame, confidence: float) -> Figure:
+    """Latent PPL (or NLL) of every system with its interval, the control's as a band, and the truth where it is known.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.Da
     confidence
         Level of the intervals in percent.
     """
-    name = f"{critic}_latent_ppl"
+    name = f"{critic}_{latent_measure(critic).name}"
     rows = rows[rows[name].notna()].iloc[::-1].reset_index(drop=True)
     control = rows[rows["system"] == CONTROL].iloc[0]
     expected = truth.set_index("system")["truth"] if len(truth) else pd.Series(dtype=float)
@@ -97,7 +98,7 @@ def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.Da
                 labelled.add("truth")
         axes.set_yticks(rows.index, [_row_label(row) for _, row in rows.iterrows()])
         axes.set(
-            xlabel=f"latent perplexity with {confidence:g} % interval (lower: structure more likely in real text)",
+            xlabel=f"{_axis(critic)} with {confidence:g} % interval\n(lower: structure more likely in real text)",
             title=f"{critic} on {corpus}",
             ylim=(-0.6, len(rows) - 0.4),
         )
@@ -109,7 +110,7 @@ def latent_ppl_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.Da
 
 def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
     """Word perplexity against latent perplexity of the language models: good words need not be good structure."""
-    name = f"{critic}_latent_ppl"
+    name = f"{critic}_{latent_measure(critic).name}"
     models = rows[rows["word_ppl"].notna() & rows[name].notna()]
     control = rows[rows["system"] == CONTROL].iloc[0]
     with style():
@@ -134,7 +135,7 @@ def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
         axes.margins(0.15)
         if _wide_range(rows[name][rows["word_ppl"].notna() | (rows["system"] == CONTROL)]):
             axes.set_yscale("log")
-        axes.set(xlabel="word perplexity on the test split", ylabel=f"latent perplexity ({critic})", title=corpus)
+        axes.set(xlabel="word perplexity on the test split", ylabel=f"{_axis(critic)} ({critic})", title=corpus)
         axes.legend()
     return figure
 
@@ -156,8 +157,12 @@ def training_figure(log: pd.DataFrame, title: str) -> Figure:
     return figure
 
 
+def _axis(critic: str) -> str:
+    return "latent NLL, nats a dimension," if latent_measure(critic).logarithmic else "latent perplexity"
+
+
 def _wide_range(values: pd.Series) -> bool:
-    return bool(values.max() > WIDE_RANGE * values.min())
+    return bool(0 < WIDE_RANGE * values.min() < values.max())
 
 
 def _row_label(row: pd.Series) -> str:

@@ -16,6 +16,7 @@ from macroscope.critics.declaration import captions_of
 from macroscope.critics.findings import ReportItem
 from macroscope.files import atomic
 from macroscope.paths import CAPTIONS
+from macroscope.reporting.headline import display_headline, latent_measure, read_headline
 from macroscope.reporting.human import (
     correlations_of,
     display_correlations,
@@ -27,7 +28,7 @@ from macroscope.reporting.human import (
     read_correlations,
 )
 from macroscope.reporting.results import Results, report_items
-from macroscope.reporting.tables import display_headline, display_known_truth, read_headline, read_statistics
+from macroscope.reporting.tables import display_known_truth, read_statistics
 from macroscope.reporting.times import times_by_rule
 
 TEMPLATE = CAPTIONS / "report.html.jinja"
@@ -188,7 +189,7 @@ def _chapters(
         general = [
             Shown(f"{name}-{critic}-{corpus}", title, captions.html(name), figure=inline_svg(path))
             for name, title in (
-                ("latent_ppl", "Latent perplexity of every system"),
+                ("latent", f"{latent_measure(critic).title} of every system"),
                 ("perplexity", "Good words, good structure?"),
             )
             if (path := figures / f"{name}_{critic}_{corpus}.svg").exists()

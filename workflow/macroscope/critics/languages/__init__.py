@@ -11,6 +11,7 @@ from macroscope.stages import Stage
 CRITIC = Critic(
     options="options:LanguagesOptions",
     # Not asked without being told to: it needs a corpus of several languages, and to know how many.
+    density=True,
     theory_of=("languages",),
     latents="id opening words proportions log_proportions log_sample",
     statistics=(

@@ -16,6 +16,7 @@ CRITIC = Critic(
     criticize={"topics": 10, "shrinkage": 0.1},
     fewest={"documents": 100},
     certainty="posterior_resolved",
+    density=True,
     theory_of=("topics",),
     latents="id opening words mean variance bound converged",
     statistics=(
