@@ -24,7 +24,7 @@ def shown(critic, ppl, ratio):
 def test_states_have_a_perplexity_and_a_ratio():
     found, row = shown("coherence", 5.0, 1.5)
     assert found["coherence_latent_ppl"] == 5.0
-    assert row["Latent PPL (coherence)"] == "5 [4.50, 5.50]"
+    assert row["Latent PPL (coherence)"] == "5.00 [4.50, 5.50]"
     assert row["× control (coherence)"] == "1.50 [1.35, 1.65]"
 
 
