@@ -72,6 +72,8 @@ def started(tmp_path):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            # A shell that starts its jobs in the background makes them ignore the signal, and their children as well.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         assert until(lambda: (tmp_path / "worker").exists() and (tmp_path / "worker").read_text(), 30) is not None
         time.sleep(0.5)  # the job looks for its parent beside its work
