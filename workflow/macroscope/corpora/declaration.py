@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+ORDERS = ("process", "shuffled", "independent")
+"""What every process can draw: texts as they are, their parts in random order, parts that go together by chance."""
+
 
 @dataclass(frozen=True)
 class Simulation:
@@ -25,6 +28,8 @@ class Simulation:
         is the path of truth/process.json.
     resources
         Names of the files of the project's resources that it reads.
+    orders
+        What can be drawn: the process, and known defects of it.
     """
 
     write: str
@@ -33,6 +38,7 @@ class Simulation:
     uses: str
     draw: str
     resources: tuple[str, ...] = ()
+    orders: tuple[str, ...] = ORDERS
 
 
 @dataclass(frozen=True)
