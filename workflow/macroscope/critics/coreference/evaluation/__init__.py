@@ -1,0 +1,1 @@
+"""How good a resolver is: the field's measures on gold data."""

@@ -1,0 +1,146 @@
+"""Gold data: texts in which people marked who is meant where."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from zlib import crc32
+
+from macroscope.corpora.archives import open_archive
+from macroscope.critics.coreference.resolvers.rules.words import Words
+from macroscope.errors import MacroscopeError
+
+Span = tuple[int, int]
+"""Words of a mention: from the first to before the last."""
+
+
+@dataclass(frozen=True)
+class GoldDocument:
+    """A text with its clusters.
+
+    Attributes
+    ----------
+    name
+        Of the document.
+    words
+        Its words and sentences as the annotators had them.
+    clusters
+        Mentions of each entity. Those that are mentioned once are among them where the data have them.
+    """
+
+    name: str
+    words: Words
+    clusters: tuple[frozenset[Span], ...]
+
+
+def is_held_out(name: str) -> bool:
+    """Whether a document is of the half of all gold documents that nothing was ever trained on."""
+    return crc32(name.encode()) % 2 == 1
+
+
+def read_gold(path: Path) -> list[GoldDocument]:
+    """Read gold data: a folder or tar archive of LitBank's brat files or of CoNLL-2012 files, or one of the latter.
+
+    LitBank's files tell what a mention is of: of these persons alone are taken.
+
+    Raises
+    ------
+    MacroscopeError
+        Where nothing of the kind is there.
+    """
+    files = dict(_files(path))
+    brat = sorted(name for name in files if name.endswith(".ann") and f"{name[:-4]}.txt" in files)
+    if brat:
+        return [_litbank(name[:-4], files[name], files[f"{name[:-4]}.txt"]) for name in brat]
+    conll = [document for name in sorted(files) if "conll" in name for document in _conll(name, files[name])]
+    if not conll:
+        raise MacroscopeError(f"{path}: no gold data; give CoNLL-2012 files (*conll*) or LitBank's .ann and .txt files")
+    return conll
+
+
+def _files(path: Path) -> Iterator[tuple[str, str]]:
+    """(name, content) of the files that may hold gold data, in a folder, in an archive, or this one."""
+    wanted = (".ann", ".txt", "conll")
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            if file.is_file() and file.name.endswith(wanted):
+                yield str(file.relative_to(path)), file.read_text(encoding="utf-8")
+    elif path.name.endswith("conll"):
+        yield path.name, path.read_text(encoding="utf-8")
+    else:
+        with open_archive(path) as archive:
+            for member in archive:
+                content = archive.extractfile(member) if member.name.endswith(wanted) else None
+                if content is not None:
+                    yield member.name, content.read().decode("utf-8")
+
+
+def _conll(name: str, text: str) -> Iterator[GoldDocument]:
+    """Documents of a CoNLL-2012 file: the word is the fourth column, the clusters are the last one."""
+    lines = text.splitlines()
+    sentences: list[list[list[str]]] = [[]]
+    part = 0
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#begin document"):
+            sentences = [[]]
+        elif line.startswith("#end document"):
+            yield _conll_document(f"{PurePosixPath(name).stem}/{part}", sentences)
+            part += 1
+        elif not line.strip():
+            sentences.append([])
+        else:
+            columns = line.split()
+            if len(columns) < 5:
+                raise MacroscopeError(f"{name}, line {number}: {len(columns)} columns; CoNLL-2012 has at least 5")
+            sentences[-1].append(columns)
+
+
+def _conll_document(name: str, sentences: list[list[list[str]]]) -> GoldDocument:
+    rows = [row for sentence in sentences for row in sentence]
+    open_at: dict[str, list[int]] = defaultdict(list)
+    clusters: dict[str, set[Span]] = defaultdict(set)
+    for at, row in enumerate(rows):
+        for mark in row[-1].split("|"):
+            entity = mark.strip("()")
+            if entity in ("_", "-", "*", ""):
+                continue
+            if mark.startswith("("):
+                open_at[entity].append(at)
+            if mark.endswith(")"):
+                if not open_at[entity]:
+                    raise MacroscopeError(f"{name}: a mention of cluster {entity} ends and never began")
+                clusters[entity].add((open_at[entity].pop(), at + 1))
+    return GoldDocument(
+        name, _words([row[3] for row in rows], [len(s) for s in sentences]), tuple(map(frozenset, clusters.values()))
+    )
+
+
+def _litbank(name: str, annotation: str, text: str) -> GoldDocument:
+    """A document of LitBank: one sentence a line, words between spaces; MENTION and COREF lines beside it."""
+    sentences = [line.split() for line in text.splitlines() if line.strip()]
+    words = _words([word for sentence in sentences for word in sentence], [len(s) for s in sentences])
+    spans: dict[str, Span] = {}
+    clusters: dict[str, set[Span]] = defaultdict(set)
+    for line in annotation.splitlines():
+        kind, *columns = line.split("\t")
+        if kind == "MENTION" and columns[6] == "PER":
+            first, last = ((int(columns[at]), int(columns[at + 1])) for at in (1, 3))
+            starts = words.sentence_starts
+            spans[columns[0]] = (starts[first[0]] + first[1], starts[last[0]] + last[1] + 1)
+        elif kind == "COREF" and columns[0] in spans:
+            clusters[columns[1]].add(spans[columns[0]])
+    return GoldDocument(PurePosixPath(name).name, words, tuple(map(frozenset, clusters.values())))
+
+
+def _words(words: list[str], lengths: Iterable[int]) -> Words:
+    """Words that are joined by single spaces."""
+    starts, sentence_starts, at = [], [], 0
+    for word in words:
+        starts.append(at)
+        at += len(word) + 1
+    at = 0
+    for length in lengths:
+        if length:
+            sentence_starts.append(at)
+        at += length
+    return Words(words, starts, [s + len(w) for s, w in zip(starts, words, strict=True)], sentence_starts)

@@ -1,0 +1,359 @@
+"""Who may be meant where: names, person nouns and pronouns of a text, in order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from macroscope.critics.coreference.resolvers.rules.lexicon import (
+    CONJUNCTION,
+    DETERMINER,
+    FIRST_NAME,
+    NOT_PERSON,
+    NOUN,
+    OBJECT,
+    OPENER,
+    OTHER,
+    PARTICLE,
+    PLURAL,
+    POSSESSIVE,
+    PREPOSITION,
+    STOP,
+    SUBJECT,
+    TITLE,
+    UNKNOWN,
+    VERB,
+    Lexicon,
+)
+from macroscope.critics.coreference.resolvers.rules.words import Words
+
+NAME, NOMINAL, PRONOUN, GROUP = range(4)
+"""Kind of a mention; a group is two or more names or nouns joined by "and"."""
+CERTAIN, POSSIBLE = 2, 1
+"""How sure it is that a mention is of a person."""
+LONGEST_NAME, LONGEST_NOMINAL = 7, 6
+FEWEST_SMALL = 0.15
+"""Share of the words that begin with a small letter where capital letters tell names."""
+_POSSESSIVE = ("'s", "’s", "'", "’")
+_OPEN, _CLOSE, _EITHER = "“", "”", '"'
+
+
+@dataclass(slots=True)
+class Found:
+    """A mention as the rules find it.
+
+    Attributes
+    ----------
+    first, last, head
+        Its words, as `mentions.Mention` has them.
+    kind, gender, role
+        `NAME` ...; `UNKNOWN`, `MALE` ... (of a pronoun its own); `SUBJECT` ...
+    person
+        `CERTAIN` or `POSSIBLE`.
+    sentence
+        Number of its sentence.
+    quote
+        Number of the quotation that it stands in, 0 outside of all.
+    key
+        Lower-case words that identify it: of a name without titles, of a noun its head, of a pronoun itself.
+    title
+        Gender that its title or first name tells.
+    owner
+        The mention before it that it belongs to ("his" in "his wife").
+    definite
+        Whether a noun phrase begins with "the" or the like.
+    """
+
+    first: int
+    last: int
+    head: int
+    kind: int
+    gender: int
+    role: int
+    person: int
+    sentence: int
+    quote: int
+    key: tuple[str, ...]
+    owner: "Found | None" = None
+    definite: bool = False
+
+
+class Detector:
+    """Finds the mentions of one text."""
+
+    def __init__(self, text: Words, lexicon: Lexicon) -> None:
+        self.words, self.lexicon = text.words, lexicon
+        self.lower = [word.lower() for word in text.words]
+        self.flags = [lexicon.flags.get(word, 0) for word in self.lower]
+        self.upper = [word[0].isupper() for word in text.words]
+        self.sentences = _numbers(text.sentence_starts, len(text.words))
+        self.opens = set(text.sentence_starts)
+        self.quotes = _quotations(text.words, self.opens)
+        capitals, small = sum(self.upper), sum(word[0].islower() for word in text.words)
+        # Where (nearly) all words have capital letters, or none has, a capital letter tells nothing.
+        self.cased = capitals > 0 and small > FEWEST_SMALL * (small + capitals)
+        self.inside = (
+            {self.lower[at] for at, upper in enumerate(self.upper) if upper and at and not self._opens(at)}
+            if self.cased
+            else set()
+        )
+        self.small = {word for word, upper in zip(self.lower, self.upper, strict=True) if not upper}
+        self.found: list[Found] = []
+
+    def detect(self) -> list[Found]:
+        """All mentions, in order of their heads."""
+        at, end = 0, len(self.words)
+        while at < end:
+            flags, lower = self.flags[at], self.lower[at]
+            if lower in self.lexicon.pronouns and not (lower == "us" and self.words[at] == "US"):
+                self._pronoun(at)
+                at += 1
+            elif self.upper[at] if self.cased else flags & (FIRST_NAME | TITLE):
+                at = self._name(at)
+            elif flags & NOUN:
+                self._nominal(at)
+                at += 1
+            else:
+                at += 1
+        return self._with_groups()
+
+    # ---- pronouns ------------------------------------------------------------------------------------------------
+
+    def _pronoun(self, at: int) -> None:
+        gender, role = self.lexicon.pronouns[self.lower[at]]
+        if self.lower[at] == "her":
+            role = POSSESSIVE if self._noun_follows(at) else OBJECT
+        elif self.lower[at] == "you":
+            role = SUBJECT if self._verb_follows(at + 1) else OBJECT
+        self._add(at, at + 1, at, PRONOUN, gender, role, CERTAIN, (self.lower[at],))
+
+    def _noun_follows(self, at: int) -> bool:
+        """Whether what follows can be what belongs to "her"."""
+        if at + 1 >= len(self.words) or at + 1 in self.opens or not self.words[at + 1][0].isalpha():
+            return False
+        flags = self.flags[at + 1]
+        return not flags & (STOP | PREPOSITION | CONJUNCTION | DETERMINER) or self.lower[at + 1] in (
+            "own",
+            "most",
+            "very",
+        )
+
+    # ---- names ---------------------------------------------------------------------------------------------------
+
+    def _name(self, at: int) -> int:
+        """Take the longest name from here; return the word after it."""
+        last = at + 1
+        while last < min(len(self.words), at + LONGEST_NAME) and last not in self.opens:
+            if self._is_capital(last) and self.lower[last] not in self.lexicon.pronouns:
+                last += 1
+            elif (
+                self.flags[last] & PARTICLE
+                and last + 1 < len(self.words)
+                and self.lower[last] != "of"
+                and self._is_capital(last + 1)
+                and last + 1 not in self.opens
+            ):
+                last += 2
+            else:
+                break
+        first = at
+        while first < last and self._is_no_name(first):
+            first += 1
+        # "New York Mayor Michael Bloomberg": what comes before a title or a first name may be no part of the name.
+        person = next((n for n in range(first + 1, last) if self.flags[n] & (TITLE | FIRST_NAME)), None)
+        if person is not None and any(flag & NOT_PERSON for flag in self.flags[first:person]):
+            first = person
+        if first == last or (first in self.opens and last == first + 1 and not self._is_name(first)):
+            if first < last and self.flags[first] & NOUN:
+                self._nominal(first)
+            return last if first == last else first + 1
+        self._take_name(first, last)
+        return last
+
+    def _take_name(self, first: int, last: int) -> None:
+        words, flags = self.lower[first:last], self.flags[first:last]
+        titles = 0
+        while titles < len(words) and flags[titles] & TITLE:
+            titles += 1
+        if titles == len(words):  # a title alone is a noun: "the Captain"
+            if self.flags[last - 1] & NOUN:
+                self._nominal(last - 1)
+            return
+        gender = self._title_gender(words[:titles]) or self.lexicon.name_gender.get(words[titles], UNKNOWN)
+        known = titles > 0 or bool(flags[0] & FIRST_NAME) or bool(flags[titles] & FIRST_NAME)
+        foreign = any(flag & NOT_PERSON for flag in flags[titles:]) or any(w.isdigit() for w in words)
+        if foreign and not known:
+            return
+        if foreign and flags[-1] & NOT_PERSON and not titles and len(words) > 1 and not flags[-1] & FIRST_NAME:
+            return  # "Victoria Station"
+        before = self.lower[first - 1] if first and first not in self.opens else ""
+        if not known and (before == "the" or (self.words[first].isupper() and len(words[0]) > 1 and len(words) == 1)):
+            return  # "the Senate", "NATO"
+        person = CERTAIN if known else POSSIBLE
+        head = last - 1
+        self._add(first, last, head, NAME, gender, self._role(first, last), person, tuple(words[titles:]))
+
+    def _title_gender(self, titles: Sequence[str]) -> int:
+        return next((g for t in titles if (g := self.lexicon.title_gender[t]) != UNKNOWN), UNKNOWN)
+
+    def _is_capital(self, at: int) -> bool:
+        if self.cased:
+            return self.upper[at]
+        return bool(self.flags[at] & FIRST_NAME)
+
+    def _is_no_name(self, at: int) -> bool:
+        """Whether a word with a capital letter is no part of a name: it opens a sentence, or is "The"."""
+        flags = self.flags[at]
+        if flags & (TITLE | FIRST_NAME) and not flags & STOP:
+            return False
+        return bool(flags & (STOP | OPENER | DETERMINER | PREPOSITION | CONJUNCTION))
+
+    def _is_name(self, at: int) -> bool:
+        """Whether a single word at the beginning of a sentence is a name."""
+        if self.flags[at] & FIRST_NAME or self.lower[at] in self.inside:
+            return True
+        return self.lower[at] not in self.small and not self.flags[at] and self._verb_follows(at + 1)
+
+    # ---- nouns ---------------------------------------------------------------------------------------------------
+
+    def _nominal(self, head: int) -> None:
+        """A noun phrase whose head this is: back to its determiner, or to the possessive before it."""
+        if head + 1 < len(self.words) and self.flags[head + 1] & NOUN and head + 1 not in self.opens:
+            return  # "police officer": the head comes
+        first = head
+        while first > 0 and head - first < LONGEST_NOMINAL and first not in self.opens:
+            before = self.flags[first - 1]
+            if before & DETERMINER or self.lower[first - 1] in _POSSESSIVE:
+                first -= 1
+                break
+            if before & (STOP | PREPOSITION | CONJUNCTION | VERB) or not self.words[first - 1][0].isalpha():
+                break
+            first -= 1
+        else:
+            first = head
+        determined = bool(self.flags[first] & DETERMINER) or self.lower[first] in _POSSESSIVE
+        if not determined:
+            first = head
+        gender = self.lexicon.noun_gender[self.lower[head]]
+        owner = None
+        if self.found and first < head and self.found[-1].head in (first, first - 1):
+            owner = self.found[-1]
+        if not determined and gender != PLURAL:
+            return  # "as director", "actress Anne Baxter"
+        definite = self.lower[first] in ("the", "this", "that", "these", "those")
+        key = (self.lower[head],)
+        begin = first if self.lower[first] not in _POSSESSIVE else owner.first if owner else head
+        last = head + 1
+        self._add(begin, last, head, NOMINAL, gender, self._role(begin, last), CERTAIN, key, owner, definite)
+
+    # ---- all -----------------------------------------------------------------------------------------------------
+
+    def _add(
+        self,
+        first: int,
+        last: int,
+        head: int,
+        kind: int,
+        gender: int,
+        role: int,
+        person: int,
+        key: tuple[str, ...],
+        owner: Found | None = None,
+        definite: bool = False,
+    ) -> None:
+        self.found.append(
+            Found(
+                first,
+                last,
+                head,
+                kind,
+                gender,
+                role,
+                person,
+                self.sentences[head],
+                self.quotes[head],
+                key,
+                owner,
+                definite,
+            )
+        )
+
+    def _role(self, first: int, last: int) -> int:
+        if last < len(self.words) and self.lower[last] in _POSSESSIVE and last not in self.opens:
+            return POSSESSIVE
+        if first and first not in self.opens and self.flags[first - 1] & PREPOSITION:
+            return OBJECT
+        if self._verb_follows(last):
+            return SUBJECT
+        return OTHER
+
+    def _verb_follows(self, at: int) -> bool:
+        if at >= len(self.words) or at in self.opens:
+            return False
+        if self.flags[at] & VERB:
+            return True
+        word = self.lower[at]
+        if word.endswith("ly") and at + 1 < len(self.words):
+            at, word = at + 1, self.lower[at + 1]
+            if self.flags[at] & VERB:
+                return True
+        if self.upper[at] or len(word) <= 3:
+            return False
+        return word.endswith("ed") or (word.endswith("es") and not self.flags[at])
+
+    def _opens(self, at: int) -> bool:
+        return at in self.opens or (
+            not self.words[at - 1][0].isalnum() and self.words[at - 1] not in (",", "-", "(", "–")
+        )
+
+    def _with_groups(self) -> list[Found]:
+        """Add a mention for every "A and B": what "they" can mean."""
+        result: list[Found] = []
+        for number, mention in enumerate(self.found):
+            before = self.found[number - 1] if number else None
+            if (
+                before is not None
+                and mention.kind != PRONOUN
+                and mention.first - before.last == 1
+                and self.lower[before.last] in ("and", "&")
+                and before.gender != PLURAL
+            ):
+                role = mention.role if mention.role != OTHER else before.role
+                result.append(
+                    Found(
+                        before.first,
+                        mention.last,
+                        before.last,
+                        GROUP,
+                        PLURAL,
+                        role,
+                        min(before.person, mention.person),
+                        mention.sentence,
+                        mention.quote,
+                        (*before.key, "and", *mention.key),
+                    )
+                )
+            result.append(mention)
+        return result
+
+
+def _numbers(starts: Sequence[int], length: int) -> list[int]:
+    numbers = [0] * length
+    bounds = [*starts, length]
+    for number, (begin, end) in enumerate(pairwise(bounds)):
+        numbers[begin:end] = [number] * (end - begin)
+    return numbers
+
+
+def _quotations(words: Sequence[str], opens: set[int]) -> list[int]:
+    """Number of the quotation that each word stands in, 0 outside; one that is never closed ends after 12 sentences."""
+    numbers, number, inside, sentences = [], 0, False, 0
+    for at, word in enumerate(words):
+        if inside and at in opens:
+            sentences += 1
+            inside = sentences <= 12
+        if word == _OPEN or (word == _EITHER and not inside) or word == "``":
+            number, inside, sentences = number + 1, True, 0
+        elif inside and word in (_CLOSE, _EITHER, "''"):
+            inside = False
+        numbers.append(number if inside else 0)
+    return numbers

@@ -1,0 +1,55 @@
+"""Words of a text, with where they stand: what the rules look at."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from macroscope.corpora.sentences import split_sentences
+
+# Initials and abbreviated titles keep their dot, names their apostrophe and hyphen; "'s" and "n't" are words.
+_LETTER = r"[^\W_]"
+_WORD = re.compile(
+    rf"(?:{_LETTER}\.)+(?={_LETTER})|{_LETTER}\.(?=\s+[A-Z])|(?:Mr|Mrs|Ms|Dr|Prof|St|Rev|Capt|Col|Gen|Lt|Sgt|Jr|Sr|Mme|Messrs)\."
+    r"|['’](?:s|d|ll|re|ve|m)\b|n['’]t\b"
+    rf"|{_LETTER}+?(?=n['’]t\b)|{_LETTER}+(?:-{_LETTER}+|['’](?!(?:s|d|ll|re|ve|m|t)\b){_LETTER}+|[\u0300-\u036f]+{_LETTER}*)*"
+    r"|\S",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a text (punctuation counts as words).
+
+    Attributes
+    ----------
+    words
+        As they are written.
+    starts, ends
+        Characters where they start, and before which they end.
+    sentence_starts
+        Words that begin sentences.
+    """
+
+    words: Sequence[str]
+    starts: Sequence[int]
+    ends: Sequence[int]
+    sentence_starts: Sequence[int]
+
+
+def words_of(text: str, language: str = "en") -> Words:
+    """Cut a text into words and sentences."""
+    words: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    sentence_starts: list[int] = []
+    offset = 0
+    for sentence in split_sentences(text, language):
+        found = list(_WORD.finditer(sentence))
+        if found:
+            sentence_starts.append(len(words))
+        words += [match.group() for match in found]
+        starts += [offset + match.start() for match in found]
+        ends += [offset + match.end() for match in found]
+        offset += len(sentence)
+    return Words(words, starts, ends, sentence_starts)
