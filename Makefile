@@ -28,8 +28,8 @@ test: lint
 
 lint: $(VENV)/dev.done
 	echo "== ruff: style =="
-	$(BIN)/ruff check workflow/macroscope tests examples
-	$(BIN)/ruff format --check workflow/macroscope tests examples
+	$(BIN)/ruff check workflow/macroscope workflow/scripts tests examples
+	$(BIN)/ruff format --check workflow/macroscope workflow/scripts tests examples
 	echo "== mypy: types =="
 	$(BIN)/mypy
 	echo "== snakefmt and snakemake --lint: the workflow =="

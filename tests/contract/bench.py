@@ -90,6 +90,7 @@ class Bench:
             **{"corpus": "c", "system": system, "language": "en", "order": "process", "seed": 1, "confidence": 0.95},
             "resampling": vars(RESAMPLING),
             "checkpoints": self.path("checkpoints"),
+            "threads": 1,
             "evidence": self.path("evidence", system),
             "signature": signature(self.critic, self.options, stage),
         } | instead
@@ -135,17 +136,21 @@ class Bench:
     def _input(self, name: str, system: str) -> Path | list[Path] | None:
         if name == "all_latents":
             return [self.path("latents", s) for s in SYSTEMS]
+        if name not in PLACES:  # of the critic's own plan, and optional
+            return None
         path = self.path(name, system)
         return path if path.exists() else None
 
     def _write_truth(self) -> None:
         from macroscope.corpora.simulated.genres import wiki_process
         from macroscope.corpora.simulated.languages import process
+        from macroscope.corpora.simulated.people import people_process
         from macroscope.corpora.simulated.topics import topic_process
 
         made = {
             "wiki": lambda: wiki_process().to_json(),
             "topics": lambda: topic_process().to_json(),
             "languages": process,
+            "people": lambda: people_process().to_json(),
         }
         write_json(self.path("process"), made[self.case.kind_of_process]())

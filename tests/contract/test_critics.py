@@ -220,7 +220,8 @@ def test_report_items_have_captions_and_one_thing_to_show(bench):
     assert len({item.name for item in items}) == len(items) > 0
     environment = Environment(undefined=StrictUndefined)
     for item in items:
-        assert (item.table is None) + (item.figure is None) + (item.documents is None) == 2
+        things = (item.table, item.figure, item.documents, item.passages)
+        assert sum(thing is not None for thing in things) == 1
         if item.figure is not None:
             assert item.figure.read_text().startswith("<?xml")
         caption = captions_of(bench.critic.package) / f"{item.caption or item.name}.rst"

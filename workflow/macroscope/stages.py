@@ -36,11 +36,18 @@ VALUES: dict[str, type] = {
 }
 """What a stage may read that is no file: a name and its type. Everything else that it reads is a file or a folder."""
 
+MACHINE = frozenset({"threads", "processes"})
+"""Those of them that the machine gives, and no config: they change no result."""
+
 COLLECTIONS = frozenset({"files", "shards_of_samples", "all_latents"})
 """Inputs of any number of files: the function is given a list."""
 
 NO_NAME = "(?!)"
 """A wildcard constraint that matches no name: a rule for what the config does not use."""
+
+
+Function = Callable[..., Any]
+"""An input or parameter function of a rule."""
 
 
 class Wildcards(Protocol):

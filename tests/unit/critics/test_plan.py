@@ -35,6 +35,11 @@ OTHER = {
         "shrinkage": 0.1, "smoothing": 0.5, "iterations": 9, "tolerance": 0.1, "initialisation": "documents",
         "restarts": 2, "neighbours": 2, "most_vectors": 99, "permutations": 111,
     },
+    "coreference": {
+        "resolver": "files", "ranker": "sieve", "model": "mine", "mentions": "m/{system}.parquet",
+        "domain": {"pattern": ".*film"}, "single": "all", "order": 3, "convention": "published", "unlikely": 5.0,
+        "least_count": 2,
+    },
     "languages": {
         "languages": 2, "least_frequency": 2, "beta": 0.1, "iterations": 200, "sweeps": 7, "mixed_below": 0.8,
         "neighbours": 2, "most_vectors": 99, "permutations": 111,

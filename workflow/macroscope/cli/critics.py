@@ -48,3 +48,16 @@ def list_critics() -> None:
 
     for name, found in critics().items():
         print(f"{name:16} {' '.join(found.data.stages)}  ({found.package})")
+
+
+def _add_verbs() -> None:
+    """Add the verbs that critics bring."""
+    from macroscope.critics import critics
+    from macroscope.stages import load
+
+    for found in critics().values():
+        for name, function in (load(found.data.commands, found.package) if found.data.commands else {}).items():
+            app.command(name)(function)
+
+
+_add_verbs()

@@ -79,6 +79,9 @@ class Critic:
         What the reference must have for that: a count of `COUNTED` -> how many.
     plan
         "module:class" of what its unusual rules need of the config; "" where all its stages are standard ones.
+    commands
+        "module:NAME" of verbs that it adds to `macroscope critics`: a mapping from names to functions for Typer, in a
+        module that imports nothing heavy. "" where it has none.
     """
 
     options: str
@@ -92,6 +95,7 @@ class Critic:
     criticize: Mapping[str, Any] | None = None
     fewest: Mapping[str, int] = field(default_factory=dict)
     plan: str = ""
+    commands: str = ""
 
     def __post_init__(self) -> None:
         if "project" not in self.stages:

@@ -95,6 +95,9 @@ class ReportItem:
         Path of an SVG file, or None.
     documents
         Documents to read, with the probability of every transition, or None.
+    passages
+        Passages to read, each {title, pieces}, with groups of words in colours; a piece is {text, group (a number, or
+        None), note, marked (whether it stands out)}; or None.
     caption
         Name of its caption in the critic's folder `captions`, without suffix: how to read it. Default: `name`.
     hidden
@@ -110,6 +113,7 @@ class ReportItem:
     table: pd.DataFrame | None = None
     figure: Path | None = None
     documents: list[dict[str, Any]] | None = None
+    passages: list[dict[str, Any]] | None = None
     caption: str = ""
     hidden: tuple[str, ...] = ()
     warning: str | None = None

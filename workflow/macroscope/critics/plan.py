@@ -9,21 +9,22 @@ Stages read by these names:
     prior            what `fit_prior` made            all_evidence     of every system of the corpus
     shared           what `learn_shared` made
 
-Any other name is one of the critic's own plan, whose method `inputs` gives the files.
+Any other name is one of the critic's own plan, whose method `inputs` gives the files that figures and report read, and
+`stage_input` what another stage reads.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from macroscope.config.options import CONTROL
-from macroscope.critics import critic_named, critics
+from macroscope.critics import VARIANT, critic_named, critics
 from macroscope.critics.declaration import MAKES, SHOWN, STAGES, Critic, captions_of, signature
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
 from macroscope.models import gpus_of, megabytes_of, threads_of
-from macroscope.stages import Stage, Wildcards, as_json, flags, load
+from macroscope.stages import MACHINE, Function, Stage, Wildcards, as_json, flags, load
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -54,7 +55,6 @@ _DONE_FOR = {"project": ["macroscope.documents"], "compare": ["macroscope.statis
 """Stage -> modules that compute for it besides its own."""
 _ALL = "all_"
 """Beginning of the name of an input that is there of every system of the corpus."""
-Function = Callable[..., Any]
 
 
 class CriticsPlan:
@@ -147,9 +147,8 @@ class CriticsPlan:
             if name == "all_latents":
                 found[name] = self._latents_of_all(critic)
             elif name not in PLACES:
-                raise MacroscopeError(
-                    f"critic '{critic}', stage '{stage}': no '{name}' can be read{nearest(name, PLACES)}"
-                )
+                place = self._of_own_plan(critic, stage, name)
+                found |= {name: place} if place is not None else {}
             elif self._is_made(critic, name):
                 found[name] = self.place(name, critic)
         return found
@@ -157,7 +156,7 @@ class CriticsPlan:
     def value_flags(self, critic: str, stage: str) -> Function:
         """Parameter function: the values that a stage reads, as words of its command line."""
         declared = self.stage(critic, stage)
-        names = [*declared.values]
+        names = [name for name in declared.values if name not in MACHINE]
         if stage == "compare":  # they stand in every row of its statistics
             names += [name for name in ("corpus", "system", "signature", "resampling") if name not in names]
 
@@ -313,6 +312,14 @@ class CriticsPlan:
         """Whether an input is there under the critic's options."""
         maker = next((stage for stage, made in MAKES.items() if made == name), None)
         return maker is None or self.stage(critic, maker).takes_part(self.config.critic(critic))
+
+    def _of_own_plan(self, critic: str, stage: str, name: str) -> str | Function | None:
+        """Where an input is that the critic's own plan knows; None where it is not there under these options."""
+        own = self.own.get(critic.partition(VARIANT)[0])
+        if own is None or not hasattr(own, "stage_input"):
+            raise MacroscopeError(f"critic '{critic}', stage '{stage}': no '{name}' can be read{nearest(name, PLACES)}")
+        place: str | Function | None = own.stage_input(critic, stage, name)
+        return place
 
     def _latents_of_all(self, critic: str) -> Function:
         def latents(wildcards: Wildcards) -> list[str]:

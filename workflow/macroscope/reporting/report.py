@@ -48,8 +48,8 @@ class Shown:
         HTML: how to read it.
     table, figure
         HTML of a table, SVG of a figure, or None.
-    documents
-        Documents to read, or None.
+    documents, passages
+        Documents or passages to read, or None.
     warning
         Why the numbers cannot be trusted, or None.
     """
@@ -60,6 +60,7 @@ class Shown:
     table: str | None = None
     figure: str | None = None
     documents: list[dict[str, object]] | None = None
+    passages: list[dict[str, object]] | None = None
     warning: str | None = None
 
 
@@ -246,6 +247,7 @@ def _shown(item: ReportItem, critic: str, corpus: str, captions: Captions) -> Sh
         table=None if item.shown is None else html_table(item.shown),
         figure=None if item.figure is None else inline_svg(item.figure),
         documents=item.documents,
+        passages=item.passages,
         warning=item.warning,
     )
 

@@ -1,0 +1,326 @@
+"""From documents to scores: domains, other resolvers, failures, parts, and what is counted."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from macroscope.corpora.simulated.people import people_process, simulate_stories, simulate_texts
+from macroscope.critics.coreference import projection, training
+from macroscope.critics.coreference.explanation import explain
+from macroscope.critics.coreference.mentions import Mention, Resolved, read_resolved, write_resolved
+from macroscope.critics.coreference.options import CoreferenceOptions, Domain
+from macroscope.critics.coreference.prior import ChainPrior, fit_prior
+from macroscope.critics.coreference.projection import project
+from macroscope.critics.coreference.scoring import score
+from macroscope.critics.coreference.theory import true_mentions, write_theory
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.files import read_json, write_json
+
+RULES = CoreferenceOptions()
+FILES = CoreferenceOptions(resolver="files", mentions="{system}.parquet")
+
+
+def write(path, documents):
+    write_documents(path, documents, Provenance("c"))
+    return path
+
+
+def of_text(*texts, split="test"):
+    return [Document(str(n), split, None, (Section(None, text),)) for n, text in enumerate(texts)]
+
+
+def projected(tmp_path, documents, options=RULES, mentions=None):
+    texts = write(tmp_path / "texts.parquet", documents)
+    project(Collection(texts), mentions, signature="s", options=options, output=tmp_path / "latents.parquet")
+    return pd.read_parquet(tmp_path / "latents.parquet")
+
+
+def test_the_domain_is_a_rule_for_all_texts(tmp_path):
+    options = CoreferenceOptions(
+        domain=Domain(pattern=".*is a.*film.*", words=["film"], without=["born"]), single="all"
+    )
+    texts = (
+        "Alien is a 1979 film. Ann sees it.",
+        "Bob is a painter. He saw a film.",
+        "Ann (born 1950) is a maker of film music.",
+        "Up\nis a film.",
+        "filmed.",
+    )
+    table = projected(tmp_path, of_text(*texts), options)
+    assert table["in_domain"].tolist() == [True, False, False, False, False]
+    assert [len(some) for some in table["surfaces"]] == [3, 0, 0, 0, 0]
+    within = options.model_copy(update={"domain": Domain(pattern=".*is a.*film.*", within="text")})
+    assert projected(tmp_path, of_text(*texts), within)["in_domain"].tolist() == [True, True, True, True, False]
+
+
+def test_a_pattern_that_is_none_is_one_sentence():
+    with pytest.raises(ValueError, match="is no regular expression"):
+        Domain(pattern="(")
+
+
+@pytest.mark.parametrize(
+    "options", [{"resolver": "files"}, {"mentions": "{system}.parquet"}, {"resolver": "files", "mentions": "x.parquet"}]
+)
+def test_mentions_of_ones_own_need_their_place(options):
+    with pytest.raises(ValueError, match="mentions"):
+        CoreferenceOptions(**options)
+
+
+def test_mentions_of_ones_own_in_any_order(tmp_path):
+    documents = of_text("Ann left. She ran.", "Nobody.", "It fails.")
+    found = [
+        Resolved("2", error="too long"),
+        Resolved("unasked", (0,)),
+        Resolved("1", (0,)),
+        Resolved("0", (0, 10), (Mention(0, 3, 0, 3, 7, False, True), Mention(10, 13, 10, 13, 7, True, True))),
+    ]
+    write_resolved(tmp_path / "mentions.parquet", found)
+    assert list(read_resolved(tmp_path / "mentions.parquet")) == found
+    table = projected(tmp_path, documents, FILES, tmp_path / "mentions.parquet")
+    assert [list(some) for some in table["surfaces"]] == [[".", "Female", ".", "She"], ["."], []]
+    assert table["error"].isna().tolist() == [True, True, False]
+    assert table["error"].iloc[2] == "too long"
+
+
+def test_mentions_that_lack_a_document_are_one_sentence(tmp_path):
+    write_resolved(tmp_path / "mentions.parquet", [Resolved("0", (0,))])
+    with pytest.raises(MacroscopeError, match="no mentions of document '1'"):
+        projected(tmp_path, of_text("Ann.", "Bob."), FILES, tmp_path / "mentions.parquet")
+
+
+def test_a_file_that_is_none_of_mentions_is_one_sentence(tmp_path):
+    pd.DataFrame({"id": ["0"]}).to_parquet(tmp_path / "mentions.parquet")
+    with pytest.raises(MacroscopeError, match="no column 'sentence_starts'"):
+        projected(tmp_path, of_text("Ann."), FILES, tmp_path / "mentions.parquet")
+    (tmp_path / "mentions.parquet").write_text("no")
+    with pytest.raises(MacroscopeError, match="not a readable Parquet file"):
+        projected(tmp_path, of_text("Ann."), FILES, tmp_path / "mentions.parquet")
+
+
+def test_a_document_on_which_the_resolver_fails_is_counted_and_named(tmp_path, monkeypatch):
+    def fails(name, text, choose):
+        if name == "1":
+            raise RuntimeError("no")
+        return resolve(name, text, choose)
+
+    resolve = projection.resolve_text
+    monkeypatch.setattr(projection, "resolve_text", fails)
+    documents = of_text("Ann saw Bob. She left him.", "Ann. She.", "Tom lost his hat.", split="train")
+    table = projected(tmp_path, documents)
+    assert table["error"].tolist()[1] == "RuntimeError: no"
+    assert len(table["surfaces"].iloc[1]) == 0
+
+    monkeypatch.setattr(training, "ProcessPoolExecutor", _Serial)
+    trained = trained_on(tmp_path, documents)
+    about = read_json(trained / "resolution.json")
+    assert (about["failed"], about["failed_documents"]) == (1, ["1"])
+
+
+class _Serial:
+    """A pool whose only process is this one."""
+
+    def __init__(self, processes):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    map = staticmethod(map)
+
+
+def trained_on(tmp_path, documents, threads=1, options=RULES, mentions=None):
+    path = write(tmp_path / "documents.parquet", [replace(document, split="train") for document in documents])
+    output = tmp_path / "inference"
+    training.train(
+        path, mentions, options=options, threads=threads, checkpoints=tmp_path / "checkpoints", output=output
+    )
+    return output
+
+
+def test_as_many_processes_as_one_likes_give_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "DOCUMENTS_AT_ONCE", 7)
+    documents = list(simulate_texts(people_process(), "process", 50, 1))
+    found = [
+        (trained_on(tmp_path, documents, threads) / "chains.parquet").read_bytes()
+        for threads in (1, 3)
+        if not _remove(tmp_path / "inference")
+    ]
+    assert found[0] == found[1]
+    assert not (tmp_path / "checkpoints").exists()
+
+
+def test_a_killed_job_goes_on_behind_its_finished_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "DOCUMENTS_AT_ONCE", 10)
+    monkeypatch.setattr(training, "ProcessPoolExecutor", _Serial)
+    documents = list(simulate_texts(people_process(), "process", 50, 1))
+    expected = (trained_on(tmp_path, documents) / "chains.parquet").read_bytes()
+    _remove(tmp_path / "inference")
+    calls = []
+
+    def killed(some, resolve, options):
+        calls.append(len(some))
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return latents_of(some, resolve, options)
+
+    latents_of = training.latents_of
+    monkeypatch.setattr(training, "latents_of", killed)
+    with pytest.raises(KeyboardInterrupt):
+        trained_on(tmp_path, documents)
+    assert (trained_on(tmp_path, documents) / "chains.parquet").read_bytes() == expected
+    assert len(calls) == 4 + 2
+
+
+def test_texts_without_anybody_are_one_sentence(tmp_path):
+    with pytest.raises(MacroscopeError, match="nobody is mentioned in the 2 documents of the train split"):
+        trained_on(tmp_path, of_text("The rain had stopped.", "Nothing happened."))
+
+
+def _remove(folder):
+    for path in folder.rglob("*") if folder.exists() else ():
+        path.unlink()
+    if folder.exists():
+        folder.rmdir()
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """A folder with a prior of true chains, and the true chains of other stories of the process and of one defect."""
+    folder = tmp_path_factory.mktemp("judged")
+    process = people_process()
+    write_json(folder / "process.json", process.to_json())
+
+    def true(name, order, n, seed):
+        stories = list(simulate_stories(process, order, n, seed))
+        documents = [Document(str(k), "train", None, (Section(None, s.text),)) for k, s in enumerate(stories)]
+        write(folder / f"{name}.parquet", documents)
+        write_resolved(folder / f"{name}.mentions", [true_mentions(s, str(k)) for k, s in enumerate(stories)])
+        texts = Collection(folder / f"{name}.parquet")
+        project(texts, folder / f"{name}.mentions", signature="", options=FILES, output=folder / f"{name}.latents")
+
+    true("documents", "process", 400, 1)
+    training.train(
+        folder / "documents.parquet",
+        folder / "documents.mentions",
+        options=FILES,
+        threads=1,
+        checkpoints=folder / "checkpoints",
+        output=folder / "inference",
+    )
+    fit_prior(folder / "inference", options=FILES, output=folder / "prior")
+    for order in ("process", "wrong_gender", "no_antecedent", "merged", "split", "shuffled", "independent"):
+        true(order, order, 200, 2)
+        score(folder / f"{order}.latents", folder / "prior", options=FILES, output=folder / f"{order}.scores")
+    return folder
+
+
+def perplexity(folder, order, suffix=""):
+    scores = pd.read_parquet(folder / f"{order}.scores")
+    units = "units_mentions" if suffix == "_mentions" else "units"
+    return math.exp(scores[f"nll{suffix}"].sum() / scores[units].sum())
+
+
+def test_true_chains_cost_what_theory_says_and_every_damage_costs_more(judged):
+    for order in ("process", "wrong_gender", "no_antecedent", "merged", "split", "shuffled", "independent"):
+        write_theory(
+            judged / "process.json", judged / "prior", order=order, seed=3, options=FILES, output=judged / "theory.json"
+        )
+        scores = pd.read_parquet(judged / f"{order}.scores")
+        rate = scores["nll"].sum() / scores["units"].sum()
+        spread = np.std(scores["nll"] - rate * scores["units"]) / scores["units"].mean() / math.sqrt(len(scores))
+        assert math.log(read_json(judged / "theory.json")["latent_ppl"]) == pytest.approx(rate, abs=4 * spread), order
+        if order != "process":
+            assert perplexity(judged, order) > 1.5 * perplexity(judged, "process"), order
+
+
+def test_scores_are_those_of_the_model(judged):
+    scores = pd.read_parquet(judged / "process.scores")
+    latents = pd.read_parquet(judged / "process.latents")
+    assert (scores["units"] == latents["surfaces"].map(len)).all()
+    assert (scores["units_mentions"] == latents["surfaces"].map(lambda some: sum(s != "." for s in some))).all()
+    assert (scores["nll_mentions"] < scores["nll"]).all()
+    assert scores["count_male_mention"].sum() + scores["count_female_mention"].sum() == scores["units_mentions"].sum()
+    assert scores["categories"].map(len).equals(scores["units"].astype(int))
+    assert scores["categories"].iloc[0][0] == "<pad> ."
+
+
+def test_what_is_not_looked_at_is_counted_and_costs_nothing(judged, tmp_path):
+    latents = pd.read_parquet(judged / "process.latents").head(3)
+    empty = latents.iloc[0].copy()
+    for name in ("surfaces", "entities", "starts", "ends"):
+        empty[name] = empty[name][:0]
+    rows = [
+        pd.Series({**empty, "in_domain": False}),
+        pd.Series({**empty, "error": "RuntimeError: no"}),
+        latents.iloc[1],
+        pd.Series({**empty, "surfaces": ["."], "entities": [-1], "starts": [0], "ends": [0]}),
+        empty,
+    ]
+    table = pd.DataFrame(rows).assign(id=list("abcde"), error=[None, "RuntimeError: no", None, None, None])
+    table["error"] = table["error"].astype(object).where(table["error"].notna(), None)
+    pq.write_table(
+        projection.pa.Table.from_pylist(table.to_dict("records"), projection.LATENTS), tmp_path / "l.parquet"
+    )
+    score(tmp_path / "l.parquet", judged / "prior", options=FILES, output=tmp_path / "s.parquet")
+    scores = pd.read_parquet(tmp_path / "s.parquet").set_index("id")
+    assert scores["nll"].isna().tolist() == [True, True, False, False, True]
+    assert scores["nll_mentions"].isna().tolist() == [True, True, False, True, True]
+    assert (scores["count_in_domain"].sum(), scores["of_in_domain"].sum()) == (4, 5)
+    assert (scores["count_resolver_failed"].sum(), scores["of_resolver_failed"].sum()) == (1, 4)
+    assert (scores["count_without_mentions"].sum(), scores["of_without_mentions"].sum()) == (1, 2)
+
+
+def test_evidence_adds_up_to_the_difference(judged, tmp_path):
+    """The contributions of all n-grams are the difference of the two NLL a symbol (deng2022 Table 6)."""
+    explain(
+        judged / "merged.parquet",
+        judged / "merged.latents",
+        judged / "process.latents",
+        judged / "prior",
+        options=FILES,
+        output=tmp_path / "evidence",
+    )
+    contributions = pd.read_csv(tmp_path / "evidence" / "contributions.csv", keep_default_na=False)
+    positive = contributions["contribution"].sum()
+    assert positive > 0
+    difference = math.log(perplexity(judged, "merged") / perplexity(judged, "process"))
+    assert 0.3 * difference < positive < 3 * difference
+    first = contributions.iloc[0]
+    share = (first["candidate_share"] - first["reference_share"]) * first["cost"]
+    assert first["contribution"] == pytest.approx(share)
+
+    unlikely = pd.read_csv(tmp_path / "evidence" / "unlikely.csv", keep_default_na=False)
+    assert unlikely["id"].is_unique
+    assert unlikely["cost"].is_monotonic_decreasing
+    assert (unlikely["likely_cost"] < unlikely["cost"]).all()
+    assert unlikely["text"].str.contains(r"\[.+\]").all()
+
+    differences = pd.read_csv(tmp_path / "evidence" / "differences.csv", keep_default_na=False)
+    assert (differences[["reference_count", "candidate_count"]].min(axis=1) >= FILES.least_count).all()
+    assert differences["log_ratio"].iloc[0] == differences["log_ratio"].max() > 0
+    assert differences["log_ratio"].min() < 0
+
+    passages = json.loads((tmp_path / "evidence" / "passages.json").read_text())
+    texts = {d.id: d.text for d in Collection(judged / "merged.parquet")}
+    for passage in passages:
+        joined = "".join(piece["text"] for piece in passage["pieces"])
+        assert joined in texts[passage["title"].partition(":")[0]]
+        assert any(piece["marked"] for piece in passage["pieces"])
+
+
+def test_the_prior_says_how_much_it_has_seen(judged):
+    prior = ChainPrior.load(judged / "prior")
+    assert prior.surfaces[:3] == [".", "<pad>", "<unknown>"]
+    assert {"Male", "Female", "Plural", "None", "He", "his", "She", "her"} <= set(prior.surfaces)
+    about = read_json(judged / "prior" / "prior.json")
+    assert about["unknown_surfaces"] == 0
+    assert about["symbols"] > 10_000

@@ -1,0 +1,174 @@
+"""The scripts of resolvers with environments of their own, with small packages in the place of the real ones.
+
+What is tested is what the scripts do: which documents they read, what they write of spaCy's documents, what they do
+about failures and kills, and what they say where a package is missing.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+from macroscope.critics.coreference.mentions import Mention, read_resolved
+from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.paths import REPOSITORY
+
+SCRIPTS = REPOSITORY / "workflow" / "scripts"
+SPACY = """
+import re
+
+class Token:
+    def __init__(self, document, i, match):
+        self.doc, self.i, self.idx, self.text = document, i, match.start(), match.group()
+        self.lower_ = self.text.lower()
+        self.pos_ = "PRON" if self.lower_ in ("he", "she", "it", "her") else "NOUN"
+        self.tag_, self.ent_type_ = "", "PERSON" if self.text in ("Ann", "Bob") else ""
+        self.is_sent_start = i == 0 or document.tokens[i - 1].text == "."
+
+class Span:
+    def __init__(self, document, start, end):
+        self.document, self.start, self.end = document, start, end
+        self.start_char = document.tokens[start].idx
+        self.end_char = document.tokens[end - 1].idx + len(document.tokens[end - 1].text)
+        self.root = document.tokens[end - 1]
+
+class Document:
+    def __init__(self, text):
+        self.text, self.tokens = text, []
+        for i, match in enumerate(re.finditer(r"\\w+|\\S", text)):
+            self.tokens.append(Token(self, i, match))
+        self._ = self
+
+    def __iter__(self):
+        return iter(self.tokens)
+
+    def char_span(self, start, end, alignment_mode):
+        first = next(t.i for t in self.tokens if t.idx == start)
+        return Span(self, first, next(t.i for t in self.tokens if t.idx + len(t.text) == end) + 1)
+
+class Pipeline:
+    clusters = None
+
+    def __call__(self, text):
+        if "fail" in text:
+            raise RuntimeError("no")
+        with open("seen.txt", "a") as seen:
+            seen.write(text.split()[-2] + " ")
+        document = Document(text)
+        if self.clusters:
+            document.coref_clusters = self.clusters(document)
+        return document
+
+    def create_pipe(self, name):
+        return name
+
+    def add_pipe(self, name):
+        assert name == "sentencizer"
+
+def load(name):
+    return Pipeline()
+"""
+NEURALCOREF = """
+from spacy import Span
+
+class Cluster:
+    def __init__(self, mentions):
+        self.mentions = mentions
+
+def add_to_pipe(pipeline):
+    pipeline.clusters = lambda document: [Cluster([Span(document, 0, 1), Span(document, 4, 5)])]
+"""
+FASTCOREF = """
+class Prediction:
+    def __init__(self, text):
+        self.text = text
+
+    def get_clusters(self, as_strings):
+        return [[(0, 3), (self.text.index("She"), self.text.index("She") + 3)]]
+
+class FCoref:
+    def __init__(self, model_name_or_path, nlp, enable_progress_bar):
+        assert model_name_or_path == "mine"
+
+    def predict(self, texts):
+        return [Prediction(text) for text in texts]
+"""
+TEXT = "Ann saw it. She ran {} ."
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a script in a folder with small packages, on seven documents of which the fourth fails."""
+    for name, code in (("spacy", SPACY), ("neuralcoref", NEURALCOREF), ("fastcoref", FASTCOREF)):
+        (tmp_path / f"{name}.py").write_text(code)
+    documents = [
+        Document(f"d{n}", "train" if n % 2 else "test", None, (Section(None, TEXT.format("fail" if n == 3 else n)),))
+        for n in range(7)
+    ]
+    write_documents(tmp_path / "documents.parquet", documents, Provenance("c"))
+
+    def call(resolver, *words):
+        command = [sys.executable, str(SCRIPTS / f"resolve_{resolver}.py"), "--documents", "documents.parquet"]
+        return subprocess.run(
+            [*command, "--output", "out.parquet", "--model", "mine", *words],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(tmp_path), "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return call
+
+
+@pytest.mark.parametrize("resolver", ["neuralcoref", "fastcoref"])
+def test_what_they_write_is_the_contract(run, tmp_path, resolver):
+    done = run(resolver)
+    assert done.returncode == 0, done.stderr
+    found = list(read_resolved(tmp_path / "out.parquet"))
+    assert [some.id for some in found] == [f"d{n}" for n in range(7)]
+    assert found[3].error == "RuntimeError: no"
+    assert found[0].sentence_starts == (0, 12)
+    assert found[0].mentions == (Mention(0, 3, 0, 3, 0, False, True), Mention(12, 15, 12, 15, 0, True, True))
+
+
+def test_one_shard_or_one_split(run, tmp_path):
+    run("fastcoref", "--shard", "1", "--documents-per-shard", "3")
+    assert [some.id for some in read_resolved(tmp_path / "out.parquet")] == ["d3", "d4", "d5"]
+    run("fastcoref", "--split", "train")
+    assert [some.id for some in read_resolved(tmp_path / "out.parquet")] == ["d1", "d3", "d5"]
+
+
+def test_a_killed_job_goes_on_behind_its_finished_parts(run, tmp_path):
+    code = (SCRIPTS / "resolving.py").read_text().replace("AT_ONCE = 200", "AT_ONCE = 2")
+    (tmp_path / "resolving.py").write_text(code)
+    (tmp_path / "resolve_fastcoref.py").write_text((SCRIPTS / "resolve_fastcoref.py").read_text())
+    command = [sys.executable, "resolve_fastcoref.py", "--documents", "documents.parquet"]
+    command += ["--output", "out.parquet", "--model", "mine"]
+
+    def call():
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    whole = (tmp_path / "spacy.py").read_text()
+    (tmp_path / "spacy.py").write_text(
+        whole.replace(
+            "        document = Document(text)",
+            '        if "4" in text: import os; os._exit(9)\n        document = Document(text)',
+        )
+    )
+    assert call().returncode == 9
+    (tmp_path / "spacy.py").write_text(whole)
+    (tmp_path / "seen.txt").unlink()
+    assert call().returncode == 0
+    assert (tmp_path / "seen.txt").read_text().split() == ["4", "5", "6"]
+    assert len(list(read_resolved(tmp_path / "out.parquet"))) == 7
+    assert not (tmp_path / "out.parquet.parts").exists()
+
+
+@pytest.mark.parametrize("resolver", ["neuralcoref", "fastcoref"])
+def test_a_missing_package_is_one_sentence(run, tmp_path, resolver):
+    (tmp_path / "spacy.py").unlink()
+    done = run(resolver)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: the package 'spacy' is not installed here; run snakemake with")
+    assert f"envs/{resolver}.yaml" in done.stderr

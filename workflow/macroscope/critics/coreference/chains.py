@@ -1,0 +1,108 @@
+"""Chains: who is mentioned, in the order of the text (deng2022 §5 and Appendix G).
+
+A chain has a symbol for every mention of a person, and "." where a sentence starts. A pronoun keeps its surface; any
+other mention becomes the gender of its entity, by the majority of the pronouns that mean it: "Male", "Female",
+"Plural", or "None" where none of them tells.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from macroscope.critics.coreference.mentions import Mention, Resolved
+from macroscope.critics.coreference.windows import NO_ENTITY
+
+SENTENCE = "."
+MALE, FEMALE, PLURAL, NONE = "Male", "Female", "Plural", "None"
+GENDERS = {
+    **dict.fromkeys(("he", "him", "his", "himself"), MALE),
+    **dict.fromkeys(("she", "her", "hers", "herself"), FEMALE),
+    **dict.fromkeys(
+        ("they", "them", "their", "theirs", "themselves", "we", "us", "our", "ours", "ourselves", "you", "yourselves"),
+        PLURAL,
+    ),
+}
+"""Pronoun -> gender that it tells; "you" counts as plural, as in the released code."""
+NO_PERSON = frozenset({"it", "its", "itself"})
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The chain of a document.
+
+    Attributes
+    ----------
+    surfaces, entities
+        Of each symbol; the entity of "." is `windows.NO_ENTITY`. Entities are numbered by first appearance.
+    starts, ends
+        Characters of the text that each stands for: the head of the mention; both the same for ".".
+    invalid
+        Mentions that were left out, because they are empty or not within the text.
+    """
+
+    surfaces: tuple[str, ...] = ()
+    entities: tuple[int, ...] = ()
+    starts: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+    invalid: int = 0
+
+
+def chain_of(resolved: Resolved, text: str, single: str = "pronouns") -> Chain:
+    """Make the chain of a document.
+
+    Parameters
+    ----------
+    text
+        The document's.
+    single
+        What is kept of somebody who is mentioned once: "none" (as published: the resolver has no such clusters),
+        "pronouns" (a pronoun that means nobody else), "all".
+    """
+    valid = [mention for mention in resolved.mentions if _is_valid(mention, len(text))]
+    clusters: dict[int, list[Mention]] = defaultdict(list)
+    for mention in sorted(valid, key=lambda mention: mention.head_start):
+        clusters[mention.entity].append(mention)
+    kept = {number: mentions for number, mentions in clusters.items() if _is_kept(mentions, text, single)}
+    at: dict[
+        int, tuple[str, int, int]
+    ] = {}  # where several have one head, the cluster with the highest number is taken
+    for number in sorted(kept):
+        gender = gender_of(kept[number], text)
+        for mention in kept[number]:
+            surface = text[mention.head_start : mention.head_end] if mention.pronoun else gender
+            at[mention.head_start] = (surface, number, mention.head_end)
+    symbols = [(start, 0, SENTENCE, NO_ENTITY, start) for start in resolved.sentence_starts if 0 <= start <= len(text)]
+    symbols += [(start, 1, surface, number, end) for start, (surface, number, end) in at.items()]
+    symbols.sort()
+    numbers: dict[int, int] = {NO_ENTITY: NO_ENTITY}
+    entities = tuple(numbers.setdefault(entity, len(numbers) - 1) for *_, entity, _ in symbols)
+    return Chain(
+        tuple(surface for _, _, surface, *_ in symbols),
+        entities,
+        tuple(start for start, *_ in symbols),
+        tuple(end for *_, end in symbols),
+        len(resolved.mentions) - len(valid),
+    )
+
+
+def gender_of(mentions: Sequence[Mention], text: str) -> str:
+    """Gender that most pronouns of an entity tell; of as many, the one that was told first."""
+    votes: dict[str, int] = {}
+    for mention in mentions:
+        gender = GENDERS.get(text[mention.head_start : mention.head_end].lower())
+        if gender is not None:
+            votes[gender] = votes.get(gender, 0) + 1
+    return max(votes, key=lambda gender: votes[gender]) if votes else NONE
+
+
+def _is_valid(mention: Mention, length: int) -> bool:
+    return 0 <= mention.start <= mention.head_start < mention.head_end <= mention.end <= length
+
+
+def _is_kept(mentions: Sequence[Mention], text: str, single: str) -> bool:
+    """Whether a cluster is of a person, and mentioned often enough."""
+    if not any(
+        mention.person and text[mention.head_start : mention.head_end].lower() not in NO_PERSON for mention in mentions
+    ):
+        return False
+    return len(mentions) > 1 or single == "all" or (single == "pronouns" and mentions[0].pronoun)

@@ -1,0 +1,44 @@
+"""`macroscope critics evaluate-resolver`, `train-ranker`: what the resolver is worth, how its weights came about."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Gap = Annotated[Path | None, typer.Option("--gap", help="File of GAP (TSV).")]
+Gold = Annotated[
+    Path | None,
+    typer.Option(
+        "--gold", help="Clusters: CoNLL-2012 files, or LitBank's .ann and .txt; a folder, tar archive or file."
+    ),
+]
+
+
+def evaluate_resolver(
+    gap: Gap = None,
+    gold: Gold = None,
+    ranker: Annotated[str, typer.Option(help="learnt, or sieve.")] = "learnt",
+    weights: Annotated[Path | None, typer.Option(help="Weights of another ranker (JSON).")] = None,
+    output: Annotated[Path | None, typer.Option(help="CSV file to write.")] = None,
+) -> None:
+    """Measure the embedded resolver on gold data: F1 of GAP; MUC, B3, CEAF-e, LEA and the CoNLL mean."""
+    from macroscope.critics.coreference.evaluation.evaluating import evaluate_resolver as run
+
+    table = run(gap, gold, ranker, weights)
+    print(table.to_string(index=False, float_format=lambda value: f"{value:.1f}", na_rep="-"))
+    if output is not None:
+        table.to_csv(output, index=False)
+
+
+def train_ranker(
+    gap: Annotated[Path, typer.Option(help="File of GAP (TSV).")],
+    gold: Annotated[Path, typer.Option(help="Clusters, as evaluate-resolver takes them.")],
+    output: Annotated[Path, typer.Option(help="Weights to write (JSON).")],
+) -> None:
+    """Train the ranker of pronouns on the half of the gold data that is not held out."""
+    from macroscope.critics.coreference.evaluation.evaluating import train_ranker as run
+
+    run(gap, gold, output)
+
+
+COMMANDS = {"evaluate-resolver": evaluate_resolver, "train-ranker": train_ranker}

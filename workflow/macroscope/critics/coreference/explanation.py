@@ -1,0 +1,147 @@
+"""Why a system's chains are as likely as they are: n-grams, unlikely mentions, and the passages that they stand in."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from macroscope.critics.coreference.latents import chains_in, read_latents
+from macroscope.critics.coreference.ngram_tables import contributions, differences, unlikely
+from macroscope.critics.coreference.options import CoreferenceOptions
+from macroscope.critics.coreference.prior import ChainPrior, joined
+from macroscope.critics.coreference.windows import NO_ENTITY, STOP, Chains, windows
+from macroscope.documents import read_documents
+from macroscope.files import atomic, write_json
+
+UNLIKELY_SHOWN = 30
+PASSAGES = 6
+BEFORE, AFTER = 600, 300
+"""Characters of a passage before and after its most unlikely mention."""
+
+
+def explain(
+    texts: Path, latents: Path, control_latents: Path, prior: Path, *, options: CoreferenceOptions, output: Path
+) -> None:
+    """Write the evidence of a system.
+
+    contributions.csv (deng2022 Table 6), differences.csv (Tables 16 and 17), unlikely.csv (Table 15: the least likely
+    mentions, one a document, with id and excerpt), passages.json (Figures 10 to 13), failed.csv (documents on which the
+    resolver failed, and why).
+    """
+    model = ChainPrior.load(prior)
+    system = pd.concat(list(read_latents(latents)), ignore_index=True)
+    ours, theirs = chains_in(system, model.index), _chains(control_latents, model)
+    costs = -model.model.log_probabilities(ours)
+    worst = least_likely(ours, costs, UNLIKELY_SHOWN)
+    table = unlikely(model, windows(ours, model.model.packing)[worst], costs[worst])
+    rows = np.searchsorted(np.cumsum(ours.lengths), worst, side="right")
+    found = _texts(texts, system["id"].iloc[rows])
+    table = table.assign(
+        id=system["id"].iloc[rows].to_numpy(),
+        text=[
+            _excerpt(found[document["id"]], *_span(document, place))
+            for document, place in _places(system, ours, rows, worst)
+        ],
+    )
+    with atomic(output) as folder:
+        folder.mkdir()
+        contributions(model, theirs, ours).to_csv(folder / "contributions.csv", index=False)
+        differences(model, theirs, ours, options.least_count).to_csv(folder / "differences.csv", index=False)
+        table.to_csv(folder / "unlikely.csv", index=False)
+        failed = system.loc[system["error"].notna(), ["id", "error"]]
+        failed.to_csv(folder / "failed.csv", index=False)
+        shown = [
+            passage(found[document["id"]], document, costs[start : start + length], place, options.unlikely)
+            for (document, place), start, length in zip(
+                _places(system, ours, rows[:PASSAGES], worst[:PASSAGES]),
+                (np.cumsum(ours.lengths) - ours.lengths)[rows[:PASSAGES]],
+                ours.lengths[rows[:PASSAGES]],
+                strict=True,
+            )
+        ]
+        write_json(folder / "passages.json", shown)
+
+
+def least_likely(chains: Chains, costs: np.ndarray, most: int) -> np.ndarray:
+    """Places of the least likely mention of each document, the least likely document first."""
+    ends = np.cumsum(chains.lengths)
+    marked = np.where(chains.surfaces == STOP, -np.inf, costs)
+    worst = [
+        start + int(np.argmax(marked[start:end]))
+        for start, end in zip(ends - chains.lengths, ends, strict=True)
+        if end > start and np.isfinite(marked[start:end]).any()
+    ]
+    places = np.array(worst, dtype=np.int64)
+    return places[np.argsort(-costs[places], kind="stable")][:most]
+
+
+def passage(text: str, document: dict[str, Any], costs: np.ndarray, place: int, threshold: float) -> dict[str, Any]:
+    """A part of a text with its mentions: what the report shows.
+
+    Parameters
+    ----------
+    document
+        Row of the latents.
+    costs
+        Of the document's symbols, in nats.
+    place
+        Number of the symbol that the passage is about.
+    threshold
+        Nats above which a mention is marked.
+
+    Returns
+    -------
+    dict
+        title; pieces, each {text, group (entity, None for what is between), note, marked}.
+    """
+    starts, ends, entities = document["starts"], document["ends"], document["entities"]
+    first, last = max(0, starts[place] - BEFORE), min(len(text), ends[place] + AFTER)
+    pieces: list[dict[str, Any]] = []
+    at = first
+
+    def between(end: int) -> None:
+        if end > at:
+            pieces.append({"text": text[at:end], "group": None, "note": "", "marked": False})
+
+    for surface, entity, start, end, cost in zip(document["surfaces"], entities, starts, ends, costs, strict=True):
+        if entity == NO_ENTITY or start < first or end > last:
+            continue
+        between(start)
+        note = f"{surface}, {cost:.1f} nats"
+        pieces.append({"text": text[start:end], "group": int(entity), "note": note, "marked": bool(cost > threshold)})
+        at = end
+    between(last)
+    title = f"{document['id']}: {document['surfaces'][place]} costs {costs[place]:.1f} nats"
+    return {"title": title, "pieces": pieces}
+
+
+def _chains(latents: Path, prior: ChainPrior) -> Chains:
+    return joined([chains_in(table, prior.index) for table in read_latents(latents, ["surfaces", "entities"])])
+
+
+def _places(
+    system: pd.DataFrame, chains: Chains, rows: np.ndarray, places: np.ndarray
+) -> Iterable[tuple[dict[str, Any], int]]:
+    """(row of the latents, number of the symbol in its chain) of places in all chains."""
+    starts = np.cumsum(chains.lengths) - chains.lengths
+    for row, place in zip(rows, places, strict=True):
+        yield system.iloc[row].to_dict(), int(place - starts[row])
+
+
+def _texts(texts: Path, ids: Iterable[str]) -> dict[str, str]:
+    wanted = set(ids)
+    return {document.id: document.text for document in read_documents(texts) if document.id in wanted}
+
+
+def _span(document: dict[str, Any], place: int) -> tuple[int, int]:
+    return int(document["starts"][place]), int(document["ends"][place])
+
+
+def _excerpt(text: str, start: int, end: int, around: int = 110) -> str:
+    """Words around a mention, which stands in brackets."""
+    before, after = text[max(0, start - around) : start], text[end : end + around]
+    before = before if start <= around else "… " + before.partition(" ")[2]
+    after = after if end + around >= len(text) else after.rpartition(" ")[0] + " …"
+    return " ".join(f"{before}[{text[start:end]}]{after}".split())

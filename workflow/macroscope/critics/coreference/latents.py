@@ -1,0 +1,67 @@
+"""Latents of the coreference critic on disk: the chain of every document, a row each.
+
+Columns: `id`; `opening` (`documents.opening_of`); `in_domain`, whether the document is looked at; `error`, why the
+resolver failed on it, or null; `invalid`, mentions that were left out because they are empty or not within the text;
+and of the chain `surfaces`, `entities`, `starts`, `ends`, as `chains.Chain` has them (empty where there is none).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from macroscope.critics.coreference.chains import FEMALE, MALE, NONE, PLURAL
+from macroscope.critics.coreference.windows import PAD, STOP, UNKNOWN, Chains, flatten
+from macroscope.errors import MacroscopeError
+from macroscope.statistics.exchange import KEYS
+
+_LISTS = ("surfaces", "entities", "starts", "ends")
+LATENTS = pa.schema(
+    [
+        *(pa.field(name, pa.string(), nullable=False) for name in KEYS),
+        pa.field("in_domain", pa.bool_(), nullable=False),
+        pa.field("error", pa.string()),
+        pa.field("invalid", pa.int32(), nullable=False),
+        pa.field("surfaces", pa.list_(pa.string()), nullable=False),
+        *(pa.field(name, pa.list_(pa.int32()), nullable=False) for name in _LISTS[1:]),
+    ]
+)
+RESERVED = {STOP: ".", PAD: "<pad>", UNKNOWN: "<unknown>"}
+"""Surfaces that every vocabulary begins with."""
+
+
+def read_latents(path: Path, columns: Sequence[str] | None = None, at_once: int = 10_000) -> Iterator[pd.DataFrame]:
+    """Read latents, some documents at a time."""
+    try:
+        file = pq.ParquetFile(path)
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file of chains") from None
+    for batch in file.iter_batches(batch_size=at_once, columns=list(columns) if columns else None):
+        yield batch.to_pandas()
+
+
+def vocabulary_of(counts: Mapping[str, int], most: int) -> list[str]:
+    """Surfaces that a model knows: the reserved ones, the genders, and the most frequent of the others.
+
+    Parameters
+    ----------
+    counts
+        Surface -> how often the train split has it.
+    most
+        How many there may be.
+    """
+    known = [*RESERVED.values(), MALE, FEMALE, PLURAL, NONE]
+    others = sorted((-count, surface) for surface, count in counts.items() if surface not in known)
+    return [*known, *(surface for _, surface in others[: most - len(known)])]
+
+
+def chains_in(table: pd.DataFrame, index: dict[str, int]) -> Chains:
+    """Chains of some latents, with the numbers of their surfaces in a vocabulary."""
+    rows: list[tuple[Any, Any]] = [
+        ([index.get(surface, UNKNOWN) for surface in surfaces], entities)
+        for surfaces, entities in zip(table["surfaces"], table["entities"], strict=True)
+    ]
+    return flatten(rows)

@@ -1,0 +1,89 @@
+"""What a config implies for resolvers that work outside of this package: whose mentions are read where."""
+
+from typing import TYPE_CHECKING
+
+from macroscope.critics.coreference.options import CoreferenceOptions
+from macroscope.stages import Function, Wildcards, alternatives
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
+
+ELSEWHERE = ("fastcoref", "neuralcoref")
+"""Resolvers with an environment of their own."""
+OWN = "documents"
+"""What stands for a system where the corpus's own documents are meant."""
+
+
+class ResolverPlan:
+    """The mentions that are made, or brought, from outside.
+
+    Parameters
+    ----------
+    config
+        The config of the run.
+    results
+        Folder of its results.
+    """
+
+    def __init__(self, config: "Config", results: str) -> None:
+        self.config, self.results = config, results
+        self.size = config.documents_per_shard
+
+    def corpora(self) -> list[str]:
+        """Corpora that the critic looks at besides those of comparisons: none."""
+        return []
+
+    def corpora_read(self) -> list[str]:
+        """Corpora whose documents it reads besides: none."""
+        return []
+
+    def inputs(self, name: str, corpus: str) -> list[str]:
+        """Files that figures and report read besides: none."""
+        return []
+
+    def stage_input(self, critic: str, stage: str, name: str) -> str | Function | None:
+        """Where the input `mentions` of a stage is; None where the rules resolve.
+
+        Parameters
+        ----------
+        critic
+            Name of the critic or of a variant.
+        """
+        options = self._options(critic)
+        if options.resolver == "rules":
+            return None
+        if options.resolver == "files":
+            return lambda wildcards: str(options.mentions).format(
+                corpus=wildcards.corpus, system=OWN if stage == "train" else wildcards.system
+            )
+        place = f"{self.results}/critics/{critic}/{{corpus}}/mentions"
+        if stage == "train":
+            return f"{place}/{OWN}.parquet"
+        return f"{place}/{{system}}/{{shard}}.parquet" if self.size else f"{place}/{{system}}.parquet"
+
+    # ---- the rules of rules/critics/coreference.smk ----------------------------------------------------------------
+
+    def critics_with(self, resolver: str) -> str:
+        """Wildcard constraint: the critic and its variants that use a resolver."""
+        names = ("coreference", *self.config.variant_names())
+        mine = [name for name in names if name.partition("-")[0] == "coreference"]
+        return alternatives(name for name in mine if self._options(name).resolver == resolver)
+
+    def documents(self, wildcards: Wildcards) -> str:
+        """Documents that are resolved: the corpus's own, or a system's."""
+        system = wildcards.collection.partition("/")[0]
+        if system == OWN:
+            return f"{self.results}/corpora/{wildcards.corpus}/documents.parquet"
+        return f"{self.results}/systems/{wildcards.corpus}/{system}/samples.parquet"
+
+    def flags(self, wildcards: Wildcards) -> str:
+        """Which of them, and by which model, as words of the script's command line."""
+        system, _, shard = wildcards.collection.partition("/")
+        words = f"--model {self._options(wildcards.critic).model}"
+        if system == OWN:
+            return f"{words} --split train"
+        return f"{words} --shard {shard} --documents-per-shard {self.size}" if shard else words
+
+    def _options(self, critic: str) -> CoreferenceOptions:
+        options: CoreferenceOptions = self.config.critic(critic)
+        return options

@@ -1,0 +1,86 @@
+"""The prior: n-gram models of the chains of the train split."""
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from macroscope.critics.coreference.latents import chains_in, read_latents, vocabulary_of
+from macroscope.critics.coreference.ngrams import ChainModel
+from macroscope.critics.coreference.options import CoreferenceOptions
+from macroscope.critics.coreference.windows import Chains, Packing, most_surfaces
+from macroscope.files import atomic, read_json, write_json
+
+
+@dataclass(frozen=True)
+class ChainPrior:
+    """The model that judges, and that of the released code beside it.
+
+    Attributes
+    ----------
+    surfaces
+        All that the models know, the reserved ones first.
+    default, published
+        The models.
+    convention
+        "default" or "published": which one judges.
+    """
+
+    surfaces: list[str]
+    default: ChainModel
+    published: ChainModel
+    convention: str
+
+    @property
+    def model(self) -> ChainModel:
+        """The one that judges."""
+        return self.published if self.convention == "published" else self.default
+
+    @property
+    def index(self) -> dict[str, int]:
+        """Surface -> its number."""
+        return {surface: number for number, surface in enumerate(self.surfaces)}
+
+    @classmethod
+    def load(cls, folder: Path) -> "ChainPrior":
+        """Read what `fit_prior` wrote."""
+        about = read_json(folder / "prior.json")
+        default, published = (ChainModel.load(folder / f"{name}.npz") for name in ("default", "published"))
+        return cls(about["surfaces"], default, published, about["convention"])
+
+
+def fit_prior(inference: Path, *, options: CoreferenceOptions, output: Path) -> None:
+    """Fit the models; write default.npz, published.npz, prior.json (surfaces, convention, symbols, discounts)."""
+    tables = list(read_latents(inference / "chains.parquet", ["surfaces", "entities"]))
+    counted: Counter[str] = Counter()
+    for table in tables:
+        for surfaces in table["surfaces"]:
+            counted.update(surfaces)
+    surfaces = vocabulary_of(counted, most_surfaces(options.order))
+    index = {surface: number for number, surface in enumerate(surfaces)}
+    chains = joined([chains_in(table, index) for table in tables])
+    packing = Packing(options.order, len(surfaces))
+    models = {
+        "default": ChainModel.fit(chains, packing),
+        "published": ChainModel.fit(chains, packing, published=True),
+    }
+    with atomic(output) as folder:
+        folder.mkdir()
+        for name, model in models.items():
+            model.save(folder / f"{name}.npz")
+        about = {
+            "surfaces": surfaces,
+            "convention": options.convention,
+            "symbols": len(chains.surfaces),
+            "unknown_surfaces": len(counted) - len(set(counted) & set(surfaces)),
+            "discounts": {name: [table.discount for table in model.tables] for name, model in models.items()},
+        }
+        write_json(folder / "prior.json", about)
+
+
+def joined(parts: list[Chains]) -> Chains:
+    """All chains, one after the other."""
+    return Chains(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("surfaces", "entities", "lengths"))
+    )

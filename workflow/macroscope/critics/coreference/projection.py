@@ -1,0 +1,118 @@
+"""Projection onto chains: documents -> latents."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from macroscope.critics.coreference.chains import Chain, chain_of
+from macroscope.critics.coreference.domains import is_within
+from macroscope.critics.coreference.latents import LATENTS
+from macroscope.critics.coreference.mentions import Resolved, read_resolved
+from macroscope.critics.coreference.options import CoreferenceOptions
+from macroscope.critics.coreference.resolvers.rules.pronouns import by_sieve, learnt_ranker
+from macroscope.critics.coreference.resolvers.rules.resolve import resolve_text
+from macroscope.critics.signing import signed
+from macroscope.documents import Collection, Document
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
+from macroscope.progress import Progress
+
+Resolve = Callable[[Document], Resolved]
+
+
+def project(
+    texts: Collection, mentions: Path | None = None, *, signature: str, options: CoreferenceOptions, output: Path
+) -> None:
+    """Write the chain of every document; see `macroscope.critics.coreference.latents`.
+
+    Parameters
+    ----------
+    mentions
+        What another resolver found, if not the rules resolve.
+    signature
+        What the latents depend on; it goes into their metadata.
+    """
+    resolve = resolver_of(options, mentions, (document.id for document in texts) if mentions else ())
+    schema = signed(LATENTS, signature)
+    with (
+        atomic(output) as temporary,
+        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
+        Progress("resolve coreference", len(texts), "documents") as progress,
+    ):
+        for some in texts.batches():
+            writer.write_table(latents_of(some, resolve, options).cast(schema))
+            progress.advance(len(some))
+
+
+def resolver_of(options: CoreferenceOptions, mentions: Path | None, ids: Iterable[str] = ()) -> Resolve:
+    """Make the function that resolves a document: the rules, or a look at what another resolver found.
+
+    Parameters
+    ----------
+    ids
+        Of the documents that will be asked for, where another resolver was at work.
+
+    Raises
+    ------
+    MacroscopeError
+        By the function, where the other resolver has nothing of the document.
+    """
+    if options.resolver == "rules":
+        return partial(_by_rules, choose=by_sieve if options.ranker == "sieve" else learnt_ranker())
+    assert mentions is not None
+    return _Found(mentions, frozenset(ids)).of
+
+
+def latents_of(documents: Sequence[Document], resolve: Resolve, options: CoreferenceOptions) -> pa.Table:
+    """Latents of some documents, in their order. Those that are not in the domain are not resolved."""
+    within = is_within(options.domain)
+    rows = []
+    for document in documents:
+        looked_at = within(document)
+        resolved = resolve(document) if looked_at else Resolved(document.id)
+        chain = chain_of(resolved, document.text, options.single) if resolved.error is None else Chain()
+        rows.append(
+            {
+                "id": document.id,
+                "opening": document.opening,
+                "in_domain": looked_at,
+                "error": resolved.error,
+                "invalid": chain.invalid,
+                "surfaces": chain.surfaces,
+                "entities": chain.entities,
+                "starts": chain.starts,
+                "ends": chain.ends,
+            }
+        )
+    return pa.Table.from_pylist(rows, LATENTS)
+
+
+def _by_rules(document: Document, choose: Callable[..., object]) -> Resolved:
+    try:
+        return resolve_text(document.id, document.text, choose)  # type: ignore[arg-type]
+    except Exception as error:  # one document must not end the others; it is counted and named
+        return Resolved(document.id, error=f"{type(error).__name__}: {error}")
+
+
+class _Found:
+    """A look-up in a file of mentions: of the documents that are wanted, in about the order of the file."""
+
+    def __init__(self, path: Path, wanted: frozenset[str]) -> None:
+        self.path, self.wanted = path, wanted
+        self.rows = read_resolved(path)
+        self.waiting: dict[str, Resolved] = {}
+
+    def of(self, document: Document) -> Resolved:
+        while document.id not in self.waiting:
+            resolved = next(self.rows, None)
+            if resolved is None:
+                raise MacroscopeError(
+                    f"{self.path}: no mentions of document {document.id!r}; resolve all documents, with 'error' where"
+                    " that failed"
+                )
+            if resolved.id in self.wanted:
+                self.waiting[resolved.id] = resolved
+        return self.waiting.pop(document.id)

@@ -1,0 +1,148 @@
+"""What the resolvers with environments of their own share: documents in, a file of mentions out.
+
+Runs on Python 3.7 and later, with pyarrow and spaCy 2 or 3 and nothing of macroscope: the environments differ. The file
+is that of workflow/macroscope/critics/coreference/mentions.py. Finished parts stay beside the output until it is whole,
+and a killed job goes on behind them.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+AT_ONCE = 200
+MENTION = pa.struct(
+    [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("head_start", pa.int32()),
+        ("head_end", pa.int32()),
+        ("entity", pa.int32()),
+        ("pronoun", pa.bool_()),
+        ("person", pa.bool_()),
+    ]
+)
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("sentence_starts", pa.list_(pa.int32())),
+        pa.field("mentions", pa.list_(MENTION)),
+        pa.field("error", pa.string()),
+    ]
+)
+# The list of the released code (infer_coreference_chains.py of deng2022) tells these from other pronouns.
+NO_PERSON = ("it", "its", "cleaves")
+
+
+def arguments(description):
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--documents", required=True, help="documents or samples (Parquet)")
+    parser.add_argument("--output", required=True, help="file of mentions to write (Parquet)")
+    parser.add_argument("--model", default="", help="name or folder of the model")
+    parser.add_argument("--split", default="", help="only documents of this split")
+    parser.add_argument("--shard", type=int, default=0)
+    parser.add_argument("--documents-per-shard", type=int, default=0, help="0: all are one shard")
+    return parser.parse_args()
+
+
+def missing(package, environment):
+    """End with one sentence where a package is not there."""
+    sys.exit(
+        "error: the package '%s' is not installed here; run snakemake with --software-deployment-method conda, which"
+        " makes the environment %s, or set critics.coreference.resolver to 'rules'" % (package, environment)
+    )
+
+
+def run(given, resolve):
+    """Resolve all documents.
+
+    Parameters
+    ----------
+    given
+        The parsed command line.
+    resolve
+        Called with a list of texts; gives for each (spaCy document, clusters, each a list of spans of it), or an
+        exception.
+    """
+    folder = given.output + ".parts"
+    os.makedirs(folder, exist_ok=True)
+    parts = []
+    for number, documents in enumerate(batches(given)):
+        part = os.path.join(folder, "%06d.parquet" % number)
+        parts.append(part)
+        if not os.path.exists(part):
+            rows = [
+                row(name, text, found) for (name, text), found in zip(documents, resolve([t for _, t in documents]))
+            ]
+            write(part, [pa.Table.from_pydict({n: [r[n] for r in rows] for n in SCHEMA.names}, SCHEMA)])
+            print("resolved %d documents" % (number * AT_ONCE + len(rows)), file=sys.stderr)
+    write(given.output, (pq.read_table(part) for part in parts))
+    shutil.rmtree(folder)
+
+
+def batches(given):
+    """Yield lists of (id, text) of the documents that were asked for."""
+    size = given.documents_per_shard
+    first, last = (given.shard * size, (given.shard + 1) * size) if size else (0, float("inf"))
+    found, at = [], -1
+    for batch in pq.ParquetFile(given.documents).iter_batches(batch_size=1000, columns=["id", "split", "sections"]):
+        for document in rows_of(batch):
+            at += 1
+            if at >= last:
+                break
+            if at < first or (given.split and document["split"] != given.split):
+                continue
+            text = "\n".join(section["text"] for section in document["sections"])
+            found.append((document["id"], text))
+            if len(found) == AT_ONCE:
+                yield found
+                found = []
+    if found:
+        yield found
+
+
+def rows_of(batch):
+    """Rows of a batch of Parquet as dictionaries."""
+    columns = batch.to_pydict()
+    names = list(columns)
+    return [dict(zip(names, values)) for values in zip(*columns.values())]
+
+
+def row(name, text, found):
+    """A document of the contract; one that failed has an error and nothing else."""
+    if isinstance(found, Exception):
+        error = "%s: %s" % (type(found).__name__, found)
+        return {"id": name, "sentence_starts": [], "mentions": [], "error": error}
+    document, clusters = found
+    mentions = [mention(span, number) for number, cluster in enumerate(clusters) for span in cluster]
+    starts = [token.idx for token in document if token.i == 0 or token.is_sent_start]
+    return {"id": name, "sentence_starts": starts, "mentions": mentions, "error": None}
+
+
+def mention(span, entity):
+    """A mention of the contract, from a span of spaCy; a person is who has a personal pronoun or is named as one."""
+    head = span.root
+    pronoun = head.pos_ == "PRON" or head.tag_ in ("PRP", "PRP$")
+    pronoun = pronoun and head.lower_ not in NO_PERSON
+    return {
+        "start": span.start_char,
+        "end": span.end_char,
+        "head_start": head.idx,
+        "head_end": head.idx + len(head.text),
+        "entity": entity,
+        "pronoun": pronoun,
+        "person": pronoun or head.ent_type_ == "PERSON",
+    }
+
+
+def write(path, tables):
+    """Write tables to one file, whole or not at all."""
+    temporary = path + ".tmp"
+    with pq.ParquetWriter(temporary, SCHEMA) as writer:
+        for table in tables:
+            writer.write_table(table)
+    os.replace(temporary, path)
