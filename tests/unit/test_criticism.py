@@ -13,7 +13,8 @@ from macroscope.stages import Stage
 
 def _texts(path, number, titled=0):
     records = [
-        {"sections": [{"title": "life" if n < titled else None, "text": f"text number {n}"}]} for n in range(number)
+        {"sections": [{"title": "life" if n < titled else None, "text": f"He and she read text number {n}."}]}
+        for n in range(number)
     ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path

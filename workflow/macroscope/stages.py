@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from macroscope.errors import MacroscopeError, nearest
+from macroscope.paths import RESOURCES
 
 VALUES: dict[str, type] = {
     "corpus": str,
@@ -78,6 +79,8 @@ class Stage:
         What a job asks for otherwise.
     folder
         Whether the output is a folder.
+    resources
+        Names of the files and folders of the project's resources that it reads: an edit of these re-runs it.
     when
         "option=value": the stage takes part only where that option has that value; "" where it always does.
     """
@@ -90,6 +93,7 @@ class Stage:
     minutes: int = 60
     threads: int = 1
     folder: bool = False
+    resources: str = ""
     when: str = ""
 
     @property
@@ -111,6 +115,12 @@ class Stage:
     def options(self) -> tuple[str, ...]:
         """Names of the options that it looks at."""
         return tuple(self.uses.split())
+
+    @property
+    def resource_files(self) -> list[str]:
+        """Paths of the files of the project's resources that it reads."""
+        places = [RESOURCES / name for name in self.resources.split()]
+        return [str(path) for place in places for path in (sorted(place.iterdir()) if place.is_dir() else [place])]
 
     @property
     def conditions(self) -> tuple[tuple[str, str], ...]:

@@ -408,3 +408,38 @@ def test_a_variant_judges_beside_its_critic_with_options_of_its_own():
 def test_variants_are_checked(variants, critic, message):
     with pytest.raises(MacroscopeError, match=message):
         plan_of([{"corpus": "wiki", "critics": [critic]}], variants=variants)
+
+
+def test_resources_that_a_stage_reads_are_inputs_of_its_rule():
+    inputs = plan_of().critics.inputs("coreference", "project")
+    names = {path.rpartition("resources/")[2] for path in inputs["resource_files"]}
+    assert {"persons.yaml", "pronoun_weights.json", "stop_words/en.txt"} <= names
+    assert "resource_files" not in plan_of().critics.inputs("coreference", "score")
+
+
+@pytest.mark.parametrize(
+    ("shards", "options", "train", "project"),
+    [
+        (None, {}, None, None),
+        (None, {"resolver": "fastcoref"}, "documents.parquet", "{system}.parquet"),
+        (1000, {"resolver": "neuralcoref"}, "documents.parquet", "{system}/{shard}.parquet"),
+    ],
+)
+def test_mentions_are_read_where_a_resolver_puts_them(shards, options, train, project):
+    plan = plan_of(critics={"coreference": options}, documents_per_shard=shards).critics
+    for stage, expected in (("train", train), ("project", project)):
+        found = plan.inputs("coreference", stage).get("mentions")
+        assert found == (expected and f"results/default/critics/coreference/{{corpus}}/mentions/{expected}")
+
+
+def test_the_rules_know_english_alone():
+    with pytest.raises(MacroscopeError, match=r"critics\.coreference\.resolver: 'rules' knows English.*'german'"):
+        plan_of([{"corpus": "german", "critics": ["coreference"]}])
+
+
+def test_mentions_of_ones_own_are_found_by_corpus_and_system():
+    options = {"resolver": "files", "mentions": "mine/{corpus}/{system}.parquet"}
+    plan = plan_of(critics={"coreference": options}).critics
+    wildcards = names(corpus="wiki", system="lm")
+    assert plan.inputs("coreference", "project")["mentions"](wildcards) == "mine/wiki/lm.parquet"
+    assert plan.inputs("coreference", "train")["mentions"](wildcards) == "mine/wiki/documents.parquet"

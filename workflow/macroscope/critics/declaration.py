@@ -31,7 +31,11 @@ STAGES = (
 """Standard stages, in the order in which they run; docs/extending.md says what each is given and has to write. A stage
 of another name has a rule of its own in workflow/rules/critics/<critic>.smk."""
 
-COUNTED = {"documents": "documents", "titled": "documents with section titles"}
+COUNTED = {
+    "documents": "documents",
+    "titled": "documents with section titles",
+    "with_persons": "documents that say 'he' or 'she' at least twice",
+}
 """What can be counted of a user's reference texts before anything is run -> what a reader is told."""
 
 SHOWN = ("overview", "report")

@@ -20,6 +20,7 @@ from macroscope.paths import PROFILE, SNAKEFILE
 from macroscope.plan import Plan
 
 _MOST_COUNTED = 5000
+_PERSON = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 RUN = "criticism"
 CORPUS = "reference"
 
@@ -68,6 +69,7 @@ def _counted(reference: Sequence[Path], enough: Mapping[str, int]) -> dict[str, 
     for document in read_user_documents(reference, Provenance(CORPUS), 0.1, 0.2):
         counts["documents"] += 1
         counts["titled"] += any(section.title for section in document.sections)
+        counts["with_persons"] += len(_PERSON.findall(document.text)) > 1
         if all(counts[kind] >= least for kind, least in enough.items()) or counts["documents"] >= _MOST_COUNTED:
             break
     return counts

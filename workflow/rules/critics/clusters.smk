@@ -11,6 +11,7 @@ rule embed_corpus:
     """An embedding of every document of a corpus, with its label and its shares of stop words and symbols."""
     input:
         documents=probing.documents,
+        resource_files=plan.critics.stage("clusters", "embed_corpus").resource_files,
     output:
         "results/{run}/critics/clusters/{corpus}/probing/{encoder}.{side}.parquet",
     log:

@@ -51,7 +51,9 @@ CRITIC = Critic(
         ),
         "overview": Stage("figures:draw", reads="all_evidence probing"),
         "report": Stage("report:items", reads="all_evidence probing"),
-        "embed_corpus": Stage("probing:embed_corpus", reads="documents encoder", uses="probing", minutes=480),
+        "embed_corpus": Stage(
+            "probing:embed_corpus", reads="documents encoder", uses="probing", minutes=480, resources="stop_words"
+        ),
         "probe": Stage(
             "probing:probe",
             reads="embeddings reference? resampling signature",

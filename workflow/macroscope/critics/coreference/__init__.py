@@ -10,11 +10,12 @@ from macroscope.critics.declaration import Critic
 from macroscope.stages import Stage
 
 _RESOLVED = "resolver ranker model mentions domain single"
+_RESOURCES = "persons.yaml pronoun_weights.json stop_words"
 
 CRITIC = Critic(
     options="options:CoreferenceOptions",
     criticize={},
-    fewest={"documents": 50},
+    fewest={"with_persons": 50},
     theory_of=("people",),
     latents="id opening in_domain error invalid surfaces entities starts ends",
     statistics=(
@@ -31,9 +32,16 @@ CRITIC = Critic(
             minutes=720,
             threads=2,
             folder=True,
+            resources=_RESOURCES,
         ),
         "fit_prior": Stage("prior:fit_prior", reads="inference", uses="order convention", folder=True),
-        "project": Stage("projection:project", reads="texts mentions? signature", uses=_RESOLVED, minutes=240),
+        "project": Stage(
+            "projection:project",
+            reads="texts mentions? signature",
+            uses=_RESOLVED,
+            minutes=240,
+            resources=_RESOURCES,
+        ),
         "score": Stage("scoring:score", reads="latents prior", uses="unlikely"),
         "theory": Stage("theory:write_theory", reads="process prior order seed", uses="single"),
         "explain": Stage(

@@ -1,11 +1,14 @@
 """Options of the coreference critic (deng2022 §5, Appendix G)."""
 
 import re
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from macroscope.config.options import Options
+
+if TYPE_CHECKING:
+    from macroscope.config.schema import Config
 
 
 class Domain(Options):
@@ -76,3 +79,15 @@ class CoreferenceOptions(Options):
         if self.mentions is not None and "{system}" not in self.mentions:
             raise ValueError("'mentions' needs {system}: each system has mentions of its own")
         return self
+
+    def check(self, place: str, config: "Config") -> None:
+        """The rules know English."""
+        _, critic, *own = place.split(".")
+        name = "-".join([critic, *own])
+        for comparison in config.comparisons:
+            language = config.corpora[comparison.corpus].language if comparison.corpus in config.corpora else "en"
+            if name in comparison.critics and self.resolver == "rules" and language != "en":
+                raise ValueError(
+                    f"{place}.resolver: 'rules' knows English, and the corpus '{comparison.corpus}' is in '{language}';"
+                    " bring mentions of your own ('files')"
+                )

@@ -20,6 +20,7 @@ CRITIC = Critic(
             uses="unit language tokenizer",
             megabytes=4000,
             minutes=240,
+            resources="stop_words",
         ),
         "compare": Stage(
             "comparison:compare_latents",

@@ -35,6 +35,7 @@ CRITIC = Critic(
             minutes=2880,
             threads=2,
             folder=True,
+            resources="stop_words",
         ),
         "project": Stage(
             "projection:project", reads="texts inference signature", uses="convention", megabytes=4000, minutes=240
