@@ -25,7 +25,7 @@ def evaluate_resolver(
     from macroscope.critics.coreference.evaluation.evaluating import evaluate_resolver as run
 
     table = run(gap, gold, ranker, weights)
-    print(table.to_string(index=False, float_format=lambda value: f"{value:.1f}", na_rep="-"))
+    print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}", na_rep="-"))
     if output is not None:
         table.to_csv(output, index=False)
 

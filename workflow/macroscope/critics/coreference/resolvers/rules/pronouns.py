@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 from macroscope.critics.coreference.resolvers.rules.detection import Found
 from macroscope.critics.coreference.resolvers.rules.entities import Entities, Entity
@@ -89,9 +90,12 @@ class Ranker:
     ----------
     weights
         Name of a feature (`features`) -> its weight; a feature that is not there weighs nothing.
+    texts
+        Fingerprints of the texts that it was trained on.
     """
 
     weights: Mapping[str, float]
+    texts: frozenset[int] = frozenset()
 
     def __call__(self, asked: Question) -> Entity | None:
         """Return the best candidate, or None for somebody new."""
@@ -109,5 +113,11 @@ class Ranker:
 
 @cache
 def learnt_ranker(path: Path = WEIGHTS) -> Ranker:
-    """Read the project's ranker; `training` says what it was trained on."""
-    return Ranker(read_json(path)["weights"])
+    """Read the project's ranker; `training` says how it was trained."""
+    read = read_json(path)
+    return Ranker(read["weights"], frozenset(read["texts"]))
+
+
+def fingerprint(text: str) -> int:
+    """What a text is known by that was trained on."""
+    return crc32(text.encode())

@@ -38,20 +38,21 @@ class Answered:
     right: list[int]
 
 
-def train(documents: Sequence[GoldDocument], examples: Sequence[Example]) -> Ranker:
-    """Train a ranker.
+def train(documents: Sequence[GoldDocument], examples: Sequence[Example]) -> dict[str, float]:
+    """Train a ranker: the weights of its features.
 
     The pronouns before the one that is asked about are resolved by the ranker of the round before (first by the gold
     clusters, or by the sieve where there are none), so that it learns from texts as it will find them.
     """
     ranker: Ranker | None = None
+    weights: dict[str, float] = {}
     for _ in range(ROUNDS):
         questions = [found for document in documents for found in answered_in(document, ranker)]
         for example in examples:
             questions += GAP_WEIGHT * answered_by(example, ranker or by_sieve)
-        ranker = Ranker(fit(questions))
-    assert ranker is not None
-    return ranker
+        weights = fit(questions)
+        ranker = Ranker(weights)
+    return weights
 
 
 def answered_in(document: GoldDocument, ranker: Ranker | None) -> list[Answered]:
