@@ -68,6 +68,11 @@ def test_who_is_mentioned_once(single, expected):
     assert symbols(chain_of(found, text, single)) == expected
 
 
+@pytest.mark.parametrize("word", ["you", "I", "our", "its"])
+def test_of_other_pronouns_that_are_alone_nothing_is_kept(word):
+    assert symbols(chain_of(resolved(word, (word, 1, 0, True, True)), word)) == ["."]
+
+
 def test_the_gender_is_that_of_most_pronouns_and_of_as_many_the_first():
     text = "she he Kim his her"
     mentions = resolved(

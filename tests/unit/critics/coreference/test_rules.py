@@ -7,7 +7,7 @@ import pytest
 
 from macroscope.critics.coreference.chains import chain_of
 from macroscope.critics.coreference.evaluation.evaluating import evaluate_resolver
-from macroscope.critics.coreference.resolvers.rules.detection import Detector
+from macroscope.critics.coreference.resolvers.rules.detection import PRONOUN, Detector
 from macroscope.critics.coreference.resolvers.rules.lexicon import lexicon
 from macroscope.critics.coreference.resolvers.rules.pronouns import by_sieve, learnt_ranker
 from macroscope.critics.coreference.resolvers.rules.resolve import resolve_text
@@ -76,6 +76,13 @@ def test_what_a_name_is(text, names):
     detected = Detector(words, lexicon()).detect()
     found = [text[words.starts[m.first] : words.ends[m.last - 1]] for m in detected if m.kind == 0]
     assert found == names
+
+
+def test_pronouns_in_titles_are_none():
+    text = 'She sang "Your Song" at the Coal Mine of Film i Väst. "He left," I said. Her hat (His was new) fell.'
+    words = words_of(text)
+    found = [words.words[m.head] for m in Detector(words, lexicon()).detect() if m.kind == PRONOUN]
+    assert found == ["She", "Your", "He", "I", "Her"]
 
 
 def test_places_are_characters_of_the_text():

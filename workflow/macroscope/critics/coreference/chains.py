@@ -23,6 +23,9 @@ GENDERS = {
     ),
 }
 """Pronoun -> gender that it tells; "you" counts as plural, as in the released code."""
+_OF_NO_THIRD = ("we", "us", "our", "ours", "ourselves", "you", "yourselves")
+THIRD_PERSON = frozenset(GENDERS) - frozenset(_OF_NO_THIRD)
+"""Pronouns that mean somebody who was, or should have been, mentioned before."""
 NO_PERSON = frozenset({"it", "its", "itself"})
 
 
@@ -56,7 +59,7 @@ def chain_of(resolved: Resolved, text: str, single: str = "pronouns") -> Chain:
         The document's.
     single
         What is kept of somebody who is mentioned once: "none" (as published: the resolver has no such clusters),
-        "pronouns" (a pronoun that means nobody else), "all".
+        "pronouns" (a pronoun of the third person that means nobody else), "all".
     """
     valid = [mention for mention in resolved.mentions if _is_valid(mention, len(text))]
     clusters: dict[int, list[Mention]] = defaultdict(list)
@@ -101,8 +104,7 @@ def _is_valid(mention: Mention, length: int) -> bool:
 
 def _is_kept(mentions: Sequence[Mention], text: str, single: str) -> bool:
     """Whether a cluster is of a person, and mentioned often enough."""
-    if not any(
-        mention.person and text[mention.head_start : mention.head_end].lower() not in NO_PERSON for mention in mentions
-    ):
+    heads = [text[mention.head_start : mention.head_end].lower() for mention in mentions]
+    if not any(mention.person and head not in NO_PERSON for mention, head in zip(mentions, heads, strict=True)):
         return False
-    return len(mentions) > 1 or single == "all" or (single == "pronouns" and mentions[0].pronoun)
+    return len(mentions) > 1 or single == "all" or (single == "pronouns" and heads[0] in THIRD_PERSON)

@@ -57,7 +57,8 @@ class CoreferenceOptions(Options):
     domain: Domain | None = Field(None, description="Which documents are looked at; empty: all.")
     single: Literal["none", "pronouns", "all"] = Field(
         "pronouns",
-        description="Who is kept of those that are mentioned once: none (paper), pronouns that mean nobody else, all.",
+        description="Who is kept of those that are mentioned once: none (paper), pronouns of the third person that mean"
+        " nobody else, all.",
     )
     order: int = Field(5, ge=2, le=6, description="n of the n-gram model (paper: 5).")
     convention: Literal["default", "published"] = Field(

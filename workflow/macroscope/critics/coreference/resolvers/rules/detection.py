@@ -104,7 +104,7 @@ class Detector:
         at, end = 0, len(self.words)
         while at < end:
             flags, lower = self.flags[at], self.lower[at]
-            if lower in self.lexicon.pronouns and not (lower == "us" and self.words[at] == "US"):
+            if lower in self.lexicon.pronouns and self._is_pronoun(at):
                 self._pronoun(at)
                 at += 1
             elif self.upper[at] if self.cased else flags & (FIRST_NAME | TITLE):
@@ -117,6 +117,15 @@ class Detector:
         return self._with_groups()
 
     # ---- pronouns ------------------------------------------------------------------------------------------------
+
+    def _is_pronoun(self, at: int) -> bool:
+        """Whether a word is a pronoun, and not part of a title ("Your Song", "Coal Mine", "Film i Väst")."""
+        word = self.words[at]
+        if word == "i":
+            return not self.cased or "I" not in self.words
+        if word == "I" or not (self.cased and self.upper[at]) or at in self.opens:
+            return True
+        return not self.words[at - 1][0].isalnum() and self.words[at - 1] not in (*_POSSESSIVE, "(")
 
     def _pronoun(self, at: int) -> None:
         gender, role = self.lexicon.pronouns[self.lower[at]]
