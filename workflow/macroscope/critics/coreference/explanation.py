@@ -97,13 +97,14 @@ def passage(text: str, document: dict[str, Any], costs: np.ndarray, place: int, 
         title; pieces, each {text, group (entity, None for what is between), note, marked}.
     """
     starts, ends, entities = document["starts"], document["ends"], document["entities"]
-    first, last = max(0, starts[place] - BEFORE), min(len(text), ends[place] + AFTER)
+    first, last = _whole_words(text, int(starts[place]) - BEFORE, int(ends[place]) + AFTER)
     pieces: list[dict[str, Any]] = []
     at = first
 
     def between(end: int) -> None:
-        if end > at:
-            pieces.append({"text": text[at:end], "group": None, "note": "", "marked": False})
+        words = ("… " if at == first > 0 else "") + text[at:end] + (" …" if end == last < len(text) else "")
+        if words:
+            pieces.append({"text": words, "group": None, "note": "", "marked": False})
 
     for surface, entity, start, end, cost in zip(document["surfaces"], entities, starts, ends, costs, strict=True):
         if entity == NO_ENTITY or start < first or end > last:
@@ -115,6 +116,17 @@ def passage(text: str, document: dict[str, Any], costs: np.ndarray, place: int, 
     between(last)
     title = f"{document['id']}: {document['surfaces'][place]} costs {costs[place]:.1f} nats"
     return {"title": title, "pieces": pieces}
+
+
+def _whole_words(text: str, first: int, last: int) -> tuple[int, int]:
+    """Move the ends of a part of a text to where words begin and end, where these are near."""
+    if first > 0:
+        space = text.find(" ", first, first + 40)
+        first = first if space < 0 else space + 1
+    if last < len(text):
+        space = text.rfind(" ", last - 40, last)
+        last = last if space < 0 else space
+    return max(0, first), min(len(text), last)
 
 
 def _chains(latents: Path, prior: ChainPrior) -> Chains:

@@ -119,10 +119,12 @@ class Detector:
     # ---- pronouns ------------------------------------------------------------------------------------------------
 
     def _is_pronoun(self, at: int) -> bool:
-        """Whether a word is a pronoun, and not part of a title ("Your Song", "Coal Mine", "Film i Väst")."""
+        """Whether a word is a pronoun, and not part of a title ("Coal Mine", "Film i Väst") or the US."""
         word = self.words[at]
         if word == "i":
             return not self.cased or "I" not in self.words
+        if word == "US" and self.cased:
+            return False
         if word == "I" or not (self.cased and self.upper[at]) or at in self.opens:
             return True
         return not self.words[at - 1][0].isalnum() and self.words[at - 1] not in (*_POSSESSIVE, "(")
