@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.coreference.latents import chains_in, read_latents
+from macroscope.critics.coreference.latents import encoded_chains, read_latents
 from macroscope.critics.coreference.ngram_tables import contributions, differences, unlikely
 from macroscope.critics.coreference.options import CoreferenceOptions
-from macroscope.critics.coreference.prior import ChainPrior, joined
+from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import NO_ENTITY, STOP, Chains, windows
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
@@ -31,36 +31,30 @@ def explain(
     resolver failed, and why).
     """
     model = ChainPrior.load(prior)
-    system = pd.concat(list(read_latents(latents)), ignore_index=True)
-    ours, theirs = chains_in(system, model.index), _chains(control_latents, model)
+    ours, theirs = encoded_chains(latents, model.index), encoded_chains(control_latents, model.index)
     costs = -model.model.log_probabilities(ours)
     worst = least_likely(ours, costs, UNLIKELY_SHOWN)
+    starts = np.cumsum(ours.lengths) - ours.lengths
+    rows = np.searchsorted(starts, worst, side="right") - 1
+    documents = _rows(latents, rows)
+    found = _texts(texts, [document["id"] for document in documents])
     table = unlikely(model, windows(ours, model.model.packing)[worst], costs[worst])
-    rows = np.searchsorted(np.cumsum(ours.lengths), worst, side="right")
-    found = _texts(texts, system["id"].iloc[rows])
-    table = table.assign(
-        id=system["id"].iloc[rows].to_numpy(),
-        text=[
-            _excerpt(found[document["id"]], *_span(document, place))
-            for document, place in _places(system, ours, rows, worst)
-        ],
-    )
+    shown: list[dict[str, Any]] = []
+    excerpts: list[str] = []
+    for document, row, at in zip(documents, rows, worst, strict=True):
+        text, place = found[document["id"]], int(at - starts[row])
+        excerpts.append(_excerpt(text, int(document["starts"][place]), int(document["ends"][place])))
+        if len(shown) < PASSAGES:
+            own = costs[starts[row] : starts[row] + ours.lengths[row]]
+            shown.append(passage(text, document, own, place, options.unlikely))
     with atomic(output) as folder:
         folder.mkdir()
         contributions(model, theirs, ours).to_csv(folder / "contributions.csv", index=False)
         differences(model, theirs, ours, options.least_count).to_csv(folder / "differences.csv", index=False)
-        table.to_csv(folder / "unlikely.csv", index=False)
-        failed = system.loc[system["error"].notna(), ["id", "error"]]
-        failed.to_csv(folder / "failed.csv", index=False)
-        shown = [
-            passage(found[document["id"]], document, costs[start : start + length], place, options.unlikely)
-            for (document, place), start, length in zip(
-                _places(system, ours, rows[:PASSAGES], worst[:PASSAGES]),
-                (np.cumsum(ours.lengths) - ours.lengths)[rows[:PASSAGES]],
-                ours.lengths[rows[:PASSAGES]],
-                strict=True,
-            )
-        ]
+        table.assign(id=[document["id"] for document in documents], text=excerpts).to_csv(
+            folder / "unlikely.csv", index=False
+        )
+        _failed(latents).to_csv(folder / "failed.csv", index=False)
         write_json(folder / "passages.json", shown)
 
 
@@ -129,26 +123,25 @@ def _whole_words(text: str, first: int, last: int) -> tuple[int, int]:
     return max(0, first), min(len(text), last)
 
 
-def _chains(latents: Path, prior: ChainPrior) -> Chains:
-    return joined([chains_in(table, prior.index) for table in read_latents(latents, ["surfaces", "entities"])])
+def _rows(latents: Path, rows: np.ndarray) -> list[dict[str, Any]]:
+    """Rows of the latents by their numbers, in the order that is asked for."""
+    wanted, found, first = set(rows.tolist()), {}, 0
+    for table in read_latents(latents):
+        for row in sorted(wanted & set(range(first, first + len(table)))):
+            found[row] = table.iloc[row - first].to_dict()
+        first += len(table)
+    return [found[row] for row in rows.tolist()]
 
 
-def _places(
-    system: pd.DataFrame, chains: Chains, rows: np.ndarray, places: np.ndarray
-) -> Iterable[tuple[dict[str, Any], int]]:
-    """(row of the latents, number of the symbol in its chain) of places in all chains."""
-    starts = np.cumsum(chains.lengths) - chains.lengths
-    for row, place in zip(rows, places, strict=True):
-        yield system.iloc[row].to_dict(), int(place - starts[row])
+def _failed(latents: Path) -> pd.DataFrame:
+    """Documents on which the resolver failed: id, error."""
+    tables = [table[table["error"].notna()] for table in read_latents(latents, ["id", "error"])]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["id", "error"])
 
 
 def _texts(texts: Path, ids: Iterable[str]) -> dict[str, str]:
     wanted = set(ids)
     return {document.id: document.text for document in read_documents(texts) if document.id in wanted}
-
-
-def _span(document: dict[str, Any], place: int) -> tuple[int, int]:
-    return int(document["starts"][place]), int(document["ends"][place])
 
 
 def _excerpt(text: str, start: int, end: int, around: int = 110) -> str:

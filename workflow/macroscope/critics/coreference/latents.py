@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -65,3 +66,12 @@ def chains_in(table: pd.DataFrame, index: dict[str, int]) -> Chains:
         for surfaces, entities in zip(table["surfaces"], table["entities"], strict=True)
     ]
     return flatten(rows)
+
+
+def encoded_chains(path: Path, index: dict[str, int]) -> Chains:
+    """Chains of a file of latents, with the numbers of their surfaces: eight bytes a symbol, and no text."""
+    parts = [chains_in(table, index) for table in read_latents(path, ["surfaces", "entities"])]
+    if not parts:
+        return flatten([])
+    names = ("surfaces", "entities", "lengths")
+    return Chains(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

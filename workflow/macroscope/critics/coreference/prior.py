@@ -4,12 +4,10 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from macroscope.critics.coreference.latents import chains_in, read_latents, vocabulary_of
+from macroscope.critics.coreference.latents import encoded_chains, read_latents, vocabulary_of
 from macroscope.critics.coreference.ngrams import ChainModel
 from macroscope.critics.coreference.options import CoreferenceOptions
-from macroscope.critics.coreference.windows import Chains, Packing, most_surfaces
+from macroscope.critics.coreference.windows import Packing, most_surfaces
 from macroscope.files import atomic, read_json, write_json
 
 
@@ -52,14 +50,13 @@ class ChainPrior:
 
 def fit_prior(inference: Path, *, options: CoreferenceOptions, output: Path) -> None:
     """Fit the models; write default.npz, published.npz, prior.json (surfaces, convention, symbols, discounts)."""
-    tables = list(read_latents(inference / "chains.parquet", ["surfaces", "entities"]))
+    chains_file = inference / "chains.parquet"
     counted: Counter[str] = Counter()
-    for table in tables:
+    for table in read_latents(chains_file, ["surfaces"]):
         for surfaces in table["surfaces"]:
             counted.update(surfaces)
     surfaces = vocabulary_of(counted, most_surfaces(options.order))
-    index = {surface: number for number, surface in enumerate(surfaces)}
-    chains = joined([chains_in(table, index) for table in tables])
+    chains = encoded_chains(chains_file, {surface: number for number, surface in enumerate(surfaces)})
     packing = Packing(options.order, len(surfaces))
     models = {
         "default": ChainModel.fit(chains, packing),
@@ -77,10 +74,3 @@ def fit_prior(inference: Path, *, options: CoreferenceOptions, output: Path) -> 
             "discounts": {name: [table.discount for table in model.tables] for name, model in models.items()},
         }
         write_json(folder / "prior.json", about)
-
-
-def joined(parts: list[Chains]) -> Chains:
-    """All chains, one after the other."""
-    return Chains(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in ("surfaces", "entities", "lengths"))
-    )

@@ -1,11 +1,14 @@
 """Scores: how likely the chain of each document is under the prior."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from macroscope.critics.coreference.chains import FEMALE, GENDERS, MALE, PLURAL, SENTENCE
 from macroscope.critics.coreference.latents import chains_in, read_latents
@@ -40,11 +43,13 @@ def score(latents: Path, prior: Path, *, options: CoreferenceOptions, output: Pa
         Pairs of symbols that follow each other, entities numbered by first appearance: the divergences are of these.
     """
     model = ChainPrior.load(prior)
-    frames = [_scored(table, model, options) for table in read_latents(latents)]
-    if not frames:
+    scored = (_as_table(_scored(table, model, options)) for table in read_latents(latents))
+    first = next(scored, None)
+    if first is None:
         raise MacroscopeError(f"{latents}: no documents to score; the system produced none")
-    with atomic(output) as temporary:
-        pd.concat(frames, ignore_index=True).to_parquet(temporary, index=False)
+    with atomic(output) as temporary, pq.ParquetWriter(temporary, first.schema) as writer:
+        for table in chain([first], scored):
+            writer.write_table(table)
 
 
 def _scored(table: pd.DataFrame, prior: ChainPrior, options: CoreferenceOptions) -> pd.DataFrame:
@@ -80,6 +85,12 @@ def _scored(table: pd.DataFrame, prior: ChainPrior, options: CoreferenceOptions)
     found |= _share("without_mentions", mentions == 0, known)
     found["categories"] = pairs(chains, prior.surfaces)
     return pd.DataFrame(found)
+
+
+def _as_table(scores: pd.DataFrame) -> pa.Table:
+    """Scores with the types that they have whatever is in them."""
+    schema = pa.Schema.from_pandas(scores.drop(columns="categories"), preserve_index=False)
+    return pa.Table.from_pandas(scores, schema.append(pa.field("categories", pa.list_(pa.string()))))
 
 
 def pairs(chains: Chains, surfaces: list[str]) -> list[list[str]]:
