@@ -47,6 +47,8 @@ rule all:
 
 onstart:
     check_limits()
+    for check in CHECKS:
+        check()
     write_effective_config()
 
 

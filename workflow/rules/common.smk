@@ -47,6 +47,10 @@ wildcard_constraints:
     split="valid|test",
 
 
+CHECKS = []
+"""What is looked at before the first job runs; rule files add theirs."""
+
+
 def check_accepted():
     """Stop where older code is accepted of rules that are not there."""
     try:

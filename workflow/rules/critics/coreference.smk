@@ -4,9 +4,30 @@ Inputs: samples of the systems, documents of the corpora.
 Outputs: results/{run}/critics/{critic}/{corpus}/mentions/.
 """
 
+from importlib.util import find_spec
+
+from snakemake.settings.types import DeploymentMethod
+
 resolvers = plan.critics.own["coreference"]
 
-for resolver in ("fastcoref", "neuralcoref"):
+
+def check_resolvers():
+    """Stop at once where a resolver is asked for whose package no job would find."""
+    with_conda = (
+        DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
+    )
+    for resolver in resolvers.elsewhere():
+        if not with_conda and find_spec(resolver) is None:
+            raise WorkflowError(
+                f"critics.coreference.resolver: '{resolver}' is not installed here; run with --software-deployment-method"
+                f" conda, which makes the environment envs/{resolver}.yaml, or set it to 'rules'"
+            )
+
+
+CHECKS.append(check_resolvers)
+
+
+for resolver in resolvers.known:
 
     rule:
         name:
@@ -29,9 +50,11 @@ for resolver in ("fastcoref", "neuralcoref"):
             mem_mb=8000,
             runtime=480,
         params:
-            script=f"workflow/scripts/resolve_{resolver}.py",
+            code=resolvers.code(resolver),
+            resolver=resolver,
             flags=resolvers.flags,
         shell:
             """
-            python {params.script} --documents {input.documents:q} --output {output:q} {params.flags} 2> {log:q}
+            python "${{PYTHONPATH%%:*}}/scripts/resolve_{params.resolver}.py" --documents {input.documents:q} \
+                --output {output:q} {params.flags:q} 2> >(tee {log:q} >&2)
             """

@@ -79,9 +79,7 @@ def test_what_a_name_is(text, names):
 
 
 def test_pronouns_in_titles_are_none():
-    text = (
-        'She sang "Your Song" at the Coal Mine of Film i Väst. "He left," I said. Her hat (His) fell. US men [US] ran.'
-    )
+    text = 'She sang "Your Song" at the Coal Mine of Film i Väst. "He left," I said. Her hat (His) fell. US men [US].'
     words = words_of(text)
     found = [words.words[m.head] for m in Detector(words, lexicon()).detect() if m.kind == PRONOUN]
     assert found == ["She", "Your", "He", "I", "Her"]

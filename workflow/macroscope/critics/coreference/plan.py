@@ -1,8 +1,11 @@
 """What a config implies for resolvers that work outside of this package: whose mentions are read where."""
 
 from typing import TYPE_CHECKING
+from zlib import crc32
 
+from macroscope.critics import VARIANT
 from macroscope.critics.coreference.options import CoreferenceOptions
+from macroscope.paths import REPOSITORY
 from macroscope.stages import Function, Wildcards, alternatives
 
 if TYPE_CHECKING:
@@ -10,6 +13,8 @@ if TYPE_CHECKING:
 
 ELSEWHERE = ("fastcoref", "neuralcoref")
 """Resolvers with an environment of their own."""
+CRITIC = "coreference"
+SCRIPTS = REPOSITORY / "workflow" / "scripts"
 OWN = "documents"
 """What stands for a system where the corpus's own documents are meant."""
 
@@ -63,11 +68,25 @@ class ResolverPlan:
 
     # ---- the rules of rules/critics/coreference.smk ----------------------------------------------------------------
 
+    known = ELSEWHERE
+
+    def elsewhere(self) -> set[str]:
+        """Resolvers with environments of their own that a comparison asks for."""
+        asked = {critic for comparison in self.config.comparisons for critic in comparison.critics}
+        return {
+            resolver
+            for name in self._names()
+            if name in asked and (resolver := self._options(name).resolver) in ELSEWHERE
+        }
+
     def critics_with(self, resolver: str) -> str:
         """Wildcard constraint: the critic and its variants that use a resolver."""
-        names = ("coreference", *self.config.variant_names())
-        mine = [name for name in names if name.partition("-")[0] == "coreference"]
-        return alternatives(name for name in mine if self._options(name).resolver == resolver)
+        return alternatives(name for name in self._names() if self._options(name).resolver == resolver)
+
+    def code(self, resolver: str) -> str:
+        """What a resolver's script computes by: an edit re-runs it."""
+        scripts = [SCRIPTS / f"{name}.py" for name in (f"resolve_{resolver}", "resolving")]
+        return f"{crc32(b''.join(script.read_bytes() for script in scripts)):08x}"
 
     def documents(self, wildcards: Wildcards) -> str:
         """Documents that are resolved: the corpus's own, or a system's."""
@@ -76,13 +95,18 @@ class ResolverPlan:
             return f"{self.results}/corpora/{wildcards.corpus}/documents.parquet"
         return f"{self.results}/systems/{wildcards.corpus}/{system}/samples.parquet"
 
-    def flags(self, wildcards: Wildcards) -> str:
+    def flags(self, wildcards: Wildcards) -> list[str]:
         """Which of them, and by which model, as words of the script's command line."""
         system, _, shard = wildcards.collection.partition("/")
-        words = f"--model {self._options(wildcards.critic).model}"
+        words = ["--model", self._options(wildcards.critic).model]
         if system == OWN:
-            return f"{words} --split train"
-        return f"{words} --shard {shard} --documents-per-shard {self.size}" if shard else words
+            return [*words, "--split", "train"]
+        return [*words, "--shard", shard, "--documents-per-shard", str(self.size)] if shard else words
+
+    def _names(self) -> list[str]:
+        """Names of the critic and its variants."""
+        variants = (name for name in self.config.variant_names() if name.partition(VARIANT)[0] == CRITIC)
+        return [CRITIC, *variants]
 
     def _options(self, critic: str) -> CoreferenceOptions:
         options: CoreferenceOptions = self.config.critic(critic)
