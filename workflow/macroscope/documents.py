@@ -242,6 +242,11 @@ class Collection:
             if not left:
                 return
 
+    def ids(self) -> list[str]:
+        """Ids of its documents, without reading their texts."""
+        column = pq.read_table(self.path, columns=["id"]).column("id")
+        return list(column.slice(self.first, len(self)).to_pylist())
+
     def batches(self) -> Iterator[list[Document]]:
         """Its documents, `DOCUMENTS_AT_ONCE` at a time: the same lists whatever the number of shards."""
         return in_batches(self, DOCUMENTS_AT_ONCE)

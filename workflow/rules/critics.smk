@@ -35,7 +35,7 @@ for critic, stage in plan.critics.jobs():
             job=f"--critic {critic} --stage {stage}",
             inputs=input_flags(plan.critics.stage(critic, stage)),
             values=plan.critics.value_flags(critic, stage),
-            options=plan.critics.options(critic, stage),
+            options=plan.critics.options_of(critic, stage),
             shard=plan.critics.shard_flags(stage),
         shell:
             """

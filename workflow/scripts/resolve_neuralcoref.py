@@ -28,7 +28,7 @@ def main():
                 found.append(error)
         return found
 
-    run(given, resolve)
+    run(given, __file__, resolve)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ and a killed job goes on behind them.
 """
 
 import argparse
+import hashlib
 import os
+import pathlib
 import shutil
 import sys
 
@@ -33,8 +35,8 @@ SCHEMA = pa.schema(
         pa.field("error", pa.string()),
     ]
 )
-# The list of the released code (infer_coreference_chains.py of deng2022) tells these from other pronouns.
-NO_PERSON = ("it", "its", "cleaves")
+# The list of the released code (infer_coreference_chains.py of deng2022), and "itself".
+NO_PERSON = ("it", "its", "itself", "cleaves")
 
 
 def arguments(description):
@@ -57,62 +59,75 @@ def missing(package, environment):
     )
 
 
-def run(given, resolve):
+def run(given, script, resolve):
     """Resolve all documents.
 
     Parameters
     ----------
     given
         The parsed command line.
+    script
+        Path of the script that calls.
     resolve
         Called with a list of texts; gives for each (spaCy document, clusters, each a list of spans of it), or an
         exception.
     """
     folder = given.output + ".parts"
     os.makedirs(folder, exist_ok=True)
-    parts = []
-    for number, documents in enumerate(batches(given)):
-        part = os.path.join(folder, "%06d.parquet" % number)
+    code = digest(given.model, *[pathlib.Path(path).read_text("utf-8") for path in (script, __file__)])
+    parts, done = [], 0
+    for documents in batches(given):
+        # A part is known by all that it is made from: what is left of another run is of no use.
+        part = os.path.join(folder, "%s.parquet" % digest(code, *[word for pair in documents for word in pair]))
         parts.append(part)
         if not os.path.exists(part):
-            rows = [
-                row(name, text, found) for (name, text), found in zip(documents, resolve([t for _, t in documents]))
-            ]
+            texts = [text for _, text in documents]
+            rows = [row(name, found) for (name, _), found in zip(documents, resolve(texts))]
             write(part, [pa.Table.from_pydict({n: [r[n] for r in rows] for n in SCHEMA.names}, SCHEMA)])
-            print("resolved %d documents" % (number * AT_ONCE + len(rows)), file=sys.stderr)
+        done += len(documents)
+        print("resolved %d documents" % done, file=sys.stderr)
     write(given.output, (pq.read_table(part) for part in parts))
     shutil.rmtree(folder)
 
 
+def digest(*words):
+    """What some words are known by."""
+    found = hashlib.sha256()
+    for word in words:
+        found.update(word.encode("utf-8", "surrogatepass") + b"\0")
+    return found.hexdigest()[:32]
+
+
 def batches(given):
-    """Yield lists of (id, text) of the documents that were asked for."""
+    """Yield lists of (id, text) of the documents that were asked for; row groups before them are not read."""
     size = given.documents_per_shard
     first, last = (given.shard * size, (given.shard + 1) * size) if size else (0, float("inf"))
-    found, at = [], -1
-    for batch in pq.ParquetFile(given.documents).iter_batches(batch_size=1000, columns=["id", "split", "sections"]):
-        for document in rows_of(batch):
-            at += 1
-            if at >= last:
-                break
-            if at < first or (given.split and document["split"] != given.split):
-                continue
-            text = "\n".join(section["text"] for section in document["sections"])
-            found.append((document["id"], text))
-            if len(found) == AT_ONCE:
-                yield found
-                found = []
+    file = pq.ParquetFile(given.documents)
+    found, begin = [], 0
+    for group in range(file.num_row_groups):
+        end = begin + file.metadata.row_group(group).num_rows
+        if end > first and begin < last:
+            for at, document in enumerate(rows_of(file.read_row_group(group, ["id", "split", "sections"])), begin):
+                if not first <= at < last or (given.split and document["split"] != given.split):
+                    continue
+                text = "\n".join(section["text"] for section in document["sections"])
+                found.append((document["id"], text))
+                if len(found) == AT_ONCE:
+                    yield found
+                    found = []
+        begin = end
     if found:
         yield found
 
 
-def rows_of(batch):
-    """Rows of a batch of Parquet as dictionaries."""
-    columns = batch.to_pydict()
+def rows_of(table):
+    """Rows of a table as dictionaries."""
+    columns = table.to_pydict()
     names = list(columns)
     return [dict(zip(names, values)) for values in zip(*columns.values())]
 
 
-def row(name, text, found):
+def row(name, found):
     """A document of the contract; one that failed has an error and nothing else."""
     if isinstance(found, Exception):
         error = "%s: %s" % (type(found).__name__, found)

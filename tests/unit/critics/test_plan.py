@@ -421,8 +421,8 @@ def test_resources_that_a_stage_reads_are_inputs_of_its_rule():
     ("shards", "options", "train", "project"),
     [
         (None, {}, None, None),
-        (None, {"resolver": "fastcoref"}, "documents.parquet", "{system}.parquet"),
-        (1000, {"resolver": "neuralcoref"}, "documents.parquet", "{system}/{shard}.parquet"),
+        (None, {"resolver": "fastcoref"}, "split.train.parquet", "{system}.parquet"),
+        (1000, {"resolver": "neuralcoref"}, "split.train.parquet", "{system}/{shard}.parquet"),
     ],
 )
 def test_mentions_are_read_where_a_resolver_puts_them(shards, options, train, project):
@@ -437,9 +437,15 @@ def test_the_rules_know_english_alone():
         plan_of([{"corpus": "german", "critics": ["coreference"]}])
 
 
+def test_options_with_braces_are_no_pattern_of_wildcards():
+    """Snakemake takes braces in a parameter for wildcards, unless a function gives it."""
+    plan = plan_of(critics={"coreference": {"resolver": "files", "mentions": "mine/{system}.parquet"}}).critics
+    assert "{system}" in plan.options_of("coreference", "train")(names(corpus="wiki"))
+
+
 def test_mentions_of_ones_own_are_found_by_corpus_and_system():
     options = {"resolver": "files", "mentions": "mine/{corpus}/{system}.parquet"}
     plan = plan_of(critics={"coreference": options}).critics
     wildcards = names(corpus="wiki", system="lm")
     assert plan.inputs("coreference", "project")["mentions"](wildcards) == "mine/wiki/lm.parquet"
-    assert plan.inputs("coreference", "train")["mentions"](wildcards) == "mine/wiki/documents.parquet"
+    assert plan.inputs("coreference", "train")["mentions"](wildcards) == "mine/wiki/split.train.parquet"

@@ -257,6 +257,11 @@ class CriticsPlan:
         """Those options that a stage looks at, as JSON: nothing else re-runs it."""
         return as_json(self.config.critic(critic), self.stage(critic, stage).options)
 
+    def options_of(self, critic: str, stage: str) -> Function:
+        """Parameter function: the same; as a mere text, braces in it would be wildcards."""
+        options = self.options(critic, stage)
+        return lambda wildcards: options
+
     def signature(self, critic: str, stage: str | None = None) -> str:
         """Everything that changes what a stage writes (by default, the critic's numbers)."""
         last = stage or self.declared(critic).last()

@@ -86,7 +86,9 @@ def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[Cha
         for critic in dict.fromkeys(c for c, k, s in results.plan.critics.comparisons if (k, s) == (corpus, system)):
             rows_of_critic = rows_of(statistics, critic, corpus)
             own = rows_of_critic[rows_of_critic["system"] == system]
-            row["n"] = own["n_candidate"].max()
+            # Of scores those that are judged, which may be fewer than there are texts.
+            judged = own[own["statistic"] == "latent_ppl"] if critic_named(critic).data.scores else own
+            row["n"] = max(row.get("n", 0), judged["n_candidate"].max())
             row["partners"] = max(row.get("partners", 0), own["signature"].map(partners_in).max())
             declared = critic_named(critic)
             if declared.data.scores:

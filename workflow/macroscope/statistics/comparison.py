@@ -50,7 +50,11 @@ def compare_files(
 
 
 def category_table(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
-    """Divergences between the categories of two collections, any number of them a document; columns as of `compare`."""
+    """Divergences between the categories of two collections, any number of them a document; columns as of `compare`.
+
+    A document whose categories are null was not looked at: it counts for nothing, and is not exchanged.
+    """
+    reference, candidate = (side[side[CATEGORIES].notna()] for side in (reference, candidate))
     documents = pd.concat([reference[CATEGORIES], candidate[CATEGORIES]], ignore_index=True)
     codes, names = pd.factorize(documents.explode().to_numpy())
     rows = np.repeat(np.arange(len(documents)), documents.map(len).clip(lower=1))

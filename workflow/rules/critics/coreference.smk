@@ -8,6 +8,8 @@ from importlib.util import find_spec
 
 from snakemake.settings.types import DeploymentMethod
 
+from macroscope.critics.coreference.plan import ELSEWHERE
+
 resolvers = plan.critics.own["coreference"]
 
 
@@ -19,7 +21,7 @@ def check_resolvers():
     for resolver in resolvers.elsewhere():
         if not with_conda and find_spec(resolver) is None:
             raise WorkflowError(
-                f"critics.coreference.resolver: '{resolver}' is not installed here; run with --software-deployment-method"
+                f"resolver '{resolver}' of the coreference critic: it is not installed here; run with --software-deployment-method"
                 f" conda, which makes the environment envs/{resolver}.yaml, or set it to 'rules'"
             )
 
@@ -27,7 +29,7 @@ def check_resolvers():
 CHECKS.append(check_resolvers)
 
 
-for resolver in resolvers.known:
+for resolver in ELSEWHERE:
 
     rule:
         name:
@@ -42,13 +44,14 @@ for resolver in resolvers.known:
             f"logs/{{run}}/resolve_{resolver}/{{critic}}/{{corpus}}/{{collection}}.tsv"
         wildcard_constraints:
             critic=resolvers.critics_with(resolver),
-            collection=r"[A-Za-z0-9_-]+(/\d+)?",
+            collection=r"[A-Za-z0-9_.-]+(/\d+)?",
         conda:
             f"../../../envs/{resolver}.yaml"
         threads: 2
         resources:
             mem_mb=8000,
             runtime=480,
+            gpu=resolvers.gpus(resolver),
         params:
             code=resolvers.code(resolver),
             resolver=resolver,

@@ -110,8 +110,9 @@ def test_empty_and_outside_mentions_are_counted_and_overlapping_ones_are_not():
         Mention(8, 99, 90, 99, 0, True, True),
         Mention(-1, 3, 0, 3, 1, False, True),
     )
+    nobody = (Mention(0, 3, 0, 3, -1, False, True),)
     overlapping = (Mention(0, 11, 8, 11, 0, True, True),)
-    chain = chain_of(Resolved("x", (0, 999), (*good, *bad, *overlapping)), text)
-    assert chain.invalid == 3
+    chain = chain_of(Resolved("x", (0, 999), (*good, *bad, *nobody, *overlapping)), text)
+    assert chain.invalid == 5  # one of them is the beginning of a sentence outside of the text
     assert symbols(chain) == [".", "Female:0", "her:0"]
     assert [text[a:b] for a, b in zip(chain.starts, chain.ends, strict=True)] == ["", "Ann", "her"]

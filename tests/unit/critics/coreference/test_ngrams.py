@@ -3,8 +3,10 @@
 from collections import Counter, defaultdict
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from macroscope.critics.coreference.latents import chains_in
 from macroscope.critics.coreference.ngrams import FLOOR, ChainModel
 from macroscope.critics.coreference.windows import (
     NO_ENTITY,
@@ -205,3 +207,9 @@ def test_chains_may_be_empty():
     chains = flatten([([], []), ([STOP], [NO_ENTITY]), ([], [])])
     model = ChainModel.fit(chains, Packing(5, 5))
     assert len(model.log_probabilities(chains)) == 1
+
+
+def test_a_pronoun_that_is_written_like_a_reserved_surface_is_unknown():
+    index = {".": STOP, "<pad>": PAD, "<unknown>": UNKNOWN, "he": 3}
+    table = pd.DataFrame({"surfaces": [[".", "he", ".", "<pad>"]], "entities": [[NO_ENTITY, 0, 0, 1]]})
+    assert chains_in(table, index).surfaces.tolist() == [STOP, 3, UNKNOWN, UNKNOWN]

@@ -21,6 +21,8 @@ from macroscope.critics.coreference.theory import true_mentions, write_theory
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
+from macroscope.statistics.comparison import category_table
+from macroscope.statistics.latent import Resampling
 
 RULES = CoreferenceOptions()
 FILES = CoreferenceOptions(resolver="files", mentions="{system}.parquet")
@@ -59,13 +61,26 @@ def test_the_domain_is_a_rule_for_all_texts(tmp_path):
     assert projected(tmp_path, of_text(*texts), within)["in_domain"].tolist() == [True, True, True, True, False]
 
 
+def test_phrases_and_words_with_hyphens_are_words(tmp_path):
+    texts = ("A science fiction story.", "A sci-fi science fiction story.", "A science book.", "Unscience fictional.")
+    domain = Domain(pattern=".*", words=["science fiction"], without=["sci-fi"])
+    table = projected(tmp_path, of_text(*texts), CoreferenceOptions(domain=domain))
+    assert table["in_domain"].tolist() == [True, False, False, False]
+
+
 def test_a_pattern_that_is_none_is_one_sentence():
     with pytest.raises(ValueError, match="is no regular expression"):
         Domain(pattern="(")
 
 
 @pytest.mark.parametrize(
-    "options", [{"resolver": "files"}, {"mentions": "{system}.parquet"}, {"resolver": "files", "mentions": "x.parquet"}]
+    "options",
+    [
+        {"resolver": "files"},
+        {"mentions": "{system}.parquet"},
+        {"resolver": "files", "mentions": "x.parquet"},
+        {"resolver": "files", "mentions": "{system}/{shard}.parquet"},
+    ],
 )
 def test_mentions_of_ones_own_need_their_place(options):
     with pytest.raises(ValueError, match="mentions"):
@@ -92,6 +107,30 @@ def test_mentions_that_lack_a_document_are_one_sentence(tmp_path):
     write_resolved(tmp_path / "mentions.parquet", [Resolved("0", (0,))])
     with pytest.raises(MacroscopeError, match="no mentions of document '1'"):
         projected(tmp_path, of_text("Ann.", "Bob."), FILES, tmp_path / "mentions.parquet")
+
+
+def test_mentions_of_others_do_not_pile_up(tmp_path):
+    """Of documents that are not looked at, nothing is kept."""
+    documents = [Document(str(n), "test", None, (Section(None, "film" if n % 9 == 0 else "x"),)) for n in range(90)]
+    write_resolved(tmp_path / "mentions.parquet", [Resolved(str(n), (0,)) for n in range(90)])
+    options = FILES.model_copy(update={"domain": Domain(pattern="film")})
+    found = projection.resolver_of(options, tmp_path / "mentions.parquet", [d.id for d in documents])
+    projection.latents_of(documents, found, options)
+    assert not found.waiting
+    assert len(found.passed) < 9  # those behind the last one that was looked at
+
+
+def test_mentions_that_are_there_twice_are_one_sentence(tmp_path):
+    write_resolved(tmp_path / "mentions.parquet", [Resolved("1", (0,)), Resolved("1", (0,)), Resolved("0", (0,))])
+    with pytest.raises(MacroscopeError, match="document '1' is there twice"):
+        projected(tmp_path, of_text("Ann.", "Bob."), FILES, tmp_path / "mentions.parquet")
+
+
+def test_a_null_among_sentence_starts_is_one_sentence(tmp_path):
+    table = projection.pa.Table.from_pylist([{"id": "0", "sentence_starts": [0, None], "mentions": []}])
+    pq.write_table(table, tmp_path / "mentions.parquet")
+    with pytest.raises(MacroscopeError, match="a null among 'sentence_starts'"):
+        projected(tmp_path, of_text("Ann."), FILES, tmp_path / "mentions.parquet")
 
 
 def test_a_file_that_is_none_of_mentions_is_one_sentence(tmp_path):
@@ -249,8 +288,9 @@ def test_scores_are_those_of_the_model(judged):
     assert (scores["units_mentions"] == latents["surfaces"].map(lambda some: sum(s != "." for s in some))).all()
     assert (scores["nll_mentions"] < scores["nll"]).all()
     assert scores["count_male_mention"].sum() + scores["count_female_mention"].sum() == scores["units_mentions"].sum()
-    assert scores["categories"].map(len).equals(scores["units"].astype(int))
-    assert scores["categories"].iloc[0][0] == "<pad> ."
+    assert scores["categories"].map(len).equals(scores["units"].astype(int) - 1)
+    assert scores["categories"].iloc[0][0] in (". Male:0", ". Female:0")
+    assert (scores["count_pronoun"] < scores["of_pronoun"]).all()
 
 
 def test_what_is_not_looked_at_is_counted_and_costs_nothing(judged, tmp_path):
@@ -274,9 +314,51 @@ def test_what_is_not_looked_at_is_counted_and_costs_nothing(judged, tmp_path):
     scores = pd.read_parquet(tmp_path / "s.parquet").set_index("id")
     assert scores["nll"].isna().tolist() == [True, True, False, False, True]
     assert scores["nll_mentions"].isna().tolist() == [True, True, False, True, True]
+    assert scores["categories"].isna().tolist() == [True, True, False, False, True]
     assert (scores["count_in_domain"].sum(), scores["of_in_domain"].sum()) == (4, 5)
     assert (scores["count_resolver_failed"].sum(), scores["of_resolver_failed"].sum()) == (1, 4)
     assert (scores["count_without_mentions"].sum(), scores["of_without_mentions"].sum()) == (1, 2)
+
+
+def test_first_and_second_persons_are_pronouns_too(judged, tmp_path):
+    text = "I woke up. I took my coat. You saw your dog and my cat."
+    projected(tmp_path, of_text(text))
+    score(tmp_path / "latents.parquet", judged / "prior", options=RULES, output=tmp_path / "scores.parquet")
+    (row,) = pd.read_parquet(tmp_path / "scores.parquet").to_dict("records")
+    assert row["count_pronoun"] == row["of_pronoun"] == 6
+
+
+def test_a_system_without_any_chain_has_evidence_all_the_same(judged, tmp_path):
+    options = FILES.model_copy(update={"domain": Domain(pattern="nothing of the kind")})
+    texts = Collection(judged / "merged.parquet")
+    project(texts, judged / "merged.mentions", signature="", options=options, output=tmp_path / "latents.parquet")
+    output = tmp_path / "evidence"
+    explain(
+        judged / "merged.parquet",
+        tmp_path / "latents.parquet",
+        judged / "process.latents",
+        judged / "prior",
+        options=options,
+        output=output,
+    )
+    for name in ("contributions", "differences", "unlikely"):
+        assert "z_1" in pd.read_csv(output / f"{name}.csv").columns
+    score(tmp_path / "latents.parquet", judged / "prior", options=options, output=tmp_path / "scores.parquet")
+    scores = pd.read_parquet(tmp_path / "scores.parquet")
+    assert scores["nll"].isna().all()
+    assert scores["count_in_domain"].sum() == 0
+
+
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_texts_outside_of_the_domain_make_no_difference(judged, share):
+    """Divergences are between the texts that are looked at, however many others there are on a side."""
+    scores = pd.read_parquet(judged / "process.scores")
+    halves = [scores.iloc[::2].copy(), scores.iloc[1::2].copy()]
+    rng = np.random.default_rng(1)
+    halves[1]["categories"] = halves[1]["categories"].where(rng.random(len(halves[1])) < share, None)
+    table = category_table(*halves, Resampling(resamples=100, permutations=199)).set_index("statistic")
+    assert table.loc["jensen_shannon", "p_value"] > 0.05
+    assert table.loc["jensen_shannon", "n_candidate"] == halves[1]["categories"].notna().sum()
 
 
 def test_evidence_adds_up_to_the_difference(judged, tmp_path):
@@ -301,7 +383,8 @@ def test_evidence_adds_up_to_the_difference(judged, tmp_path):
     unlikely = pd.read_csv(tmp_path / "evidence" / "unlikely.csv", keep_default_na=False)
     assert unlikely["id"].is_unique
     assert unlikely["cost"].is_monotonic_decreasing
-    assert (unlikely["likely_cost"] < unlikely["cost"]).all()
+    assert (unlikely["likely_cost"] <= unlikely["cost"]).all()
+    assert not (unlikely["likely"] == ".").any()
     assert unlikely["text"].str.contains(r"\[.+\]").all()
 
     differences = pd.read_csv(tmp_path / "evidence" / "differences.csv", keep_default_na=False)

@@ -142,6 +142,20 @@ def test_time_grows_with_the_length_and_no_faster():
     assert seconds(22_000) < 40 * short
 
 
+def test_dialogue_takes_no_longer_than_other_text():
+    """Every quotation has an "I" and a "you" of its own: four times as long takes no more than eight times as long."""
+    line = "“I saw you,” said Ann. He left her. i know. "
+
+    def seconds(number):
+        start = time.perf_counter()
+        resolve_text("x", line * number, learnt_ranker())
+        return time.perf_counter() - start
+
+    seconds(100)
+    short = min(seconds(800) for _ in range(3))
+    assert seconds(3200) < 8 * short
+
+
 def test_on_gold_data_it_is_better_than_the_sieve_of_lee_et_al(real_text):
     """GAP (Webster et al. 2018): the deterministic sieve of Lee et al. (2013) has an F1 of 50.5."""
     gap, gold = real_text("gap_coreference/gap-development.tsv"), real_text("litbank_coref/litbank_coref.tar.xz")

@@ -91,6 +91,8 @@ class FCoref:
         assert model_name_or_path == "mine"
 
     def predict(self, texts):
+        if any("fail" in text for text in texts):
+            raise RuntimeError("no")
         return [Prediction(text) for text in texts]
 """
 TEXT = "Ann saw it. She ran {} ."

@@ -270,7 +270,7 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
         JSON Lines file to write; see `corpora.simulated.texts`.
     truth
         Folder: process.json (the process), documents.parquet (each story's id and text, as extraction and the filters
-        should deliver it), mentions.parquet (id, sentence_starts, mentions: who is meant where).
+        should deliver it), mentions.parquet (who is meant where, as resolvers of coreference write it).
     """
     process = people_process()
     write_json(truth / "process.json", process.to_json())
@@ -279,7 +279,14 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
     stories = simulate_stories(process, "process", options.documents, seed)
     rows = [
-        {"id": document.id, "sentence_starts": story.sentence_starts, "mentions": [asdict(m) for m in story.mentions]}
+        {
+            "id": document.id,
+            "sentence_starts": story.sentence_starts,
+            "mentions": [
+                asdict(mention) | {"head_start": mention.start, "head_end": mention.end, "person": True}
+                for mention in story.mentions
+            ],
+        }
         for document, story in zip(documents, stories, strict=True)
     ]
     pq.write_table(pa.Table.from_pylist(rows), truth / "mentions.parquet")

@@ -19,6 +19,7 @@ CRITIC = Critic(
     theory_of=("people",),
     latents="id opening in_domain error invalid surfaces entities starts ends",
     statistics=(
+        "scoring:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",
     ),

@@ -14,6 +14,8 @@ from macroscope.critics.coreference.windows import NO_ENTITY
 
 SENTENCE = "."
 MALE, FEMALE, PLURAL, NONE = "Male", "Female", "Plural", "None"
+LABELS = (MALE, FEMALE, PLURAL, NONE)
+"""What mentions become that are no pronouns."""
 GENDERS = {
     **dict.fromkeys(("he", "him", "his", "himself"), MALE),
     **dict.fromkeys(("she", "her", "hers", "herself"), FEMALE),
@@ -40,7 +42,8 @@ class Chain:
     starts, ends
         Characters of the text that each stands for: the head of the mention; both the same for ".".
     invalid
-        Mentions that were left out, because they are empty or not within the text.
+        Mentions and beginnings of sentences that were left out: they are empty or not within the text, their head
+        cuts a word, or they have no number of an entity (0 or more).
     """
 
     surfaces: tuple[str, ...] = ()
@@ -61,7 +64,7 @@ def chain_of(resolved: Resolved, text: str, single: str = "pronouns") -> Chain:
         What is kept of somebody who is mentioned once: "none" (as published: the resolver has no such clusters),
         "pronouns" (a pronoun of the third person that means nobody else), "all".
     """
-    valid = [mention for mention in resolved.mentions if _is_valid(mention, len(text))]
+    valid = [mention for mention in resolved.mentions if _is_valid(mention, text)]
     clusters: dict[int, list[Mention]] = defaultdict(list)
     for mention in sorted(valid, key=lambda mention: mention.head_start):
         clusters[mention.entity].append(mention)
@@ -74,7 +77,8 @@ def chain_of(resolved: Resolved, text: str, single: str = "pronouns") -> Chain:
         for mention in kept[number]:
             surface = text[mention.head_start : mention.head_end] if mention.pronoun else gender
             at[mention.head_start] = (surface, number, mention.head_end)
-    symbols = [(start, 0, SENTENCE, NO_ENTITY, start) for start in resolved.sentence_starts if 0 <= start <= len(text)]
+    starts = [start for start in resolved.sentence_starts if 0 <= start <= len(text)]
+    symbols = [(start, 0, SENTENCE, NO_ENTITY, start) for start in starts]
     symbols += [(start, 1, surface, number, end) for start, (surface, number, end) in at.items()]
     symbols.sort()
     numbers: dict[int, int] = {NO_ENTITY: NO_ENTITY}
@@ -84,7 +88,7 @@ def chain_of(resolved: Resolved, text: str, single: str = "pronouns") -> Chain:
         entities,
         tuple(start for start, *_ in symbols),
         tuple(end for *_, end in symbols),
-        len(resolved.mentions) - len(valid),
+        len(resolved.mentions) - len(valid) + len(resolved.sentence_starts) - len(starts),
     )
 
 
@@ -98,8 +102,17 @@ def gender_of(mentions: Sequence[Mention], text: str) -> str:
     return max(votes, key=lambda gender: votes[gender]) if votes else NONE
 
 
-def _is_valid(mention: Mention, length: int) -> bool:
-    return 0 <= mention.start <= mention.head_start < mention.head_end <= mention.end <= length
+def _is_valid(mention: Mention, text: str) -> bool:
+    """Whether a mention lies within the text, and its head is whole words."""
+    start, end = mention.head_start, mention.head_end
+    places = (0, mention.start, start, end, mention.end, len(text))
+    if list(places) != sorted(places) or start == end or mention.entity < 0:
+        return False
+    if text[start].isspace() or text[end - 1].isspace():
+        return False
+    cut_before = start > 0 and text[start - 1].isalpha() and text[start].isalpha()
+    cut_behind = end < len(text) and text[end - 1].isalpha() and text[end].isalpha()
+    return not (cut_before or cut_behind)
 
 
 def _is_kept(mentions: Sequence[Mention], text: str, single: str) -> bool:

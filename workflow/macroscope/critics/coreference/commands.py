@@ -24,6 +24,8 @@ def evaluate_resolver(
     """Measure the embedded resolver on gold data: F1 of GAP; MUC, B3, CEAF-e, LEA and the CoNLL mean."""
     from macroscope.critics.coreference.evaluation.evaluating import evaluate_resolver as run
 
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
     table = run(gap, gold, ranker, weights)
     print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}", na_rep="-"))
     if output is not None:

@@ -7,19 +7,19 @@ from macroscope.corpora.sentences import split_sentences
 from macroscope.critics.coreference.options import Domain
 from macroscope.documents import Document
 
-_WORD = re.compile(r"\w+")
-
 
 def is_within(domain: Domain | None) -> Callable[[Document], bool]:
     """Make the function that tells whether a document is in a domain; all are in none."""
     if domain is None:
         return lambda document: True
     pattern = re.compile(domain.pattern, re.DOTALL)
+    words, without = (
+        [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in some] for some in (domain.words, domain.without)
+    )
 
     def within(document: Document) -> bool:
         text = _part(document, domain.within)
-        words = set(_WORD.findall(text))
-        wanted = words.issuperset(domain.words) and words.isdisjoint(domain.without)
+        wanted = all(word.search(text) for word in words) and not any(word.search(text) for word in without)
         return bool(wanted and pattern.match(text))
 
     return within

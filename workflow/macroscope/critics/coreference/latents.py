@@ -6,6 +6,7 @@ and of the chain `surfaces`, `entities`, `starts`, `ends`, as `chains.Chain` has
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.critics.coreference.chains import FEMALE, MALE, NONE, PLURAL
-from macroscope.critics.coreference.windows import PAD, STOP, UNKNOWN, Chains, flatten
+from macroscope.critics.coreference.chains import LABELS
+from macroscope.critics.coreference.windows import NO_ENTITY, PAD, STOP, UNKNOWN, Chains, flatten
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.exchange import KEYS
 
@@ -54,18 +55,34 @@ def vocabulary_of(counts: Mapping[str, int], most: int) -> list[str]:
     most
         How many there may be.
     """
-    known = [*RESERVED.values(), MALE, FEMALE, PLURAL, NONE]
+    known = [*RESERVED.values(), *LABELS]
     others = sorted((-count, surface) for surface, count in counts.items() if surface not in known)
     return [*known, *(surface for _, surface in others[: most - len(known)])]
 
 
 def chains_in(table: pd.DataFrame, index: dict[str, int]) -> Chains:
     """Chains of some latents, with the numbers of their surfaces in a vocabulary."""
+    numbers = {surface: _number(surface, index) for surfaces in table["surfaces"] for surface in surfaces}
     rows: list[tuple[Any, Any]] = [
-        ([index.get(surface, UNKNOWN) for surface in surfaces], entities)
+        ([numbers[surface] for surface in surfaces], entities)
         for surfaces, entities in zip(table["surfaces"], table["entities"], strict=True)
     ]
-    return flatten(rows)
+    chains = flatten(rows)
+    # A pronoun that is written like a reserved surface is none of these.
+    odd = (chains.entities != NO_ENTITY) & (chains.surfaces < len(RESERVED))
+    return replace(chains, surfaces=np.where(odd, np.int32(UNKNOWN), chains.surfaces))
+
+
+def _number(surface: str, index: dict[str, int]) -> int:
+    """Number of a surface; where it is not known, as in a text in capitals, that of the same word in small letters."""
+    forms = (surface, surface.lower(), surface.capitalize())
+    return next((index[form] for form in forms if form in index), UNKNOWN)
+
+
+def name_of(symbols: Sequence[tuple[int, int]], surfaces: Sequence[str]) -> str:
+    """Write symbols (surface, entity) as people read them, without what stands before the chain: ". Male:0 his:0"."""
+    shown = [(surface, entity) for surface, entity in symbols if surface != PAD]
+    return " ".join("." if surface == STOP else f"{surfaces[surface]}:{entity}" for surface, entity in shown)
 
 
 def encoded_chains(path: Path, index: dict[str, int]) -> Chains:

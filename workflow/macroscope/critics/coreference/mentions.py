@@ -8,6 +8,7 @@ the document's text (its sections, a line break between two), so that no tokeniz
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -122,22 +123,25 @@ def read_resolved(path: Path) -> Iterator[Resolved]:
     missing = [name for name in ("id", "sentence_starts", "mentions") if name not in file.schema_arrow.names]
     if missing:
         raise MacroscopeError(f"{path}: no column '{missing[0]}'; a file of mentions has {', '.join(SCHEMA.names)}")
-    for batch in file.iter_batches(batch_size=1000):
-        for row in batch.to_pylist():
+    known = pa.schema([field for field in SCHEMA if field.name in file.schema_arrow.names])
+    for batch in file.iter_batches(batch_size=1000, columns=known.names):
+        try:
+            rows = pa.Table.from_batches([batch]).select(known.names).cast(known).to_pylist()
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, ValueError) as error:
+            raise MacroscopeError(f"{path}: not the types of a file of mentions ({error}); see the docs") from None
+        for row in rows:
             yield _resolved(path, row)
 
 
-def _resolved(path: Path, row: dict[str, object]) -> Resolved:
-    error = row.get("error")
-    mentions = row["mentions"] or ()
-    assert isinstance(mentions, list | tuple)
-    try:
-        found = tuple(Mention(**mention) for mention in mentions)
-    except TypeError as wrong:
-        raise MacroscopeError(
-            f"{path}, document {row['id']!r}: a mention has {', '.join(Mention.__dataclass_fields__)} ({wrong})"
-        ) from None
-    if any(getattr(mention, name) is None for mention in found for name in Mention.__dataclass_fields__):
-        raise MacroscopeError(f"{path}, document {row['id']!r}: a mention lacks a value; all are needed")
-    starts = row["sentence_starts"] or ()
-    return Resolved(str(row["id"]), tuple(starts), found, None if error is None else str(error))  # type: ignore[arg-type]
+def _resolved(path: Path, row: dict[str, Any]) -> Resolved:
+    where = f"{path}, document {row['id']!r}"
+    if row.get("error") is not None:
+        return Resolved(row["id"], error=row["error"])
+    for name in ("sentence_starts", "mentions"):
+        if row[name] is None:
+            raise MacroscopeError(f"{where}: '{name}' is null; where the resolver failed, say why in 'error'")
+    if None in row["sentence_starts"] or None in row["mentions"]:
+        raise MacroscopeError(f"{where}: a null among 'sentence_starts' or 'mentions'; leave it out")
+    if any(value is None for mention in row["mentions"] for value in mention.values()):
+        raise MacroscopeError(f"{where}: a mention lacks a value; all are needed")
+    return Resolved(row["id"], tuple(row["sentence_starts"]), tuple(Mention(**mention) for mention in row["mentions"]))

@@ -1,16 +1,16 @@
 """Which n-grams of chains make the difference (deng2022 Tables 6, 15, 16 and 17)."""
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from macroscope.critics.coreference.latents import RESERVED
+from macroscope.critics.coreference.latents import name_of
 from macroscope.critics.coreference.ngrams import ChainModel
 from macroscope.critics.coreference.prior import ChainPrior
-from macroscope.critics.coreference.windows import PAD, Chains, IntArray, windows
+from macroscope.critics.coreference.windows import Chains, IntArray, windows
 
+BEGIN = "⊢"
+"""What stands before a chain, in tables."""
 ROWS = 50
 """Rows of a table of n-grams."""
 
@@ -51,13 +51,15 @@ def differences(prior: ChainPrior, reference: Chains, candidate: Chains, least: 
     data frame
         z_1 ... z_n, reference_probability, candidate_probability, log_ratio (nats), reference_count, candidate_count.
     """
-    if not (len(reference.surfaces) and len(candidate.surfaces)):
-        return pd.DataFrame()
     packing, published = prior.model.packing, prior.model.published
     keys, counts = _counted(prior.model, reference, candidate)
     often = (counts >= least).all(axis=0)
     keys, counts = keys[often], counts[:, often]
-    sides = [np.log(ChainModel.fit(side, packing, published).probabilities(keys)) for side in (reference, candidate)]
+    if len(keys):
+        models = (ChainModel.fit(side, packing, published) for side in (reference, candidate))
+        sides = [np.log(model.probabilities(keys)) for model in models]
+    else:  # a side may have no chains at all
+        sides = [np.zeros(0), np.zeros(0)]
     ratio = sides[1] - sides[0]
     order = np.argsort(-ratio, kind="stable")
     most = min(ROWS // 2, int((ratio > 0).sum())), min(ROWS // 2, int((ratio < 0).sum()))
@@ -79,7 +81,7 @@ def unlikely(prior: ChainPrior, keys: IntArray, costs: npt.NDArray[np.float64]) 
     Returns
     -------
     data frame
-        z_1 ... z_n, cost, likely (the most probable symbol there), likely_cost; a row a window, in their order.
+        z_1 ... z_n, cost, likely (the most probable mention there), likely_cost; a row a window, in their order.
     """
     best = [_best(prior, int(key)) for key in keys]
     table = _symbols(prior, keys).assign(cost=costs)
@@ -88,8 +90,8 @@ def unlikely(prior: ChainPrior, keys: IntArray, costs: npt.NDArray[np.float64]) 
 
 def _best(prior: ChainPrior, key: int) -> tuple[str, float]:
     following, probabilities = prior.model.distribution(key)
-    most = int(np.argmax(probabilities))
-    return _name(prior)(*following[most]), float(-np.log(probabilities[most]))
+    most = int(np.argmax(probabilities[1:])) + 1  # the first one is the beginning of a sentence
+    return name_of([following[most]], prior.surfaces), float(-np.log(probabilities[most]))
 
 
 def _counted(model: ChainModel, reference: Chains, candidate: Chains) -> tuple[IntArray, IntArray]:
@@ -101,15 +103,6 @@ def _counted(model: ChainModel, reference: Chains, candidate: Chains) -> tuple[I
 
 
 def _symbols(prior: ChainPrior, keys: IntArray) -> pd.DataFrame:
-    order, name = prior.model.packing.order, _name(prior)
-    rows = [[name(*symbol) for symbol in prior.model.packing.symbols(int(key), order)] for key in keys]
+    order, packing = prior.model.packing.order, prior.model.packing
+    rows = [[name_of([symbol], prior.surfaces) or BEGIN for symbol in packing.symbols(int(key), order)] for key in keys]
     return pd.DataFrame(rows, columns=[f"z_{place}" for place in range(1, order + 1)])
-
-
-def _name(prior: ChainPrior) -> Callable[[int, int], str]:
-    def name(surface: int, entity: int) -> str:
-        if surface == PAD:
-            return ""
-        return RESERVED[surface] if surface in RESERVED and surface < PAD else f"{prior.surfaces[surface]}:{entity}"
-
-    return name

@@ -22,8 +22,8 @@ class Domain(Options):
     within: Literal["first_sentence", "first_section", "text"] = Field(
         "first_sentence", description="What is looked at (released code: the first sentence; paper: the first section)."
     )
-    words: list[str] = Field([], description="Words that must be there (released code: film).")
-    without: list[str] = Field([], description="Words that must not be there (released code: born).")
+    words: list[str] = Field([], description="Words or phrases that must be there (released code: film).")
+    without: list[str] = Field([], description="Words or phrases that must not be there (released code: born).")
 
     @field_validator("pattern")
     @classmethod
@@ -52,7 +52,7 @@ class CoreferenceOptions(Options):
     mentions: str | None = Field(
         None,
         description="With `resolver: files`: where the mentions are, such as 'mentions/{corpus}/{system}.parquet'; of"
-        " the corpus's own documents, whose train split is learnt, they are those of the system 'documents'.",
+        " the corpus's own documents, whose train split is learnt, they are those of the system 'split.train'.",
     )
     domain: Domain | None = Field(None, description="Which documents are looked at; empty: all.")
     single: Literal["none", "pronouns", "all"] = Field(
@@ -79,6 +79,10 @@ class CoreferenceOptions(Options):
             raise ValueError("'mentions' says where the mentions are with 'resolver: files', and only then")
         if self.mentions is not None and "{system}" not in self.mentions:
             raise ValueError("'mentions' needs {system}: each system has mentions of its own")
+        try:
+            (self.mentions or "").format(corpus="", system="")
+        except (KeyError, IndexError, ValueError) as error:
+            raise ValueError(f"'mentions' knows {{corpus}} and {{system}}, and no other braces ({error})") from None
         return self
 
     def check(self, place: str, config: "Config") -> None:

@@ -15,8 +15,8 @@ ELSEWHERE = ("fastcoref", "neuralcoref")
 """Resolvers with an environment of their own."""
 CRITIC = "coreference"
 SCRIPTS = REPOSITORY / "workflow" / "scripts"
-OWN = "documents"
-"""What stands for a system where the corpus's own documents are meant."""
+OWN = "split.train"
+"""What stands for a system where the corpus's own documents are meant; no system can be called so."""
 
 
 class ResolverPlan:
@@ -68,8 +68,6 @@ class ResolverPlan:
 
     # ---- the rules of rules/critics/coreference.smk ----------------------------------------------------------------
 
-    known = ELSEWHERE
-
     def elsewhere(self) -> set[str]:
         """Resolvers with environments of their own that a comparison asks for."""
         asked = {critic for comparison in self.config.comparisons for critic in comparison.critics}
@@ -87,6 +85,10 @@ class ResolverPlan:
         """What a resolver's script computes by: an edit re-runs it."""
         scripts = [SCRIPTS / f"{name}.py" for name in (f"resolve_{resolver}", "resolving")]
         return f"{crc32(b''.join(script.read_bytes() for script in scripts)):08x}"
+
+    def gpus(self, resolver: str) -> int:
+        """GPUs that a job asks for: as many as for any neural model; neuralcoref knows none."""
+        return int(resolver == "fastcoref")
 
     def documents(self, wildcards: Wildcards) -> str:
         """Documents that are resolved: the corpus's own, or a system's."""

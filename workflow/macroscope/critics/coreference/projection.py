@@ -12,7 +12,7 @@ from macroscope.critics.coreference.domains import is_within
 from macroscope.critics.coreference.latents import LATENTS
 from macroscope.critics.coreference.mentions import Resolved, read_resolved
 from macroscope.critics.coreference.options import CoreferenceOptions
-from macroscope.critics.coreference.resolvers.rules.pronouns import by_sieve, learnt_ranker
+from macroscope.critics.coreference.resolvers.rules.pronouns import Choose, by_sieve, learnt_ranker
 from macroscope.critics.coreference.resolvers.rules.resolve import resolve_text
 from macroscope.critics.signing import signed
 from macroscope.documents import Collection, Document
@@ -35,7 +35,7 @@ def project(
     signature
         What the latents depend on; it goes into their metadata.
     """
-    resolve = resolver_of(options, mentions, (document.id for document in texts) if mentions else ())
+    resolve = resolver_of(options, mentions, texts.ids() if mentions else ())
     schema = signed(LATENTS, signature)
     with (
         atomic(output) as temporary,
@@ -63,7 +63,7 @@ def resolver_of(options: CoreferenceOptions, mentions: Path | None, ids: Iterabl
     if options.resolver == "rules":
         return partial(_by_rules, choose=by_sieve if options.ranker == "sieve" else learnt_ranker())
     assert mentions is not None
-    return _Found(mentions, frozenset(ids)).of
+    return _Found(mentions, frozenset(ids))
 
 
 def latents_of(documents: Sequence[Document], resolve: Resolve, options: CoreferenceOptions) -> pa.Table:
@@ -72,6 +72,8 @@ def latents_of(documents: Sequence[Document], resolve: Resolve, options: Corefer
     rows = []
     for document in documents:
         looked_at = within(document)
+        if not looked_at and isinstance(resolve, _Found):
+            resolve.skip(document)
         resolved = resolve(document) if looked_at else Resolved(document.id)
         chain = chain_of(resolved, document.text, options.single) if resolved.error is None else Chain()
         rows.append(
@@ -90,22 +92,23 @@ def latents_of(documents: Sequence[Document], resolve: Resolve, options: Corefer
     return pa.Table.from_pylist(rows, LATENTS)
 
 
-def _by_rules(document: Document, choose: Callable[..., object]) -> Resolved:
+def _by_rules(document: Document, choose: Choose) -> Resolved:
     try:
-        return resolve_text(document.id, document.text, choose)  # type: ignore[arg-type]
+        return resolve_text(document.id, document.text, choose)
     except Exception as error:  # one document must not end the others; it is counted and named
         return Resolved(document.id, error=f"{type(error).__name__}: {error}")
 
 
 class _Found:
-    """A look-up in a file of mentions: of the documents that are wanted, in about the order of the file."""
+    """A look-up in a file of mentions of those documents that are wanted, in about the order of the file."""
 
     def __init__(self, path: Path, wanted: frozenset[str]) -> None:
         self.path, self.wanted = path, wanted
         self.rows = read_resolved(path)
         self.waiting: dict[str, Resolved] = {}
+        self.passed: set[str] = set()
 
-    def of(self, document: Document) -> Resolved:
+    def __call__(self, document: Document) -> Resolved:
         while document.id not in self.waiting:
             resolved = next(self.rows, None)
             if resolved is None:
@@ -113,6 +116,17 @@ class _Found:
                     f"{self.path}: no mentions of document {document.id!r}; resolve all documents, with 'error' where"
                     " that failed"
                 )
-            if resolved.id in self.wanted:
+            if resolved.id in self.waiting:
+                raise MacroscopeError(
+                    f"{self.path}: document {resolved.id!r} is there twice; give each its mentions once"
+                )
+            if resolved.id in self.passed:
+                self.passed.remove(resolved.id)
+            elif resolved.id in self.wanted:
                 self.waiting[resolved.id] = resolved
         return self.waiting.pop(document.id)
+
+    def skip(self, document: Document) -> None:
+        """Say that a document is not asked for."""
+        if self.waiting.pop(document.id, None) is None:
+            self.passed.add(document.id)

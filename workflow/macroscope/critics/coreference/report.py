@@ -12,7 +12,7 @@ from macroscope.files import read_json
 CHAINS = {
     "latent_ppl": ("latent PPL", 1.0),
     "latent_ppl_ratio": ("× real text", 1.0),
-    "latent_ppl_mentions": ("latent PPL a mention", 1.0),
+    "latent_ppl_mentions": ("latent PPL per mention", 1.0),
     "unlikely_mention_share": ("unlikely mentions, %", 100.0),
     "latent_ppl_published": ("latent PPL as published", 1.0),
 }
@@ -26,9 +26,17 @@ LOOKED_AT = {
     "in_domain_share": ("in the domain, %", 100.0),
     "without_mentions_share": ("nobody in them, %", 100.0),
     "resolver_failed_share": ("resolver failed, %", 100.0),
-    "unknown_surface_share": ("mentions with unknown surface, %", 100.0),
+    "invalid_mention_share": ("mentions left out, %", 100.0),
+    "unknown_surface_share": ("mentions by unknown words, %", 100.0),
 }
 CONTRIBUTIONS_SHOWN, DIFFERENCES_SHOWN, UNLIKELY_SHOWN = 6, 3, 4
+MOST = {
+    "without_mentions_share": (0.5, "of the texts mention nobody"),
+    "resolver_failed_share": (0.05, "of the texts made the resolver fail"),
+    "invalid_mention_share": (0.05, "of the mentions are outside of the text or cut words"),
+    "unknown_surface_share": (0.1, "of the mentions are by words that real text does not have for persons"),
+}
+"""Share above which a system is warned of, and what it is a share of."""
 FEW_MENTIONS = 2000
 """Mentions in the train split below which the prior is said to know little."""
 
@@ -39,8 +47,10 @@ def items(findings: Findings) -> list[ReportItem]:
     resolution = read_json(findings.folder / "inference" / "resolution.json")
     prior = read_json(findings.folder / "prior" / "prior.json")
     about = pd.DataFrame([_about(resolution, prior)])
+    looked_at = statistics_table(statistics, LOOKED_AT)
     found = [
         ReportItem("chains", "How likely the chains of mentions are", statistics_table(statistics, CHAINS)),
+        ReportItem("looked_at", "What was looked at", looked_at, warning=warning_of_texts(statistics)),
         ReportItem("contributions", "n-grams that make the difference", _contributions(findings)),
         ReportItem("unlikely", "Unlikely mentions", _unlikely(findings)),
         *_passages(findings),
@@ -48,7 +58,6 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("mentioned_figure", "Who is mentioned", figure=findings.figure("mentioned").with_suffix(".svg")),
         ReportItem("mentioned", "Who is mentioned, in numbers", statistics_table(statistics, MENTIONED)),
         ReportItem("divergences", "Divergences between pairs of symbols", divergence_table(statistics)),
-        ReportItem("looked_at", "What was looked at", statistics_table(statistics, LOOKED_AT)),
         ReportItem("prior", "What the prior is learnt from", about, warning=warning_of(resolution, options.resolver)),
     ]
     return [item for item in found if item.table is None or len(item.table)]
@@ -62,7 +71,7 @@ def warning_of(resolution: dict[str, Any], resolver: str) -> str | None:
             f"The resolver '{resolver}' failed on {resolution['failed']} of {looked_at} documents of the train split,"
             f" such as {resolution['failed_documents'][0]}: what is learnt from the others may be about something else."
         )
-    if resolution["symbols"] < FEW_MENTIONS:
+    if resolution["mentions"] < FEW_MENTIONS:
         return (
             f"The train split has {resolution['symbols']} mentions of persons: the model of chains has hardly seen any"
             " constellation twice, and small differences do not show. More documents, or documents with more persons in"
@@ -71,11 +80,25 @@ def warning_of(resolution: dict[str, Any], resolver: str) -> str | None:
     return None
 
 
+def warning_of_texts(statistics: pd.DataFrame) -> str | None:
+    """Say of which systems most texts have nobody in them, or many mentions are of no use."""
+    found = []
+    for share, (most, what) in MOST.items():
+        rows = statistics[(statistics["statistic"] == share) & (statistics["value"] > most)]
+        found += [f"{row.system}: {100 * row.value:.0f} % {what}" for row in rows.itertuples()]
+    if not found:
+        return None
+    return (
+        f"{'; '.join(found)}. What is said of these systems is of the few texts that are left, or of places that are"
+        " wrong. Are the texts about persons, in the language of the resolver? Are the mentions those of these texts?"
+    )
+
+
 def _about(resolution: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
     counts = {
-        name: resolution[name] for name in ("documents", "out_of_domain", "failed", "invalid_mentions", "symbols")
+        name: resolution[name] for name in ("documents", "out_of_domain", "failed", "invalid_mentions", "mentions")
     }
-    known = {"mentions": counts.pop("symbols"), "surfaces": len(prior["surfaces"]) - 2}
+    known = {"surfaces": len(prior["surfaces"]) - 2}
     discounts = prior["discounts"][prior["convention"]]
     return counts | known | {"discounts": ", ".join(number(discount) for discount in discounts)}
 

@@ -10,16 +10,26 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.critics.coreference.chains import FEMALE, GENDERS, MALE, PLURAL, SENTENCE
-from macroscope.critics.coreference.latents import chains_in, read_latents
+from macroscope.critics.coreference.chains import FEMALE, GENDERS, LABELS, MALE, NONE, PLURAL
+from macroscope.critics.coreference.latents import chains_in, name_of, read_latents
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import STOP, UNKNOWN, Chains, Packing, windows
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
+from macroscope.statistics.declaration import Statistic
 
 PAIR = 2
 """Symbols of the n-grams between whose frequencies the divergences are."""
+_WHATEVER = "the same share"
+STATISTICS = (
+    Statistic("in_domain_share", "share of the system's texts that are of the domain", _WHATEVER, difference=False),
+    Statistic("resolver_failed_share", "share on which the resolver fails", _WHATEVER, difference=False),
+    Statistic("without_mentions_share", "share with nobody in them", _WHATEVER, difference=False),
+    Statistic("invalid_mention_share", "share of mentions that are left out", _WHATEVER, difference=False),
+    Statistic("unknown_surface_share", "share of mentions with an unknown surface", _WHATEVER, difference=False),
+)
+"""Of what was looked at: these shares say nothing of how persons are mentioned."""
 
 
 def score(latents: Path, prior: Path, *, options: CoreferenceOptions, output: Path) -> None:
@@ -38,9 +48,11 @@ def score(latents: Path, prior: Path, *, options: CoreferenceOptions, output: Pa
         Of all documents those of the domain (in_domain), and of these those on which the resolver failed
         (resolver_failed) and those with nobody in them (without_mentions); of the mentions those whose cost is above
         `unlikely` (unlikely_mention), whose surface the train split does not have (unknown_surface), which are pronouns
-        (pronoun), and which are of each gender (male_mention, female_mention, plural_mention).
+        (pronoun), and which are of each gender (male_mention, female_mention, plural_mention); of all that the resolver
+        gave those that are left out, for they are empty, outside of the text, or cut a word (invalid_mention).
     categories
         Pairs of symbols that follow each other, entities numbered by first appearance: the divergences are of these.
+        Null for a document that is not looked at.
     """
     model = ChainPrior.load(prior)
     scored = (_as_table(_scored(table, model, options)) for table in read_latents(latents))
@@ -57,7 +69,8 @@ def _scored(table: pd.DataFrame, prior: ChainPrior, options: CoreferenceOptions)
     costs = {"": -prior.model.log_probabilities(chains), "_published": -prior.published.log_probabilities(chains)}
     mention = chains.surfaces != STOP
     gender = np.array([_gender(surface) for surface in prior.surfaces])[chains.surfaces]
-    pronoun = np.array([surface.lower() in GENDERS for surface in prior.surfaces])[chains.surfaces]
+    # All that is no pronoun has become a gender.
+    pronoun = mention & ~np.isin(chains.surfaces, [prior.index[label] for label in LABELS])
 
     def total(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         return by_document(values, chains.lengths)
@@ -83,7 +96,11 @@ def _scored(table: pd.DataFrame, prior: ChainPrior, options: CoreferenceOptions)
     found |= _share("in_domain", looked_at, np.ones(len(table), bool))
     found |= _share("resolver_failed", table["error"].notna().to_numpy(), looked_at)
     found |= _share("without_mentions", mentions == 0, known)
-    found["categories"] = pairs(chains, prior.surfaces)
+    invalid = table["invalid"].to_numpy(float)
+    read = known & (mentions + invalid > 0)
+    found |= {"count_invalid_mention": _where(read, invalid), "of_invalid_mention": _where(read, mentions + invalid)}
+    named = pairs(chains, prior.surfaces)
+    found["categories"] = [some if judged else None for some, judged in zip(named, known, strict=True)]
     return pd.DataFrame(found)
 
 
@@ -94,18 +111,12 @@ def _as_table(scores: pd.DataFrame) -> pa.Table:
 
 
 def pairs(chains: Chains, surfaces: list[str]) -> list[list[str]]:
-    """Name the pairs of symbols of each chain: "He:0 his:0", "Male:0 Female:1"; nothing stands before the first."""
+    """Name the pairs of symbols of each chain that follow each other: ". He:0", "He:0 his:0", "Male:0 Female:1"."""
     packing = Packing(PAIR, len(surfaces))
     keys, inverse = np.unique(windows(chains, packing), return_inverse=True)
-    names = np.array([named(packing.symbols(int(key), PAIR), surfaces) for key in keys], dtype=object)[inverse]
-    return [some.tolist() for some in np.split(names, np.cumsum(chains.lengths)[:-1])]
-
-
-def named(symbols: list[tuple[int, int]], surfaces: list[str]) -> str:
-    """Write symbols as people read them: ". Male:0 his:0"."""
-    return " ".join(
-        surfaces[surface] if surface <= STOP + 1 else f"{surfaces[surface]}:{entity}" for surface, entity in symbols
-    )
+    names = np.array([name_of(packing.symbols(int(key), PAIR), surfaces) for key in keys], dtype=object)[inverse]
+    # The first symbol of a chain follows nothing.
+    return [some.tolist()[1:] for some in np.split(names, np.cumsum(chains.lengths)[:-1])]
 
 
 def by_document(values: npt.NDArray[Any], lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -116,7 +127,7 @@ def by_document(values: npt.NDArray[Any], lengths: npt.NDArray[np.int64]) -> npt
 
 
 def _gender(surface: str) -> str:
-    return surface if surface in (MALE, FEMALE, PLURAL) else GENDERS.get(surface.lower(), SENTENCE)
+    return surface if surface in LABELS else GENDERS.get(surface.lower(), NONE)
 
 
 def _where(known: npt.NDArray[np.bool_], values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

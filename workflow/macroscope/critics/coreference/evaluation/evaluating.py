@@ -11,6 +11,7 @@ from macroscope.critics.coreference.evaluation.gap import Example, answers, gap_
 from macroscope.critics.coreference.evaluation.gold import GoldDocument, Span, is_held_out, read_gold
 from macroscope.critics.coreference.evaluation.gold_chains import chain_perplexities, text_of
 from macroscope.critics.coreference.evaluation.metrics import Clusters, Score, conll_mean, evaluate
+from macroscope.critics.coreference.evaluation.training import train
 from macroscope.critics.coreference.resolvers.rules.pronouns import (
     WEIGHTS,
     Choose,
@@ -20,7 +21,6 @@ from macroscope.critics.coreference.resolvers.rules.pronouns import (
     learnt_ranker,
 )
 from macroscope.critics.coreference.resolvers.rules.resolve import resolve_text, resolve_words
-from macroscope.critics.coreference.resolvers.rules.training import train
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.progress import progress
@@ -55,7 +55,7 @@ def evaluate_resolver(gap: Path | None, gold: Path | None, ranker: str, weights:
             rows += [(gold.name, part, len(some), *row) for row in _on_gold(some, choose)]
         perplexities = chain_perplexities(documents, choose)
         rows += [
-            (gold.name, "one half by the other", len(documents), f"latent PPL, {name}", None, None, None, value)
+            (gold.name, "one half by the other", len(documents), f"latent PPL {name}", None, None, None, value)
             for name, value in perplexities.items()
         ]
     return pd.DataFrame(rows, columns=["data", "part", "n", "measure", "precision", "recall", "f1", "value"])

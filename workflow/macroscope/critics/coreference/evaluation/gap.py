@@ -45,12 +45,22 @@ def read_examples(path: Path) -> list[Example]:
     MacroscopeError
         Where it is not one.
     """
-    with path.open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        missing = set(_COLUMNS) - set(reader.fieldnames or ())
-        if missing:
-            raise MacroscopeError(f"{path}: no column '{sorted(missing)[0]}'; give a file of GAP, such as gap-test.tsv")
-        return [_example(row) for row in reader]
+    if not path.is_file():
+        raise MacroscopeError(f"{path}: no such file; give a file of GAP, such as gap-development.tsv")
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+            missing = [name for name in _COLUMNS if name not in (reader.fieldnames or ())]
+            if missing:
+                raise MacroscopeError(
+                    f"{path}: no column {', '.join(missing)}; give a file of GAP, such as gap-development.tsv"
+                )
+            found = [_example(row) for row in reader]
+    except (UnicodeDecodeError, csv.Error, ValueError, TypeError) as error:
+        raise MacroscopeError(f"{path}: not a readable file of GAP ({error})") from None
+    if not found:
+        raise MacroscopeError(f"{path}: no example in it; give a file of GAP, such as gap-development.tsv")
+    return found
 
 
 def _example(row: dict[str, str]) -> Example:
@@ -59,18 +69,21 @@ def _example(row: dict[str, str]) -> Example:
         for name in "AB"
     )
     masculine = row["Pronoun"].lower() in _MASCULINE
-    return Example(row["ID"], row["Text"], row["URL"], int(row["Pronoun-offset"]), masculine, (names[0], names[1]))
+    offset = int(row["Pronoun-offset"])
+    if row["Text"][offset : offset + len(row["Pronoun"])] != row["Pronoun"]:
+        raise ValueError(f"{row['ID']}: the pronoun is not where Pronoun-offset says")
+    return Example(row["ID"], row["Text"], row["URL"], offset, masculine, (names[0], names[1]))
 
 
 def is_of(start: int, end: int, name: tuple[int, int, bool]) -> bool:
-    """Whether a mention is of one of the names: one of the two lies within the other."""
+    """Whether a mention whose head is there is of one of the names: the head lies within the name, or has it in it."""
     return (start <= name[0] and name[1] <= end) or (name[0] <= start and end <= name[1])
 
 
 def answers(example: Example, resolved: Resolved) -> tuple[bool, bool]:
     """Whether the resolver puts the pronoun to each of the two names."""
     entities = {m.entity for m in resolved.mentions if m.start == example.pronoun and m.pronoun}
-    together = [(m.start, m.end) for m in resolved.mentions if m.entity in entities and not m.pronoun]
+    together = [(m.head_start, m.head_end) for m in resolved.mentions if m.entity in entities and not m.pronoun]
     first, second = (any(is_of(start, end, name) for start, end in together) for name in example.names)
     return first, second
 

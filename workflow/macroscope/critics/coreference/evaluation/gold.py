@@ -65,7 +65,9 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
         for file in sorted(path.rglob("*")):
             if file.is_file() and file.name.endswith(wanted):
                 yield str(file.relative_to(path)), file.read_text(encoding="utf-8")
-    elif path.name.endswith("conll"):
+    elif not path.exists():
+        raise MacroscopeError(f"{path}: no such file or folder; give CoNLL-2012 files (*conll*) or LitBank's")
+    elif path.name.endswith(("conll", ".tsv", ".txt", ".ann", ".json", ".csv")):
         yield path.name, path.read_text(encoding="utf-8")
     else:
         with open_archive(path) as archive:
@@ -110,6 +112,8 @@ def _conll_document(name: str, sentences: list[list[list[str]]]) -> GoldDocument
                 if not open_at[entity]:
                     raise MacroscopeError(f"{name}: a mention of cluster {entity} ends and never began")
                 clusters[entity].add((open_at[entity].pop(), at + 1))
+    if still := [entity for entity, waiting in open_at.items() if waiting]:
+        raise MacroscopeError(f"{name}: a mention of cluster {still[0]} never ends")
     return GoldDocument(
         name, _words([row[3] for row in rows], [len(s) for s in sentences]), tuple(map(frozenset, clusters.values()))
     )

@@ -13,8 +13,8 @@ from macroscope.critics.coreference.mentions import Mention, Resolved
 from macroscope.critics.coreference.ngrams import ChainModel
 from macroscope.critics.coreference.resolvers.rules.lexicon import FIRST_NAME, PREPOSITION, TITLE, lexicon
 from macroscope.critics.coreference.resolvers.rules.pronouns import Choose
-from macroscope.critics.coreference.resolvers.rules.resolve import resolve_text
-from macroscope.critics.coreference.windows import Packing, most_surfaces
+from macroscope.critics.coreference.resolvers.rules.resolve import resolved_of
+from macroscope.critics.coreference.windows import STOP, Packing, most_surfaces
 
 ORDER = 5
 _ENDS = frozenset({",", "who", "whom", "which", "that", "(", "--", "'s"})
@@ -24,17 +24,22 @@ _ENDS = frozenset({",", "who", "whom", "which", "that", "(", "--", "'s"})
 def chain_perplexities(documents: Sequence[GoldDocument], choose: Choose) -> dict[str, float]:
     """Latent PPL of one half of the documents by gold and by resolved chains, each under a model of the other half's.
 
+    Sentences are the annotators' in both.
+
     Returns
     -------
     dict
-        "gold chains", "resolved chains"; NaN where there are documents in one half alone.
+        "a symbol, gold chains", "a symbol, resolved chains", "a mention, gold chains", "a mention, resolved chains";
+        NaN where there are documents in one half alone.
     """
-    return {
-        "gold chains": _perplexity(documents, gold_chain),
-        "resolved chains": _perplexity(
-            documents, lambda document: chain_of(resolve_text("", text_of(document), choose), text_of(document))
+    found = {
+        "gold chains": _perplexities(documents, gold_chain),
+        "resolved chains": _perplexities(
+            documents, lambda document: chain_of(resolved_of("", document.words, choose), text_of(document))
         ),
     }
+    units = ("a symbol", "a mention")
+    return {f"{unit}, {name}": ppl[place] for place, unit in enumerate(units) for name, ppl in found.items()}
 
 
 def gold_chain(document: GoldDocument) -> Chain:
@@ -72,15 +77,17 @@ def _head(document: GoldDocument, span: Span) -> int:
     return span[1] - 1
 
 
-def _perplexity(documents: Sequence[GoldDocument], make: Callable[[GoldDocument], Chain]) -> float:
-    """Latent PPL of the held-out half under the model of the other half."""
+def _perplexities(documents: Sequence[GoldDocument], make: Callable[[GoldDocument], Chain]) -> tuple[float, float]:
+    """Latent PPL a symbol and a mention, of the held-out half under the model of the other half."""
     halves = [_table([make(d) for d in documents if is_held_out(d.name) == held_out]) for held_out in (False, True)]
     if not all(len(half) for half in halves):
-        return math.nan
+        return math.nan, math.nan
     surfaces = vocabulary_of(Counter(s for some in halves[0]["surfaces"] for s in some), most_surfaces(ORDER))
     index = {surface: number for number, surface in enumerate(surfaces)}
     model = ChainModel.fit(chains_in(halves[0], index), Packing(ORDER, len(surfaces)))
-    return math.exp(-float(model.log_probabilities(chains_in(halves[1], index)).mean()))
+    chains = chains_in(halves[1], index)
+    costs = -model.log_probabilities(chains)
+    return math.exp(float(costs.mean())), math.exp(float(costs[chains.surfaces != STOP].mean()))
 
 
 def _table(chains: Sequence[Chain]) -> pd.DataFrame:

@@ -55,8 +55,6 @@ class Found:
         Number of the quotation that it stands in, 0 outside of all.
     key
         Lower-case words that identify it: of a name without titles, of a noun its head, of a pronoun itself.
-    title
-        Gender that its title or first name tells.
     owner
         The mention before it that it belongs to ("his" in "his wife").
     definite
@@ -91,6 +89,7 @@ class Detector:
         capitals, small = sum(self.upper), sum(word[0].islower() for word in text.words)
         # Where (nearly) all words have capital letters, or none has, a capital letter tells nothing.
         self.cased = capitals > 0 and small > FEWEST_SMALL * (small + capitals)
+        self.says_i = self.cased and "I" in text.words
         self.inside = (
             {self.lower[at] for at, upper in enumerate(self.upper) if upper and at and not self._opens(at)}
             if self.cased
@@ -122,7 +121,7 @@ class Detector:
         """Whether a word is a pronoun, and not part of a title ("Coal Mine", "Film i Väst") or the US."""
         word = self.words[at]
         if word == "i":
-            return not self.cased or "I" not in self.words
+            return not self.says_i
         if word == "US" and self.cased:
             return False
         if word == "I" or not (self.cased and self.upper[at]) or at in self.opens:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from macroscope.critics.coreference.resolvers.rules.detection import CERTAIN, GROUP, NAME, NOMINAL, Found
-from macroscope.critics.coreference.resolvers.rules.lexicon import FEMALE, MALE, PLURAL, SUBJECT, UNKNOWN
+from macroscope.critics.coreference.resolvers.rules.lexicon import FEMALE, MALE, ME, PLURAL, SUBJECT, UNKNOWN, US, YOU
 
 NAMESAKES = 20
 """How many entities that share a word of their names are looked at."""
@@ -88,7 +88,7 @@ class Entities:
         return Entity(self._number - 1)
 
     def most_recent(self) -> Iterator[Entity]:
-        """Entities by their last mention, the latest first."""
+        """Entities by their last mention, the latest first, but for those who only say "I", "we", "you"."""
         return reversed(self._recent.values())
 
     def named(self, word: str) -> Iterator[Entity]:
@@ -130,7 +130,8 @@ class Entities:
             self.last_pronoun[mention.gender] = entity
         else:
             self._speakers[mention.gender, mention.quote] = entity
-        _to_the_end(self._recent, entity)
+        if mention.gender not in (US, ME, YOU) or entity.names:  # those who only speak are meant by no "he"
+            _to_the_end(self._recent, entity)
         self.first_of.setdefault(mention.sentence, entity)
         if mention.role == SUBJECT:
             self.subject_of.setdefault(mention.sentence, entity)

@@ -9,7 +9,8 @@ from zlib import crc32
 from macroscope.critics.coreference.resolvers.rules.detection import Found
 from macroscope.critics.coreference.resolvers.rules.entities import Entities, Entity
 from macroscope.critics.coreference.resolvers.rules.features import features_of, features_of_new
-from macroscope.critics.coreference.resolvers.rules.lexicon import ME, PLURAL, US, YOU
+from macroscope.critics.coreference.resolvers.rules.lexicon import PLURAL
+from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.paths import RESOURCES
 
@@ -49,8 +50,7 @@ def question(pronoun: Found, entities: Entities) -> Question:
     candidates: list[tuple[Entity, int]] = []
     rank = 0
     for entity in entities.most_recent():
-        last = entity.last
-        if last.last > pronoun.first or (last.gender in (US, ME, YOU) and not entity.names):
+        if entity.last.last > pronoun.first:
             continue
         candidates.append((entity, rank))
         rank += entity.allows(pronoun.gender)
@@ -115,6 +115,8 @@ class Ranker:
 def learnt_ranker(path: Path = WEIGHTS) -> Ranker:
     """Read the project's ranker; `training` says how it was trained."""
     read = read_json(path)
+    if not {"weights", "texts"} <= set(read):
+        raise MacroscopeError(f"{path}: no weights of a ranker; make some with `macroscope critics train-ranker`")
     return Ranker(read["weights"], frozenset(read["texts"]))
 
 

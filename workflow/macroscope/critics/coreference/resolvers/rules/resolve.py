@@ -28,7 +28,11 @@ def resolve_text(name: str, text: str, choose: Choose) -> Resolved:
     choose
         Who a pronoun of the third person means: `pronouns.by_sieve` or a `pronouns.Ranker`.
     """
-    words = words_of(text)
+    return resolved_of(name, words_of(text), choose)
+
+
+def resolved_of(name: str, words: Words, choose: Choose) -> Resolved:
+    """Resolve a document that is cut into words already."""
     mentions = tuple(
         Mention(
             words.starts[found.first],

@@ -152,7 +152,7 @@ def _right(asked: Question, example: Example, words: Words) -> list[int]:
     for number, (entity, _) in enumerate(asked.candidates, 1):
         for start, end, gold in example.names:
             if any(
-                is_of(words.starts[m.first], words.ends[m.last - 1], (start, end, gold))
+                is_of(words.starts[m.head], words.ends[m.head], (start, end, gold))
                 for m in entity.mentions
                 if m.kind != PRONOUN
             ):
