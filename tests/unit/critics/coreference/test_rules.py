@@ -7,11 +7,11 @@ import pytest
 
 from macroscope.critics.coreference.chains import chain_of
 from macroscope.critics.coreference.evaluation.evaluating import evaluate_resolver
-from macroscope.critics.coreference.resolvers.rules.detection import PRONOUN, Detector
-from macroscope.critics.coreference.resolvers.rules.lexicon import lexicon
-from macroscope.critics.coreference.resolvers.rules.pronouns import by_sieve, learnt_ranker
-from macroscope.critics.coreference.resolvers.rules.resolve import resolve_text
-from macroscope.critics.coreference.resolvers.rules.words import words_of
+from macroscope.critics.coreference.rules.detection import PRONOUN, Detector
+from macroscope.critics.coreference.rules.lexicon import lexicon
+from macroscope.critics.coreference.rules.pronouns import by_sieve, learnt_ranker
+from macroscope.critics.coreference.rules.resolve import resolve_text
+from macroscope.critics.coreference.rules.words import words_of
 
 CHOICES = [pytest.param(by_sieve, id="sieve"), pytest.param(learnt_ranker(), id="learnt")]
 

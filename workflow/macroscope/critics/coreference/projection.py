@@ -12,8 +12,8 @@ from macroscope.critics.coreference.domains import is_within
 from macroscope.critics.coreference.latents import LATENTS
 from macroscope.critics.coreference.mentions import Resolved, read_resolved
 from macroscope.critics.coreference.options import CoreferenceOptions
-from macroscope.critics.coreference.resolvers.rules.pronouns import Choose, by_sieve, learnt_ranker
-from macroscope.critics.coreference.resolvers.rules.resolve import resolve_text
+from macroscope.critics.coreference.rules.pronouns import Choose, by_sieve, learnt_ranker
+from macroscope.critics.coreference.rules.resolve import resolve_text
 from macroscope.critics.signing import signed
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError

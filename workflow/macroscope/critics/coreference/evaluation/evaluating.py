@@ -11,8 +11,8 @@ from macroscope.critics.coreference.evaluation.gap import Example, answers, gap_
 from macroscope.critics.coreference.evaluation.gold import GoldDocument, Span, is_held_out, read_gold
 from macroscope.critics.coreference.evaluation.gold_chains import chain_perplexities, text_of
 from macroscope.critics.coreference.evaluation.metrics import Clusters, Score, conll_mean, evaluate
-from macroscope.critics.coreference.evaluation.training import train
-from macroscope.critics.coreference.resolvers.rules.pronouns import (
+from macroscope.critics.coreference.evaluation.ranker_training import train
+from macroscope.critics.coreference.rules.pronouns import (
     WEIGHTS,
     Choose,
     Ranker,
@@ -20,7 +20,7 @@ from macroscope.critics.coreference.resolvers.rules.pronouns import (
     fingerprint,
     learnt_ranker,
 )
-from macroscope.critics.coreference.resolvers.rules.resolve import resolve_text, resolve_words
+from macroscope.critics.coreference.rules.resolve import resolve_text, resolve_words
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.progress import progress

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from zlib import crc32
 
 from macroscope.corpora.archives import open_archive
-from macroscope.critics.coreference.resolvers.rules.words import Words
+from macroscope.critics.coreference.rules.words import Words
 from macroscope.errors import MacroscopeError
 
 Span = tuple[int, int]

@@ -11,9 +11,9 @@ from macroscope.critics.coreference.evaluation.gold import GoldDocument, Span, i
 from macroscope.critics.coreference.latents import chains_in, vocabulary_of
 from macroscope.critics.coreference.mentions import Mention, Resolved
 from macroscope.critics.coreference.ngrams import ChainModel
-from macroscope.critics.coreference.resolvers.rules.lexicon import FIRST_NAME, PREPOSITION, TITLE, lexicon
-from macroscope.critics.coreference.resolvers.rules.pronouns import Choose
-from macroscope.critics.coreference.resolvers.rules.resolve import resolved_of
+from macroscope.critics.coreference.rules.lexicon import FIRST_NAME, PREPOSITION, TITLE, lexicon
+from macroscope.critics.coreference.rules.pronouns import Choose
+from macroscope.critics.coreference.rules.resolve import resolved_of
 from macroscope.critics.coreference.windows import STOP, Packing, most_surfaces
 
 ORDER = 5

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from macroscope.critics.coreference.resolvers.rules.lexicon import (
+from macroscope.critics.coreference.rules.lexicon import (
     CONJUNCTION,
     DETERMINER,
     FIRST_NAME,
@@ -24,7 +24,7 @@ from macroscope.critics.coreference.resolvers.rules.lexicon import (
     VERB,
     Lexicon,
 )
-from macroscope.critics.coreference.resolvers.rules.words import Words
+from macroscope.critics.coreference.rules.words import Words
 
 NAME, NOMINAL, PRONOUN, GROUP = range(4)
 """Kind of a mention; a group is two or more names or nouns joined by "and"."""

@@ -1,8 +1,8 @@
 """Who a name or a person noun means: a sieve of rules, the most precise first."""
 
-from macroscope.critics.coreference.resolvers.rules.detection import Found
-from macroscope.critics.coreference.resolvers.rules.entities import Entities, Entity
-from macroscope.critics.coreference.resolvers.rules.lexicon import PLURAL
+from macroscope.critics.coreference.rules.detection import Found
+from macroscope.critics.coreference.rules.entities import Entities, Entity
+from macroscope.critics.coreference.rules.lexicon import PLURAL
 
 NEAR_NOUN = 12
 """Sentences after which "the man" is somebody else."""

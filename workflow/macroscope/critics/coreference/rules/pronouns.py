@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
-from macroscope.critics.coreference.resolvers.rules.detection import Found
-from macroscope.critics.coreference.resolvers.rules.entities import Entities, Entity
-from macroscope.critics.coreference.resolvers.rules.features import features_of, features_of_new
-from macroscope.critics.coreference.resolvers.rules.lexicon import PLURAL
+from macroscope.critics.coreference.rules.detection import Found
+from macroscope.critics.coreference.rules.entities import Entities, Entity
+from macroscope.critics.coreference.rules.features import features_of, features_of_new
+from macroscope.critics.coreference.rules.lexicon import PLURAL
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.paths import RESOURCES
@@ -113,7 +113,7 @@ class Ranker:
 
 @cache
 def learnt_ranker(path: Path = WEIGHTS) -> Ranker:
-    """Read the project's ranker; `training` says how it was trained."""
+    """Read the project's ranker; `evaluation.ranker_training` says how it was trained."""
     read = read_json(path)
     if not {"weights", "texts"} <= set(read):
         raise MacroscopeError(f"{path}: no weights of a ranker; make some with `macroscope critics train-ranker`")

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from macroscope.critics.coreference.resolvers.rules.detection import GROUP, PRONOUN, Detector, Found
-from macroscope.critics.coreference.resolvers.rules.lexicon import ME, SPEECH, YOU
+from macroscope.critics.coreference.rules.detection import GROUP, PRONOUN, Detector, Found
+from macroscope.critics.coreference.rules.lexicon import ME, SPEECH, YOU
 
 NEAR = 4
 """Words between a quotation and who said it, at most."""

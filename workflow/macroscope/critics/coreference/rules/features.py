@@ -1,8 +1,8 @@
 """What speaks for an entity as the one that a pronoun means: features of a log-linear model, all binary."""
 
-from macroscope.critics.coreference.resolvers.rules.detection import PRONOUN, Found
-from macroscope.critics.coreference.resolvers.rules.entities import Entities, Entity
-from macroscope.critics.coreference.resolvers.rules.lexicon import UNKNOWN
+from macroscope.critics.coreference.rules.detection import PRONOUN, Found
+from macroscope.critics.coreference.rules.entities import Entities, Entity
+from macroscope.critics.coreference.rules.lexicon import UNKNOWN
 
 NEW = "new"
 """What the feature names of a pronoun without antecedent begin with."""

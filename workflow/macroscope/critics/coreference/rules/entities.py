@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from macroscope.critics.coreference.resolvers.rules.detection import CERTAIN, GROUP, NAME, NOMINAL, Found
-from macroscope.critics.coreference.resolvers.rules.lexicon import FEMALE, MALE, ME, PLURAL, SUBJECT, UNKNOWN, US, YOU
+from macroscope.critics.coreference.rules.detection import CERTAIN, GROUP, NAME, NOMINAL, Found
+from macroscope.critics.coreference.rules.lexicon import FEMALE, MALE, ME, PLURAL, SUBJECT, UNKNOWN, US, YOU
 
 NAMESAKES = 20
 """How many entities that share a word of their names are looked at."""

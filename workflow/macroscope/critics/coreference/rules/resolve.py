@@ -1,7 +1,7 @@
 """The rules at work: the mentions of a text, in order, each put to somebody."""
 
 from macroscope.critics.coreference.mentions import Mention, Resolved
-from macroscope.critics.coreference.resolvers.rules.detection import (
+from macroscope.critics.coreference.rules.detection import (
     CERTAIN,
     GROUP,
     NAME,
@@ -10,12 +10,12 @@ from macroscope.critics.coreference.resolvers.rules.detection import (
     Detector,
     Found,
 )
-from macroscope.critics.coreference.resolvers.rules.entities import Entities, Entity
-from macroscope.critics.coreference.resolvers.rules.lexicon import FEMALE, MALE, PLURAL, lexicon
-from macroscope.critics.coreference.resolvers.rules.names import entity_of_name, entity_of_noun
-from macroscope.critics.coreference.resolvers.rules.pronouns import Choose, question
-from macroscope.critics.coreference.resolvers.rules.speakers import speakers_joined
-from macroscope.critics.coreference.resolvers.rules.words import Words, words_of
+from macroscope.critics.coreference.rules.entities import Entities, Entity
+from macroscope.critics.coreference.rules.lexicon import FEMALE, MALE, PLURAL, lexicon
+from macroscope.critics.coreference.rules.names import entity_of_name, entity_of_noun
+from macroscope.critics.coreference.rules.pronouns import Choose, question
+from macroscope.critics.coreference.rules.speakers import speakers_joined
+from macroscope.critics.coreference.rules.words import Words, words_of
 
 
 def resolve_text(name: str, text: str, choose: Choose) -> Resolved:

@@ -15,12 +15,12 @@ from scipy.sparse import csr_matrix
 
 from macroscope.critics.coreference.evaluation.gap import Example, is_of
 from macroscope.critics.coreference.evaluation.gold import GoldDocument, Span
-from macroscope.critics.coreference.resolvers.rules.detection import PRONOUN, Found
-from macroscope.critics.coreference.resolvers.rules.entities import Entity
-from macroscope.critics.coreference.resolvers.rules.features import features_of, features_of_new
-from macroscope.critics.coreference.resolvers.rules.pronouns import Choose, Question, Ranker, by_sieve
-from macroscope.critics.coreference.resolvers.rules.resolve import resolve_words
-from macroscope.critics.coreference.resolvers.rules.words import Words, words_of
+from macroscope.critics.coreference.rules.detection import PRONOUN, Found
+from macroscope.critics.coreference.rules.entities import Entity
+from macroscope.critics.coreference.rules.features import features_of, features_of_new
+from macroscope.critics.coreference.rules.pronouns import Choose, Question, Ranker, by_sieve
+from macroscope.critics.coreference.rules.resolve import resolve_words
+from macroscope.critics.coreference.rules.words import Words, words_of
 
 ROUNDS = 3
 GAP_WEIGHT = 4
