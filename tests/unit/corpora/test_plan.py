@@ -85,8 +85,14 @@ def test_simulated_corpora_by_their_kind():
     assert "wikipedia.wikitext" in modules[0]
     assert "wikipedia.wikitext" not in modules[1]
     assert "webtext.reading" in modules[1]
-    assert get_args(SimulatedCorpus.model_fields["kind"].annotation) == ("wiki", "webtext", "topics", "languages")
-    assert set(plan.simulations) == {"wiki", "webtext", "topics", "languages"}
+    assert get_args(SimulatedCorpus.model_fields["kind"].annotation) == (
+        "wiki",
+        "webtext",
+        "topics",
+        "languages",
+        "people",
+    )
+    assert set(plan.simulations) == {"wiki", "webtext", "topics", "languages", "people"}
 
 
 def test_labelled_data_sets():
