@@ -91,8 +91,9 @@ def test_simulated_corpora_by_their_kind():
         "topics",
         "languages",
         "people",
+        "scripts",
     )
-    assert set(plan.simulations) == {"wiki", "webtext", "topics", "languages", "people"}
+    assert set(plan.simulations) == {"wiki", "webtext", "topics", "languages", "people", "scripts"}
 
 
 def test_labelled_data_sets():

@@ -7,6 +7,7 @@ _WORDING = ("simulated_wording.yaml",)
 _LANGUAGES = ("simulated_languages.yaml",)
 _TOPICS = ("simulated_topics.yaml",)
 _PEOPLE = ("simulated_people.yaml",)
+_SCRIPTS = ("simulated_scripts.yaml",)
 
 SOURCE = Source(
     options="options:SimulatedCorpus",
@@ -23,6 +24,7 @@ SOURCE = Source(
             _PEOPLE,
             (*ORDERS, "wrong_gender", "no_antecedent", "merged", "split"),
         ),
+        "scripts": Simulation("scripts:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "scripts:draw", _SCRIPTS),
         "topics": Simulation("topics:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "topics:draw", _TOPICS),
         "webtext": Simulation(
             "webtext:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "articles:draw_texts", _WORDING

@@ -15,12 +15,13 @@ class SimulatedCorpus(Corpus):
     not_extracted = Corpus.not_extracted | {"documents", "clutter"}
 
     source: Literal["simulated"]
-    kind: Literal["wiki", "webtext", "topics", "languages", "people"] = Field(
+    kind: Literal["wiki", "webtext", "topics", "languages", "people", "scripts"] = Field(
         "wiki",
         description="wiki: articles whose section types follow a Markov chain, as a MediaWiki XML dump in bz2."
         " The others are JSON Lines of texts without titles, whose filters drop nothing by default. webtext: the"
         " same articles; topics: texts whose topics go together in a known way; languages: short texts, each"
-        " of one of three languages; people: stories about three persons who are mentioned in a known way.",
+        " of one of three languages; people: stories about three persons who are mentioned in a known way;"
+        " scripts: short stories of events in their causal order.",
     )
     documents: int = Field(
         1200, ge=1, description="Number of articles or texts that the process makes, before any filter."
@@ -36,7 +37,7 @@ class SimulatedCorpus(Corpus):
     @model_validator(mode="before")
     @classmethod
     def _fitting_filters(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("kind") in ("webtext", "topics", "languages", "people"):
+        if isinstance(given, dict) and given.get("kind") in ("webtext", "topics", "languages", "people", "scripts"):
             return given | {"filters": with_text_defaults(given.get("filters"))}
         return given
 

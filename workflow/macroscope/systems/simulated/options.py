@@ -18,11 +18,11 @@ class SimulatedSystem(SystemOptions):
     order: Literal["process", "shuffled", "independent", "wrong_gender", "no_antecedent", "merged", "split"] = Field(
         "process",
         description="process: as the corpus; shuffled: the parts of each document (sections; of kind topics, words; of"
-        " kind people, sentences) in random order; independent: parts that go together by chance (section types drawn"
-        " without regard to their predecessors; topic strengths drawn without regard to each other; each word in a"
-        " language of its own; each sentence about anybody). Of kind people alone: wrong_gender: pronouns of the other"
-        " gender; no_antecedent: pronouns that nobody can resolve; merged: two persons with one name; split: persons"
-        " with two names.",
+        " kinds people and scripts, sentences) in random order; independent: parts that go together by chance (section"
+        " types drawn without regard to their predecessors; topic strengths drawn without regard to each other; each"
+        " word in a language of its own; each sentence about anybody, or of another script). Of kind people alone:"
+        " wrong_gender: pronouns of the other gender; no_antecedent: pronouns that nobody can resolve; merged: two"
+        " persons with one name; split: persons with two names.",
     )
     samples: int = Field(400, ge=1, description="Number of documents.")
     seed: Seed = 0

@@ -1,0 +1,90 @@
+"""Stories that follow scripts: what is told, and in which order."""
+
+import pytest
+
+from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated.scripts import FEWEST, ORDERS, script_process, simulate_texts, write_corpus
+from macroscope.documents import read_documents
+
+PROCESS = script_process()
+
+
+def places(document, script=None):
+    """(script, number of the event) of every sentence of a story."""
+    found = []
+    for sentence in document.sentences:
+        found += [
+            (name, number)
+            for name, told in PROCESS.scripts.items()
+            for number, alternatives in enumerate(told["events"])
+            if any(_fits(sentence, alternative) for alternative in alternatives)
+        ][:1]
+    return found
+
+
+def _fits(sentence, template):
+    """Whether a sentence may have come of a template: the words between its slots, in order."""
+    at = 0
+    for literal in template.replace("{", "\0{").replace("}", "}\0").split("\0"):
+        if literal and not literal.startswith("{"):
+            at = sentence.find(literal, at)
+            if at < 0:
+                return False
+            at += len(literal)
+    return True
+
+
+def test_all_scripts_are_as_long_and_have_the_slots_that_are_known():
+    assert len(PROCESS.scripts) == 12
+    for told in PROCESS.scripts.values():
+        assert len(told["events"]) == 8
+        assert all(len(alternatives) >= 2 for alternatives in told["events"])
+        for alternatives in told["events"]:
+            for sentence in alternatives:
+                assert sentence.format(N="", S="", P="", O="", X="").endswith(".")
+
+
+def test_events_are_told_in_their_order_the_first_and_the_last_among_them():
+    for document in simulate_texts(PROCESS, "process", 200, 1):
+        found = places(document)
+        assert len(found) == len(document.sentences) >= FEWEST
+        assert {script for script, _ in found} == {document.label}
+        events = [event for _, event in found]
+        assert events == sorted(set(events))
+        assert (events[0], events[-1]) == (0, 7)
+
+
+def test_shuffled_has_the_same_sentences_in_another_order():
+    pairs = zip(simulate_texts(PROCESS, "process", 60, 1), simulate_texts(PROCESS, "shuffled", 60, 1), strict=True)
+    moved = 0
+    for story, shuffled in pairs:
+        assert shuffled.label == story.label
+        found = [event for _, event in places(shuffled)]
+        assert sorted(found) == [event for _, event in places(story)][:1] + sorted(found)[1:]
+        moved += found != sorted(found)
+    assert moved > 40
+
+
+def test_independent_has_sentences_of_many_scripts():
+    for document in simulate_texts(PROCESS, "independent", 60, 1):
+        assert len({script for script, _ in places(document)}) > 1
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_first_stories_are_the_same_however_many(order):
+    assert list(simulate_texts(PROCESS, order, 3, 5)) == list(simulate_texts(PROCESS, order, 9, 5))[:3]
+
+
+def test_an_unknown_order_is_an_error():
+    with pytest.raises(ValueError, match="not one of process, shuffled"):
+        next(simulate_texts(PROCESS, "odd", 1, 1))
+
+
+def test_the_corpus_and_its_truth(tmp_path):
+    options = SimulatedCorpus(source="simulated", kind="scripts", documents=20, clutter=0.2)
+    (tmp_path / "truth").mkdir()
+    write_corpus(options, 1, tmp_path / "raw.jsonl", tmp_path / "truth")
+    assert len((tmp_path / "raw.jsonl").read_text().splitlines()) == 24
+    documents = list(read_documents(tmp_path / "truth" / "documents.parquet"))
+    assert len(documents) == 20
+    assert all(" ".join(document.sentences) == document.text for document in documents)
