@@ -1,13 +1,19 @@
 """Sentences and sections within a document."""
 
 from collections import Counter
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
 from macroscope.documents import Document, Section
 from macroscope.systems.perturbation.sections import drop_sections, shuffle_sections
-from macroscope.systems.perturbation.sentences import repeat_sentences, shuffle_sentences
+from macroscope.systems.perturbation.sentences import (
+    not_adjacent,
+    remove_sentences,
+    repeat_sentences,
+    shuffle_sentences,
+)
 
 
 def document(*texts):
@@ -58,3 +64,39 @@ def test_repeated_sentences_stand_side_by_side(share, repeated):
         text = text.replace(f"{word} is. {word} is.", f"{word} is.")
     assert text == "One is. Two is.\nThree is. Four is."
     assert [section.title for section in after.sections] == ["title 0", "title 1"]
+
+
+@pytest.mark.parametrize(
+    ("places", "number"), [(3, 1), (5, 2), (6, 2), (6, 3), (5, 3), (4, 9), (1, 1), (0, 1), (-1, 2)]
+)
+def test_places_that_are_not_side_by_side_are_all_equally_likely(places, number):
+    """Against all subsets: cai2020 section 3, where 3 slots hold 1 of 5 sentences, and 6 hold 2 of 8."""
+    most = min(number, max(0, (places + 1) // 2))
+    expected = {
+        some
+        for some in combinations(range(max(0, places)), most)
+        if all(second - first > 1 for first, second in pairwise(some))
+    }
+    runs = 400 * len(expected)
+    drawn = Counter(tuple(not_adjacent(places, number, rng(seed)).tolist()) for seed in range(runs))
+    assert set(drawn) == expected
+    assert all(abs(count - 400) < 6 * 20 for count in drawn.values())
+
+
+def test_missing_sentences_are_neither_the_first_nor_the_last():
+    before = document("One is. Two is. Three is.\nFour is. Five is.", "Six is. Seven is. Eight is.")
+    sentences = "One Two Three Four Five Six Seven Eight".split()
+    for seed in range(60):
+        after = remove_sentences(before, 2, "en", rng(seed))
+        left = " ".join(section.text for section in after.sections).replace(" is.", "").split()
+        gone = [place for place, word in enumerate(sentences) if word not in left]
+        assert left == [word for word in sentences if word in left]
+        assert len(gone) == 2
+        assert gone[1] - gone[0] > 1
+        assert {0, 7}.isdisjoint(gone)
+        assert after.sections[0].text.count("\n") == 1
+
+
+def test_of_a_short_text_as_many_go_as_can():
+    assert remove_sentences(document("One is. Two is."), 3, "en", rng()).text == "One is. Two is."
+    assert remove_sentences(document("One is. Two is. Three is."), 3, "en", rng()).text == "One is. Three is."

@@ -37,9 +37,13 @@ def regrouped(pieces: Iterable[str], sizes: Iterable[int]) -> list[str]:
 
 
 def with_texts(document: Document, texts: Iterable[str]) -> Document:
-    """Put other texts into the sections of a document; a section without any text goes, and its title with it."""
+    """Put other texts into the sections of a document; a section without any text goes, and its title with it.
+
+    What was known of its sentences is so no longer.
+    """
     pairs = zip(document.sections, texts, strict=True)
-    return replace(document, sections=tuple(Section(section.title, text) for section, text in pairs if text.strip()))
+    sections = tuple(Section(section.title, text) for section, text in pairs if text.strip())
+    return replace(document, sections=sections, sentences=None)
 
 
 def number_of(share: float, n: int) -> int:

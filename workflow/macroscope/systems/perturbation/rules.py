@@ -13,11 +13,12 @@ from macroscope.systems.perturbation.entities import swap_entities
 from macroscope.systems.perturbation.halves import splice_documents, swap_first_halves
 from macroscope.systems.perturbation.pronouns import swap_pronouns
 from macroscope.systems.perturbation.sections import drop_sections, shuffle_sections
-from macroscope.systems.perturbation.sentences import repeat_sentences, shuffle_sentences
+from macroscope.systems.perturbation.sentences import remove_sentences, repeat_sentences, shuffle_sentences
 from macroscope.systems.perturbation.steps import (
     AnyStep,
     DropSections,
     RemoveArticles,
+    RemoveSentences,
     RemoveStopWords,
     RepeatSentences,
     ShuffleSections,
@@ -104,6 +105,7 @@ _CHANGES: dict[type, Callable[[Document, Any, str, Random], Document]] = {
     DropSections: lambda document, step, language, rng: drop_sections(document, step.share, rng),
     ShuffleSentences: lambda document, step, language, rng: shuffle_sentences(document, language, rng),
     RepeatSentences: lambda document, step, language, rng: repeat_sentences(document, step.share, language, rng),
+    RemoveSentences: lambda document, step, language, rng: remove_sentences(document, step.number, language, rng),
     SwapPronouns: lambda document, step, language, rng: swap_pronouns(document, step.share, stop_words(language), rng),
     SwapEntities: lambda document, step, language, rng: swap_entities(document, step.after, language, rng),
 }

@@ -1,8 +1,9 @@
-"""Perturbations of sentences within a document: their order, and how often they are said."""
+"""Perturbations of sentences within a document: their order, how often they are said, and which are missing."""
 
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macroscope.corpora.sentences import split_sentences
 from macroscope.documents import Document
@@ -26,3 +27,30 @@ def repeat_sentences(document: Document, share: float, language: str, rng: np.ra
         core = sentences[number].strip()
         sentences[number] = with_core(sentences[number], f"{core} {core}")
     return with_texts(document, regrouped(sentences, map(len, pieces)))
+
+
+def remove_sentences(document: Document, number: int, language: str, rng: np.random.Generator) -> Document:
+    """Leave out some sentences of a document, never its first or last one, and never two side by side (cai2020: MSD).
+
+    All choices are equally likely. Where there are too few sentences for so many, as many go as can.
+    """
+    pieces = [split_sentences(section.text, language) for section in document.sections]
+    sentences = list(chain.from_iterable(pieces))
+    for place in 1 + not_adjacent(len(sentences) - 2, number, rng):
+        # A paragraph whose last sentence goes keeps its line break.
+        sentences[place] = "\n" if sentences[place].endswith("\n") else ""
+    return with_texts(document, (text.strip() for text in regrouped(sentences, map(len, pieces))))
+
+
+def not_adjacent(places: int, number: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw some of a row of places, no two of them side by side; every such choice is equally likely.
+
+    Returns
+    -------
+    array
+        In order; fewer than `number` where there are fewer than 2 * number - 1 places.
+    """
+    number = min(number, max(0, (places + 1) // 2))
+    # A choice of places that are not side by side is any choice, moved apart by one place each.
+    chosen = np.sort(rng.permutation(max(0, places - number + 1))[:number])
+    return np.asarray(chosen + np.arange(number), dtype=np.int64)

@@ -104,6 +104,15 @@ class RepeatSentences(_Step):
     share: float = Field(0.25, gt=0, le=1, description="Share of the sentences, drawn at random; at least one.")
 
 
+class RemoveSentences(_Step):
+    """Leave out some sentences of every document, never the first or last one nor two side by side (cai2020: MSD)."""
+
+    drops_sections = True
+
+    rule: Literal["remove_sentences"]
+    number: int = Field(1, ge=1, description="Sentences that go, of a document; as many as can where it is too short.")
+
+
 class SwapPronouns(_Step):
     """Exchange he and she, him and her, his and her, himself and herself; for English alone."""
 
@@ -140,6 +149,7 @@ AnyStep = (
     | DropSections
     | ShuffleSentences
     | RepeatSentences
+    | RemoveSentences
     | SwapPronouns
     | SwapEntities
     | SpliceDocuments
@@ -155,6 +165,7 @@ Rule = Literal[
     "drop_sections",
     "shuffle_sentences",
     "repeat_sentences",
+    "remove_sentences",
     "swap_pronouns",
     "swap_entities",
     "splice_documents",
