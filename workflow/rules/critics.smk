@@ -31,7 +31,11 @@ for critic, stage in plan.critics.jobs():
             runtime=plan.critics.stage(critic, stage).minutes,
             gpu=plan.critics.gpus(critic, stage),
         params:
-            code=plan.code(f"{stage}_{critic}", plan.critics.modules(critic, stage)),
+            code=plan.code(
+                f"{stage}_{critic}",
+                plan.critics.modules(critic, stage),
+                plan.critics.stage(critic, stage).resource_files,
+            ),
             job=f"--critic {critic} --stage {stage}",
             inputs=input_flags(plan.critics.stage(critic, stage)),
             values=plan.critics.value_flags(critic, stage),

@@ -410,11 +410,11 @@ def test_variants_are_checked(variants, critic, message):
         plan_of([{"corpus": "wiki", "critics": [critic]}], variants=variants)
 
 
-def test_resources_that_a_stage_reads_are_inputs_of_its_rule():
-    inputs = plan_of().critics.inputs("coreference", "project")
-    names = {path.rpartition("resources/")[2] for path in inputs["resource_files"]}
-    assert {"persons.yaml", "pronoun_weights.json", "stop_words/en.txt"} <= names
-    assert "resource_files" not in plan_of().critics.inputs("coreference", "score")
+def test_resources_that_a_stage_reads_are_all_files_of_its_folders():
+    stage = plan_of().critics.stage("coreference", "project")
+    found = {path.rpartition("resources/")[2] for path in stage.resource_files}
+    assert {"persons.yaml", "pronoun_weights.json", "stop_words/en.txt"} <= found
+    assert plan_of().critics.stage("coreference", "score").resource_files == []
 
 
 @pytest.mark.parametrize(

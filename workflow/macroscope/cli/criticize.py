@@ -24,12 +24,15 @@ def criticize(
     """
     from macroscope.plan import criticism
     from macroscope.reporting.headline import display_headline, read_headline
+    from macroscope.reporting.tables import read_warnings
 
     if not critic:
         critic, reasons = criticism.asked_by_default(reference)
         for reason in reasons:
             print(reason)
     plan = criticism.criticize(reference, candidate, critic, output, seed, cores)
-    headline = read_headline(output / plan.results / "tables")
-    print(display_headline(headline).drop(columns="Setting").to_string(index=False))
+    tables = output / plan.results / "tables"
+    print(display_headline(read_headline(tables)).drop(columns="Setting").to_string(index=False))
+    for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
+        print(f"\nWarning ({critic_of}, {title}): {warning}")
     print(f"\nReport: {output / plan.results / 'report.html'}\nConfig: {output / 'config.yaml'}")

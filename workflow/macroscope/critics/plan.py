@@ -140,10 +140,9 @@ class CriticsPlan:
 
     # ---- what a stage reads --------------------------------------------------------------------------------------
 
-    def inputs(self, critic: str, stage: str) -> dict[str, str | list[str] | Function]:
+    def inputs(self, critic: str, stage: str) -> dict[str, str | Function]:
         """Inputs of a standard stage, by name: patterns, and input functions where they depend on the config."""
-        resources = self.stage(critic, stage).resource_files
-        found: dict[str, str | list[str] | Function] = {"resource_files": resources} if resources else {}
+        found: dict[str, str | Function] = {}
         for name in self.stage(critic, stage).inputs:
             if name == "all_latents":
                 found[name] = self._latents_of_all(critic)

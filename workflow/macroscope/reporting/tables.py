@@ -30,6 +30,8 @@ def write_tables(config: Path, output: Path) -> None:
         Every number, tidy.
     headline.csv, headline.tex
         Corpus x system: word PPL beside what every critic says, with intervals (deng2022 Tables 2, 3, 5).
+    warnings.csv
+        Why numbers of some critic cannot be trusted, or stand for little: critic, corpus, title, warning.
     known_truth.csv
         Estimated against known latent PPL, where a corpus is simulated.
     models.csv
@@ -57,6 +59,14 @@ def write_tables(config: Path, output: Path) -> None:
         headline = headline_table(results, statistics, unusable_chapters(items))
         headline.to_csv(folder / "headline.csv", index=False)
         (folder / "headline.tex").write_text(to_latex(display_headline(headline)), encoding="utf-8")
+        warnings = [
+            (critic, corpus, item.title, item.warning)
+            for (critic, corpus), contributed in items.items()
+            for item in contributed
+            if item.warning
+        ]
+        columns = ["critic", "corpus", "title", "warning"]
+        pd.DataFrame(warnings, columns=columns).to_csv(folder / "warnings.csv", index=False)
         truth = known_truth_table(results, statistics)
         if len(truth):
             truth.to_csv(folder / "known_truth.csv", index=False)
@@ -88,6 +98,11 @@ def _write_correlations(results: Results, statistics: pd.DataFrame, folder: Path
         shown = display_correlations(only(correlations_of(correlations, judged), measures))
         if len(shown):
             (folder / f"{judged.stem}.tex").write_text(to_latex(shown), encoding="utf-8")
+
+
+def read_warnings(tables: Path) -> pd.DataFrame:
+    """Warnings of the run's critics, from the folder of the tables."""
+    return pd.read_csv(tables / "warnings.csv")
 
 
 def read_statistics(tables: Path) -> pd.DataFrame:

@@ -11,7 +11,6 @@ rule embed_corpus:
     """An embedding of every document of a corpus, with its label and its shares of stop words and symbols."""
     input:
         documents=probing.documents,
-        resource_files=plan.critics.stage("clusters", "embed_corpus").resource_files,
     output:
         "results/{run}/critics/clusters/{corpus}/probing/{encoder}.{side}.parquet",
     log:
@@ -29,7 +28,11 @@ rule embed_corpus:
         runtime=480,
         gpu=probing.gpus,
     params:
-        code=plan.code("embed_corpus", plan.critics.module("clusters", "embed_corpus")),
+        code=plan.code(
+            "embed_corpus",
+            plan.critics.module("clusters", "embed_corpus"),
+            plan.critics.stage("clusters", "embed_corpus").resource_files,
+        ),
         options=probing.embedding_options,
     shell:
         """
