@@ -74,8 +74,8 @@ def warning_of(resolution: dict[str, Any], resolver: str) -> str | None:
     if resolution["mentions"] < FEW_MENTIONS:
         return (
             f"The train split has {resolution['mentions']:,} mentions of persons: the model of chains has hardly seen"
-            " any constellation twice, and small differences do not show. More documents, or documents with more persons"
-            " in them, may help."
+            " any constellation twice, and small differences do not show. More documents, or documents with more"
+            " persons in them, may help."
         )
     return None
 
