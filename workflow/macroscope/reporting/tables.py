@@ -139,7 +139,8 @@ def known_truth_table(results: Results, statistics: pd.DataFrame) -> pd.DataFram
     data frame
         corpus, critic, system, measure (latent_ppl, or latent_nll where the prior is a density), basis (what the truth
         is), truth, process (of the process under its own probabilities, NaN for other systems), estimate and gold with
-        _low and _high, and gold_holds_truth: whether the interval from the true latents holds the truth.
+        _low and _high, and gold_holds_truth: whether the interval from the true latents holds the truth (null where
+        there are none).
     """
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
@@ -151,7 +152,7 @@ def known_truth_table(results: Results, statistics: pd.DataFrame) -> pd.DataFram
         known |= estimate(indexed, (corpus, system, critic, "latent_ppl_gold"), "gold")
         if measure.logarithmic:
             known = {name: float(np.log(value)) for name, value in known.items()}
-        holds = known["gold_low"] <= known["truth"] <= known["gold_high"]
+        holds = known["gold_low"] <= known["truth"] <= known["gold_high"] if not np.isnan(known["gold"]) else None
         row |= {"measure": measure.name, "basis": theory["basis"]}
         rows.append(row | known | {"gold_holds_truth": holds})
     return pd.DataFrame(rows)
