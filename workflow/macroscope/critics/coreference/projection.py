@@ -1,8 +1,9 @@
 """Projection onto chains: documents -> latents."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,7 +21,15 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import Progress
 
-Resolve = Callable[[Document], Resolved]
+
+class Resolve(Protocol):
+    """Resolves documents, in their order."""
+
+    def __call__(self, document: Document) -> Resolved:
+        """Resolve a document."""
+
+    def skip(self, document: Document) -> Resolved:
+        """Pass over a document that is not looked at: nobody is mentioned in it."""
 
 
 def project(
@@ -61,7 +70,7 @@ def resolver_of(options: CoreferenceOptions, mentions: Path | None, ids: Iterabl
         By the function, where the other resolver has nothing of the document.
     """
     if options.resolver == "rules":
-        return partial(_by_rules, choose=by_sieve if options.ranker == "sieve" else learnt_ranker())
+        return _ByRules(by_sieve if options.ranker == "sieve" else learnt_ranker())
     assert mentions is not None
     return _Found(mentions, frozenset(ids))
 
@@ -72,9 +81,7 @@ def latents_of(documents: Sequence[Document], resolve: Resolve, options: Corefer
     rows = []
     for document in documents:
         looked_at = within(document)
-        if not looked_at and isinstance(resolve, _Found):
-            resolve.skip(document)
-        resolved = resolve(document) if looked_at else Resolved(document.id)
+        resolved = resolve(document) if looked_at else resolve.skip(document)
         chain = chain_of(resolved, document.text, options.single) if resolved.error is None else Chain()
         rows.append(
             {
@@ -92,11 +99,20 @@ def latents_of(documents: Sequence[Document], resolve: Resolve, options: Corefer
     return pa.Table.from_pylist(rows, LATENTS)
 
 
-def _by_rules(document: Document, choose: Choose) -> Resolved:
-    try:
-        return resolve_text(document.id, document.text, choose)
-    except Exception as error:  # one document must not end the others; it is counted and named
-        return Resolved(document.id, error=f"{type(error).__name__}: {error}")
+@dataclass(frozen=True)
+class _ByRules:
+    """The embedded rules."""
+
+    choose: Choose
+
+    def __call__(self, document: Document) -> Resolved:
+        try:
+            return resolve_text(document.id, document.text, self.choose)
+        except Exception as error:  # one document must not end the others; it is counted and named
+            return Resolved(document.id, error=f"{type(error).__name__}: {error}")
+
+    def skip(self, document: Document) -> Resolved:
+        return Resolved(document.id)
 
 
 class _Found:
@@ -126,7 +142,7 @@ class _Found:
                 self.waiting[resolved.id] = resolved
         return self.waiting.pop(document.id)
 
-    def skip(self, document: Document) -> None:
-        """Say that a document is not asked for."""
+    def skip(self, document: Document) -> Resolved:
         if self.waiting.pop(document.id, None) is None:
             self.passed.add(document.id)
+        return Resolved(document.id)
