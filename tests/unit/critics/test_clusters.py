@@ -9,12 +9,12 @@ from macroscope.critics.clusters.clustering import Clustering, fit, number_of_cl
 from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
 from macroscope.critics.clusters.comparison_files import compare_latents
 from macroscope.critics.clusters.embeddings import project
-from macroscope.critics.clusters.encoder import TextEncoder, pool
 from macroscope.critics.clusters.evidence import contributing_clusters, texts_table
 from macroscope.critics.clusters.latents import Embeddings, read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import score
 from macroscope.critics.clusters.shared import learn_shared
+from macroscope.critics.text_encoder import TextEncoder, pool
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.divergences import Frontier, divergences, smoothed

@@ -337,8 +337,9 @@ class CriticsPlan:
     def _shown(self, critic: str, corpus: str, stage: str) -> Iterator[str]:
         declared = self.declared(critic)
         for name in declared.stages[stage].inputs if stage in declared.stages else ():
-            if name.removeprefix(_ALL) not in PLACES and critic in self.own:
-                yield from self.own[critic].inputs(name, corpus)
+            own = self.own.get(critic.partition(VARIANT)[0])
+            if name.removeprefix(_ALL) not in PLACES and own is not None:
+                yield from own.inputs(critic, name, corpus)
             for system in self.chapters[critic, corpus] if name.startswith(_ALL) else ():
                 yield self.place(name.removeprefix(_ALL), critic, corpus=corpus, system=system)
             if name in PLACES and self.chapters[critic, corpus]:

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.critics.clusters.encoder import TextEncoder
 from macroscope.critics.clusters.latents import Vectors, latents_schema, vector_column
 from macroscope.critics.clusters.options import EmbeddingOptions
 from macroscope.critics.signing import signed
+from macroscope.critics.text_encoder import TextEncoder
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic
 from macroscope.statistics.exchange import KEYS

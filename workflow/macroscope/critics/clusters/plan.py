@@ -30,7 +30,7 @@ class ProbingPlan:
         """Corpora whose documents are looked at."""
         return [name for probing in self.asked.values() for name in (probing.corpus, probing.reference) if name]
 
-    def inputs(self, name: str, corpus: str) -> list[str]:
+    def inputs(self, critic: str, name: str, corpus: str) -> list[str]:
         """Tables of what the clusters of a corpus know: what figures and report read as "probing"."""
         encoders = self.asked[corpus].encoders if corpus in self.asked else ()
         return [f"{self._folder(corpus)}/{encoder}.csv" for encoder in encoders]

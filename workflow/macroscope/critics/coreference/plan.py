@@ -42,7 +42,7 @@ class ResolverPlan:
         """Corpora whose documents it reads besides: none."""
         return []
 
-    def inputs(self, name: str, corpus: str) -> list[str]:
+    def inputs(self, critic: str, name: str, corpus: str) -> list[str]:
         """Files that figures and report read besides: none."""
         return []
 

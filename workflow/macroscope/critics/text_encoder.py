@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from transformers import AutoModel, AutoTokenizer
 
 from macroscope.batches import TOKENS_PER_BATCH, length_batches
-from macroscope.critics.clusters.latents import Vectors
 from macroscope.errors import MacroscopeError
 from macroscope.models import load_error, resolve
 from macroscope.progress import progress
@@ -41,7 +40,7 @@ class TextEncoder:
         most = min(positions, self.tokenizer.model_max_length)
         if max_tokens > most:
             raise MacroscopeError(
-                f"encoder {name!r} reads {most} tokens at most, not {max_tokens}; set critics.clusters.max_tokens"
+                f"encoder {name!r} reads {most} tokens at most, not {max_tokens}; set a smaller 'max_tokens'"
             )
         self.model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self.pooling, self.max_tokens = pooling, max_tokens
@@ -54,7 +53,7 @@ class TextEncoder:
         return int(self.model.config.hidden_size)
 
     @torch.inference_mode()
-    def embed(self, texts: Sequence[str]) -> tuple[Vectors, NDArray[np.bool_]]:
+    def embed(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Return the embedding of each text (texts x width), and whether it was cut.
 
         A text without any token is embedded as the token that begins texts (published code).
