@@ -145,6 +145,7 @@ class Bench:
         from macroscope.corpora.simulated.genres import wiki_process
         from macroscope.corpora.simulated.languages import process
         from macroscope.corpora.simulated.people import people_process
+        from macroscope.corpora.simulated.scripts import script_process
         from macroscope.corpora.simulated.topics import topic_process
 
         made = {
@@ -152,5 +153,6 @@ class Bench:
             "topics": lambda: topic_process().to_json(),
             "languages": process,
             "people": lambda: people_process().to_json(),
+            "scripts": lambda: script_process().to_json(),
         }
         write_json(self.path("process"), made[self.case.kind_of_process]())

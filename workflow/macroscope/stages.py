@@ -23,6 +23,8 @@ VALUES: dict[str, type] = {
     "kind_of_process": str,
     "order": str,
     "split": str,
+    "task": str,
+    "name": str,
     "signature": str,
     "encoder": str,
     "seed": int,
@@ -40,7 +42,7 @@ VALUES: dict[str, type] = {
 MACHINE = frozenset({"threads", "processes"})
 """Those of them that the machine gives, and no config: they change no result."""
 
-COLLECTIONS = frozenset({"files", "shards_of_samples", "all_latents"})
+COLLECTIONS = frozenset({"files", "shards_of_samples", "all_latents", "detectors", "retrieved"})
 """Inputs of any number of files: the function is given a list."""
 
 NO_NAME = "(?!)"
@@ -168,7 +170,7 @@ def arguments(stage: Stage, inputs: Iterable[str], values: Iterable[str], also: 
         Where something is missing that the stage reads, or given that it does not read.
     """
     found: dict[str, Any] = {name: [] for name in stage.inputs if name in COLLECTIONS}
-    found |= dict.fromkeys(stage.optional)
+    found |= {name: None for name in stage.optional if name not in COLLECTIONS}
     for name, path in _pairs(inputs, "--input", stage.inputs):
         if name in COLLECTIONS:
             found[name].append(Path(path))

@@ -35,6 +35,7 @@ COUNTED = {
     "documents": "documents",
     "titled": "documents with section titles",
     "with_persons": "documents that say 'he' or 'she' at least twice",
+    "narratives": "documents of five sentences or more",
 }
 """What can be counted of a user's reference texts before anything is run -> what a reader is told."""
 

@@ -24,7 +24,8 @@ def run_critic(
 ) -> None:
     """Run a stage of a critic.
 
-    `project` is given a `Collection` as its `texts`; `compare` returns rows, which become tidy statistics here.
+    `project`, and any stage that works on a shard, is given a `Collection` as its `texts`; `compare` returns rows,
+    which become tidy statistics here.
 
     Parameters
     ----------
@@ -33,12 +34,12 @@ def run_critic(
     inputs, values
         "name=path" and "name=value"; see `stages.arguments`.
     shard
-        Number of the shard that is projected, and documents of a shard (None: all are one).
+        Number of the shard that is looked at, and documents of a shard (None: all are one).
     """
     stage = critic.stage(name)
     compares = name == "compare"
     given = arguments(stage, inputs, values, _OF_STATISTICS if compares else ())
-    if name == "project":
+    if name == "project" or shard[1] is not None:
         given["texts"] = Collection(given["texts"], *shard)
     if stage.uses:
         given["options"] = options

@@ -20,6 +20,7 @@ from macroscope.paths import PROFILE, SNAKEFILE
 from macroscope.plan import Plan
 
 _MOST_COUNTED = 5000
+_SENTENCES = 5
 _PERSON = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 RUN = "criticism"
 CORPUS = "reference"
@@ -63,6 +64,7 @@ def asked_by_default(reference: Sequence[Path]) -> tuple[list[str], list[str]]:
 def _counted(reference: Sequence[Path], enough: Mapping[str, int]) -> dict[str, int]:
     """Count what the critics need of the first documents, until there is enough of all."""
     from macroscope.corpora.files.reading import read_user_documents
+    from macroscope.corpora.sentences import split_sentences
     from macroscope.documents import Provenance
 
     counts = dict.fromkeys(COUNTED, 0)
@@ -70,6 +72,7 @@ def _counted(reference: Sequence[Path], enough: Mapping[str, int]) -> dict[str, 
         counts["documents"] += 1
         counts["titled"] += any(section.title for section in document.sections)
         counts["with_persons"] += len(_PERSON.findall(document.text)) > 1
+        counts["narratives"] += len(split_sentences(document.text)) >= _SENTENCES
         if all(counts[kind] >= least for kind, least in enough.items()) or counts["documents"] >= _MOST_COUNTED:
             break
     return counts

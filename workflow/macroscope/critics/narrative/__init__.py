@@ -1,0 +1,111 @@
+"""The narrative critic: does a sentence follow from those around it, or is one missing, or out of place (cai2020).
+
+Latents: for each slot between two sentences the probability that a sentence is missing there, for each sentence the
+probability that it stands for another one. Projection: detectors, trained on real narratives with known damage. Prior:
+how often they see such damage in real text that has none.
+
+Besides: further detectors for comparison, pre-training, autoencoders, sentences written into the gaps; their rules
+stand in rules/critics/narrative.smk.
+"""
+
+from macroscope.critics.declaration import Critic
+from macroscope.stages import Stage
+
+_SENTENCES = "encoder pooling max_tokens autoencoders"
+_DAMAGE = "sentences damaged intact draws replacements candidates similarity similarity_encoder rescale"
+_DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
+
+CRITIC = Critic(
+    options="options:NarrativeOptions",
+    criticize={
+        "draws": 8,
+        "detector": {"layers": 2, "heads": 4, "width": 128, "hidden": 256, "epochs": 20, "learning_rate": 0.001},
+    },
+    fewest={"narratives": 60},
+    latents="id opening sentences cut missing discordant",
+    statistics=(
+        "scoring:STATISTICS",
+        "comparison:STATISTICS",
+        "macroscope.statistics.latent:STATISTICS",
+        "macroscope.statistics.categorical:STATISTICS",
+    ),
+    plan="plan:NarrativePlan",
+    stages={
+        "train": Stage(
+            "training:train",
+            reads="documents detectors? language seed checkpoints resampling",
+            uses=f"{_DETECTORS} compared pretraining false_positive_rate",
+            needs="encoder",
+            minutes=720,
+            folder=True,
+        ),
+        "project": Stage(
+            "projection:project",
+            reads="texts inference embeddings? language signature",
+            uses=f"{_SENTENCES} detector",
+            needs="encoder",
+            minutes=240,
+        ),
+        "score": Stage("scoring:score", reads="latents inference"),
+        "explain": Stage("explanation:explain", reads="texts latents inference language", folder=True),
+        "compare": Stage("comparison:compare_latents", reads="control_latents latents inference resampling"),
+        "overview": Stage("figures:draw", reads="inference all_latents detectors infilled"),
+        "report": Stage("report:items", reads="inference all_evidence detectors infilled"),
+        "embed_sentences": Stage(
+            "embedding:embed_sentences",
+            reads="documents? texts? autoencoder? language",
+            uses="encoder pooling max_tokens",
+            needs="encoder",
+            minutes=480,
+            folder=True,
+        ),
+        "retrieve": Stage(
+            "corruption:retrieve",
+            reads="documents language seed shard shards threads",
+            uses=f"{_DAMAGE} tasks retrieval_shards",
+            megabytes=8000,
+            minutes=240,
+            threads=2,
+        ),
+        "corrupt": Stage(
+            "corruption:corrupt",
+            reads="documents retrieved? language seed task",
+            uses=f"encoder {_DAMAGE}",
+            needs="encoder",
+            minutes=480,
+        ),
+        "autoencode": Stage(
+            "autoencoder:train_autoencoder",
+            reads="documents language seed checkpoints name processes",
+            uses=_SENTENCES,
+            needs="encoder",
+            minutes=1440,
+            folder=True,
+        ),
+        "pretrain": Stage(
+            "training:pretrain",
+            reads="documents embeddings language seed checkpoints task name processes",
+            uses=f"{_DETECTORS} compared pretraining",
+            needs="encoder",
+            minutes=1440,
+            folder=True,
+        ),
+        "detect": Stage(
+            "training:train_detector",
+            reads="documents corrupted embeddings? pretrained? language seed checkpoints resampling task name"
+            " processes",
+            uses=f"{_DETECTORS} compared pretraining false_positive_rate",
+            needs="encoder",
+            minutes=720,
+            folder=True,
+        ),
+        "infill": Stage(
+            "infilling:infill",
+            reads="documents detector embeddings corrupted autoencoder language resampling task",
+            uses="generation",
+            megabytes=8000,
+            minutes=480,
+            folder=True,
+        ),
+    },
+)

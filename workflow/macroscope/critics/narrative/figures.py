@@ -1,0 +1,112 @@
+"""Figures of the narrative critic: ROC curves of the detectors, and how sure they are system by system."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from macroscope.colours import BLUE, GREY, VERMILION
+from macroscope.config.options import CONTROL
+from macroscope.critics.divergence_report import divergence_figure
+from macroscope.critics.findings import Findings
+from macroscope.critics.narrative.evaluation import METRICS, ROC
+from macroscope.critics.narrative.operating_point import read_operating_points
+from macroscope.critics.narrative.options import JUDGE
+from macroscope.plotting import save, style
+
+MOST_ROWS = 40
+LINES = ("-", "--", "-.", ":")
+WHAT = {
+    "missing": "slots where a sentence seems to be missing",
+    "discordant": "sentences that seem to be out of place",
+}
+
+
+def draw(findings: Findings) -> None:
+    """Draw the ROC curves, the rates of detection, and the divergences."""
+    save(roc_figure(detector_folders(findings)), findings.figure("roc"))
+    points = read_operating_points(findings.folder / "inference")
+    save(rates_figure(findings.statistics, findings.systems, list(points)), findings.figure("rates"))
+    save(divergence_figure(findings.statistics, findings.systems), findings.figure("divergences"))
+
+
+def detector_folders(findings: Findings) -> dict[str, dict[str, Path]]:
+    """Task -> detector -> folder of how it does; the judge first."""
+    found: dict[str, dict[str, Path]] = {}
+    for task in findings.options.tasks:
+        folders = {name: findings.folder / "detectors" / f"{task}.{name}" for name in findings.options.detectors()}
+        # The judge's is kept with what the critic judges by, too.
+        folders[JUDGE] = findings.folder / "inference" / task
+        found[task] = {name: folder for name, folder in folders.items() if (folder / METRICS).exists()}
+    return found
+
+
+def roc_figure(folders: dict[str, dict[str, Path]]) -> Figure:
+    """A panel a task, a line a detector: damage found against whole places called damaged, on the test split."""
+    with style():
+        figure, grid = plt.subplots(
+            1, len(folders), figsize=(4.6 * len(folders), 4.4), squeeze=False, layout="constrained"
+        )
+        for axes, (task, of_task) in zip(grid[0], folders.items(), strict=True):
+            for number, (name, folder) in enumerate(of_task.items()):
+                curve = pd.read_csv(folder / ROC)
+                metrics = pd.read_csv(folder / METRICS).set_index(["of", "metric"])
+                area = metrics.at[("detector", "auc"), "value"]
+                colour = BLUE if name == JUDGE else None
+                axes.plot(
+                    curve["false_positive_rate"],
+                    curve["true_positive_rate"],
+                    ls=LINES[number % len(LINES)],
+                    color=colour,
+                    label=f"{name} (AUC {area:.2f})",
+                )
+            axes.plot([0, 1], [0, 1], color=GREY, lw=0.8, ls=":")
+            axes.set(xlabel="whole places called damaged", ylabel="damaged places found", title=f"{task} sentences")
+            axes.set_aspect("equal")
+            if of_task:
+                axes.legend(fontsize=8, loc="lower right")
+    return figure
+
+
+def rates_figure(statistics: pd.DataFrame, systems: list[str], tasks: list[str]) -> Figure:
+    """A panel a task, a row a system: share of the places where something is found, with intervals."""
+    shown = systems[: MOST_ROWS + 1]
+    indexed = statistics.set_index(["system", "statistic"])
+    with style():
+        figure, grid = plt.subplots(
+            1,
+            len(tasks),
+            figsize=(4.8 * len(tasks), 1.1 + 0.3 * len(shown)),
+            sharey=True,
+            squeeze=False,
+            layout="constrained",
+        )
+        for axes, task in zip(grid[0], tasks, strict=True):
+            _rates(axes, indexed, shown, f"{task}_share")
+            axes.set_xlabel(f"{WHAT[task]}, %")
+        grid[0, 0].set_yticks(range(len(shown)), shown)
+        grid[0, 0].set_ylim(len(shown) - 0.5, -0.5)
+        if len(systems) > len(shown):
+            left_out = len(systems) - len(shown)
+            figure.supxlabel(f"{left_out} more systems are not drawn; the tables have them", fontsize=9)
+    return figure
+
+
+def _rates(axes: Axes, indexed: pd.DataFrame, systems: list[str], name: str) -> None:
+    for y, system in enumerate(systems):
+        if (system, name) not in indexed.index:
+            continue
+        row = indexed.loc[(system, name)]
+        value, low, high = (100 * float(row[column]) for column in ("value", "ci_low", "ci_high"))
+        if not np.isfinite(value):
+            continue
+        error = [[value - low], [high - value]] if np.isfinite([low, high]).all() else None
+        differs = row["p_adjusted"] < 0.05
+        colour = GREY if system == CONTROL else VERMILION if differs else BLUE
+        axes.errorbar(value, y, xerr=error, fmt="s" if differs else "o", ms=5, capsize=2, color=colour)
+        if system == CONTROL:
+            axes.axvline(value, color=GREY, lw=0.8, ls="--")
+    axes.grid(axis="y", visible=False)

@@ -1,0 +1,202 @@
+"""What takes the place of a sentence: its best match that is unlike enough (cai2020 §3).
+
+Published: the best match among all sentences of the corpus. Then some sentences replace many others, the short and
+general ones, and a detector can learn which these are without reading what is around them. So by default the sentences
+that are taken out are exchanged with each other: each replaces one, and by itself says nothing.
+
+The exchange goes in rounds. Every sentence without a replacement asks for the best of its matches that is left; of
+several that ask for the same one, those that it matches best get it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from macroscope.critics.narrative.examples import NONE
+from macroscope.critics.narrative.narratives import Integers
+from macroscope.critics.narrative.retrieval import Matches
+
+Similarity = Callable[[Sequence[str], Sequence[str]], npt.NDArray[np.float64]]
+_TRIES = 100
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Sentences that may replace others.
+
+    Attributes
+    ----------
+    texts
+        The different ones.
+    carriers
+        Numbers of the sentences that have each text.
+    owners
+        Number of the narrative of every sentence, by the sentence's number.
+    """
+
+    texts: list[str]
+    carriers: list[list[int]]
+    owners: Integers
+
+    @classmethod
+    def of(cls, sentences: Sequence[str], numbers: Sequence[int], owners: Integers) -> "Pool":
+        """Group sentences, given by their numbers (one may stand there several times), by their texts."""
+        carriers: dict[str, list[int]] = {}
+        for number in numbers:
+            carriers.setdefault(sentences[number], []).append(int(number))
+        return cls(list(carriers), list(carriers.values()), owners)
+
+
+@dataclass
+class Replaced:
+    """The replacements of some sentences, and how they were found.
+
+    Attributes
+    ----------
+    numbers
+        Of the sentence that replaces each; `NONE`: nothing does.
+    same
+        Matches passed over since they say the same, or are of the same narrative.
+    alike
+        Matches passed over since their similarity was not below the limit.
+    by_rank
+        How many were replaced by their best match that is none of the former, their second best, ...
+    without
+        Sentences for which no match was left, replaced by the next rule.
+    """
+
+    numbers: Integers
+    same: int = 0
+    alike: int = 0
+    by_rank: list[int] = field(default_factory=list)
+    without: int = 0
+
+
+def replaced(
+    texts: Sequence[str],
+    owners: Integers,
+    pool: Pool,
+    matches: Matches,
+    similarity: Similarity | None,
+    limit: float,
+    once: bool,
+    seed: int,
+) -> Replaced:
+    """Find a replacement for each of some sentences.
+
+    Parameters
+    ----------
+    texts, owners
+        Of the sentences, and of each the number of its narrative.
+    matches
+        Of the sentences in the pool's texts.
+    similarity, limit
+        A match is unlike enough where this is below the limit; None: any is.
+    once
+        Whether every sentence of the pool replaces one at most (those that are left go to who has none, at random);
+        if not, who has none gets the least similar of its matches.
+    """
+    search = _Search(texts, owners, pool, matches, once)
+    lowest = np.full(len(texts), np.inf)
+    least = np.full(len(texts), NONE, dtype=np.int64)
+    while len(asking := search.asking()):
+        wanted = search.wanted(asking)
+        values = np.full(len(asking), -np.inf)
+        if similarity is not None:
+            values = similarity([texts[q] for q in asking], [pool.texts[t] for t in wanted])
+        better = values < lowest[asking]
+        lowest[asking[better]], least[asking[better]] = values[better], wanted[better]
+        for query, text, value in zip(asking, wanted, values, strict=True):
+            if value < limit:
+                search.take(int(query), int(text))
+            else:
+                search.found.alike += 1
+                search.place[query] += 1
+    search.found.without = int((search.found.numbers == NONE).sum())
+    if once:
+        search.exchange_rest(np.random.default_rng(seed))
+    else:
+        for query in np.flatnonzero((search.found.numbers == NONE) & (least != NONE)):
+            search.take(int(query), int(least[query]))
+    return search.found
+
+
+class _Search:
+    """The state of the rounds: who asks for which of its matches, and what is left."""
+
+    def __init__(self, texts: Sequence[str], owners: Integers, pool: Pool, matches: Matches, once: bool) -> None:
+        self.owners, self.pool, self.matches, self.once = owners, pool, matches, once
+        index = {text: number for number, text in enumerate(pool.texts)}
+        self.own = np.array([index.get(text, NONE) for text in texts], dtype=np.int64)
+        self.carriers = [list(some) for some in pool.carriers]
+        self.left = np.array([len(some) for some in pool.carriers], dtype=np.int64)
+        self.place = np.zeros(len(texts), dtype=np.int64)
+        self.found = Replaced(np.full(len(texts), NONE, dtype=np.int64), by_rank=[0] * matches.numbers.shape[1])
+
+    def asking(self) -> Integers:
+        """Sentences that ask for a match in this round; where several ask for one, the best ones."""
+        waiting = self._settle(np.flatnonzero(self.found.numbers == NONE))
+        if not self.once:
+            return waiting
+        wanted, scores = self.wanted(waiting), self.matches.scores[waiting, self.place[waiting]]
+        order = np.lexsort((waiting, -scores, wanted))
+        _, first, counts = np.unique(wanted[order], return_index=True, return_counts=True)
+        rank = np.arange(len(order)) - np.repeat(first, counts)
+        return np.sort(waiting[order[rank < self.left[wanted[order]]]])
+
+    def wanted(self, queries: Integers) -> Integers:
+        """Text of the pool that each asks for."""
+        return self.matches.numbers[queries, self.place[queries]]
+
+    def take(self, query: int, text: int) -> None:
+        """Give a sentence of this text to who asks for it, if any is of another narrative."""
+        owner = self.owners[query]
+        carrier = next((c for c in self.carriers[text] if self.pool.owners[c] != owner), None)
+        if carrier is None:
+            self.found.same += 1
+            self.place[query] += 1
+            return
+        if self.once:
+            self.carriers[text].remove(carrier)
+            self.left[text] -= 1
+        if self.place[query] < len(self.found.by_rank):
+            self.found.by_rank[self.place[query]] += 1
+        self.found.numbers[query] = carrier
+
+    def exchange_rest(self, rng: np.random.Generator) -> None:
+        """Give what is left to those that have none, at random."""
+        queries = np.flatnonzero(self.found.numbers == NONE)
+        rest = [(text, carrier) for text, some in enumerate(self.carriers) for carrier in some]
+        rest = [rest[number] for number in rng.permutation(len(rest))]
+        for _ in range(_TRIES):
+            clashing = [
+                n for n, (query, item) in enumerate(zip(queries, rest, strict=False)) if self._clash(query, item)
+            ]
+            if not clashing:
+                break
+            for number in clashing:
+                other = int(rng.integers(len(rest)))
+                rest[number], rest[other] = rest[other], rest[number]
+        for query, item in zip(queries, rest, strict=False):
+            if not self._clash(query, item):
+                self.found.numbers[query] = item[1]
+
+    def _clash(self, query: Any, item: tuple[int, int]) -> bool:
+        text, carrier = item
+        return bool(text == self.own[query] or self.pool.owners[carrier] == self.owners[query])
+
+    def _settle(self, queries: Integers) -> Integers:
+        """Move on from matches that say the same or are gone; those whose matches are used up drop out."""
+        width = self.matches.numbers.shape[1]
+        moving = queries
+        while len(moving := moving[self.place[moving] < width]):
+            wanted = self.wanted(moving)
+            same = wanted == self.own[moving]
+            self.found.same += int(same.sum())
+            past = same | (self.left[wanted] == 0)
+            moving = moving[past]
+            self.place[moving] += 1
+        return queries[self.place[queries] < width]

@@ -1,0 +1,65 @@
+"""How alike in meaning two sentences are: BERTScore (Zhang et al. 2020), through the library bert-score.
+
+A raw BERTScore F1 of any two English sentences is near .8, so that a limit of .7 would let hardly any match pass. Hence
+it is rescaled as its authors do it, (F1 - b) / (1 - b), with b the mean of random pairs; here of the corpus's own
+sentences, whatever the encoder.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from macroscope.errors import MacroscopeError
+from macroscope.models import load_error, resolve
+
+RANDOM_PAIRS = 1000
+
+
+class BertScore:
+    """F1 of pairs of sentences.
+
+    Parameters
+    ----------
+    encoder
+        As in the config; its last layer is used.
+    sentences
+        Those of the corpus, of which random pairs make the baseline.
+    rescale
+        Whether 0 is what random pairs have on average.
+    """
+
+    def __init__(self, encoder: str, sentences: Sequence[str], rescale: bool, seed: int) -> None:
+        self.encoder, self.rescale = encoder, rescale
+        rng = np.random.default_rng([seed, len(sentences)])
+        self._random = [[sentences[i] for i in rng.integers(len(sentences), size=RANDOM_PAIRS)] for _ in range(2)]
+
+    @cached_property
+    def baseline(self) -> float:
+        """Mean raw F1 of random pairs; 0 where nothing is rescaled."""
+        return float(self._raw(*self._random).mean()) if self.rescale else 0.0
+
+    def __call__(self, first: Sequence[str], second: Sequence[str]) -> npt.NDArray[np.float64]:
+        """F1 of each pair, 1 at most."""
+        if not first:
+            return np.empty(0)
+        return (self._raw(first, second) - self.baseline) / (1 - self.baseline)
+
+    def _raw(self, first: Sequence[str], second: Sequence[str]) -> npt.NDArray[np.float64]:
+        return np.asarray(self._scorer.score(list(first), list(second), batch_size=64)[2], dtype=np.float64)
+
+    @cached_property
+    def _scorer(self) -> Any:
+        from bert_score import BERTScorer
+        from transformers import AutoConfig
+
+        source = resolve(self.encoder)
+        if source.location is None:
+            raise MacroscopeError(f"encoder {self.encoder!r} has no pretrained weights; give one that has")
+        try:
+            layers = AutoConfig.from_pretrained(source.location).num_hidden_layers
+            return BERTScorer(model_type=source.location, num_layers=layers)
+        except (OSError, ValueError) as error:
+            raise load_error(source, error) from None

@@ -1,0 +1,272 @@
+"""Training of detectors, on the shared loop, and what a run needs of them."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from safetensors.torch import load_model
+from sklearn.linear_model import LogisticRegression
+
+from macroscope.critics.narrative.corruption import corrupted as corrupted_segments
+from macroscope.critics.narrative.corruption import corrupted_for_pretraining, joined
+from macroscope.critics.narrative.detector import WEIGHTS, Detector, new_detector
+from macroscope.critics.narrative.embedding import corpus_narratives, embedded, sentence_encoder
+from macroscope.critics.narrative.evaluation import evaluate
+from macroscope.critics.narrative.examples import Examples, read_examples
+from macroscope.critics.narrative.narratives import Narratives
+from macroscope.critics.narrative.operating_point import write_operating_point
+from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
+from macroscope.critics.narrative.rows import Rows
+from macroscope.errors import MacroscopeError
+from macroscope.files import atomic, write_json
+from macroscope.statistics.latent import Resampling
+from macroscope.systems.language_model.devices import launch
+from macroscope.training import Checkpoints, Schedule, discard
+from macroscope.training import Examples as TrainingExamples
+from macroscope.training import train as train_model
+
+FEWEST_SEGMENTS = 20
+"""Damaged training segments below which there is nothing to learn from."""
+EVALUATIONS = 10
+STANDARDISED_BY = 100_000
+"""Sentences, at most, that tell the spread of embeddings."""
+DEVICE_BATCH = {"sentence": 1024, "token": 16}
+
+
+def train(
+    documents: Path,
+    detectors: Sequence[Path] | None = None,
+    *,
+    options: NarrativeOptions,
+    language: str,
+    seed: int,
+    checkpoints: Path,
+    resampling: Resampling,
+    output: Path,
+) -> None:
+    """Put together what judges systems: the folder `output` gets one of each task (see `train_detector`).
+
+    Parameters
+    ----------
+    detectors
+        Folders "<task>.judge" of trained detectors; default: they are trained here.
+    """
+    with atomic(output) as folder:
+        folder.mkdir()
+        if detectors:
+            for task in options.tasks:
+                (given,) = (path for path in detectors if path.name == f"{task}.{JUDGE}")
+                shutil.copytree(given, folder / task)
+            return
+        narratives = embedded_corpus(documents, language, options)
+        for task in options.tasks:
+            examples, about = corrupted_segments(narratives, options, task, seed)
+            made = _Training(narratives, options, JUDGE, task, seed, checkpoints / task)
+            made.write(folder / task, examples, about, None, resampling)
+    discard(checkpoints)
+
+
+def train_detector(
+    documents: Path,
+    corrupted: Path,
+    embeddings: Path | None = None,
+    pretrained: Path | None = None,
+    *,
+    options: NarrativeOptions,
+    language: str,
+    seed: int,
+    checkpoints: Path,
+    resampling: Resampling,
+    task: Task,
+    name: str,
+    processes: int = 1,
+    output: Path,
+) -> None:
+    """Train one detector for one task, and test it.
+
+    Writes into the folder `output` the detector (see `detector.Detector`), training_log.csv (step, epoch, train_loss,
+    valid_loss), training.json (counts) and how it does on the test split (see `evaluation.evaluate`).
+
+    Parameters
+    ----------
+    corrupted
+        Damaged segments of all splits, from `corruption.corrupt`.
+    embeddings
+        Of the corpus's sentences, for a detector that reads them.
+    pretrained
+        Folder of the detector to begin with.
+    processes
+        GPUs to train on, one process each.
+    """
+    launch(processes)
+    narratives = corpus_narratives(documents, language, embeddings)
+    examples, about = read_examples(corrupted)
+    with atomic(output) as folder:
+        made = _Training(narratives, options, name, task, seed, checkpoints)
+        made.write(folder, examples, about, pretrained, resampling)
+    discard(checkpoints)
+
+
+def pretrain(
+    documents: Path,
+    embeddings: Path,
+    *,
+    options: NarrativeOptions,
+    language: str,
+    seed: int,
+    checkpoints: Path,
+    task: Task,
+    name: str,
+    processes: int = 1,
+    output: Path,
+) -> None:
+    """Train a detector on long damaged segments of another corpus (cai2020 §4.2); see `train_detector`.
+
+    Parameters
+    ----------
+    documents, embeddings
+        Of that corpus.
+    """
+    launch(processes)
+    pretraining = options.pretraining
+    if pretraining is None:
+        raise MacroscopeError("pretraining: nothing says on which corpus; give 'pretraining' to the narrative critic")
+    narratives = corpus_narratives(documents, language, embeddings)
+    examples, about = corrupted_for_pretraining(narratives, options, pretraining, task, seed)
+    schedule = {"epochs": pretraining.epochs, "learning_rate": pretraining.learning_rate}
+    with atomic(output) as folder:
+        made = _Training(narratives, options, name, task, seed, checkpoints, schedule)
+        made.write(folder, examples, about, None, None)
+    discard(checkpoints)
+
+
+def embedded_corpus(documents: Path, language: str, options: NarrativeOptions) -> Narratives:
+    """Narratives of a corpus, with embeddings where the judge reads them."""
+    narratives = corpus_narratives(documents, language)
+    if options.detector.level == "token":
+        return narratives
+    return narratives.with_vectors(*embedded(narratives.sentences, sentence_encoder(options)))
+
+
+class _Training:
+    """The training of one detector.
+
+    Parameters
+    ----------
+    narratives
+        Of all splits; with embeddings for a sentence-level detector.
+    name
+        Of the detector in the options.
+    schedule
+        What differs from the detector's own epochs and learning rate.
+    """
+
+    def __init__(
+        self,
+        narratives: Narratives,
+        options: NarrativeOptions,
+        name: str,
+        task: Task,
+        seed: int,
+        checkpoints: Path,
+        schedule: dict[str, float] | None = None,
+    ) -> None:
+        self.narratives, self.options, self.task, self.seed = narratives, options, task, seed
+        self.checkpoints = checkpoints
+        self.detector = options.detectors()[name].model_copy(update=schedule or {})
+
+    def write(
+        self,
+        folder: Path,
+        examples: dict[str, Examples],
+        about: dict[str, Any],
+        pretrained: Path | None,
+        resampling: Resampling | None,
+    ) -> None:
+        """Train, calibrate on the validation split, and test where there is something to say of it."""
+        _require(examples, self.task)
+        detector = self._fresh(pretrained)
+        history = self._fit(detector, examples)
+        if int(os.environ.get("RANK", "0")) != 0:
+            folder.mkdir(exist_ok=True)
+            return
+        _calibrate(detector, self.narratives, examples["valid"])
+        folder.mkdir(exist_ok=True)
+        detector.save(folder)
+        history.to_csv(folder / "training_log.csv", index=False)
+        parameters = sum(p.numel() for p in detector.network.parameters())
+        write_json(folder / "training.json", {"parameters": parameters, **about})
+        if resampling is not None:
+            evaluate(folder, detector, self.narratives, examples, resampling)
+            rate = self.options.false_positive_rate
+            write_operating_point(folder, detector, self.narratives, examples["valid"], rate)
+
+    def _fresh(self, pretrained: Path | None) -> Detector:
+        width = 0 if self.narratives.vectors is None else self.narratives.vectors.shape[1]
+        detector = new_detector(self.options, self.detector, self.task, width, self.seed)
+        if self.detector.pretrained and pretrained is not None:
+            load_model(detector.network, str(pretrained / WEIGHTS))
+        elif self.narratives.vectors is not None and self.detector.level == "sentence":
+            detector.network.standardise_by(self.narratives.vectors[:STANDARDISED_BY])
+        return detector
+
+    def _fit(self, detector: Detector, examples: dict[str, Examples]) -> pd.DataFrame:
+        train, valid = examples["train"], examples["valid"]
+        schedule = Schedule(
+            epochs=self.detector.epochs,
+            batch_size=self.detector.batch_size,
+            device_batch_size=min(self.detector.batch_size, DEVICE_BATCH[self.detector.level]),
+            learning_rate=self.detector.learning_rate,
+            warmup_share=self.detector.warmup_share,
+            weight_decay=self.detector.weight_decay,
+            evaluations=EVALUATIONS,
+        )
+        identity = {
+            "options": self.options.model_dump(mode="json"),
+            "detector": self.detector.model_dump(mode="json"),
+            "task": self.task,
+            "seed": self.seed,
+            "examples": _digest(self.narratives, train),
+        }
+        batches = detector.batches(self.narratives, joined(train, valid))
+        given = TrainingExamples(Rows(0, len(train)), Rows(len(train), len(valid)), batches)
+        return train_model(detector.network, given, schedule, Checkpoints(self.checkpoints, identity), self.seed)
+
+
+def _require(examples: dict[str, Examples], task: Task) -> None:
+    for split, fewest in (("train", FEWEST_SEGMENTS), ("valid", 2)):
+        found = int(examples[split].damaged.sum()) if split in examples else 0
+        if found < fewest:
+            raise MacroscopeError(
+                f"the narrative critic has {found} damaged segments of split '{split}' to learn from ({task}"
+                f" sentences), and needs {fewest}: most documents have too few sentences, or there are too few"
+                " documents; give longer texts or more of them, or smaller 'sentences' and 'damaged'"
+            )
+
+
+def _calibrate(detector: Detector, narratives: Narratives, valid: Examples) -> None:
+    """Fit slope and intercept so that, on validation segments, probabilities mean what they say (Platt 1999)."""
+    known = valid.labels >= 0
+    logits = detector.outputs(narratives, valid.inputs)[known]
+    labels = valid.labels[known]
+    if len(np.unique(labels)) < 2:
+        return
+    fitted = LogisticRegression(C=1.0).fit(logits[:, None], labels)
+    # A detector that has learnt nothing may seem the better the more it is turned round: then it knows nothing.
+    detector.slope = float(max(fitted.coef_[0, 0], 0.0))
+    detector.intercept = (
+        float(fitted.intercept_[0]) if detector.slope else float(np.log(labels.mean() / (1 - labels.mean())))
+    )
+
+
+def _digest(narratives: Narratives, examples: Examples) -> str:
+    digest = sha256()
+    for values in (examples.inputs, examples.labels, examples.targets):
+        digest.update(np.ascontiguousarray(values).tobytes())
+    digest.update("\n".join(narratives.sentences).encode())
+    return digest.hexdigest()
