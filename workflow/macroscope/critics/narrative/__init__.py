@@ -50,7 +50,11 @@ CRITIC = Critic(
         "explain": Stage("explanation:explain", reads="texts latents inference language", folder=True),
         "compare": Stage("comparison:compare_latents", reads="control_latents latents inference resampling"),
         "overview": Stage("figures:draw", reads="inference all_latents detectors infilled"),
-        "report": Stage("report:items", reads="inference all_evidence detectors infilled"),
+        "report": Stage(
+            "report:items",
+            reads="inference all_evidence detectors infilled",
+            uses="compared pretraining generation retrieval_shards",
+        ),
         "embed_sentences": Stage(
             "embedding:embed_sentences",
             reads="documents? texts? autoencoder? language",

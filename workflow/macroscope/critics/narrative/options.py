@@ -25,7 +25,7 @@ class DetectorOptions(Options):
     layers: int = Field(4, ge=1, description="Layers of the transformer over sentences (paper: 12).")
     heads: int = Field(6, ge=1, description="Its attention heads (paper: 12).")
     width: int | None = Field(None, ge=4, description="Its width; default: that of the embeddings (paper: 768).")
-    hidden: int = Field(768, ge=4, description="Hidden units of the classifier on top, and of the feed-forward layers.")
+    hidden: int = Field(768, ge=4, description="Hidden units of the classifier on top (paper: 768).")
     dropout: float = Field(0.1, ge=0, lt=1, description="Dropout in training.")
     semantic_matching: float = Field(
         0.0,

@@ -212,7 +212,7 @@ class NarrativePlan:
             Job("embed_sentences", self.embedded, self._pattern(NAME, "embeddings/{kind}/{collection}")),
             Job("retrieve", self.documents_alone, self._pattern("{critic}", "retrieved/{shard}.parquet")),
             Job("corrupt", self.damaged, self._pattern("{critic}", "corrupted/{task}.parquet")),
-            Job("autoencode", self.documents_alone, self._pattern("{critic}", "autoencoders/{detector}")),
+            Job("autoencode", self.documents_alone, self._pattern(NAME, "autoencoders/{autoencoder}")),
             Job("pretrain", self.pretrained_on, self._pattern("{critic}", f"pretrained/{of_detector}")),
             Job("detect", self.learnt_from, self._pattern("{critic}", f"detectors/{of_detector}")),
             Job("infill", self.infilled_from, self._pattern("{critic}", f"infilled/{of_detector}")),
@@ -231,7 +231,7 @@ class NarrativePlan:
                 "seed": lambda: self.config.seed,
                 "resampling": self.config.resampling,
                 "task": lambda: wildcards.task,
-                "name": lambda: wildcards.detector,
+                "name": lambda: self._called(wildcards),
                 "shard": lambda: wildcards.shard,
                 "shards": lambda: self._asked(wildcards).retrieval_shards,
                 "checkpoints": lambda: self._checkpoints(stage, wildcards),
@@ -298,16 +298,39 @@ class NarrativePlan:
     def _autoencoder(self, critic: str, name: str, corpus: str) -> str:
         """Folder of an autoencoder, which stands with the corpus that it learns from."""
         learnt = self._options(critic).autoencoders[name].corpus or corpus
-        return self._place(critic, learnt, "autoencoders", name)
+        return self._place(NAME, learnt, "autoencoders", self._autoencoder_key(critic, name))
+
+    def _autoencoder_key(self, critic: str, name: str) -> str:
+        options = self._options(critic)
+        what = as_json(options, _EMBEDDING) + options.autoencoders[name].model_dump_json()
+        return f"{name}-{crc32(what.encode()):08x}"
+
+    @cached_property
+    def _autoencoders(self) -> dict[str, tuple[str, str]]:
+        """Folder of each autoencoder -> a critic or variant that asks for it, and its name there."""
+        return {
+            self._autoencoder_key(critic, name): (critic, name)
+            for critic, _ in self._judged
+            for name in self._options(critic).autoencoders
+        }
 
     def _checkpoints(self, stage: str, wildcards: Wildcards) -> str:
-        parts = [stage, *([wildcards.task] if hasattr(wildcards, "task") else []), wildcards.detector]
-        return self._place(wildcards.critic, wildcards.corpus, "checkpoints", ".".join(parts))
+        if stage == "autoencode":
+            return self._place(NAME, wildcards.corpus, "checkpoints", wildcards.autoencoder)
+        name = f"{stage}.{wildcards.task}.{wildcards.detector}"
+        return self._place(wildcards.critic, wildcards.corpus, "checkpoints", name)
+
+    def _called(self, wildcards: Wildcards) -> str:
+        """Name, in the options, of what a job trains."""
+        key = getattr(wildcards, "autoencoder", None)
+        return self._autoencoders[key][1] if key else wildcards.detector
 
     def _asked(self, wildcards: Wildcards) -> NarrativeOptions:
         """Options of a job's critic."""
-        kind = getattr(wildcards, "kind", None)
-        return self._kinds[kind].options if kind else self._options(wildcards.critic)
+        kind, autoencoder = (getattr(wildcards, name, None) for name in ("kind", "autoencoder"))
+        if kind:
+            return self._kinds[kind].options
+        return self._options(self._autoencoders[autoencoder][0] if autoencoder else wildcards.critic)
 
     def _pattern(self, critic: str, made: str) -> str:
         return f"results/{{run}}/critics/{critic}/{{corpus}}/{made}"

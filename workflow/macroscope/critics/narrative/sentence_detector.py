@@ -24,7 +24,7 @@ class Size:
     embedding
         Width of the sentence embeddings.
     width, layers, heads, hidden
-        Of the transformer; `hidden` is of its feed-forward layers and of the classifier as well.
+        Of the transformer, whose feed-forward layers are four times as wide; hidden units of the classifier.
     dropout
         In training.
     positions
@@ -67,7 +67,7 @@ class SentenceDetector(nn.Module):
             hidden_size=size.width,
             num_hidden_layers=size.layers,
             num_attention_heads=size.heads,
-            intermediate_size=size.hidden,
+            intermediate_size=4 * size.width,
             hidden_dropout_prob=size.dropout,
             attention_probs_dropout_prob=size.dropout,
             max_position_embeddings=size.positions,
