@@ -44,6 +44,13 @@ OTHER = {
         "languages": 2, "least_frequency": 2, "beta": 0.1, "iterations": 200, "sweeps": 7, "mixed_below": 0.8,
         "neighbours": 2, "most_vectors": 99, "permutations": 111,
     },
+    "narrative": {
+        "tasks": ["missing"], "encoder": "gpt2-xl", "pooling": "first", "max_tokens": 77, "sentences": 9, "damaged": 2,
+        "intact": 0.1, "draws": 2, "replacements": "corpus", "candidates": 7, "similarity": 0.5,
+        "similarity_encoder": "minilm", "rescale": False, "detector": {"autoencoder": "dae", "pretrained": True},
+        "pretraining": {"corpus": "web"}, "autoencoders": {"dae": {"train_encoder": True}},
+        "false_positive_rate": 0.1,
+    },
     "strings": {
         "estimator": "lstm", "shared_vocabulary": False, "order": 2, "folds": 3, "scale": 2.0, "weights": 7,
         "permutations": 111, "lstm": {"layers": 1, "epochs": 2.0}, "convention": "published",
@@ -124,7 +131,7 @@ def test_what_ran_is_what_the_signature_says():
         defaults = critic.options()
         same = {n for n in critic.options.model_fields if getattr(plan.config.critic(name), n) == getattr(defaults, n)}
         # One has a single value, the others change no number of the critic.
-        assert same <= {"tokenizer", "probing", "training_samples"}
+        assert same <= {"tokenizer", "probing", "training_samples", "compared", "generation", "retrieval_shards"}
     for name, stage in plan.critics.jobs():
         critic, ran = critics()[name], {}
         for earlier in before(critic, stage):
@@ -319,8 +326,8 @@ def test_statistics_are_those_of_scores_and_of_comparisons():
 def test_plan_of_probing():
     plan = plan_of(critics={"clusters": {"seeds": 2, "probing": [PROBING]}})
     probing, folder = plan.critics.own["clusters"], f"{FOLDER}/clusters/web/probing"
-    assert probing.inputs("probing", "web") == [f"{folder}/small.csv", f"{folder}/large.csv"]
-    assert probing.inputs("probing", "wiki") == []
+    assert probing.inputs("clusters", "probing", "web") == [f"{folder}/small.csv", f"{folder}/large.csv"]
+    assert probing.inputs("clusters", "probing", "wiki") == []
     assert plan.critics.corpora_used == ["wiki", "web"]
     job = names(corpus="web", encoder="large", side="reference")
     assert probing.embeddings(job) == {

@@ -34,15 +34,14 @@ CRITIC = Critic(
         "train": Stage(
             "training:train",
             reads="documents detectors? language seed checkpoints resampling",
-            uses=f"{_DETECTORS} compared pretraining false_positive_rate",
-            needs="encoder",
-            minutes=720,
+            uses=f"{_DETECTORS} pretraining false_positive_rate",
+            megabytes=4000,
             folder=True,
         ),
         "project": Stage(
             "projection:project",
             reads="texts inference embeddings? language signature",
-            uses=f"{_SENTENCES} detector",
+            uses=f"tasks {_SENTENCES} detector",
             needs="encoder",
             minutes=240,
         ),
@@ -66,7 +65,7 @@ CRITIC = Critic(
         "retrieve": Stage(
             "corruption:retrieve",
             reads="documents language seed shard shards threads",
-            uses=f"{_DAMAGE} tasks retrieval_shards",
+            uses="sentences damaged intact draws replacements candidates retrieval_shards",
             megabytes=8000,
             minutes=240,
             threads=2,
@@ -88,7 +87,7 @@ CRITIC = Critic(
         ),
         "pretrain": Stage(
             "training:pretrain",
-            reads="documents embeddings language seed checkpoints task name processes",
+            reads="documents embeddings language seed checkpoints task name threads processes",
             uses=f"{_DETECTORS} compared pretraining",
             needs="encoder",
             minutes=1440,

@@ -166,8 +166,10 @@ class NoisySentences:
         self.before, self.after = _special_tokens(reader)
         read = reader(list(sentences), add_special_tokens=False)["input_ids"]
         written = writer(list(sentences), add_special_tokens=False)["input_ids"]
-        self.cut = sum(max(map(len, pair)) > max_tokens for pair in zip(read, written, strict=True))
-        self.read = [np.array(tokens[:max_tokens], dtype=np.int64) for tokens in read]
+        # What the encoder reads is as long as what it embeds later, with the tokens before and after a text.
+        most = max_tokens - len(self.before) - len(self.after)
+        self.cut = sum(len(r) > most or len(w) > max_tokens for r, w in zip(read, written, strict=True))
+        self.read = [np.array(tokens[:most], dtype=np.int64) for tokens in read]
         end = boundary_id(writer)
         self.written = [np.array([*tokens[:max_tokens], end], dtype=np.int64) for tokens in written]
 

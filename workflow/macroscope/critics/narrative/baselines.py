@@ -19,12 +19,13 @@ FEATURES = 1 << 16
 
 def by_position(train: Examples, test: Examples) -> npt.NDArray[np.float64]:
     """Share of the training labels that are 1 at each position, of segments as long (segments x positions)."""
-    rates = np.full((train.inputs.shape[1] + 1, train.inputs.shape[1]), np.nan)
+    width = train.labels.shape[1]
+    rates = np.full((max(width, test.labels.shape[1]) + 1, max(width, test.labels.shape[1])), np.nan)
     lengths = (train.labels >= 0).sum(axis=1)
     for length in np.unique(lengths):
         some = train.labels[lengths == length]
         with np.errstate(invalid="ignore"):
-            rates[length] = (some == 1).sum(axis=0) / (some >= 0).sum(axis=0)
+            rates[length, :width] = (some == 1).sum(axis=0) / (some >= 0).sum(axis=0)
     overall = (train.labels == 1).sum() / max(1, (train.labels >= 0).sum())
     found = rates[(test.labels >= 0).sum(axis=1)][:, : test.labels.shape[1]]
     return np.where(np.isnan(found), overall, found)

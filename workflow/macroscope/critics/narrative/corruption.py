@@ -82,8 +82,10 @@ def corrupted(
     task: Task,
     seed: int,
     retrieved: Sequence[Path] | None = None,
+    splits: Sequence[str] = SPLITS,
+    threads: int = 1,
 ) -> tuple[dict[str, Examples], dict[str, Any]]:
-    """Damage segments of all splits: those of the train split, with some that are whole; one of each other narrative.
+    """Damage segments of splits: those of the train split, with some that are whole; one of each other narrative.
 
     Where whole segments are trained on, the validation split has one of each narrative besides the damaged one.
 
@@ -92,12 +94,12 @@ def corrupted(
     (examples by split, what is to be said: counts by split)
     """
     examples, about = {}, {}
-    for split in SPLITS:
+    for split in splits:
         chosen = narratives.of_split(split)
         drawing = drawing_of(options, task, split, seed)
         work = _Work.of(narratives, chosen, drawing, options)
         matches = _gathered(retrieved, split) if retrieved else None
-        examples[split], about[split] = damaged(work, options, matches, seed)
+        examples[split], about[split] = damaged(work, options, matches, seed, threads)
         if split == "valid" and options.intact:
             whole = draw_segments(narratives, chosen, replace(drawing, intact=1.0))
             examples[split] = joined(examples[split], examples_of(narratives, whole.segments, task, {}))
@@ -105,11 +107,16 @@ def corrupted(
 
 
 def corrupted_for_pretraining(
-    narratives: Narratives, options: NarrativeOptions, pretraining: PretrainingOptions, task: Task, seed: int
+    narratives: Narratives,
+    options: NarrativeOptions,
+    pretraining: PretrainingOptions,
+    task: Task,
+    seed: int,
+    threads: int,
 ) -> tuple[dict[str, Examples], dict[str, Any]]:
     """Damage long segments of another corpus; see `corrupted`."""
     places = {name: getattr(pretraining, name) for name in ("sentences", "damaged", "draws")}
-    return corrupted(narratives, options.model_copy(update=places), task, seed)
+    return corrupted(narratives, options.model_copy(update=places), task, seed, None, ("train", "valid"), threads)
 
 
 @dataclass(frozen=True)
@@ -139,7 +146,7 @@ class _Work:
             return cls(narratives, drawn, drawing.task, [], [], np.empty(0), Pool([], [], np.empty(0, dtype=np.int64)))
         places = [(number, place) for number, segment in enumerate(drawn.segments) for place in segment.places]
         numbers = [_number(narratives, drawn.segments[number], place) for number, place in places]
-        of_sentences = np.repeat(np.arange(len(narratives)), narratives.lengths)
+        of_sentences = np.repeat(narratives.families, narratives.lengths)
         # Published: of the entire corpus, so of all splits.
         offered = numbers if options.replacements == "exchanged" else range(len(narratives.sentences))
         pool = Pool.of(narratives.sentences, list(offered), of_sentences)
@@ -152,7 +159,7 @@ class _Work:
 
 
 def damaged(
-    work: _Work, options: NarrativeOptions, matches: Matches | None, seed: int
+    work: _Work, options: NarrativeOptions, matches: Matches | None, seed: int, threads: int = 1
 ) -> tuple[Examples, dict[str, Any]]:
     """Damage segments, and count what was not, or not in the first way."""
     about: dict[str, Any] = {
@@ -162,7 +169,7 @@ def damaged(
     }
     if not work.places:
         return examples_of(work.narratives, work.drawn.segments, work.task, {}), about
-    found, baseline = _replaced(work, options, matches, seed)
+    found, baseline = _replaced(work, options, matches, seed, threads)
     replacements = {
         place: int(number) for place, number in zip(work.places, found.numbers, strict=True) if number != NONE
     }
@@ -178,9 +185,9 @@ def damaged(
 
 
 def _replaced(
-    work: _Work, options: NarrativeOptions, matches: Matches | None, seed: int
+    work: _Work, options: NarrativeOptions, matches: Matches | None, seed: int, threads: int
 ) -> tuple[Replaced, float | None]:
-    matches = matches or best_matches(work.pool.texts, work.texts, options.candidates)
+    matches = matches or best_matches(work.pool.texts, work.texts, options.candidates, threads)
     encoder = options.similarity_encoder or options.encoder
     score = None
     if options.similarity is not None:
@@ -213,9 +220,11 @@ def _gathered(shards: Sequence[Path], split: str) -> Matches:
     """Matches of a split from all shards, in the order of the sentences."""
     parts = [pq.read_table(path, filters=[("split", "=", split)]) for path in shards]
     total = sum(len(part) for part in parts)
-    width = len(parts[0].column("numbers")[0]) if total else 0
+    width = next((len(part.column("numbers")[0]) for part in parts if len(part)), 0)
     found = Matches(np.empty((total, width), dtype=np.int64), np.empty((total, width), dtype=np.float32))
     for shard, part in enumerate(parts):
+        if not len(part):
+            continue
         for name in ("numbers", "scores"):
             values = part.column(name).combine_chunks().flatten().to_numpy()
             getattr(found, name)[shard :: len(parts)] = values.reshape(len(part), -1)

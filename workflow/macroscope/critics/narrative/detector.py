@@ -63,19 +63,22 @@ class Detector:
         """What makes batches of examples for the network."""
         if self.level == "sentence":
             return SentenceBatches(narratives, examples)
-        return TokenBatches(TokenisedSentences(narratives.sentences, self.tokenizer, self.most), examples)
+        return TokenBatches(self._tokenised(narratives, examples.inputs), examples)
 
-    @torch.inference_mode()
     def outputs(self, narratives: Narratives, inputs: Integers, name: str = "logits") -> Floats:
         """One output of the network for segments of sentences, given by numbers (segments x positions [x embedding]).
 
         Positions without a sentence have anything.
         """
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        network = self.network.to(device).eval()
         nothing = np.full(inputs.shape, NONE, dtype=np.int64)
         examples = Examples(np.zeros(len(inputs), dtype=np.int64), inputs, nothing.astype(np.int8), nothing)
-        collate = self.batches(narratives, examples)
+        return self.outputs_of(self.batches(narratives, examples), inputs, name)
+
+    @torch.inference_mode()
+    def outputs_of(self, collate: SentenceBatches | TokenBatches, inputs: Integers, name: str = "logits") -> Floats:
+        """The same from what makes batches of these segments: embeddings, or tokens, are there already."""
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        network = self.network.to(device).eval()
         found = []
         # Segments of like lengths together: a short one is not filled up to a long one.
         order = np.argsort((inputs != NONE).sum(axis=1), kind="stable")
@@ -101,7 +104,10 @@ class Detector:
 
     def cut(self, narratives: Narratives) -> npt.NDArray[np.bool_]:
         """Whether each sentence is longer than a token-level detector reads."""
-        return TokenisedSentences(narratives.sentences, self.tokenizer, self.most).cut
+        return self._tokenised(narratives, np.arange(len(narratives.sentences))).cut
+
+    def _tokenised(self, narratives: Narratives, numbers: Integers) -> TokenisedSentences:
+        return TokenisedSentences(narratives.sentences, numbers, self.tokenizer, self.most)
 
     def save(self, folder: Path) -> None:
         """Write the detector into a folder that exists."""

@@ -10,6 +10,7 @@ from macroscope.critics.narrative.narratives import Narratives, SentenceVectors,
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.text_encoder import TextEncoder
 from macroscope.documents import DOCUMENTS_AT_ONCE, Collection, in_batches, read_documents
+from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 
 Embedded = tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]
@@ -67,6 +68,13 @@ def sentence_encoder(options: NarrativeOptions, autoencoder: Path | None = None)
     """Load what embeds: the encoder of the options, or that of an autoencoder."""
     name = options.encoder if autoencoder is None else str(autoencoder / "encoder")
     return TextEncoder(name, options.pooling, options.max_tokens)
+
+
+def require_plain(options: NarrativeOptions) -> None:
+    """Embeddings are given where an autoencoder makes them: the encoder as it is would give others, in silence."""
+    name = options.detector.autoencoder
+    if name is not None and options.autoencoders[name].train_encoder:
+        raise MacroscopeError(f"the judge reads the embeddings of autoencoder '{name}': give them as 'embeddings'")
 
 
 def corpus_narratives(documents: Path, language: str, embeddings: Path | None = None) -> Narratives:

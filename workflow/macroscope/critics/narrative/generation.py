@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import regex
 
@@ -49,8 +50,8 @@ def words_of(sentence: str) -> Words:
     return _TOKEN.findall(sentence.lower())
 
 
-def relevance(written: Sequence[Words], true: Sequence[Words]) -> dict[str, float]:
-    """How near sentences are to the true ones: NIST and BLEU of the corpus, mean METEOR; the larger the better."""
+def overlap(written: Sequence[Words], true: Sequence[Words]) -> dict[str, float]:
+    """n-grams in common with the true sentences: NIST and BLEU of the corpus, the larger the better."""
     from nltk.translate.bleu_score import corpus_bleu
     from nltk.translate.nist_score import corpus_nist
 
@@ -64,8 +65,7 @@ def relevance(written: Sequence[Words], true: Sequence[Words]) -> dict[str, floa
         found[f"bleu_{n}"] = (
             float(corpus_bleu(references, written, weights=(1 / n,) * n)) if _share(written, true, n) else 0.0
         )
-    name, values = meteor(written, true)
-    return found | {name: float(values.mean())}
+    return found
 
 
 def meteor(written: Sequence[Words], true: Sequence[Words]) -> tuple[str, np.ndarray]:
@@ -86,26 +86,40 @@ def diversity(written: Sequence[Words]) -> dict[str, float]:
     return {"entropy_4": float(-(shares * np.log(shares)).sum()), **distinct, "length": length}
 
 
-def generation_metrics(written: Sequence[str], true: Sequence[str], resampling: Resampling) -> pd.DataFrame:
+def generation_metrics(
+    written: Sequence[str], true: Sequence[str], stories: npt.ArrayLike, resampling: Resampling
+) -> pd.DataFrame:
     """Every metric of written sentences, and those that need no reference of the true ones.
+
+    Parameters
+    ----------
+    stories
+        Number of the story of each sentence.
 
     Returns
     -------
     data frame
-        of ("generated" or "true"), metric, value, ci_low, ci_high: percentile intervals over sentences, of at most 200
+        of ("generated" or "true"), metric, value, ci_low, ci_high: percentile intervals over stories, of at most 200
         resamples; the metrics of diversity have none, since a resample repeats sentences.
     """
     ours, theirs = ([words_of(sentence) for sentence in some] for some in (written, true))
-    values = relevance(ours, theirs)
+    name, meteors = meteor(ours, theirs)
+
+    def all_of(chosen: npt.NDArray[np.int64]) -> dict[str, float]:
+        found = overlap([ours[i] for i in chosen], [theirs[i] for i in chosen])
+        return found | {name: float(meteors[chosen].mean())}
+
+    values = all_of(np.arange(len(ours)))
     rng = np.random.default_rng(resampling.seed)
-    draws = [rng.integers(len(ours), size=len(ours)) for _ in range(min(resampling.resamples, _MOST_RESAMPLES))]
-    drawn = pd.DataFrame([relevance([ours[i] for i in draw], [theirs[i] for i in draw]) for draw in draws])
+    members = [np.flatnonzero(np.asarray(stories) == story) for story in np.unique(np.asarray(stories))]
+    draws = rng.integers(len(members), size=(min(resampling.resamples, _MOST_RESAMPLES), len(members)))
+    drawn = pd.DataFrame([all_of(np.concatenate([members[story] for story in draw])) for draw in draws])
     rows = [
-        ("generated", name, value, *percentile_interval(drawn[name], resampling.confidence))
-        for name, value in values.items()
+        ("generated", metric, value, *percentile_interval(drawn[metric], resampling.confidence))
+        for metric, value in values.items()
     ]
     for of, some in (("generated", ours), ("true", theirs)):
-        rows += [(of, name, value, np.nan, np.nan) for name, value in diversity(some).items()]
+        rows += [(of, metric, value, np.nan, np.nan) for metric, value in diversity(some).items()]
     return pd.DataFrame(rows, columns=["of", "metric", "value", "ci_low", "ci_high"])
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from macroscope.critics.narrative.autoencoder import Decoder
@@ -11,10 +12,14 @@ from macroscope.critics.narrative.embedding import corpus_narratives
 from macroscope.critics.narrative.evaluation import marked_text
 from macroscope.critics.narrative.examples import read_examples
 from macroscope.critics.narrative.generation import GENERATED, GENERATION, generation_metrics
+from macroscope.critics.narrative.narratives import Vectors
 from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.statistics.latent import Resampling
+
+LENGTHS_OF = 10_000
+"""Sentences, at most, whose embeddings tell how long an embedding is."""
 
 
 def infill(
@@ -40,12 +45,16 @@ def infill(
     if test is None or not test.damaged.any():
         raise MacroscopeError(f"{corrupted}: no damaged segments of split 'test' to write sentences into")
     loaded = Detector.load(detector)
-    places = np.argwhere(test.labels == 1)[: options.generation.most_sentences]
-    predicted = loaded.outputs(narratives, test.inputs, "predicted")[tuple(places.T)]
     asked = options.generation
+    places = np.argwhere(test.labels == 1)[: asked.most_sentences]
+    rows, where = np.unique(places[:, 0], return_inverse=True)
+    predicted = loaded.outputs(narratives, test.inputs[rows], "predicted")[where, places[:, 1]]
+    assert narratives.vectors is not None
+    predicted = as_long_as(narratives.vectors[:LENGTHS_OF], predicted)
     writer = Decoder(autoencoder, predicted.shape[1])
     written = writer.write(predicted, asked.beams, asked.max_tokens)
     true = [narratives.sentences[number] for number in test.targets[tuple(places.T)]]
+    stories = narratives.families[test.narratives[places[:, 0]]]
     table = pd.DataFrame(
         {
             "id": [narratives.ids[test.narratives[row]] for row, _ in places],
@@ -57,4 +66,11 @@ def infill(
     with atomic(output) as folder:
         folder.mkdir()
         table.to_csv(folder / GENERATED, index=False)
-        generation_metrics(written, true, resampling).to_csv(folder / GENERATION, index=False)
+        generation_metrics(written, true, stories, resampling).to_csv(folder / GENERATION, index=False)
+
+
+def as_long_as(vectors: Vectors, predicted: Vectors) -> npt.NDArray[np.float64]:
+    """Predicted embeddings with the mean length of real ones: eq. 2 says of their direction alone."""
+    length = np.linalg.norm(np.asarray(vectors, dtype=float), axis=1).mean()
+    own = np.linalg.norm(predicted, axis=1, keepdims=True)
+    return np.asarray(predicted * (length / np.maximum(own, 1e-12)), dtype=float)

@@ -67,6 +67,13 @@ class Narratives:
         """Sentences of each narrative."""
         return np.diff(self.starts)
 
+    @property
+    def families(self) -> Integers:
+        """Number of the family of each narrative: those that begin alike tell versions of one story."""
+        keys = [opening or name for opening, name in zip(self.openings, self.ids, strict=True)]
+        known = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+        return np.array([known[key] for key in keys], dtype=np.int64)
+
     def of_split(self, split: str) -> list[int]:
         """Numbers of the narratives of a split."""
         return [number for number, own in enumerate(self.splits) if own == split]

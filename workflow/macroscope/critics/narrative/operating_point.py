@@ -60,17 +60,20 @@ def write_operating_point(
         Segments of the validation split, of which the damaged ones are looked at.
     """
     whole = read_narratives(detector, subset(narratives, narratives.of_split("valid")))
-    point = operating_point(np.concatenate([np.empty(0), *whole]), false_positive_rate)
+    point = operating_point(np.concatenate([np.empty(0, dtype=np.float32), *whole]), false_positive_rate)
     write_json(folder / POINT, vars(point))
     found_in(detector, narratives, valid, point.threshold).to_csv(folder / FOUND, index=False)
 
 
 def operating_point(whole: np.ndarray, false_positive_rate: float) -> OperatingPoint:
     """Threshold and classes from the probabilities at all places of whole narratives."""
-    edges = np.quantile(whole, np.linspace(0, 1, BINS + 1)[1:-1])
+    whole = whole.astype(np.float32)
+    # As stored, so that places with equal probabilities are on one side.
+    edges = np.quantile(whole, np.linspace(0, 1, BINS + 1)[1:-1], method="higher")
     # A place counts from the threshold on: it must lie above so many, ties included.
-    threshold = np.nextafter(np.quantile(whole, 1 - false_positive_rate, method="higher"), 2.0)
-    return OperatingPoint(float(threshold), float(whole.mean()), edges.tolist(), len(whole))
+    highest = np.quantile(whole, 1 - false_positive_rate, method="higher")
+    threshold = np.nextafter(highest, np.float32(2.0), dtype=np.float32)
+    return OperatingPoint(float(threshold), float(whole.mean(dtype=float)), edges.tolist(), len(whole))
 
 
 def read_operating_points(inference: Path) -> dict[str, OperatingPoint]:
@@ -82,7 +85,8 @@ def read_operating_points(inference: Path) -> dict[str, OperatingPoint]:
 def found_in(detector: Detector, narratives: Narratives, examples: Examples, threshold: float) -> pd.DataFrame:
     """Count the damaged places of each narrative that are found: id, damaged, found.
 
-    Of a narrative that is damaged in one segment, all of it is read, as a system's text is.
+    Of a narrative that is damaged in one segment, all of it is read, as a system's text is. Versions of one story are
+    one row.
     """
     damaged = examples.some(examples.damaged)
     told, marked = with_damage(narratives, damaged, detector.task)
@@ -91,7 +95,9 @@ def found_in(detector: Detector, narratives: Narratives, examples: Examples, thr
         (told.ids[number], int(marks.sum()), int((read[number][marks[: len(read[number])]] >= threshold).sum()))
         for number, marks in enumerate(marked)
     ]
-    return pd.DataFrame(counts, columns=["id", "damaged", "found"])
+    families = narratives.families[damaged.narratives]
+    table = pd.DataFrame(counts, columns=["id", "damaged", "found"])
+    return table.groupby(families, sort=False).agg({"id": "first", "damaged": "sum", "found": "sum"})
 
 
 def with_damage(

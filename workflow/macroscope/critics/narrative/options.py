@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from macroscope.config.options import Name, Options, require_name
+from macroscope.config.options import CONTROL, Name, Options, require_name
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -46,6 +46,12 @@ class DetectorOptions(Options):
     learning_rate: float = Field(3e-4, gt=0, description="Peak learning rate of AdamW (token level: 2e-5 is usual).")
     warmup_share: float = Field(0.1, ge=0, lt=1, description="Share of the updates in which the rate rises.")
     weight_decay: float = Field(0.01, ge=0, description="Of AdamW.")
+
+    @model_validator(mode="after")
+    def _heads_share_the_width(self) -> "DetectorOptions":
+        if self.width and self.width % self.heads:
+            raise ValueError(f"width {self.width} cannot be shared by {self.heads} heads; give a multiple")
+        return self
 
     @model_validator(mode="after")
     def _of_its_level(self) -> "DetectorOptions":
@@ -188,6 +194,12 @@ class NarrativeOptions(Options):
                     f"{where}: of {places.sentences} sentences {places.damaged} cannot be taken out without touching"
                     f" the first, the last or each other; give 'sentences' of at least {2 * places.damaged + 1}"
                 )
+        control = config.systems.get(CONTROL)
+        asked = {critic.partition("-")[0] for some in config.comparisons for critic in some.critics}
+        if getattr(control, "split", "test") == "valid" and "narrative" in asked:
+            raise ValueError(
+                f"systems.{CONTROL}.split: the detectors' thresholds come from split 'valid'; take 'test'"
+            )
         if JUDGE in self.compared:
             raise ValueError(f"{place}.compared: '{JUDGE}' is the name of the detector that judges; take another")
         for name, detector in self.detectors().items():

@@ -220,14 +220,14 @@ class NarrativePlan:
 
     def options(self, stage: str) -> Function:
         """Parameter function: those options that a stage looks at, of the job's critic."""
-        return lambda wildcards: as_json(self._asked(wildcards), CRITIC.stages[stage].options)
+        return lambda wildcards: as_json(self._of_job(wildcards), CRITIC.stages[stage].options)
 
     def values(self, stage: str) -> Function:
         """Parameter function: the values that a stage reads, as words of its command line."""
 
         def words(wildcards: Wildcards) -> list[str]:
             known = {
-                "language": lambda: self.config.corpora[wildcards.corpus].language,
+                "language": lambda: self.config.corpora[self._read(stage, wildcards)].language,
                 "seed": lambda: self.config.seed,
                 "resampling": self.config.resampling,
                 "task": lambda: wildcards.task,
@@ -320,6 +320,11 @@ class NarrativePlan:
         name = f"{stage}.{wildcards.task}.{wildcards.detector}"
         return self._place(wildcards.critic, wildcards.corpus, "checkpoints", name)
 
+    def _read(self, stage: str, wildcards: Wildcards) -> str:
+        """Corpus whose documents a job reads."""
+        pretraining = self._options(wildcards.critic).pretraining if stage == "pretrain" else None
+        return pretraining.corpus if pretraining else wildcards.corpus
+
     def _called(self, wildcards: Wildcards) -> str:
         """Name, in the options, of what a job trains."""
         key = getattr(wildcards, "autoencoder", None)
@@ -331,6 +336,16 @@ class NarrativePlan:
         if kind:
             return self._kinds[kind].options
         return self._options(self._autoencoders[autoencoder][0] if autoencoder else wildcards.critic)
+
+    def _of_job(self, wildcards: Wildcards) -> NarrativeOptions:
+        """The same without the detectors of other jobs: what is said of these re-runs nothing here."""
+        options, name = self._asked(wildcards), getattr(wildcards, "detector", None)
+        if name is None:
+            return options
+        if name == JUDGE:
+            return options.model_copy(update={"compared": {}})
+        own = {name: options.compared[name]}
+        return options.model_copy(update={"compared": own, "detector": DetectorOptions()})
 
     def _pattern(self, critic: str, made: str) -> str:
         return f"results/{{run}}/critics/{critic}/{{corpus}}/{made}"

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.critics.narrative.detector import Detector
-from macroscope.critics.narrative.embedding import embedded, sentence_encoder
+from macroscope.critics.narrative.embedding import embedded, require_plain, sentence_encoder
 from macroscope.critics.narrative.latents import LATENTS, TASKS
 from macroscope.critics.narrative.narratives import Narratives, SentenceVectors, narratives_of
 from macroscope.critics.narrative.options import NarrativeOptions, Task
@@ -41,7 +41,10 @@ def project(
     """
     detectors = {task: Detector.load(inference / task) for task in options.tasks}
     reads_embeddings = any(detector.level == "sentence" for detector in detectors.values())
-    encoder = sentence_encoder(options) if reads_embeddings and embeddings is None else None
+    encoder = None
+    if reads_embeddings and embeddings is None:
+        require_plain(options)
+        encoder = sentence_encoder(options)
     done = 0
     with (
         atomic(output) as temporary,

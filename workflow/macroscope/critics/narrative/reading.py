@@ -11,7 +11,7 @@ FEWEST = 2
 """Sentences of a narrative that can be read: one by itself follows from nothing."""
 
 
-def read_narratives(detector: Detector, narratives: Narratives) -> list[npt.NDArray[np.float64]]:
+def read_narratives(detector: Detector, narratives: Narratives) -> list[npt.NDArray[np.float32]]:
     """Probability at each slot, or of each sentence, of every narrative: the mean over the windows that show it.
 
     Returns
@@ -36,9 +36,9 @@ def read_narratives(detector: Detector, narratives: Narratives) -> list[npt.NDAr
     np.add.at(shown, inputs[there], 1)
     read = [slice(start, end) for start, end in zip(narratives.starts[:-1], narratives.starts[1:], strict=True)]
     last = 1 if detector.task == "missing" else 0
+    # In the precision that latents are stored in: a threshold must mean the same before and after.
+    means = np.divide(sums, shown, out=np.zeros_like(sums), where=shown > 0).astype(np.float32)
     return [
-        sums[some.start : some.stop - last] / shown[some.start : some.stop - last]
-        if some.stop - some.start >= FEWEST
-        else np.empty(0)
+        means[some.start : some.stop - last] if some.stop - some.start >= FEWEST else np.empty(0, dtype=np.float32)
         for some in read
     ]

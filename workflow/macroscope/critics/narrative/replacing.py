@@ -9,7 +9,7 @@ several that ask for the same one, those that it matches best get it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class Pool:
     carriers
         Numbers of the sentences that have each text.
     owners
-        Number of the narrative of every sentence, by the sentence's number.
+        Number of the family of narratives of every sentence, by the sentence's number.
     """
 
     texts: list[str]
@@ -59,11 +59,9 @@ class Replaced:
     numbers
         Of the sentence that replaces each; `NONE`: nothing does.
     same
-        Matches passed over since they say the same, or are of the same narrative.
+        Matches passed over since they say the same, or are of the same family of narratives.
     alike
         Matches passed over since their similarity was not below the limit.
-    by_rank
-        How many were replaced by their best match that is none of the former, their second best, ...
     without
         Sentences for which no match was left, replaced by the next rule.
     """
@@ -71,7 +69,6 @@ class Replaced:
     numbers: Integers
     same: int = 0
     alike: int = 0
-    by_rank: list[int] = field(default_factory=list)
     without: int = 0
 
 
@@ -90,7 +87,7 @@ def replaced(
     Parameters
     ----------
     texts, owners
-        Of the sentences, and of each the number of its narrative.
+        Of the sentences, and of each the number of its family of narratives.
     matches
         Of the sentences in the pool's texts.
     similarity, limit
@@ -134,7 +131,7 @@ class _Search:
         self.carriers = [list(some) for some in pool.carriers]
         self.left = np.array([len(some) for some in pool.carriers], dtype=np.int64)
         self.place = np.zeros(len(texts), dtype=np.int64)
-        self.found = Replaced(np.full(len(texts), NONE, dtype=np.int64), by_rank=[0] * matches.numbers.shape[1])
+        self.found = Replaced(np.full(len(texts), NONE, dtype=np.int64))
 
     def asking(self) -> Integers:
         """Sentences that ask for a match in this round; where several ask for one, the best ones."""
@@ -152,7 +149,7 @@ class _Search:
         return self.matches.numbers[queries, self.place[queries]]
 
     def take(self, query: int, text: int) -> None:
-        """Give a sentence of this text to who asks for it, if any is of another narrative."""
+        """Give a sentence of this text to who asks for it, if any is of another family."""
         owner = self.owners[query]
         carrier = next((c for c in self.carriers[text] if self.pool.owners[c] != owner), None)
         if carrier is None:
@@ -162,8 +159,6 @@ class _Search:
         if self.once:
             self.carriers[text].remove(carrier)
             self.left[text] -= 1
-        if self.place[query] < len(self.found.by_rank):
-            self.found.by_rank[self.place[query]] += 1
         self.found.numbers[query] = carrier
 
     def exchange_rest(self, rng: np.random.Generator) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 from macroscope.critics.cells import cell, number
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
-from macroscope.critics.narrative.evaluation import ERRORS, EVALUATION, METRICS
+from macroscope.critics.narrative.evaluation import ERRORS, EVALUATION, METRICS, SPEED
 from macroscope.critics.narrative.figures import detector_folders
 from macroscope.critics.narrative.generation import GENERATED, GENERATION, METRICS_SHOWN
 from macroscope.critics.narrative.operating_point import FOUND, read_operating_points
@@ -25,6 +25,7 @@ HEADINGS = {
     "auc": "AUC, %",
 }
 BASELINES = {"position": "by position alone", "single_sentence": "by single sentences"}
+TRAINING = "training.json"
 DOUBTFUL_SHOWN, ERRORS_SHOWN, WRITTEN_SHOWN = 5, 3, 5
 USABLE_AUC = 0.55
 """Lower end of the judge's AUC below which what it finds is next to chance."""
@@ -46,7 +47,10 @@ def items(findings: Findings) -> list[ReportItem]:
             ("cliffs_delta", "Cliff's δ"),
         )
     }
-    looked_at = {"too_short_share": ("one sentence only, %", 100.0), "cut_sentence_share": ("sentences cut, %", 100.0)}
+    looked_at = {
+        "too_short_share": ("one sentence or none, %", 100.0),
+        "cut_sentence_share": ("sentences cut, %", 100.0),
+    }
     found = [
         ReportItem("rates", "Detected incoherence", statistics_table(statistics, costs | rates)),
         ReportItem("rates_figure", "Where systems lie", figure=findings.figure("rates").with_suffix(".svg")),
@@ -55,10 +59,11 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("worst", "The worst place of a narrative", statistics_table(statistics, worst)),
         ReportItem("divergences", "Divergences between how sure the detectors are", divergence_table(statistics)),
         ReportItem("detection", "Detectors on known damage", detection_table(folders), warning=warning_of(folders)),
+        ReportItem("speed", "How fast they read", speed_table(folders)),
         ReportItem("roc", "ROC curves", figure=findings.figure("roc").with_suffix(".svg")),
         ReportItem("published", "Detectors as published", published_rows(tasks)),
         ReportItem("errors", "What the judge gets wrong", _errors(folders)),
-        ReportItem("damage", "What the detectors learnt from", damage_table(folders)),
+        ReportItem("damage", "What the detectors learnt from", damage_table(findings.folder / "inference", tasks)),
         ReportItem("generation", "Sentences written into the gaps", _generation(findings)),
         ReportItem("written", "Some of them", _written(findings)),
         ReportItem("texts", "What was projected", statistics_table(statistics, looked_at)),
@@ -78,7 +83,6 @@ def detection_table(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
                     "detector": name,
                     **_metrics(table, "detector"),
                     "decisions": f"{about['decisions']:,}",
-                    "segments a second": number(about["segments_per_second"]),
                 }
             )
         for name, label in BASELINES.items() if of_task else ():
@@ -87,20 +91,33 @@ def detection_table(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
     return pd.DataFrame(rows).fillna("–")
 
 
+def speed_table(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
+    """Segments a second that each detector reads (cai2020 §5.2: 860 by sentence, 40 by token, on a K80)."""
+    rows = [
+        {
+            "task": TASKS[task],
+            "detector": name,
+            "segments a second": number(read_json(folder / SPEED)["segments_per_second"]),
+            "parameters": f"{read_json(folder / TRAINING)['parameters']:,}",
+        }
+        for task, of_task in folders.items()
+        for name, folder in of_task.items()
+    ]
+    return pd.DataFrame(rows)
+
+
 def _metrics(table: pd.DataFrame, of: str) -> dict[str, str]:
     indexed = table[table["of"] == of].set_index("metric").assign(p_adjusted=float("nan"))
     return {heading: cell(indexed.loc[name], 100.0) for name, heading in HEADINGS.items()}
 
 
-def damage_table(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
+def damage_table(inference: Path, tasks: Sequence[str]) -> pd.DataFrame:
     """Counts of the damaged segments of every split, and the judge's operating point."""
     rows = []
-    for task, of_task in folders.items():
-        if JUDGE not in of_task:
-            continue
-        folder = of_task[JUDGE]
-        training, found = read_json(folder / "training.json"), pd.read_csv(folder / FOUND)
-        point = read_operating_points(folder.parent)[task]
+    for task in tasks:
+        folder = inference / task
+        training, found = read_json(folder / TRAINING), pd.read_csv(folder / FOUND)
+        point = read_operating_points(inference)[task]
         for split in ("train", "valid", "test"):
             counts = {
                 key.replace("_", " "): number(value) for key, value in training[split].items() if value is not None

@@ -45,9 +45,11 @@ def best_matches(pool: Sequence[str], queries: Sequence[str], most: int, threads
     Returns
     -------
     Matches
-        Of equal scores those with the smaller numbers come first.
+        Those of equal scores in the order of their numbers.
     """
     most = min(most, len(pool))
+    if not (most and len(queries)):
+        return Matches(np.empty((len(queries), most), dtype=np.int64), np.empty((len(queries), most), dtype=np.float32))
     compiled = len(pool) > MANY
     index = bm25s.BM25(k1=1.5, b=0.75, backend="numba" if compiled else "numpy")
     index.index(_words(pool), show_progress=False)

@@ -114,7 +114,7 @@ class Drawn:
 
 
 def draw_segments(narratives: Narratives, chosen: Sequence[int], drawing: Drawing) -> Drawn:
-    """Draw segments from those narratives that are chosen; of one, no two are the same."""
+    """Draw segments from those narratives that are chosen; of one, no two are damaged in the same way."""
     drawn = Drawn()
     for number in chosen:
         length = int(narratives.lengths[number])
@@ -123,7 +123,9 @@ def draw_segments(narratives: Narratives, chosen: Sequence[int], drawing: Drawin
             continue
         drawn.shorter += length < drawing.sentences + drawing.spare
         rng = np.random.default_rng([drawing.seed, crc32(narratives.ids[number].encode())])
-        drawn.segments += dict.fromkeys(_of_narrative(number, length, drawing, rng))
+        some = list(_of_narrative(number, length, drawing, rng))
+        # Dropping whole ones that repeat, too, would leave fewer of these: there are fewer different ones.
+        drawn.segments += [s for n, s in enumerate(some) if not (s.places and s in some[:n])]
     return drawn
 
 

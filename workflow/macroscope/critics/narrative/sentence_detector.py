@@ -13,6 +13,7 @@ from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.narratives import Narratives, Vectors
 from macroscope.critics.narrative.options import DetectorOptions
 from macroscope.critics.narrative.tensors import classification_loss, padded, perceptron
+from macroscope.errors import MacroscopeError
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Size:
 def size_of(options: DetectorOptions, embedding: int, positions: int) -> Size:
     """Size that the options ask for."""
     width = options.width or embedding
+    if width % options.heads:
+        raise MacroscopeError(
+            f"the embeddings are {width} wide, which {options.heads} heads cannot share; give the detector other"
+            " 'heads', or a 'width' of its own"
+        )
     return Size(embedding, width, options.layers, options.heads, options.hidden, options.dropout, positions)
 
 

@@ -59,7 +59,7 @@ class BertScore:
         if source.location is None:
             raise MacroscopeError(f"encoder {self.encoder!r} has no pretrained weights; give one that has")
         try:
-            layers = AutoConfig.from_pretrained(source.location).num_hidden_layers
+            layers = AutoConfig.from_pretrained(source.location, revision=source.revision or "main").num_hidden_layers
             return BERTScorer(model_type=source.location, num_layers=layers)
         except (OSError, ValueError) as error:
             raise load_error(source, error) from None

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
@@ -12,8 +13,11 @@ from transformers import AutoModel, AutoTokenizer
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.narratives import Integers
 from macroscope.critics.narrative.tensors import classification_loss, perceptron
+from macroscope.documents import in_batches
 from macroscope.errors import MacroscopeError
 from macroscope.models import load_error, resolve
+
+SENTENCES_AT_ONCE = 10_000
 
 
 class TokenDetector(nn.Module):
@@ -95,24 +99,33 @@ def most_tokens(encoder: Any, tokenizer: Any, max_tokens: int, sentences: int) -
 
 
 class TokenisedSentences:
-    """Tokens of sentences, each made once.
+    """Tokens of those sentences that are read, each made once.
 
     Parameters
     ----------
+    sentences
+        Of a collection, by their numbers.
+    numbers
+        Of those that are read; others have no tokens.
     most
         Tokens of a sentence; longer ones are cut.
 
     Attributes
     ----------
     cut
-        Whether each sentence was cut.
+        Whether each sentence was cut; False for one that is not read.
     """
 
-    def __init__(self, sentences: Sequence[str], tokenizer: Any, most: int) -> None:
+    def __init__(self, sentences: Sequence[str], numbers: npt.ArrayLike, tokenizer: Any, most: int) -> None:
         self.begin, self.end, self.pad = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id or 0
-        encoded = tokenizer(list(sentences), add_special_tokens=False)["input_ids"] if len(sentences) else []
-        self.cut = np.array([len(tokens) > most for tokens in encoded], dtype=bool)
-        self.tokens = [tokens[:most] for tokens in encoded]
+        self.cut = np.zeros(len(sentences), dtype=bool)
+        self.tokens: dict[int, list[int]] = {}
+        read = [int(number) for number in np.unique(numbers) if number != NONE]
+        for some in in_batches(read, SENTENCES_AT_ONCE):
+            encoded = tokenizer([sentences[number] for number in some], add_special_tokens=False)["input_ids"]
+            for number, tokens in zip(some, encoded, strict=True):
+                self.cut[number] = len(tokens) > most
+                self.tokens[number] = tokens[:most]
 
     def batch(self, inputs: Integers) -> dict[str, torch.Tensor]:
         """Segments of sentences, given by numbers, as the network reads them."""

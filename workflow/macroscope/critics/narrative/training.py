@@ -15,10 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from macroscope.critics.narrative.corruption import corrupted as corrupted_segments
 from macroscope.critics.narrative.corruption import corrupted_for_pretraining, joined
 from macroscope.critics.narrative.detector import WEIGHTS, Detector, new_detector
-from macroscope.critics.narrative.embedding import corpus_narratives, embedded, sentence_encoder
+from macroscope.critics.narrative.embedding import corpus_narratives, embedded, require_plain, sentence_encoder
 from macroscope.critics.narrative.evaluation import evaluate
 from macroscope.critics.narrative.examples import Examples, read_examples
-from macroscope.critics.narrative.narratives import Narratives
+from macroscope.critics.narrative.narratives import Narratives, Vectors
 from macroscope.critics.narrative.operating_point import write_operating_point
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
 from macroscope.critics.narrative.rows import Rows
@@ -106,9 +106,8 @@ def train_detector(
     launch(processes)
     narratives = corpus_narratives(documents, language, embeddings)
     examples, about = read_examples(corrupted)
-    with atomic(output) as folder:
-        made = _Training(narratives, options, name, task, seed, checkpoints)
-        made.write(folder, examples, about, pretrained, resampling)
+    made = _Training(narratives, options, name, task, seed, checkpoints)
+    made.write(output, examples, about, pretrained, resampling)
     discard(checkpoints)
 
 
@@ -122,6 +121,7 @@ def pretrain(
     checkpoints: Path,
     task: Task,
     name: str,
+    threads: int = 1,
     processes: int = 1,
     output: Path,
 ) -> None:
@@ -137,11 +137,10 @@ def pretrain(
     if pretraining is None:
         raise MacroscopeError("pretraining: nothing says on which corpus; give 'pretraining' to the narrative critic")
     narratives = corpus_narratives(documents, language, embeddings)
-    examples, about = corrupted_for_pretraining(narratives, options, pretraining, task, seed)
+    examples, about = corrupted_for_pretraining(narratives, options, pretraining, task, seed, threads)
     schedule = {"epochs": pretraining.epochs, "learning_rate": pretraining.learning_rate}
-    with atomic(output) as folder:
-        made = _Training(narratives, options, name, task, seed, checkpoints, schedule)
-        made.write(folder, examples, about, None, None)
+    made = _Training(narratives, options, name, task, seed, checkpoints, schedule)
+    made.write(output, examples, about, None, None)
     discard(checkpoints)
 
 
@@ -150,6 +149,7 @@ def embedded_corpus(documents: Path, language: str, options: NarrativeOptions) -
     narratives = corpus_narratives(documents, language)
     if options.detector.level == "token":
         return narratives
+    require_plain(options)
     return narratives.with_vectors(*embedded(narratives.sentences, sentence_encoder(options)))
 
 
@@ -163,7 +163,7 @@ class _Training:
     name
         Of the detector in the options.
     schedule
-        What differs from the detector's own epochs and learning rate.
+        Of a pre-training: what differs from the detector's own epochs and learning rate.
     """
 
     def __init__(
@@ -177,43 +177,59 @@ class _Training:
         schedule: dict[str, float] | None = None,
     ) -> None:
         self.narratives, self.options, self.task, self.seed = narratives, options, task, seed
-        self.checkpoints = checkpoints
+        self.checkpoints, self.pretrains = checkpoints, schedule is not None
         self.detector = options.detectors()[name].model_copy(update=schedule or {})
 
     def write(
         self,
-        folder: Path,
+        output: Path,
         examples: dict[str, Examples],
         about: dict[str, Any],
         pretrained: Path | None,
         resampling: Resampling | None,
     ) -> None:
-        """Train, calibrate on the validation split, and test where there is something to say of it."""
-        _require(examples, self.task)
+        """Train, calibrate on the validation split, and test; of several processes, the main one writes.
+
+        Parameters
+        ----------
+        resampling
+            None: the detector is not tested.
+        """
+        _require(examples, about, self.task)
         detector = self._fresh(pretrained)
         history = self._fit(detector, examples)
         if int(os.environ.get("RANK", "0")) != 0:
-            folder.mkdir(exist_ok=True)
             return
         _calibrate(detector, self.narratives, examples["valid"])
-        folder.mkdir(exist_ok=True)
-        detector.save(folder)
-        history.to_csv(folder / "training_log.csv", index=False)
-        parameters = sum(p.numel() for p in detector.network.parameters())
-        write_json(folder / "training.json", {"parameters": parameters, **about})
-        if resampling is not None:
-            evaluate(folder, detector, self.narratives, examples, resampling)
-            rate = self.options.false_positive_rate
-            write_operating_point(folder, detector, self.narratives, examples["valid"], rate)
+        with atomic(output) as folder:
+            folder.mkdir()
+            detector.save(folder)
+            history.to_csv(folder / "training_log.csv", index=False)
+            parameters = sum(p.numel() for p in detector.network.parameters())
+            write_json(folder / "training.json", {"parameters": parameters, **about})
+            if resampling is not None:
+                evaluate(folder, detector, self.narratives, examples, resampling)
+                rate = self.options.false_positive_rate
+                write_operating_point(folder, detector, self.narratives, examples["valid"], rate)
 
     def _fresh(self, pretrained: Path | None) -> Detector:
         width = 0 if self.narratives.vectors is None else self.narratives.vectors.shape[1]
         detector = new_detector(self.options, self.detector, self.task, width, self.seed)
-        if self.detector.pretrained and pretrained is not None:
+        if self.detector.pretrained and not self.pretrains:
+            if pretrained is None:
+                raise MacroscopeError("a pretrained detector begins with what the stage 'pretrain' made; give it")
             load_model(detector.network, str(pretrained / WEIGHTS))
         elif self.narratives.vectors is not None and self.detector.level == "sentence":
-            detector.network.standardise_by(self.narratives.vectors[:STANDARDISED_BY])
+            detector.network.standardise_by(self._training_vectors())
         return detector
+
+    def _training_vectors(self) -> Vectors:
+        """Embeddings of some sentences of the train split, at random where there are many."""
+        vectors = self.narratives.vectors
+        assert vectors is not None
+        of_split = np.repeat([split == "train" for split in self.narratives.splits], self.narratives.lengths)
+        chosen = np.random.default_rng(self.seed).permutation(np.flatnonzero(of_split))[:STANDARDISED_BY]
+        return vectors[np.sort(chosen)]
 
     def _fit(self, detector: Detector, examples: dict[str, Examples]) -> pd.DataFrame:
         train, valid = examples["train"], examples["valid"]
@@ -238,14 +254,18 @@ class _Training:
         return train_model(detector.network, given, schedule, Checkpoints(self.checkpoints, identity), self.seed)
 
 
-def _require(examples: dict[str, Examples], task: Task) -> None:
+def _require(examples: dict[str, Examples], about: dict[str, Any], task: Task) -> None:
     for split, fewest in (("train", FEWEST_SEGMENTS), ("valid", 2)):
         found = int(examples[split].damaged.sum()) if split in examples else 0
         if found < fewest:
+            some = about.get(split, {})
+            why = f"{some.get('narratives_too_short', 0)} documents are too short"
+            if "without_match" in some:
+                why += f", for {some['left_as_they_are']} sentences there is nothing unlike to take their place"
             raise MacroscopeError(
                 f"the narrative critic has {found} damaged segments of split '{split}' to learn from ({task}"
-                f" sentences), and needs {fewest}: most documents have too few sentences, or there are too few"
-                " documents; give longer texts or more of them, or smaller 'sentences' and 'damaged'"
+                f" sentences), and needs {fewest} ({why}); give longer texts or more of them, or smaller 'sentences'"
+                " and 'damaged'"
             )
 
 
@@ -268,5 +288,6 @@ def _digest(narratives: Narratives, examples: Examples) -> str:
     digest = sha256()
     for values in (examples.inputs, examples.labels, examples.targets):
         digest.update(np.ascontiguousarray(values).tobytes())
-    digest.update("\n".join(narratives.sentences).encode())
+    for sentence in narratives.sentences:
+        digest.update(sentence.encode() + b"\n")
     return digest.hexdigest()
