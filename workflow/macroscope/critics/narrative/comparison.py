@@ -15,7 +15,8 @@ import pandas as pd
 
 from macroscope.critics.halves import compare_with_control
 from macroscope.critics.narrative.latents import TASKS, read_latents
-from macroscope.critics.narrative.operating_point import FOUND, OperatingPoint, read_operating_points
+from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
+from macroscope.critics.narrative.outputs import FOUND
 from macroscope.statistics.columns import NUMBERS, compare_columns
 from macroscope.statistics.correction import corrected_rate
 from macroscope.statistics.declaration import Statistic

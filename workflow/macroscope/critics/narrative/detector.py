@@ -13,6 +13,7 @@ from scipy.special import expit
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.narratives import Integers, Narratives
 from macroscope.critics.narrative.options import DetectorOptions, NarrativeOptions, PretrainingOptions, Task
+from macroscope.critics.narrative.outputs import ABOUT, ENCODER, WEIGHTS
 from macroscope.critics.narrative.segments import drawing_of
 from macroscope.critics.narrative.sentence_detector import SentenceBatches, SentenceDetector, Size, size_of
 from macroscope.critics.narrative.token_detector import (
@@ -27,7 +28,6 @@ from macroscope.files import read_json, write_json
 
 Floats = npt.NDArray[np.float64]
 SEGMENTS_AT_ONCE = {"sentence": 1024, "token": 64}
-WEIGHTS, ABOUT, ENCODER = "model.safetensors", "detector.json", "encoder"
 
 
 @dataclass

@@ -12,11 +12,11 @@ from macroscope.critics.narrative.baselines import by_position, by_single_senten
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.narratives import Narratives
+from macroscope.critics.narrative.outputs import ERRORS, EVALUATION, METRICS, ROC, SPEED
 from macroscope.files import write_json
 from macroscope.statistics.detection import Decisions, best_threshold, detection_metrics, roc_curve
 from macroscope.statistics.latent import Resampling
 
-METRICS, ROC, ERRORS, EVALUATION, SPEED = "metrics.csv", "roc.csv", "errors.csv", "evaluation.json", "speed.json"
 ERRORS_SHOWN = 20
 TIMED_SECONDS, MOST_TIMED = 1.0, 256
 ROC_POINTS = 500

@@ -12,9 +12,9 @@ from macroscope.colours import BLUE, GREY, VERMILION
 from macroscope.config.options import CONTROL
 from macroscope.critics.divergence_report import divergence_figure
 from macroscope.critics.findings import Findings
-from macroscope.critics.narrative.evaluation import METRICS, ROC
 from macroscope.critics.narrative.operating_point import read_operating_points
 from macroscope.critics.narrative.options import JUDGE
+from macroscope.critics.narrative.outputs import METRICS, ROC
 from macroscope.plotting import save, style
 
 MOST_ROWS = 40

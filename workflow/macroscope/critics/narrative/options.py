@@ -197,9 +197,7 @@ class NarrativeOptions(Options):
         control = config.systems.get(CONTROL)
         asked = {critic.partition("-")[0] for some in config.comparisons for critic in some.critics}
         if getattr(control, "split", "test") == "valid" and "narrative" in asked:
-            raise ValueError(
-                f"systems.{CONTROL}.split: the detectors' thresholds come from split 'valid'; take 'test'"
-            )
+            raise ValueError(f"systems.{CONTROL}.split: the detectors' thresholds come from split 'valid'; take 'test'")
         if JUDGE in self.compared:
             raise ValueError(f"{place}.compared: '{JUDGE}' is the name of the detector that judges; take another")
         for name, detector in self.detectors().items():

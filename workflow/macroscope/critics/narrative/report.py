@@ -8,11 +8,11 @@ import pandas as pd
 from macroscope.critics.cells import cell, number
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
-from macroscope.critics.narrative.evaluation import ERRORS, EVALUATION, METRICS, SPEED
 from macroscope.critics.narrative.figures import detector_folders
 from macroscope.critics.narrative.generation import GENERATED, GENERATION, METRICS_SHOWN
-from macroscope.critics.narrative.operating_point import FOUND, read_operating_points
+from macroscope.critics.narrative.operating_point import read_operating_points
 from macroscope.critics.narrative.options import JUDGE
+from macroscope.critics.narrative.outputs import ERRORS, EVALUATION, FOUND, METRICS, SPEED, TRAINING
 from macroscope.critics.narrative.published import published_generation, published_rows
 from macroscope.files import read_json
 
@@ -25,7 +25,6 @@ HEADINGS = {
     "auc": "AUC, %",
 }
 BASELINES = {"position": "by position alone", "single_sentence": "by single sentences"}
-TRAINING = "training.json"
 DOUBTFUL_SHOWN, ERRORS_SHOWN, WRITTEN_SHOWN = 5, 3, 5
 USABLE_AUC = 0.55
 """Lower end of the judge's AUC below which what it finds is next to chance."""

@@ -14,13 +14,14 @@ from sklearn.linear_model import LogisticRegression
 
 from macroscope.critics.narrative.corruption import corrupted as corrupted_segments
 from macroscope.critics.narrative.corruption import corrupted_for_pretraining, joined
-from macroscope.critics.narrative.detector import WEIGHTS, Detector, new_detector
+from macroscope.critics.narrative.detector import Detector, new_detector
 from macroscope.critics.narrative.embedding import corpus_narratives, embedded, require_plain, sentence_encoder
 from macroscope.critics.narrative.evaluation import evaluate
 from macroscope.critics.narrative.examples import Examples, read_examples
+from macroscope.critics.narrative.known_damage import write_operating_point
 from macroscope.critics.narrative.narratives import Narratives, Vectors
-from macroscope.critics.narrative.operating_point import write_operating_point
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
+from macroscope.critics.narrative.outputs import TRAINING, WEIGHTS
 from macroscope.critics.narrative.rows import Rows
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
@@ -206,7 +207,7 @@ class _Training:
             detector.save(folder)
             history.to_csv(folder / "training_log.csv", index=False)
             parameters = sum(p.numel() for p in detector.network.parameters())
-            write_json(folder / "training.json", {"parameters": parameters, **about})
+            write_json(folder / TRAINING, {"parameters": parameters, **about})
             if resampling is not None:
                 evaluate(folder, detector, self.narratives, examples, resampling)
                 rate = self.options.false_positive_rate
