@@ -100,7 +100,7 @@ def generation_metrics(
     -------
     data frame
         of ("generated" or "true"), metric, value, ci_low, ci_high: percentile intervals over stories, of at most 200
-        resamples; the metrics of diversity have none, since a resample repeats sentences.
+        resamples; NIST and the metrics of diversity have none, since a resample repeats sentences.
     """
     ours, theirs = ([words_of(sentence) for sentence in some] for some in (written, true))
     name, meteors = meteor(ours, theirs)
@@ -114,6 +114,8 @@ def generation_metrics(
     members = [np.flatnonzero(np.asarray(stories) == story) for story in np.unique(np.asarray(stories))]
     draws = rng.integers(len(members), size=(min(resampling.resamples, _MOST_RESAMPLES), len(members)))
     drawn = pd.DataFrame([all_of(np.concatenate([members[story] for story in draw])) for draw in draws])
+    # NIST weighs n-grams by how rare they are in the true sentences: a resample repeats some, and none is as rare.
+    drawn[[metric for metric in drawn if str(metric).startswith("nist")]] = np.nan
     rows = [
         ("generated", metric, value, *percentile_interval(drawn[metric], resampling.confidence))
         for metric, value in values.items()

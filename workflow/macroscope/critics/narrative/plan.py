@@ -340,6 +340,9 @@ class NarrativePlan:
     def _of_job(self, wildcards: Wildcards) -> NarrativeOptions:
         """The same without the detectors of other jobs: what is said of these re-runs nothing here."""
         options, name = self._asked(wildcards), getattr(wildcards, "detector", None)
+        if getattr(wildcards, "autoencoder", None):
+            own_name = self._called(wildcards)
+            return options.model_copy(update={"autoencoders": {own_name: options.autoencoders[own_name]}})
         if name is None:
             return options
         if name == JUDGE:

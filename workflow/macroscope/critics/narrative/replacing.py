@@ -20,7 +20,7 @@ from macroscope.critics.narrative.narratives import Integers
 from macroscope.critics.narrative.retrieval import Matches
 
 Similarity = Callable[[Sequence[str], Sequence[str]], npt.NDArray[np.float64]]
-_TRIES = 100
+_TRIES = 1000
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,8 @@ class _Search:
         index = {text: number for number, text in enumerate(pool.texts)}
         self.own = np.array([index.get(text, NONE) for text in texts], dtype=np.int64)
         self.carriers = [list(some) for some in pool.carriers]
+        self.text_of = {carrier: text for text, some in enumerate(pool.carriers) for carrier in some}
+        self.sole = np.array([self._sole_owner(text) for text in range(len(self.carriers))], dtype=np.int64)
         self.left = np.array([len(some) for some in pool.carriers], dtype=np.int64)
         self.place = np.zeros(len(texts), dtype=np.int64)
         self.found = Replaced(np.full(len(texts), NONE, dtype=np.int64))
@@ -149,39 +151,43 @@ class _Search:
         return self.matches.numbers[queries, self.place[queries]]
 
     def take(self, query: int, text: int) -> None:
-        """Give a sentence of this text to who asks for it, if any is of another family."""
+        """Give a sentence of this text, of another family, to who asks for it; who comes too late asks again."""
         owner = self.owners[query]
         carrier = next((c for c in self.carriers[text] if self.pool.owners[c] != owner), None)
         if carrier is None:
-            self.found.same += 1
-            self.place[query] += 1
             return
         if self.once:
             self.carriers[text].remove(carrier)
             self.left[text] -= 1
+            self.sole[text] = self._sole_owner(text)
         self.found.numbers[query] = carrier
 
     def exchange_rest(self, rng: np.random.Generator) -> None:
-        """Give what is left to those that have none, at random."""
-        queries = np.flatnonzero(self.found.numbers == NONE)
-        rest = [(text, carrier) for text, some in enumerate(self.carriers) for carrier in some]
-        rest = [rest[number] for number in rng.permutation(len(rest))]
-        for _ in range(_TRIES):
-            clashing = [
-                n for n, (query, item) in enumerate(zip(queries, rest, strict=False)) if self._clash(query, item)
-            ]
-            if not clashing:
-                break
-            for number in clashing:
-                other = int(rng.integers(len(rest)))
-                rest[number], rest[other] = rest[other], rest[number]
-        for query, item in zip(queries, rest, strict=False):
-            if not self._clash(query, item):
-                self.found.numbers[query] = item[1]
+        """Give what is left to those that have none, at random; who cannot take it changes with anyone who can."""
+        numbers = self.found.numbers
+        waiting = np.flatnonzero(numbers == NONE)
+        rest = np.array([carrier for some in self.carriers for carrier in some], dtype=np.int64)
+        numbers[waiting] = rng.permutation(rest)[: len(waiting)]
+        for query in waiting:
+            if not self._clash(query, numbers[query]):
+                continue
+            for other in rng.permutation(len(numbers))[:_TRIES]:
+                if not (self._clash(query, numbers[other]) or self._clash(other, numbers[query])):
+                    numbers[[query, other]] = numbers[[other, query]]
+                    break
+        for query in waiting:
+            if self._clash(query, numbers[query]):
+                numbers[query] = NONE
 
-    def _clash(self, query: Any, item: tuple[int, int]) -> bool:
-        text, carrier = item
-        return bool(text == self.own[query] or self.pool.owners[carrier] == self.owners[query])
+    def _clash(self, query: Any, carrier: Any) -> bool:
+        """Whether a sentence says what this one says, or is of its family."""
+        same = self.text_of[int(carrier)] == self.own[query]
+        return bool(same or self.pool.owners[carrier] == self.owners[query])
+
+    def _sole_owner(self, text: int) -> int:
+        """Family that all sentences of a text are of that are left; `NONE` where these are several."""
+        owners = {int(self.pool.owners[carrier]) for carrier in self.carriers[text]}
+        return owners.pop() if len(owners) == 1 else NONE
 
     def _settle(self, queries: Integers) -> Integers:
         """Move on from matches that say the same or are gone; those whose matches are used up drop out."""
@@ -189,7 +195,7 @@ class _Search:
         moving = queries
         while len(moving := moving[self.place[moving] < width]):
             wanted = self.wanted(moving)
-            same = wanted == self.own[moving]
+            same = (wanted == self.own[moving]) | (self.sole[wanted] == self.owners[moving])
             self.found.same += int(same.sum())
             past = same | (self.left[wanted] == 0)
             moving = moving[past]

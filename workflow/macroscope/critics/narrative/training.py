@@ -26,7 +26,7 @@ from macroscope.critics.narrative.rows import Rows
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.statistics.latent import Resampling
-from macroscope.systems.language_model.devices import launch
+from macroscope.systems.language_model.devices import launch, use_threads
 from macroscope.training import Checkpoints, Schedule, discard
 from macroscope.training import Examples as TrainingExamples
 from macroscope.training import train as train_model
@@ -139,6 +139,8 @@ def pretrain(
         raise MacroscopeError("pretraining: nothing says on which corpus; give 'pretraining' to the narrative critic")
     narratives = corpus_narratives(documents, language, embeddings)
     examples, about = corrupted_for_pretraining(narratives, options, pretraining, task, seed, threads)
+    # A search by several threads leaves torch with a pool that makes training many times slower; this makes it anew.
+    use_threads(threads)
     schedule = {"epochs": pretraining.epochs, "learning_rate": pretraining.learning_rate}
     made = _Training(narratives, options, name, task, seed, checkpoints, schedule)
     made.write(output, examples, about, None, None)

@@ -1,0 +1,101 @@
+"""From texts to probabilities: the same whoever embeds, shard by shard or together."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from macroscope.critics.narrative import projection
+from macroscope.critics.narrative.detector import new_detector
+from macroscope.critics.narrative.embedding import embed_sentences
+from macroscope.critics.narrative.narratives import narratives_of
+from macroscope.critics.narrative.options import NarrativeOptions
+from macroscope.critics.narrative.projection import project
+from macroscope.critics.narrative.reading import read_narratives
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+
+from ....tiny import simulated_documents, write_encoder
+
+DETECTOR = {"layers": 1, "heads": 2, "width": 16, "hidden": 16}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Texts, two of them of one sentence and of none, the options, and the folder of a critic."""
+    folder = tmp_path_factory.mktemp("critic")
+    some = [Document(d.id, "test", None, d.sections) for d in simulated_documents("process", 7, 1)]
+    short = [
+        Document("one", "test", None, (Section(None, "It rained."),)),
+        Document("no", "test", None, (Section(None, ""),)),
+    ]
+    write_documents(folder / "texts.parquet", [*some[:3], *short, *some[3:]], Provenance("x"))
+    options = NarrativeOptions(encoder=str(write_encoder(folder / "encoder")), max_tokens=8, detector=DETECTOR)
+    for task in options.tasks:
+        (folder / task).mkdir()
+        new_detector(options, options.detector, task, 32, 0).save(folder / task)
+    return folder, options
+
+
+def projected(made, output, texts=None, **given):
+    folder, options = made
+    project(
+        texts or Collection(folder / "texts.parquet"), folder, options=options, language="en", output=output, **given
+    )
+    return pd.read_parquet(output)
+
+
+def assert_same(one, other):
+    assert one["id"].tolist() == other["id"].tolist()
+    for task in ("missing", "discordant"):
+        for a, b in zip(one[task], other[task], strict=True):
+            assert a == pytest.approx(b, abs=1e-5)
+
+
+def test_every_slot_and_sentence_of_a_text_has_a_probability(made, tmp_path):
+    folder, _ = made
+    table = projected(made, tmp_path / "l.parquet")
+    told = narratives_of(Collection(folder / "texts.parquet"), "en", known=False)
+    assert table["sentences"].tolist() == told.lengths.tolist()
+    for row in table.itertuples():
+        long = row.sentences > 1
+        assert len(row.missing) == (row.sentences - 1 if long else 0)
+        assert len(row.discordant) == (row.sentences if long else 0)
+        assert ((row.missing >= 0) & (row.missing <= 1)).all()
+    assert table["cut"].sum() > 0
+    assert table["opening"][0] == told.openings[0]
+
+
+@pytest.mark.parametrize("size", [4, 100])
+def test_embeddings_that_are_given_say_what_those_computed_here_say(size, made, tmp_path, monkeypatch):
+    monkeypatch.setattr("macroscope.documents.DOCUMENTS_AT_ONCE", 2)
+    folder, options = made
+    here = projected(made, tmp_path / "here.parquet")
+    parts = []
+    for shard in range(-(-9 // size)):
+        texts = Collection(folder / "texts.parquet", shard, size)
+        embed_sentences(texts=texts, options=options, language="en", output=tmp_path / f"e{shard}")
+        parts.append(projected(made, tmp_path / f"{shard}.parquet", texts, embeddings=tmp_path / f"e{shard}"))
+    assert_same(here, pd.concat(parts, ignore_index=True))
+
+
+def test_a_task_that_is_not_asked_for_is_null_and_words_need_no_embeddings(made, tmp_path, monkeypatch):
+    folder, options = made
+    asked = options.model_copy(
+        update={"tasks": ["missing"], "detector": options.detector.model_copy(update={"level": "token"})}
+    )
+    (tmp_path / "missing").mkdir()
+    detector = new_detector(asked, asked.detector, "missing", 0, 0)
+    detector.save(tmp_path / "missing")
+    monkeypatch.setattr(projection, "sentence_encoder", None)
+    texts = Collection(folder / "texts.parquet")
+    project(texts, tmp_path, options=asked, language="en", output=tmp_path / "l.parquet")
+    table = pd.read_parquet(tmp_path / "l.parquet")
+    assert table["discordant"].isna().all()
+    told = narratives_of(texts, "en", known=False)
+    for a, b in zip(table["missing"], read_narratives(detector, told), strict=True):
+        assert a == pytest.approx(b, abs=1e-5)
+    tokens = [
+        len(ids) > detector.most for ids in detector.tokenizer(told.sentences, add_special_tokens=False)["input_ids"]
+    ]
+    cut = [sum(tokens[a:b]) for a, b in zip(told.starts[:-1], told.starts[1:], strict=True)]
+    assert table["cut"].tolist() == cut
+    assert np.sum(cut) > 0

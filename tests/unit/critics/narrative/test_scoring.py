@@ -1,0 +1,108 @@
+"""T(x) of the detectors' probabilities, place after place."""
+
+from math import log
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from macroscope.critics.narrative.latents import LATENTS, read_latents
+from macroscope.critics.narrative.operating_point import OperatingPoint
+from macroscope.critics.narrative.outputs import POINT
+from macroscope.critics.narrative.scoring import score
+from macroscope.errors import MacroscopeError
+from macroscope.files import write_json
+
+POINTS = {
+    "missing": OperatingPoint(0.5, 0.2, [0.05 * n for n in range(1, 10)], 100),
+    "discordant": OperatingPoint(0.25, 0.1, [0.1 * n for n in range(1, 10)], 100),
+}
+
+
+def write(folder, rows, tasks=("missing", "discordant")):
+    """Latents of rows (sentences, cut, missing, discordant), and the folder of the detectors."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = ["sentences", "cut", "missing", "discordant"]
+    data = {"id": [f"t{n}" for n in range(len(rows))], "opening": [""] * len(rows)}
+    data |= {name: [row[place] for row in rows] for place, name in enumerate(columns)}
+    pq.write_table(pa.Table.from_pydict(data, LATENTS), folder / "latents.parquet")
+    for task in tasks:
+        (folder / task).mkdir()
+        write_json(folder / task / POINT, vars(POINTS[task]))
+    return folder / "latents.parquet"
+
+
+def scored(folder, rows, tasks=("missing", "discordant")):
+    score(write(folder, rows, tasks), folder, output=folder / "scores.parquet")
+    return pd.read_parquet(folder / "scores.parquet")
+
+
+def rows(number=30):
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(number):
+        size = int(rng.integers(2, 9))
+        found.append((size, int(rng.integers(size)), rng.random(size - 1).tolist(), rng.random(size).tolist()))
+    return [*found, (2, 0, [0.0], [1.0, 0.0])]
+
+
+def test_t_is_the_cross_entropy_with_what_is_expected(tmp_path):
+    given = rows()
+    table = scored(tmp_path, given)
+    for (_, _, missing, discordant), row in zip(given, table.to_dict("records"), strict=True):
+        total = 0.0
+        for task, values in (("missing", missing), ("discordant", discordant)):
+            e = POINTS[task].expected
+            own = -sum(p * log(e) + (1 - p) * log(1 - e) for p in values)
+            assert row[f"nll_{task}"] == pytest.approx(own, rel=1e-5)
+            assert row[f"units_{task}"] == row[f"of_{task}"] == len(values)
+            assert row[f"count_{task}"] == sum(p >= POINTS[task].threshold for p in values)
+            total += own
+        assert row["nll"] == pytest.approx(total, rel=1e-5)
+        assert row["units"] == len(missing) + len(discordant)
+
+
+def test_entropy_and_divergence_add_up_to_t(tmp_path):
+    given = rows()
+    table = scored(tmp_path, given)
+    assert table["nll"].to_numpy() == pytest.approx((table["entropy"] + table["kl"]).to_numpy())
+    assert (table["kl"] >= -1e-9).all()
+    entropy = [-sum(x * log(x) for p in (*m, *d) for x in (p, 1 - p) if x > 0) for _, _, m, d in given]
+    assert table["entropy"].to_numpy() == pytest.approx(entropy, abs=1e-5)
+
+
+def test_where_what_is_expected_is_seen_t_is_its_entropy_and_there_is_no_divergence(tmp_path):
+    table = scored(tmp_path, [(4, 0, [0.2] * 3, [0.1] * 4)])
+    assert table["kl"].item() == pytest.approx(0, abs=1e-6)
+
+
+def test_a_narrative_of_one_sentence_is_counted_and_not_scored(tmp_path):
+    table = scored(tmp_path, [(3, 2, [0.1, 0.2], [0.1, 0.2, 0.3]), (1, 1, [], []), (0, 0, [], [])])
+    assert table["count_too_short"].tolist() == [0, 1, 1]
+    assert table["of_too_short"].tolist() == [1, 1, 1]
+    nothing = table.loc[1:, ["nll", "units", "entropy", "kl", "nll_missing", "of_missing", "count_discordant"]]
+    assert nothing.isna().all(axis=None)
+    assert table["categories"].tolist()[1:] == [None, None]
+    assert table["count_cut_sentence"].tolist()[:2] == [2, 1]
+    assert np.isnan(table["of_cut_sentence"][2])
+
+
+def test_places_are_put_into_classes(tmp_path):
+    table = scored(tmp_path, [(3, 0, [0.01, 0.99], [0.15, 0.95, 0.5])])
+    expected = ["missing 0", "missing 9", "discordant 1", "discordant 9", "discordant 5"]
+    assert table["categories"][0].tolist() == expected
+
+
+def test_a_task_that_the_critic_does_not_have_is_left_out(tmp_path):
+    table = scored(tmp_path, [(3, 0, [0.1, 0.2], None)], tasks=("missing",))
+    assert "nll_discordant" not in table
+    assert table["units"].item() == 2
+
+
+def test_no_latents_are_one_sentence(tmp_path):
+    with pytest.raises(MacroscopeError, match="no documents to score"):
+        score(write(tmp_path, []), tmp_path, output=tmp_path / "s.parquet")
+    with pytest.raises(MacroscopeError, match="no such file of sentence probabilities"):
+        list(read_latents(tmp_path / "none.parquet"))

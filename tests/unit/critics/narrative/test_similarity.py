@@ -1,0 +1,59 @@
+"""BERTScore against bert-score itself."""
+
+import numpy as np
+import pytest
+
+from macroscope.critics.narrative.similarity import BertScore
+from macroscope.errors import MacroscopeError
+from macroscope.models import resolve
+
+FIRST = [
+    "The park was full of people.",
+    "She met James at work.",
+    "He lost his keys again.",
+    "It rained all day.",
+    "They laughed about it.",
+]
+SECOND = ["The park was crowded.", "James worked.", "A red car stopped.", "It rained all day.", "Nobody ever did."]
+
+
+@pytest.fixture(scope="module")
+def published():
+    from bert_score import score
+
+    folder = resolve("minilm").location
+
+    def f1(first, second):
+        return score(first, second, model_type=folder, num_layers=6)[2].numpy()
+
+    return f1
+
+
+def test_a_raw_score_is_that_of_bert_score(published):
+    score = BertScore("minilm", FIRST, False, 0)
+    assert score.baseline == 0
+    assert score(FIRST, SECOND) == pytest.approx(published(FIRST, SECOND), abs=1e-5)
+
+
+def test_a_rescaled_score_is_0_for_random_pairs_and_1_for_the_same_sentence(published):
+    score = BertScore("minilm", FIRST, True, 0)
+    one, other = score._random
+    assert score(one, other).mean() == pytest.approx(0, abs=1e-5)
+    assert score(FIRST, FIRST) == pytest.approx(np.ones(len(FIRST)), abs=1e-5)
+    # Of five sentences all 25 pairs are as likely.
+    every = published([a for a in FIRST for _ in FIRST], FIRST * len(FIRST))
+    assert score.baseline == pytest.approx(every.mean(), abs=4 * every.std() / np.sqrt(len(one)))
+    assert score(FIRST, SECOND) == pytest.approx(
+        (published(FIRST, SECOND) - score.baseline) / (1 - score.baseline), abs=1e-5
+    )
+    assert len(score([], [])) == 0
+
+
+def test_random_pairs_are_the_same_for_a_seed():
+    assert BertScore("minilm", FIRST, True, 0)._random == BertScore("minilm", FIRST, True, 0)._random
+    assert BertScore("minilm", FIRST, True, 0)._random != BertScore("minilm", FIRST, True, 1)._random
+
+
+def test_a_model_without_weights_is_one_sentence():
+    with pytest.raises(MacroscopeError, match="encoder 'tiny-gpt2' has no pretrained weights"):
+        BertScore("tiny-gpt2", FIRST, False, 0)(FIRST, SECOND)
