@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from macroscope.critics.narrative import embedding
-from macroscope.critics.narrative.embedding import corpus_narratives, embed_sentences, embedded
-from macroscope.critics.narrative.narratives import SentenceVectors, narratives_of, sentences_of
+from macroscope.critics.narrative.embedding import embed_sentences, embedded
+from macroscope.critics.narrative.narratives import SentenceVectors, corpus_narratives, narratives_of, sentences_of
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError

@@ -54,9 +54,17 @@ def test_the_judges_are_what_the_critic_is_put_together_from():
         assert found == [f"{OWN}/detectors/{task}.judge" for task in tasks]
 
 
+def test_one_judge_alone_embeds_what_it_reads_itself():
+    assert "embeddings" not in plan().inputs("narrative", "project")
+    others = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative", "narrative-first"]}]
+    assert "embeddings" not in plan(others, {"first": {"pooling": "first"}}).inputs("narrative", "project")
+    assert "embeddings" in plan(others, {"first": {"draws": 2}}).inputs("narrative", "project")
+
+
 @pytest.mark.parametrize("shards", [None, 1000])
-def test_texts_are_read_with_their_embeddings(shards):
-    made = plan(documents_per_shard=shards)
+def test_texts_that_several_judges_read_are_embedded_once(shards):
+    both = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative", "narrative-more"]}]
+    made = plan(both, {"more": {"draws": 9}}, documents_per_shard=shards)
     where = names(corpus="wiki", system="shuffled", shard="2")
     found = made.inputs("narrative", "project")["embeddings"](where)
     embeddings = detect(made, "judge")["embeddings"].removesuffix("split.all")

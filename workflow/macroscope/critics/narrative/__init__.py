@@ -32,7 +32,7 @@ CRITIC = Critic(
     plan="plan:NarrativePlan",
     stages={
         "train": Stage(
-            "training:train",
+            "judging:train",
             reads="documents detectors? language seed checkpoints resampling",
             uses=f"{_DETECTORS} pretraining false_positive_rate",
             megabytes=4000,

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer, set_seed
 
-from macroscope.critics.narrative.embedding import corpus_narratives
+from macroscope.critics.narrative.narratives import corpus_narratives
 from macroscope.critics.narrative.options import AutoencoderOptions, NarrativeOptions
 from macroscope.critics.narrative.rows import Rows
 from macroscope.critics.text_encoder import pool

@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.critics.narrative.embedding import corpus_narratives
 from macroscope.critics.narrative.examples import NONE, Examples, examples_of, write_examples
-from macroscope.critics.narrative.narratives import Narratives
+from macroscope.critics.narrative.narratives import Narratives, corpus_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, PretrainingOptions, Task
 from macroscope.critics.narrative.replacing import Pool, Replaced, replaced
 from macroscope.critics.narrative.retrieval import Matches, best_matches

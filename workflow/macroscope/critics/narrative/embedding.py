@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from macroscope.critics.narrative.narratives import Narratives, SentenceVectors, narratives_of
+from macroscope.critics.narrative.narratives import SentenceVectors, narratives_of
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.text_encoder import TextEncoder
-from macroscope.documents import DOCUMENTS_AT_ONCE, Collection, in_batches, read_documents
+from macroscope.documents import DOCUMENTS_AT_ONCE, Collection, in_batches
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 
@@ -75,9 +75,3 @@ def require_plain(options: NarrativeOptions) -> None:
     name = options.detector.autoencoder
     if name is not None and options.autoencoders[name].train_encoder:
         raise MacroscopeError(f"the judge reads the embeddings of autoencoder '{name}': give them as 'embeddings'")
-
-
-def corpus_narratives(documents: Path, language: str, embeddings: Path | None = None) -> Narratives:
-    """Read the narratives of a corpus, all splits, and their embeddings where these are given."""
-    found = narratives_of(read_documents(documents), language)
-    return found if embeddings is None else SentenceVectors.read(embeddings, found)

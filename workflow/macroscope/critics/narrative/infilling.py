@@ -8,11 +8,10 @@ import pandas as pd
 
 from macroscope.critics.narrative.autoencoder import Decoder
 from macroscope.critics.narrative.detector import Detector
-from macroscope.critics.narrative.embedding import corpus_narratives
 from macroscope.critics.narrative.evaluation import marked_text
 from macroscope.critics.narrative.examples import read_examples
 from macroscope.critics.narrative.generation import GENERATED, GENERATION, generation_metrics
-from macroscope.critics.narrative.narratives import Vectors
+from macroscope.critics.narrative.narratives import Vectors, corpus_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.corpora.sentences import split_sentences
-from macroscope.documents import Document
+from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
 
 Integers = npt.NDArray[np.int64]
@@ -141,3 +141,9 @@ class SentenceVectors:
         inside = slice(before, before + len(narratives.sentences))
         vectors = np.load(folder / cls.VECTORS, mmap_mode="r")[inside]
         return narratives.with_vectors(vectors, np.load(folder / cls.CUT, mmap_mode="r")[inside])
+
+
+def corpus_narratives(documents: Path, language: str, embeddings: Path | None = None) -> Narratives:
+    """Read the narratives of a corpus, all splits, and their embeddings where these are given."""
+    found = narratives_of(read_documents(documents), language)
+    return found if embeddings is None else SentenceVectors.read(embeddings, found)

@@ -124,7 +124,7 @@ class NarrativePlan:
             return lambda wildcards: [
                 self._place(critic, wildcards.corpus, "detectors", f"{task}.{JUDGE}") for task in options.tasks
             ]
-        if options.detector.level == "token":
+        if options.detector.level == "token" or not self._shares(critic):
             return None
         return lambda wildcards: "/".join(
             [
@@ -267,6 +267,21 @@ class NarrativePlan:
         """(critic or variant, corpus) of all comparisons."""
         pairs = ((critic, some.corpus) for some in self.config.comparisons for critic in some.critics)
         return list(dict.fromkeys(pair for pair in pairs if pair[0] in self._names))
+
+    def _shares(self, critic: str) -> bool:
+        """Whether a judge reads embeddings of systems' texts from a job of their own.
+
+        Where no other judge reads them, such jobs would cost more than they save.
+        """
+        corpora = [corpus for name, corpus in self._judged if name == critic]
+        judges = [(self._kind(name, JUDGE, corpus).name, corpus) for name, corpus in self._judged if self._embeds(name)]
+        own = {(self._kind(critic, JUDGE, corpus).name, corpus) for corpus in corpora}
+        trained = any(self._kind(critic, JUDGE, corpus).autoencoder for corpus in corpora)
+        return trained or any(judges.count(pair) > 1 for pair in own)
+
+    def _embeds(self, critic: str) -> bool:
+        """Whether a critic's judge reads embeddings."""
+        return self._options(critic).detector.level == "sentence"
 
     @cached_property
     def _kinds(self) -> dict[str, Kind]:

@@ -1,8 +1,6 @@
 """Training of detectors, on the shared loop, and what a run needs of them."""
 
 import os
-import shutil
-from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,11 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from macroscope.critics.narrative.corruption import corrupted as corrupted_segments
 from macroscope.critics.narrative.corruption import corrupted_for_pretraining, joined
 from macroscope.critics.narrative.detector import Detector, new_detector
-from macroscope.critics.narrative.embedding import corpus_narratives, embedded, require_plain, sentence_encoder
+from macroscope.critics.narrative.embedding import embedded, require_plain, sentence_encoder
 from macroscope.critics.narrative.evaluation import evaluate
 from macroscope.critics.narrative.examples import Examples, read_examples
 from macroscope.critics.narrative.known_damage import write_operating_point
-from macroscope.critics.narrative.narratives import Narratives, Vectors
+from macroscope.critics.narrative.narratives import Narratives, Vectors, corpus_narratives
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
 from macroscope.critics.narrative.outputs import TRAINING, WEIGHTS
 from macroscope.critics.narrative.rows import Rows
@@ -39,10 +37,9 @@ STANDARDISED_BY = 100_000
 DEVICE_BATCH = {"sentence": 1024, "token": 16}
 
 
-def train(
+def train_judge(
     documents: Path,
-    detectors: Sequence[Path] | None = None,
-    *,
+    task: Task,
     options: NarrativeOptions,
     language: str,
     seed: int,
@@ -50,25 +47,11 @@ def train(
     resampling: Resampling,
     output: Path,
 ) -> None:
-    """Put together what judges systems: the folder `output` gets one of each task (see `train_detector`).
-
-    Parameters
-    ----------
-    detectors
-        Folders "<task>.judge" of trained detectors; default: they are trained here.
-    """
-    with atomic(output) as folder:
-        folder.mkdir()
-        if detectors:
-            for task in options.tasks:
-                (given,) = (path for path in detectors if path.name == f"{task}.{JUDGE}")
-                shutil.copytree(given, folder / task)
-            return
-        narratives = embedded_corpus(documents, language, options)
-        for task in options.tasks:
-            examples, about = corrupted_segments(narratives, options, task, seed)
-            made = _Training(narratives, options, JUDGE, task, seed, checkpoints / task)
-            made.write(folder / task, examples, about, None, resampling)
+    """Embed, damage and train the judge for one task in one go; see `train_detector`."""
+    narratives = embedded_corpus(documents, language, options)
+    examples, about = corrupted_segments(narratives, options, task, seed)
+    made = _Training(narratives, options, JUDGE, task, seed, checkpoints)
+    made.write(output, examples, about, None, resampling)
     discard(checkpoints)
 
 
