@@ -2,7 +2,7 @@
 
 A detector is wrong at some places of real text, and misses part of the damage. So the rate at which it finds something
 in a system is corrected by both (Rogan and Gladen 1978; `statistics.correction`): with s the system's rate, c the
-control's, t the share of known damage in validation narratives that is found, (s - c) / (t - c) is the share of the
+control's, t the share of known damage in held-out narratives that is found, (s - c) / (t - c) is the share of the
 system's places that are as if a sentence were missing, or stood for another one. 0 is real text.
 """
 
@@ -69,7 +69,7 @@ def compare(
     Parameters
     ----------
     found
-        Of each task, for validation narratives with known damage, damaged places that are found, and damaged places.
+        Of each task, for held-out narratives with known damage, damaged places that are found, and damaged places.
     """
     rows: list[Row] = []
     for task, known in found.items():

@@ -14,7 +14,7 @@ from macroscope.critics.narrative.narratives import Narratives, corpus_narrative
 from macroscope.critics.narrative.options import NarrativeOptions, PretrainingOptions, Task
 from macroscope.critics.narrative.replacing import Pool, Replaced, replaced
 from macroscope.critics.narrative.retrieval import Matches, best_matches
-from macroscope.critics.narrative.segments import Drawing, Drawn, Segment, draw_segments, drawing_of
+from macroscope.critics.narrative.segments import HELD_OUT, Drawing, Drawn, Segment, draw_segments, drawing_of
 from macroscope.critics.narrative.similarity import BertScore
 from macroscope.documents import SPLITS
 from macroscope.files import atomic
@@ -40,8 +40,8 @@ def retrieve(
     """
     narratives = corpus_narratives(documents, language)
     tables = []
-    for split in SPLITS:
-        work = _Work.of(narratives, narratives.of_split(split), drawing_of(options, "discordant", split, seed), options)
+    for split in (*SPLITS, HELD_OUT):
+        work = _Work.of(narratives, _chosen(narratives, split), drawing_of(options, "discordant", split, seed), options)
         found = best_matches(work.pool.texts, work.texts[shard::shards], options.candidates, threads)
         tables.append(
             pa.table(
@@ -81,12 +81,13 @@ def corrupted(
     task: Task,
     seed: int,
     retrieved: Sequence[Path] | None = None,
-    splits: Sequence[str] = SPLITS,
+    splits: Sequence[str] = (*SPLITS, HELD_OUT),
     threads: int = 1,
 ) -> tuple[dict[str, Examples], dict[str, Any]]:
     """Damage segments of splits: those of the train split, with some that are whole; one of each other narrative.
 
-    Where whole segments are trained on, the validation split has one of each narrative besides the damaged one.
+    Where whole segments are trained on, the validation split has one of each narrative besides the damaged one. As
+    `HELD_OUT` there are narratives that are damaged as wholes.
 
     Returns
     -------
@@ -94,7 +95,7 @@ def corrupted(
     """
     examples, about = {}, {}
     for split in splits:
-        chosen = narratives.of_split(split)
+        chosen = _chosen(narratives, split)
         drawing = drawing_of(options, task, split, seed)
         work = _Work.of(narratives, chosen, drawing, options)
         matches = _gathered(retrieved, split) if retrieved else None
@@ -103,6 +104,13 @@ def corrupted(
             whole = draw_segments(narratives, chosen, replace(drawing, intact=1.0))
             examples[split] = joined(examples[split], examples_of(narratives, whole.segments, task, {}))
     return examples, about
+
+
+def _chosen(narratives: Narratives, split: str) -> list[int]:
+    """Numbers of the narratives of a split, or of those that are held out."""
+    if split == HELD_OUT:
+        return narratives.of_split("test") or narratives.of_split("valid")
+    return narratives.of_split(split)
 
 
 def corrupted_for_pretraining(

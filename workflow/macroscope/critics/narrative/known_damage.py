@@ -1,7 +1,7 @@
-"""What a detector finds where it is known what is wrong: whole validation narratives, and the same with damage.
+"""What a detector finds where it is known what is wrong.
 
-This sets its operating point, and tells how much of such damage is found there: rates are corrected by it
-(`comparison`).
+Whole validation narratives set its operating point; held-out ones that are damaged tell how much of that it finds
+there, which rates are corrected by (`comparison`).
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from macroscope.files import write_json
 
 
 def write_operating_point(
-    folder: Path, detector: Detector, narratives: Narratives, valid: Examples, false_positive_rate: float
+    folder: Path, detector: Detector, narratives: Narratives, held_out: Examples, false_positive_rate: float
 ) -> None:
     """Write operating_point.json (`OperatingPoint`), and found.csv: id, damaged, found (places of each narrative).
 
@@ -30,13 +30,13 @@ def write_operating_point(
     ----------
     narratives
         Of the corpus, with what the detector reads.
-    valid
-        Segments of the validation split, of which the damaged ones are looked at.
+    held_out
+        Narratives that are damaged as wholes, none of which the detector was trained on or chosen by.
     """
     whole = read_narratives(detector, subset(narratives, narratives.of_split("valid")))
     point = operating_point(np.concatenate([np.empty(0, dtype=np.float32), *whole]), false_positive_rate)
     write_json(folder / POINT, vars(point))
-    found_in(detector, narratives, valid, point.threshold).to_csv(folder / FOUND, index=False)
+    found_in(detector, narratives, held_out, point.threshold).to_csv(folder / FOUND, index=False)
 
 
 def found_in(detector: Detector, narratives: Narratives, examples: Examples, threshold: float) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from macroscope.critics.narrative.operating_point import read_operating_points
 from macroscope.critics.narrative.options import JUDGE
 from macroscope.critics.narrative.outputs import ERRORS, EVALUATION, FOUND, METRICS, SPEED, TRAINING
 from macroscope.critics.narrative.published import published_generation, published_rows
+from macroscope.critics.narrative.segments import HELD_OUT
 from macroscope.files import read_json
 
 TASKS = {"missing": "missing sentences", "discordant": "discordant sentences"}
@@ -24,6 +25,7 @@ HEADINGS = {
     "f1": "F1, %",
     "auc": "AUC, %",
 }
+SPLITS = {"train": "train", "valid": "valid", "test": "test", HELD_OUT: "held out, as wholes"}
 BASELINES = {"position": "by position alone", "single_sentence": "by single sentences"}
 DOUBTFUL_SHOWN, ERRORS_SHOWN, WRITTEN_SHOWN = 5, 3, 5
 USABLE_AUC = 0.55
@@ -117,12 +119,12 @@ def damage_table(inference: Path, tasks: Sequence[str]) -> pd.DataFrame:
         folder = inference / task
         training, found = read_json(folder / TRAINING), pd.read_csv(folder / FOUND)
         point = read_operating_points(inference)[task]
-        for split in ("train", "valid", "test"):
+        for split, called in SPLITS.items():
             counts = {
                 key.replace("_", " "): number(value) for key, value in training[split].items() if value is not None
             }
-            rows.append({"task": TASKS[task], "split": split, **counts})
-        rows[-2] |= {
+            rows.append({"task": TASKS[task], "split": called, **counts})
+        rows[-1] |= {
             "threshold": number(point.threshold),
             "known damage found, %": number(100 * found["found"].sum() / max(1, found["damaged"].sum())),
         }

@@ -80,8 +80,19 @@ class Drawing:
         return 2 * self.damaged + 1 + self.spare
 
 
+HELD_OUT = "held_out"
+"""Name of whole narratives of the test split, or without one of the validation split, that are damaged as wholes."""
+WHOLE = 1 << 30
+"""Sentences of a segment that is a narrative, however long."""
+
+
 def drawing_of(options: NarrativeOptions, task: Task, split: str, seed: int) -> Drawing:
-    """How segments of a split are drawn: other splits than that for training have one, damaged segment a narrative."""
+    """How segments of a split are drawn: other splits than that for training have one, damaged segment a narrative.
+
+    Held-out narratives are damaged anywhere but at their ends, as a system's texts may be.
+    """
+    if split == HELD_OUT:
+        return Drawing(task, WHOLE, options.damaged, 1, 0.0, False, seed)
     training = split == "train"
     return Drawing(
         task,

@@ -21,6 +21,7 @@ from macroscope.critics.narrative.narratives import Narratives, Vectors, corpus_
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
 from macroscope.critics.narrative.outputs import TRAINING, WEIGHTS
 from macroscope.critics.narrative.rows import Rows
+from macroscope.critics.narrative.segments import HELD_OUT
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.statistics.latent import Resampling
@@ -196,7 +197,7 @@ class _Training:
             if resampling is not None:
                 evaluate(folder, detector, self.narratives, examples, resampling)
                 rate = self.options.false_positive_rate
-                write_operating_point(folder, detector, self.narratives, examples["valid"], rate)
+                write_operating_point(folder, detector, self.narratives, examples[HELD_OUT], rate)
 
     def _fresh(self, pretrained: Path | None) -> Detector:
         width = 0 if self.narratives.vectors is None else self.narratives.vectors.shape[1]
