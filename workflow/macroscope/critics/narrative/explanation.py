@@ -98,6 +98,7 @@ def _marked(
         "group": 0 if task == "missing" else 1,
         "note": f"{what}: {found[number]:.0%}",
         "marked": True,
+        "numbered": False,
     }
 
 
