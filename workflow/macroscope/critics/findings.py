@@ -97,8 +97,8 @@ class ReportItem:
         Documents to read, with the probability of every transition, or None.
     passages
         Passages to read, each {title, pieces}, with groups of words in colours; a piece is {text, group (a number, or
-        None), note, marked (whether it stands out), numbered (whether the group's number is shown; by default it is)}; or
-        None.
+        None), note, marked (whether it stands out), numbered (whether the group's number is shown, as it is by
+        default)}; or None.
     caption
         Name of its caption in the critic's folder `captions`, without suffix: how to read it. Default: `name`.
     hidden
