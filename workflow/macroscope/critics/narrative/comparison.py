@@ -47,7 +47,8 @@ def compare_latents(control_latents: Path, latents: Path, inference: Path, *, re
     -------
     data frame
         Rows of `statistics.tidy`, for each task: <task>_corrected (0 is real text, 1 damage everywhere; may be
-        negative); of the largest probability of each narrative, worst_<task>, the statistics of `statistics.columns`.
+        negative; undefined where the detector may find no more of known damage than of real text); of the largest
+        probability of each narrative, worst_<task>, the statistics of `statistics.columns`.
     """
     points = read_operating_points(inference)
     found = {task: _found(inference / task / FOUND) for task in points}
@@ -76,9 +77,9 @@ def compare(
         sides = [side[side[f"of_{task}"] > 0] for side in (reference, candidate)]
         theirs, ours = ((side[f"count_{task}"], side[f"of_{task}"]) for side in sides)
         exchange = exchange_of(*sides)
-        rows.append(
-            (f"{task}_corrected", *corrected_rate(theirs, ours, known, exchange, resampling.confidence), UNDEFINED)
-        )
+        value, low, high = corrected_rate(theirs, ours, known, exchange, resampling.confidence)
+        # Without an interval the detector cannot be told from one that finds nothing: its rate, corrected, is noise.
+        rows.append((f"{task}_corrected", UNDEFINED if np.isnan(low) else value, low, high, UNDEFINED))
     worst = compare_columns(reference, candidate, [f"worst_{task}" for task in found], resampling, KEYS)
     numbers = worst.assign(statistic=worst["column"] + "_" + worst["statistic"])[ROWS]
     sizes = (len(reference), len(candidate))
