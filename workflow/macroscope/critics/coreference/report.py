@@ -7,6 +7,7 @@ import pandas as pd
 from macroscope.critics.cells import number
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
+from macroscope.critics.passages import passage_items
 from macroscope.files import read_json
 
 CHAINS = {
@@ -53,7 +54,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("looked_at", "What was looked at", looked_at, warning=warning_of_texts(statistics)),
         ReportItem("contributions", "n-grams that make the difference", _contributions(findings)),
         ReportItem("unlikely", "Unlikely mentions", _unlikely(findings)),
-        *_passages(findings),
+        *passage_items(findings, "Passages of {system} with the least likely mentions"),
         ReportItem("differences", "n-grams that are more or less probable", _differences(findings)),
         ReportItem("mentioned_figure", "Who is mentioned", figure=findings.figure("mentioned").with_suffix(".svg")),
         ReportItem("mentioned", "Who is mentioned, in numbers", statistics_table(statistics, MENTIONED)),
@@ -156,16 +157,6 @@ def _differences(findings: Findings) -> pd.DataFrame:
         )
         tables.append(cells.assign(system=system))
     return _system_first(tables)
-
-
-def _passages(findings: Findings) -> list[ReportItem]:
-    """Passages with coloured mentions, a system each (Figures 10 to 13)."""
-    found = []
-    for system in findings.systems[: MOST_SYSTEMS + 1]:
-        passages = read_json(findings.evidence(system, "passages.json"))
-        title = f"Passages of {system} with the least likely mentions"
-        found += [ReportItem(f"passages_{system}", title, passages=passages, caption="passages")] if passages else []
-    return found
 
 
 def _ngrams(table: pd.DataFrame) -> pd.DataFrame:

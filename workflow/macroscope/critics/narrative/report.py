@@ -15,6 +15,7 @@ from macroscope.critics.narrative.options import JUDGE
 from macroscope.critics.narrative.outputs import ERRORS, EVALUATION, FOUND, METRICS, SPEED, TRAINING
 from macroscope.critics.narrative.published import published_generation, published_rows
 from macroscope.critics.narrative.segments import HELD_OUT
+from macroscope.critics.passages import passage_items
 from macroscope.files import read_json
 
 TASKS = {"missing": "missing sentences", "discordant": "discordant sentences"}
@@ -56,7 +57,7 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("rates", "Detected incoherence", statistics_table(statistics, costs | rates)),
         ReportItem("rates_figure", "Where systems lie", figure=findings.figure("rates").with_suffix(".svg")),
         ReportItem("doubtful", "The most doubtful places", _doubtful(findings)),
-        *_passages(findings),
+        *passage_items(findings, "Narratives of {system} with doubtful places"),
         ReportItem("worst", "The worst place of a narrative", statistics_table(statistics, worst)),
         ReportItem("divergences", "Divergences between how sure the detectors are", divergence_table(statistics)),
         ReportItem("detection", "Detectors on known damage", detection_table(folders), warning=warning_of(folders)),
@@ -158,16 +159,6 @@ def _doubtful(findings: Findings) -> pd.DataFrame:
         tables.append(some.assign(probability=some["probability"].map(number), system=system))
     table = pd.concat(tables, ignore_index=True)
     return table[["system", *(column for column in table if column != "system")]]
-
-
-def _passages(findings: Findings) -> list[ReportItem]:
-    """Narratives with doubtful sentences and gaps marked, a system each."""
-    found = []
-    for system in findings.systems[: MOST_SYSTEMS + 1]:
-        passages = read_json(findings.evidence(system, "passages.json"))
-        title = f"Narratives of {system} with doubtful places"
-        found += [ReportItem(f"passages_{system}", title, passages=passages, caption="passages")] if passages else []
-    return found
 
 
 def _errors(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
