@@ -12,8 +12,10 @@ from macroscope.stages import Stage
 
 
 def _texts(path, number, titled=0):
+    """Narratives of five sentences about persons."""
+    rest = "It was long. It was late. They slept. They woke."
     records = [
-        {"sections": [{"title": "life" if n < titled else None, "text": f"He and she read text number {n}."}]}
+        {"sections": [{"title": "life" if n < titled else None, "text": f"He and she read text number {n}. {rest}"}]}
         for n in range(number)
     ]
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
