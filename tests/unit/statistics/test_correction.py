@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 from macroscope.statistics.correction import corrected_rate
 from macroscope.statistics.exchange import Exchange
@@ -187,6 +188,22 @@ def test_errors_that_partners_share_cancel(prompts, texts, theta):
     assert np.mean(held) >= 0.925
     # Texts of one prompt are one unit: where there are fewer units, the interval may well be wider.
     assert texts != (1, 1) or np.median(widths) < 0.9
+
+
+@pytest.mark.parametrize(("n", "candidates"), [(20, 100), (100, 20), (200, 200)])
+@pytest.mark.parametrize("theta", [0.0, 0.3])
+def test_intervals_cover_where_the_damaged_documents_are_those_of_the_reference(n, candidates, theta):
+    """As in practice: where more is marked in a real document, more is found of what was damaged in it."""
+    rng, held = np.random.default_rng(3), []
+    c, t, alike = 0.05, 0.6, 5
+    s = (1 - theta) * c + theta * t
+    for _ in range(400):
+        place = rng.uniform(size=n)
+        reference, damaged = (beta.ppf(place, rate * alike, (1 - rate) * alike) for rate in (c, t))
+        sides = [marks(some, rng) for some in (reference, rates_of(candidates, s, alike, rng))]
+        interval = corrected_rate(*sides, marks(damaged, rng, 10), Exchange((n, candidates)), 0.95)
+        held.append(is_held(theta, interval))
+    assert 0.925 <= np.mean(held) <= 0.99
 
 
 def test_a_detector_that_finds_nothing_seldom_seems_to_find_something():
