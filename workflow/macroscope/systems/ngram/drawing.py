@@ -1,45 +1,28 @@
 """The system of kind `ngram`: documents drawn from an n-gram model of the train split."""
 
 import logging
-import zlib
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from macroscope.documents import Count, Document, Provenance, Section, write_documents
-from macroscope.errors import MacroscopeError
-from macroscope.progress import Progress
-from macroscope.systems.formats import ATTEMPTS, InvalidDraw, parse_draw, reasons
+from macroscope.documents import Provenance, write_documents
 from macroscope.systems.language_model.options import BeamSampling, Nucleus
-from macroscope.systems.ngram.counts import Integers, count_ngrams
+from macroscope.systems.ngram.counts import count_ngrams
 from macroscope.systems.ngram.decoding import NgramBeamSampler, nucleus
 from macroscope.systems.ngram.model import NgramModel, estimate
 from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.sampling import NgramSampler
-from macroscope.systems.ngram.words import join_words, split_words
+from macroscope.systems.ngram.words import split_words
 from macroscope.systems.tokenizer import training_texts
+from macroscope.systems.word_samples import Wanted, sampled_documents
 
 Sampler = NgramSampler | NgramBeamSampler
 
 log = logging.getLogger("macroscope")
 
-BLOCK = 4096
-"""Samples that are drawn together, from random numbers of their own."""
 _BEGINNING, _END = 0, 1
-
-
-@dataclass
-class _Tally:
-    """What happened while sampling."""
-
-    invalid: Counter[str]
-    cut: int = 0
-    empty_sections: int = 0
-    sections: int = 0
-    given_up: int = 0
 
 
 def sample_ngram(documents: Path, output: Path, options: NgramSystem, *, corpus: str, system: str, seed: int) -> None:
@@ -81,7 +64,15 @@ def sample_ngram(documents: Path, output: Path, options: NgramSystem, *, corpus:
         "orders_with_fallback_discounts": list(model.fallback_orders),
     }
     provenance = Provenance(corpus, source, options.model_dump(mode="json"))
-    write_documents(output, _documents(sampler, list(vocabulary), options, provenance, seed), provenance)
+    wanted = Wanted(
+        system,
+        options.samples,
+        options.titles,
+        options.max_tokens,
+        "take a higher order, more training text, or titles: false",
+    )
+    draw = partial(_draw, sampler, list(vocabulary))
+    write_documents(output, sampled_documents(draw, wanted, provenance, seed), provenance)
 
 
 def _sampler(model: NgramModel, options: NgramSystem) -> Sampler:
@@ -94,69 +85,8 @@ def _sampler(model: NgramModel, options: NgramSystem) -> Sampler:
     return NgramSampler(model, _END, options.max_tokens)
 
 
-def _documents(
-    sampler: Sampler, words: list[str], options: NgramSystem, provenance: Provenance, seed: int
-) -> Iterator[Document]:
-    """All samples, block by block; the counts go into the provenance."""
-    tally, system = _Tally(Counter()), str(provenance.source["system"])
-    with Progress(f"sample {system}", options.samples, "samples") as bar:
-        for block, start in enumerate(range(0, options.samples, BLOCK)):
-            indices = range(start, min(start + BLOCK, options.samples))
-            for index, sections in _block(sampler, words, options.titles, indices, (seed, system, block), tally):
-                yield Document(f"{system}-{index:07d}", "test", None, sections)
-            bar.advance(len(indices))
-    if tally.given_up > options.samples / 2:
-        raise MacroscopeError(
-            f"system {system}: {tally.given_up} of {options.samples} samples had {ATTEMPTS} invalid draws in a row;"
-            " take a higher order, more training text, or titles: false"
-        )
-    provenance.counts.extend(_counts(tally, options))
-
-
-def _counts(tally: _Tally, options: NgramSystem) -> list[Count]:
-    valid = options.samples - tally.given_up
-    return [
-        *(Count(reason, valid, tally.invalid[reason], "draws") for reason in reasons(options.titles)),
-        Count(f"{ATTEMPTS} invalid draws in a row", valid, tally.given_up, "samples"),
-        Count("section without text", tally.sections, tally.empty_sections, "sections"),
-        Count(f"end of a sample beyond {options.max_tokens} tokens", valid - tally.cut, tally.cut, "ends of samples"),
-    ]
-
-
-def _block(
-    sampler: Sampler,
-    words: list[str],
-    titles: bool,
-    indices: range,
-    key: tuple[int, str, int],
-    tally: _Tally,
-) -> Iterator[tuple[int, tuple[Section, ...]]]:
-    """Valid samples of a block, in their order; invalid draws are drawn again."""
-    seed, system, block = key
-    found: dict[int, tuple[Section, ...]] = {}
-    for attempt in range(ATTEMPTS):
-        wanted = [index for index in indices if index not in found]
-        if not wanted:
-            break
-        rng = np.random.default_rng([seed, zlib.crc32(system.encode()), block, attempt])
-        for index, drawn in zip(wanted, sampler.draw(len(wanted), rng), strict=True):
-            sections = _read(drawn, words, titles, tally)
-            if sections:
-                found[index] = sections
-    tally.given_up += len(indices) - len(found)
-    yield from sorted(found.items())
-
-
-def _read(drawn: Integers, words: list[str], titles: bool, tally: _Tally) -> tuple[Section, ...]:
-    """Sections of a draw; none where it is invalid."""
-    cut = drawn[-1] != _END
-    text = join_words(words[word] for word in (drawn if cut else drawn[:-1]))
-    try:
-        sections, empty = parse_draw(text, titles)
-    except InvalidDraw as error:
-        tally.invalid[str(error)] += 1
-        return ()
-    tally.cut += bool(cut)
-    tally.empty_sections += empty
-    tally.sections += len(sections)
-    return sections
+def _draw(sampler: Sampler, words: list[str], count: int, rng: np.random.Generator) -> Iterator[tuple[list[str], bool]]:
+    """Words of texts, and whether each was cut off before its end."""
+    for drawn in sampler.draw(count, rng):
+        cut = bool(drawn[-1] != _END)
+        yield [words[word] for word in (drawn if cut else drawn[:-1])], cut
