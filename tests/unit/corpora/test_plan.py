@@ -92,8 +92,9 @@ def test_simulated_corpora_by_their_kind():
         "languages",
         "people",
         "scripts",
+        "hsmm",
     )
-    assert set(plan.simulations) == {"wiki", "webtext", "topics", "languages", "people", "scripts"}
+    assert set(plan.simulations) == {"wiki", "webtext", "topics", "languages", "people", "scripts", "hsmm"}
 
 
 def test_labelled_data_sets():

@@ -12,6 +12,7 @@ _SCRIPTS = ("simulated_scripts.yaml",)
 SOURCE = Source(
     options="options:SimulatedCorpus",
     simulations={
+        "hsmm": Simulation("hsmm:write_corpus", "webtext.jsonl", "webtext", f"{_SHAPING} hsmm", "hsmm:draw"),
         "languages": Simulation(
             "languages:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "languages:draw", _LANGUAGES
         ),

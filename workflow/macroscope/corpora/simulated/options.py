@@ -4,24 +4,54 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from macroscope.config.options import Options
 from macroscope.corpora.declaration import Simulation
 from macroscope.corpora.options import Corpus, with_text_defaults
 from macroscope.corpora.simulated import SOURCE
 
 
+class HsmmSizes(Options):
+    """Sizes of the hidden semi-Markov model of kind `hsmm` (deng2022 Appendix D)."""
+
+    states: int = Field(24, ge=1, description="Hidden states (paper: 256).")
+    subsequences: int = Field(96, ge=1, description="Distinct sub-sequences, each of one state (paper: 10000).")
+    letters: int = Field(26, ge=1, le=52, description="Letters that they are made of (paper: 52).")
+    shortest: int = Field(3, ge=1, description="Tokens of the shortest one, its delimiter included (paper: 4).")
+    longest: int = Field(5, ge=1, description="Tokens of the longest one, its delimiter included (paper: 11).")
+    segments: int = Field(12, ge=1, description="M: sub-sequences of a text (paper: 50).")
+    transition_temperature: float = Field(
+        0.5, gt=0, description="Divides the normal logits of the transitions (paper: 0.5)."
+    )
+    emission_temperature: float = Field(
+        0.3, gt=0, description="Divides the normal logits of the emissions (paper: 0.3)."
+    )
+
+    @model_validator(mode="after")
+    def _enough_subsequences(self) -> "HsmmSizes":
+        if self.longest < self.shortest:
+            raise ValueError(f"longest is {self.longest}, below shortest, {self.shortest}; give a larger one")
+        possible = sum(self.letters ** (length - 1) for length in range(self.shortest, self.longest + 1))
+        if possible < self.subsequences:
+            raise ValueError(
+                f"{self.letters} letters make {possible} different sub-sequences of {self.shortest} to {self.longest}"
+                f" tokens, and {self.subsequences} are asked for; give more letters or a larger 'longest'"
+            )
+        return self
+
+
 class SimulatedCorpus(Corpus):
     """Raw files in an upstream format, made from a process that is known exactly."""
 
-    not_extracted = Corpus.not_extracted | {"documents", "clutter"}
+    not_extracted = Corpus.not_extracted | {"documents", "clutter", "hsmm"}
 
     source: Literal["simulated"]
-    kind: Literal["wiki", "webtext", "topics", "languages", "people", "scripts"] = Field(
+    kind: Literal["wiki", "webtext", "topics", "languages", "people", "scripts", "hsmm"] = Field(
         "wiki",
         description="wiki: articles whose section types follow a Markov chain, as a MediaWiki XML dump in bz2."
         " The others are JSON Lines of texts without titles, whose filters drop nothing by default. webtext: the"
         " same articles; topics: texts whose topics go together in a known way; languages: short texts, each"
         " of one of three languages; people: stories about three persons who are mentioned in a known way;"
-        " scripts: short stories of events in their causal order.",
+        " scripts: short stories of events in their causal order; hsmm: strings of a hidden semi-Markov model.",
     )
     documents: int = Field(
         1200, ge=1, description="Number of articles or texts that the process makes, before any filter."
@@ -32,12 +62,20 @@ class SimulatedCorpus(Corpus):
         description="Pages that must be dropped (redirects, disambiguation, years, stubs ...; of the other kinds: texts"
         " without words), per article.",
     )
+    hsmm: HsmmSizes = Field(HsmmSizes(), description="Of kind hsmm alone: sizes of the process.")
     page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")
 
     @model_validator(mode="before")
     @classmethod
     def _fitting_filters(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("kind") in ("webtext", "topics", "languages", "people", "scripts"):
+        if isinstance(given, dict) and given.get("kind") in (
+            "webtext",
+            "topics",
+            "languages",
+            "people",
+            "scripts",
+            "hsmm",
+        ):
             return given | {"filters": with_text_defaults(given.get("filters"))}
         return given
 

@@ -1,0 +1,93 @@
+"""The hidden semi-Markov process: the published sizes and numbers, states that nothing leads to, the truth on disk."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from macroscope.corpora.simulated.hsmm import (
+    DELIMITER,
+    HsmmProcess,
+    hsmm_process,
+    simulate_segments,
+    simulate_texts,
+    write_corpus,
+)
+from macroscope.corpora.simulated.options import HsmmSizes, SimulatedCorpus
+from macroscope.critics.synthetic.theory import expected_nll
+from macroscope.documents import read_documents
+
+PUBLISHED = HsmmSizes(states=256, subsequences=10_000, letters=52, shortest=4, longest=11, segments=50)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_at_the_published_size_it_has_the_published_numbers(seed):
+    """deng2022 Table 1: latent PPL 44.30, PPL 1.99; 40 draws of the published code lie between 40.7 and 47.5."""
+    process = hsmm_process(PUBLISHED, seed)
+    assert 40.7 < np.exp(expected_nll(process)) < 47.5
+    texts = list(simulate_segments(process, "process", 300, seed))
+    tokens = np.array([len(some.split()) for some in process.subsequences])
+    nll = -sum(process.log_probability(some) for some in texts)
+    assert np.exp(nll / sum(tokens[some].sum() for some in texts)) == pytest.approx(2.0, abs=0.06)
+    assert tokens.mean() == pytest.approx(7.5, abs=0.1)
+    assert (tokens.min(), tokens.max()) == (4, 11)
+
+
+def test_transitions_are_those_of_the_matrix():
+    process = hsmm_process(HsmmSizes(states=5, subsequences=20, segments=4), 2)
+    states = np.array([process.states[some] for some in simulate_segments(process, "process", 20_000, 3)])
+    before, after = states[:, :-1].ravel(), states[:, 1:].ravel()
+    counts = np.zeros((5, 5))
+    np.add.at(counts, (before, after), 1)
+    seen = counts.sum(axis=1) > 0  # nothing leads to a state without sub-sequences
+    shares = counts[seen] / counts[seen].sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares, process.transitions[seen], atol=0.03)
+    for place in range(4):
+        shares = np.bincount(states[:, place], minlength=5) / len(states)
+        np.testing.assert_allclose(shares, process.marginals[place], atol=0.015)
+
+
+def test_damaged_orders_keep_what_they_should():
+    process = hsmm_process(HsmmSizes(segments=12), 1)
+    straight, shuffled = (list(simulate_segments(process, order, 50, 9)) for order in ("process", "shuffled"))
+    assert all(sorted(a) == sorted(b) for a, b in zip(straight, shuffled, strict=True))
+    assert any((a != b).any() for a, b in zip(straight, shuffled, strict=True))
+    independent = np.array([process.states[some] for some in simulate_segments(process, "independent", 5000, 9)])
+    shares = np.bincount(independent[:, 3], minlength=24) / 5000
+    np.testing.assert_allclose(shares, process.marginals[3], atol=0.03)
+
+
+def test_a_state_without_subsequences_is_never_entered():
+    process = hsmm_process(HsmmSizes(states=50, subsequences=20), 1)
+    empty = np.setdiff1d(np.arange(50), process.states)
+    assert len(empty) > 20
+    assert (process.transitions[:, empty] == 0).all()
+    np.testing.assert_allclose(process.transitions.sum(axis=1), 1)
+    assert all(len(text.text.split()) >= 12 * 3 for text in simulate_texts(process, "process", 20, 1))
+
+
+def test_more_subsequences_than_there_are_is_one_clear_sentence():
+    with pytest.raises(ValidationError, match="2 letters make 12 different sub-sequences of 3 to 4 tokens, and 13 are"):
+        HsmmSizes(letters=2, shortest=3, longest=4, subsequences=13)
+    every = hsmm_process(HsmmSizes(letters=2, shortest=3, longest=4, subsequences=12), 1)
+    assert len(set(every.subsequences)) == 12
+    with pytest.raises(ValidationError, match="longest is 2, below shortest, 3"):
+        HsmmSizes(longest=2)
+
+
+def test_the_truth_is_written_beside_the_corpus(tmp_path):
+    options = SimulatedCorpus(source="simulated", kind="hsmm", documents=30)
+    for name in ("once", "again"):
+        (tmp_path / name).mkdir()
+        write_corpus(options, 4, tmp_path / f"{name}.jsonl", tmp_path / name)
+    files = sorted(path.name for path in (tmp_path / "once").iterdir())
+    assert files == ["documents.parquet", "process.json", "states.parquet", "subsequences.csv"]
+    for file in ("process.json", "subsequences.csv", "states.parquet"):
+        assert (tmp_path / "once" / file).read_bytes() == (tmp_path / "again" / file).read_bytes()
+    process = HsmmProcess.load(tmp_path / "once" / "process.json")
+    table = pd.read_csv(tmp_path / "once" / "subsequences.csv")
+    assert table.groupby("state")["probability"].sum().to_numpy() == pytest.approx(1)
+    states = pd.read_parquet(tmp_path / "once" / "states.parquet").set_index("id")["states"]
+    for document in read_documents(tmp_path / "once" / "documents.parquet"):
+        pieces = [f"{piece.strip()} {DELIMITER}" for piece in document.text.split(DELIMITER)[:-1]]
+        assert [process.states[process.places[piece]] for piece in pieces] == list(states[document.id])
