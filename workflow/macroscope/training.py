@@ -25,6 +25,22 @@ _LOG_LINES = 25
 
 
 @dataclass(frozen=True)
+class Plateau:
+    """A learning rate that falls where the validation loss does.
+
+    Attributes
+    ----------
+    patience
+        Validations without a lower loss after which the rate is halved.
+    least
+        Lowest learning rate.
+    """
+
+    patience: int
+    least: float
+
+
+@dataclass(frozen=True)
 class Schedule:
     """How a model is trained.
 
@@ -38,6 +54,8 @@ class Schedule:
         Examples per device and step.
     learning_rate, warmup_share, weight_decay
         Of AdamW; the rate rises over the share of updates that is the warm-up, then falls linearly to 0.
+    plateau
+        Where it is given, the rate is constant instead, until the validation loss no longer falls.
     evaluations
         Validations, each with a checkpoint; 0: no validation, and a checkpoint at every tenth of the training.
     bfloat16
@@ -50,6 +68,7 @@ class Schedule:
     learning_rate: float
     warmup_share: float = 0.0
     weight_decay: float = 0.0
+    plateau: Plateau | None = None
     evaluations: int = 0
     bfloat16: bool = False
 
@@ -113,6 +132,7 @@ def train(
         optim="adamw_torch_fused",
         learning_rate=schedule.learning_rate,
         warmup_steps=int(schedule.warmup_share * steps),
+        **_fall(schedule),
         weight_decay=schedule.weight_decay,
         bf16=schedule.bfloat16,
         eval_strategy="steps" if examples.valid is not None else "no",
@@ -161,6 +181,14 @@ def _printer() -> type[TrainerCallback]:
 def _accumulation(schedule: Schedule) -> int:
     devices = max(1, int(os.environ.get("WORLD_SIZE", "1")))
     return max(1, schedule.batch_size // (min(schedule.device_batch_size, schedule.batch_size) * devices))
+
+
+def _fall(schedule: Schedule) -> dict[str, Any]:
+    """Arguments that say how the learning rate falls."""
+    if schedule.plateau is None:
+        return {"lr_scheduler_type": "linear"}
+    rule = {"factor": 0.5, "patience": schedule.plateau.patience, "min_lr": schedule.plateau.least}
+    return {"lr_scheduler_type": "reduce_lr_on_plateau", "lr_scheduler_kwargs": rule}
 
 
 def _steps(examples: int, schedule: Schedule) -> int:

@@ -1,0 +1,178 @@
+"""N-grams against counting by hand; the model as a distribution over texts; expectation maximisation; samples."""
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import chisquare
+
+from macroscope.errors import MacroscopeError
+from macroscope.systems.hsmm.em import expectation_maximisation, start
+from macroscope.systems.hsmm.model import Hsmm, Size
+from macroscope.systems.hsmm.ngrams import NONE, Ngrams, count_ngrams
+from macroscope.systems.hsmm.perplexity import nll_of
+from macroscope.systems.hsmm.sampling import HsmmSampler
+from macroscope.systems.hsmm.texts import Texts, collate
+from macroscope.systems.tokenizer import UNKNOWN
+
+# ---- n-grams ---------------------------------------------------------------------------------------------------------
+
+
+def random_texts(number, words, seed, most=12):
+    rng = np.random.default_rng(seed)
+    return [[words[k] for k in rng.integers(len(words), size=rng.integers(1, most))] for _ in range(number)]
+
+
+def test_the_most_frequent_ngrams_are_those_that_counting_finds():
+    texts = random_texts(60, "abc", 1)
+    ngrams = count_ngrams(texts, 4, 5)
+    assert ngrams.words == (UNKNOWN, *dict.fromkeys("".join("".join(text) for text in texts)))
+    for length in range(2, 5):
+        counts = Counter(tuple(text[n : n + length]) for text in texts for n in range(len(text) - length + 1))
+        found = [tuple(ngrams.words[word] for word in row) for row in ngrams.tokens[length - 1]]
+        assert found == [ngram for ngram, _ in counts.most_common(5)]  # of equally frequent ones the first
+
+
+def test_every_ngram_of_a_text_is_found_and_no_other(tmp_path):
+    ngrams = count_ngrams(random_texts(40, [f"w{n}" for n in range(300)], 2), 3, 200)
+    ngrams.save(tmp_path / "ngrams.npz")
+    again = Ngrams.load(tmp_path / "ngrams.npz")
+    known = {tuple(again.text(row)): row for row in range(len(again))}
+    assert len(known) == len(ngrams)
+    words = random_texts(1, [f"w{n}" for n in range(330)], 3, 400)[0]
+    rows = again.rows(again.numbers(words))
+    shown = [word if word in again.words else UNKNOWN for word in words]
+    for n, k in product(range(len(words)), range(3)):
+        expected = known.get(tuple(shown[n : n + k + 1]), NONE) if n + k < len(words) else NONE
+        assert rows[n, k] == expected
+
+
+def test_texts_shorter_than_the_longest_ngram_have_no_longer_ones():
+    ngrams = count_ngrams([["a"], ["a", "b"]], 5, 10)
+    assert [len(some) for some in ngrams.tokens] == [3, 1]
+    with pytest.raises(MacroscopeError, match="no words"):
+        count_ngrams([[]], 3, 10)
+
+
+# ---- the model -------------------------------------------------------------------------------------------------------
+
+
+def small_model(ends=True, seed=0, states=3, longest=2):
+    """A model over two words, whose texts are short."""
+    ngrams = count_ngrams([list("abba"), list("aab")], longest, 3)
+    torch.manual_seed(seed)
+    model = Hsmm(Size(states, tuple(map(len, ngrams.tokens)), ends)).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.randn(parameter.shape, dtype=torch.float64))
+        if ends:
+            model.transition[:, -1] += 2
+        model.emission[0][0] = -40  # hardly ever an unknown word
+    return model.eval(), ngrams
+
+
+def probabilities(model, ngrams, longest):
+    """Text -> P(text), of all texts of up to so many words."""
+    texts = [list(some) for size in range(1, longest + 1) for some in product("ab", repeat=size)]
+    return dict(zip(map("".join, texts), np.exp(-nll_of(model, Texts(texts, ngrams))), strict=True))
+
+
+def test_probabilities_of_all_texts_add_up_to_one():
+    model, ngrams = small_model()
+    totals = [sum(probabilities(model, ngrams, longest).values()) for longest in (4, 8, 12)]
+    assert totals == sorted(totals)
+    assert totals[-1] == pytest.approx(1, abs=2e-3)
+    assert totals[-1] <= 1 + 1e-9
+
+
+def test_without_an_end_texts_that_can_be_cut_up_alike_add_up_to_one():
+    """Segments of one word only: then those of any one length do."""
+    model, ngrams = small_model(ends=False, longest=1)
+    found = probabilities(model, ngrams, 5)
+    for size in range(1, 6):
+        assert sum(p for text, p in found.items() if len(text) == size) == pytest.approx(1)
+
+
+def test_a_saved_model_is_the_same(tmp_path):
+    model, ngrams = small_model()
+    model.float().save(tmp_path, ngrams)
+    again, read = Hsmm.load(tmp_path)
+    texts = [list("abab"), list("b"), ["a", "new"]]
+    np.testing.assert_array_equal(nll_of(model, Texts(texts, ngrams)), nll_of(again, Texts(texts, read)))
+    assert np.isfinite(nll_of(again, Texts(texts, read))).all()
+
+
+@pytest.mark.parametrize("segments", [None, 2])
+def test_samples_follow_the_model(segments):
+    """Frequencies of texts against their probabilities; with a fixed number of segments, by enumerating them."""
+    model, ngrams = small_model(seed=4)
+    drawn = HsmmSampler(model, ngrams, segments, 50).draw(20_000, np.random.default_rng(1))
+    assert not any(cut for _, cut in drawn)
+    counts = Counter("".join(words) for words, _ in drawn)
+    known = probabilities(model, ngrams, 7) if segments is None else of_two_segments(model, ngrams)
+    frequent = [text for text, p in known.items() if p > 1e-3]
+    seen = np.array([counts[text] for text in frequent])
+    expected = np.array([known[text] for text in frequent]) * 20_000
+    rest = 20_000 - expected.sum()
+    assert 20_000 - seen.sum() == pytest.approx(rest, abs=5 * np.sqrt(rest + 1))
+    assert chisquare(seen, expected * seen.sum() / expected.sum()).pvalue > 1e-3
+
+
+def of_two_segments(model, ngrams):
+    """Text -> P(text), of two segments, by going through all of them."""
+    with torch.no_grad():
+        initial, length = torch.softmax(model.initial, 0), torch.softmax(model.length, 0)
+        onwards = torch.softmax(model.transition[:, :-1], 1)
+        emission = torch.cat([torch.softmax(some, 0) * length[k] for k, some in enumerate(model.emission)])
+    found = Counter()
+    for first, second in product(range(1, len(ngrams)), repeat=2):
+        p = (initial * emission[first]) @ onwards @ emission[second]
+        found["".join(ngrams.text(first) + ngrams.text(second))] += float(p)
+    return found
+
+
+def test_a_long_text_is_cut():
+    model, ngrams = small_model()
+    with torch.no_grad():
+        model.transition[:, -1] = -30
+    for words, cut in HsmmSampler(model, ngrams, None, 9).draw(50, np.random.default_rng(1)):
+        assert len(words) == 9
+        assert cut
+    assert not any(cut for _, cut in HsmmSampler(model, ngrams, 3, 9).draw(50, np.random.default_rng(1)))
+
+
+# ---- expectation maximisation ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 2.0])
+@pytest.mark.parametrize("ends", [True, False])
+def test_expectation_maximisation_never_lowers_the_likelihood(smoothing, ends):
+    texts = random_texts(40, "abcd", 5)
+    ngrams = count_ngrams(texts, 3, 20)
+    model = Hsmm(Size(3, tuple(map(len, ngrams.tokens)), ends)).double()
+    start(model, torch.Generator().manual_seed(1))
+    known = Texts(texts, ngrams)
+
+    def batches():
+        return [collate([known[index] for index in some]) for some in known.by_length(16)]
+
+    steps = list(expectation_maximisation(model, batches, smoothing, 0.0, 25))
+    objective = np.array([objective for _, objective in steps])
+    assert (np.diff(objective) > -1e-10).all()
+    assert objective[-1] > objective[0] + 0.05
+    if not smoothing:
+        assert objective == pytest.approx([likelihood for likelihood, _ in steps])
+
+
+def test_it_is_a_fixed_point_where_every_text_is_one_segment():
+    """One state, one n-gram a text: the shares of the texts, in closed form."""
+    texts = [["a"]] * 6 + [["b"]] * 2
+    ngrams = count_ngrams(texts, 1, 5)
+    model = Hsmm(Size(1, tuple(map(len, ngrams.tokens)), True)).double()
+    start(model, torch.Generator().manual_seed(1))
+    known = Texts(texts, ngrams)
+    list(expectation_maximisation(model, lambda: [collate([known[k] for k in range(8)])], 0.0, 0.0, 4))
+    np.testing.assert_allclose(torch.softmax(model.emission[0], 0)[:, 0].detach(), [0, 0.75, 0.25], atol=1e-6)
+    np.testing.assert_allclose(torch.softmax(model.transition, 1).detach(), [[0, 1]], atol=1e-6)

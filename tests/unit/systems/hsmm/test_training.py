@@ -1,0 +1,176 @@
+"""Fitting from files: kills, the two phases, perplexity and samples; what the process is recovered from."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from transformers import TrainerCallback
+
+from macroscope import training as shared
+from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_texts
+from macroscope.corpora.simulated.options import HsmmSizes
+from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents
+from macroscope.systems.hsmm import training
+from macroscope.systems.hsmm.drawing import sample_hsmm
+from macroscope.systems.hsmm.model import Hsmm
+from macroscope.systems.hsmm.options import HsmmSystem
+from macroscope.systems.hsmm.perplexity import measure_perplexity
+from macroscope.systems.hsmm.training import train_hsmm
+
+SIZES = HsmmSizes(
+    states=3,
+    subsequences=8,
+    letters=6,
+    shortest=2,
+    longest=3,
+    segments=4,
+    transition_temperature=2,
+    emission_temperature=2,
+)
+SMALL = {"kind": "hsmm", "states": 6, "longest": 3, "ngrams": 30, "samples": 50, "segments": 4}
+
+
+@pytest.fixture(scope="module")
+def process():
+    return hsmm_process(SIZES, 1)
+
+
+@pytest.fixture(scope="module")
+def documents(process, tmp_path_factory):
+    """A corpus of short texts."""
+    path = tmp_path_factory.mktemp("corpus") / "documents.parquet"
+    splits = ["train"] * 160 + ["valid"] * 20 + ["test"] * 20
+    texts = simulate_texts(process, "process", 200, 3)
+    write_documents(
+        path,
+        [Document(d.id, split, None, d.sections) for d, split in zip(texts, splits, strict=True)],
+        Provenance("x"),
+    )
+    return path
+
+
+def fitted(documents, folder, fit, **options):
+    asked = HsmmSystem(**SMALL | {"fit": fit} | options)
+    train_hsmm(documents, folder / "model", asked, seed=1, checkpoints=folder / "checkpoints")
+    return asked
+
+
+EM = {"method": "em", "iterations": 12, "tolerance": 0.0, "batch_size": 50}
+SGD = {"method": "sgd", "epochs": 3, "evaluations": 3, "batch_size": 16}
+
+
+def test_expectation_maximisation_comes_near_the_process(documents, process, tmp_path):
+    asked = fitted(documents, tmp_path, EM | {"iterations": 40})
+    measure_perplexity(documents, tmp_path / "model", tmp_path / "perplexity.parquet", asked, split="test")
+    table = pd.read_parquet(tmp_path / "perplexity.parquet")
+    assert list(table["id"]) == [document.id for document in read_documents(documents, "test")]
+    assert (table["tokens"] == table["words"] + 1).all()
+    numbers = [
+        [process.places[f"{p.strip()} /"] for p in d.text.split("/")[:-1]] for d in read_documents(documents, "test")
+    ]
+    true = -sum(process.log_probability(some) for some in numbers)
+    # A geometric number of segments costs (1 + log M) nats a text where there are always M; states may do better.
+    assert 0.98 * true < table["nll"].sum() < true + len(table) * (1 + np.log(4))
+
+
+def test_gradient_descent_goes_through_two_phases(documents, tmp_path):
+    fitted(documents, tmp_path, SGD)
+    log = pd.read_csv(tmp_path / "model" / "training_log.csv")
+    assert list(dict.fromkeys(log["phase"])) == ["emissions", "all"]
+    losses = log.dropna(subset=["valid_loss"])["valid_loss"]
+    assert losses.iloc[-1] < losses.iloc[0] - 0.3
+    about = json.loads((tmp_path / "model" / "training.json").read_text())
+    assert about["training_texts"] == 160
+    assert about["parameters"] == sum(p.numel() for p in Hsmm.load(tmp_path / "model")[0].parameters())
+
+
+def test_in_the_first_phase_nothing_but_emissions_is_fitted(documents, tmp_path, monkeypatch):
+    seen = []
+
+    def spied(model, *arguments):
+        before = {name: p.detach().clone() for name, p in model.named_parameters()}
+        history = shared.train(model, *arguments)
+        seen.append({name for name, p in model.named_parameters() if not torch.equal(p, before[name])})
+        return history
+
+    monkeypatch.setattr(training, "train", spied)
+    fitted(documents, tmp_path, SGD)
+    emissions = {name for name in seen[1] if name.startswith("emission")}
+    assert seen[0] == emissions
+    assert seen[1] == emissions | {"initial", "transition", "length"}
+
+
+class Killed(Exception):
+    pass
+
+
+def test_killed_expectation_maximisation_ends_with_the_same_weights(documents, tmp_path, monkeypatch):
+    (tmp_path / "whole").mkdir()
+    fitted(documents, tmp_path / "whole", EM)
+    save, calls = training._save, []
+
+    def killing(model, place, about):
+        save(model, place, about)
+        calls.append(place.name)
+        if calls.count("last") == 5:
+            raise Killed
+
+    (tmp_path / "killed").mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr(training, "_save", killing)
+        with pytest.raises(Killed):
+            fitted(documents, tmp_path / "killed", EM)
+    fitted(documents, tmp_path / "killed", EM)
+    for name in ("model.safetensors", "training_log.csv"):
+        first, second = ((tmp_path / run / "model" / name).read_bytes() for run in ("whole", "killed"))
+        assert first == second, name
+    assert not (tmp_path / "killed" / "checkpoints").exists()
+
+
+def test_killed_gradient_descent_ends_with_the_same_weights(documents, tmp_path, monkeypatch):
+    (tmp_path / "whole").mkdir()
+    fitted(documents, tmp_path / "whole", SGD)
+
+    class Kill(TrainerCallback):
+        def on_save(self, args, state, control, **kwargs):
+            if "all" in args.output_dir and state.global_step >= 20:
+                raise Killed
+
+    made = shared.Trainer
+
+    def killing(*arguments, **named):
+        trainer = made(*arguments, **named)
+        trainer.add_callback(Kill())
+        return trainer
+
+    (tmp_path / "killed").mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr(shared, "Trainer", killing)
+        with pytest.raises(Killed):
+            fitted(documents, tmp_path / "killed", SGD)
+    fitted(documents, tmp_path / "killed", SGD)
+    first, second = ((tmp_path / run / "model" / "model.safetensors").read_bytes() for run in ("whole", "killed"))
+    assert first == second
+
+
+def test_samples_are_documents_and_cuts_are_counted(documents, tmp_path):
+    asked = fitted(documents, tmp_path, EM, segments=None, max_tokens=8)
+    for name in ("once", "again"):
+        sample_hsmm(tmp_path / "model", tmp_path / f"{name}.parquet", asked, corpus="c", system="h", seed=1)
+    assert (tmp_path / "once.parquet").read_bytes() == (tmp_path / "again.parquet").read_bytes()
+    texts = list(read_documents(tmp_path / "once.parquet"))
+    assert len(texts) == 50
+    cut = sum(len(text.text.split()) == 8 for text in texts)
+    counts = {count.filter: count.dropped for count in read_provenance(tmp_path / "once.parquet").counts}
+    assert 0 < counts["end of a sample beyond 8 tokens"] <= cut
+    other = asked.model_copy(update={"seed": 5})
+    sample_hsmm(tmp_path / "model", tmp_path / "other.parquet", other, corpus="c", system="h", seed=1)
+    assert [d.text for d in read_documents(tmp_path / "other.parquet")] != [text.text for text in texts]
+
+
+def test_a_model_without_an_end_is_told_how_much_to_write():
+    with pytest.raises(ValueError, match=r"h.segments: a model that does not end its texts samples without end"):
+        HsmmSystem(kind="hsmm", ends=False).check("h", None)
+    HsmmSystem(kind="hsmm", ends=False, segments=50).check("h", None)

@@ -1,0 +1,35 @@
+"""Kind `hsmm`: hidden semi-Markov language models over n-grams (deng2022 §3, Appendix D)."""
+
+from macroscope.colours import PURPLE
+from macroscope.stages import Stage
+from macroscope.systems.declaration import Kind
+
+KIND = Kind(
+    options="options:HsmmSystem",
+    label="hidden semi-Markov model",
+    colour=PURPLE,
+    stages={
+        "train": Stage(
+            "training:train_hsmm",
+            reads="documents seed checkpoints",
+            uses="states longest ngrams ends fit",
+            megabytes=8000,
+            minutes=2880,
+            folder=True,
+        ),
+        "draw": Stage(
+            "drawing:sample_hsmm",
+            reads="model corpus system seed",
+            uses="ends segments samples max_tokens seed",
+            megabytes=8000,
+            minutes=480,
+        ),
+        "measure_perplexity": Stage(
+            "perplexity:measure_perplexity",
+            reads="documents model split",
+            uses="states longest ngrams ends fit",
+            megabytes=8000,
+            minutes=480,
+        ),
+    },
+)

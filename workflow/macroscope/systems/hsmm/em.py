@@ -1,0 +1,111 @@
+"""Expectation maximisation for a hidden semi-Markov model: Baum and Welch, with every segmentation."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+
+import torch
+
+from macroscope.systems.hsmm.marginal import LogProbabilities, expected_counts
+from macroscope.systems.hsmm.model import Hsmm
+
+Batches = Callable[[], Iterable[dict[str, torch.Tensor]]]
+
+
+class Counts:
+    """Expected uses of every probability of a model."""
+
+    def __init__(self, model: Hsmm) -> None:
+        self.model = model
+        self.initial, self.transition, self.length = (
+            torch.zeros_like(some) for some in (model.initial, model.transition, model.length)
+        )
+        self.emission = [torch.zeros_like(some) for some in model.emission]
+
+    def add(self, rows: torch.Tensor, found: LogProbabilities) -> None:
+        """Add those of some texts, whose n-grams have these rows."""
+        self.initial += found.initial
+        self.length += found.length
+        self.transition[:, : self.model.states] += found.transition
+        if self.model.size.ends:
+            self.transition[:, -1] += found.end
+        first = 0
+        for counts in self.emission:
+            some = (rows >= first) & (rows < first + len(counts))
+            counts.index_add_(0, rows[some] - first, found.emission[some])
+            first += len(counts)
+
+
+@torch.no_grad()
+def start(model: Hsmm, generator: torch.Generator) -> None:
+    """Begin where no two states are alike: n-grams by chance, all lengths and transitions as probable as any."""
+    for parameter in model.parameters():
+        parameter.zero_()
+    for logits in model.emission:
+        logits.copy_(torch.randn(logits.shape, generator=generator))
+
+
+@torch.no_grad()
+def expectation_maximisation(
+    model: Hsmm, batches: Batches, smoothing: float, tolerance: float, iterations: int, before: float = -math.inf
+) -> Iterator[tuple[float, float]]:
+    """Improve a model in place until it is hardly better than before.
+
+    Parameters
+    ----------
+    batches
+        Gives the training texts, as `Hsmm.forward` reads them.
+    smoothing
+        Pseudo-counts of each distribution, shared by its outcomes alike.
+    tolerance
+        Gain, in nats a token, below which it ends.
+    iterations
+        Most iterations.
+    before
+        Objective before the first of these iterations, where it goes on from earlier ones.
+
+    Yields
+    ------
+    (log-likelihood, objective) a token before each update; the objective has the log-density of the Dirichlet
+    distributions that the pseudo-counts are, up to a constant, and never falls.
+    """
+    for _ in range(iterations):
+        counts, normalisers, likelihood, tokens = Counts(model), model.normalisers(), 0.0, 0
+        for texts in batches():
+            rows = torch.unique(texts["rows"])
+            rows = rows[rows >= 0]
+            log_marginals, found = expected_counts(*model.batch(texts["rows"], texts["sizes"], normalisers))
+            counts.add(rows, found)
+            likelihood += float(log_marginals.double().sum())
+            tokens += int(texts["sizes"].sum())
+        objective = (likelihood + (_log_density(model, smoothing) if smoothing else 0.0)) / tokens
+        yield likelihood / tokens, objective
+        if objective - before < tolerance:
+            return
+        before = objective
+        _maximise(model, counts, smoothing)
+
+
+def _tables(model: Hsmm, counts: Counts) -> list[tuple[torch.Tensor, torch.Tensor, int]]:
+    """(logits, counts, dimension over which they are a distribution)."""
+    return [
+        (model.initial, counts.initial, 0),
+        (model.transition, counts.transition, 1),
+        (model.length, counts.length, 0),
+        *((logits, some, 0) for logits, some in zip(model.emission, counts.emission, strict=True)),
+    ]
+
+
+def _maximise(model: Hsmm, counts: Counts, smoothing: float) -> None:
+    for logits, some, dimension in _tables(model, counts):
+        outcomes = some.shape[dimension]
+        some += smoothing / outcomes
+        total = some.sum(dim=dimension, keepdim=True)
+        # A state that nothing uses, without smoothing, is left as it was.
+        logits.copy_(torch.where(total > 0, (some / total).log().clamp(min=-1e4), logits))
+
+
+def _log_density(model: Hsmm, smoothing: float) -> float:
+    total = 0.0
+    for logits, _, dimension in _tables(model, Counts(model)):
+        total += smoothing / logits.shape[dimension] * float(torch.log_softmax(logits, dim=dimension).double().sum())
+    return total

@@ -1,0 +1,160 @@
+"""Fitting of hidden semi-Markov models (deng2022 Appendix D): by expectation maximisation, or by gradient descent."""
+
+import logging
+import math
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from safetensors.torch import load_model, save_model
+from torch.utils.data import Subset
+from transformers import set_seed
+
+from macroscope.files import atomic, read_json, write_json
+from macroscope.systems.hsmm.em import expectation_maximisation, start
+from macroscope.systems.hsmm.model import Hsmm, Size
+from macroscope.systems.hsmm.ngrams import Ngrams, count_ngrams
+from macroscope.systems.hsmm.options import ExpectationMaximisation, GradientDescent, HsmmSystem
+from macroscope.systems.hsmm.perplexity import nll_of
+from macroscope.systems.hsmm.texts import Texts, collate, texts_of
+from macroscope.training import Checkpoints, Examples, Plateau, Schedule, discard, train
+
+log = logging.getLogger("macroscope")
+
+
+@dataclass(frozen=True)
+class _Data:
+    """Training and validation texts, and where a killed run leaves what it had."""
+
+    ngrams: Ngrams
+    train: Texts
+    valid: Texts
+    checkpoints: Path
+    identity: dict[str, Any]
+    seed: int
+
+
+def train_hsmm(documents: Path, output: Path, options: HsmmSystem, *, seed: int, checkpoints: Path) -> None:
+    """Fit a model to the train split; keep that of the lowest validation loss.
+
+    Writes into the folder `output`: model.safetensors, size.json, ngrams.npz, training_log.csv (phase, step, epoch,
+    train_loss, valid_loss; nats a token) and training.json (what it was fitted to).
+    """
+    texts = texts_of(documents, "train")
+    ngrams = count_ngrams(texts, options.longest, options.ngrams)
+    data = _Data(
+        ngrams,
+        Texts(texts, ngrams),
+        Texts(texts_of(documents, "valid"), ngrams),
+        checkpoints,
+        {"options": options.model_dump(mode="json"), "seed": seed, "train": _digest(texts)},
+        seed,
+    )
+    set_seed(seed)
+    model = Hsmm(Size(options.states, tuple(map(len, ngrams.tokens)), options.ends))
+    fit = options.fit
+    history = _by_em(model, data, fit) if isinstance(fit, ExpectationMaximisation) else _by_sgd(model, data, fit)
+    about = {
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "ngrams": [len(some) for some in ngrams.tokens],
+        "training_texts": len(data.train),
+        "training_tokens": data.train.tokens,
+        "validation_texts": len(data.valid),
+    }
+    with atomic(output) as folder:
+        folder.mkdir()
+        model.save(folder, ngrams)
+        history.to_csv(folder / "training_log.csv", index=False)
+        write_json(folder / "training.json", about)
+    discard(checkpoints)
+
+
+# ---- expectation maximisation ----------------------------------------------------------------------------------------
+
+
+def _by_em(model: Hsmm, data: _Data, fit: ExpectationMaximisation) -> pd.DataFrame:
+    """Every iteration is a checkpoint; a killed run goes on from the last one."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    best = data.checkpoints / "best"
+    rows = _resumed(model, data)
+    if not rows:
+        start(model, torch.Generator().manual_seed(data.seed))
+
+    def batches() -> Any:
+        for some in data.train.by_length(fit.batch_size):
+            yield {name: rows.to(device) for name, rows in collate([data.train[index] for index in some]).items()}
+
+    model.to(device)
+    left, before = fit.iterations - len(rows), rows[-1]["objective"] if rows else -math.inf
+    steps = expectation_maximisation(model, batches, fit.smoothing, fit.tolerance, left, before)
+    for likelihood, objective in steps:
+        valid = float(nll_of(model, data.valid).sum()) / data.valid.tokens
+        rows.append({"step": len(rows), "train_loss": -likelihood, "objective": objective, "valid_loss": valid})
+        log.info("iteration %d: training loss %.4f, validation loss %.4f", len(rows), -likelihood, valid)
+        if valid <= min(row["valid_loss"] for row in rows):
+            _save(model, best, {})
+        _save(model, data.checkpoints / "last", {"identity": data.identity, "rows": rows})
+    load_model(model, str(best / "model.safetensors"))
+    history = pd.DataFrame(rows).assign(phase="em", epoch=lambda table: table["step"] + 1.0)
+    return history[["phase", "step", "epoch", "train_loss", "valid_loss", "objective"]]
+
+
+def _resumed(model: Hsmm, data: _Data) -> list[dict[str, float]]:
+    """Iterations of a killed run with the same texts and options, whose model is taken up; none where there is none.
+
+    The model is that of the last one, before its update: this iteration is gone through again.
+    """
+    last = data.checkpoints / "last"
+    if not last.exists() or (about := read_json(last / "about.json"))["identity"] != data.identity:
+        return []
+    load_model(model, str(last / "model.safetensors"))
+    rows: list[dict[str, float]] = about["rows"]
+    log.info("resuming at iteration %d", len(rows))
+    return rows[:-1]
+
+
+def _save(model: Hsmm, place: Path, about: dict[str, Any]) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with atomic(place) as folder:
+        folder.mkdir()
+        save_model(model, str(folder / "model.safetensors"))
+        write_json(folder / "about.json", about)
+
+
+# ---- gradient descent ------------------------------------------------------------------------------------------------
+
+
+def _by_sgd(model: Hsmm, data: _Data, fit: GradientDescent) -> pd.DataFrame:
+    """Emissions alone first, so that the states are told apart; then everything."""
+    valid = Subset(data.valid, range(min(fit.validation_texts, len(data.valid))))
+    examples = Examples(data.train, valid, collate)
+    others = (model.initial, model.transition, model.length)
+    phases = [("emissions", fit.emission_epochs, fit.emission_learning_rate), ("all", fit.epochs, fit.learning_rate)]
+    tables = []
+    for phase, epochs, rate in phases:
+        if not epochs:
+            continue
+        for parameter in others:
+            parameter.requires_grad_(phase == "all")
+        schedule = Schedule(
+            epochs=epochs,
+            batch_size=fit.batch_size,
+            device_batch_size=fit.batch_size,
+            learning_rate=rate,
+            evaluations=max(1, round(fit.evaluations * epochs / fit.epochs)),
+            plateau=Plateau(fit.patience, fit.least_learning_rate),
+        )
+        checkpoints = Checkpoints(data.checkpoints / phase, data.identity)
+        tables.append(train(model, examples, schedule, checkpoints, data.seed).assign(phase=phase))
+    history = pd.concat(tables, ignore_index=True)
+    return history[["phase", "step", "epoch", "train_loss", "valid_loss"]]
+
+
+def _digest(texts: list[list[str]]) -> str:
+    digest = sha256()
+    for words in texts:
+        digest.update(" ".join(words).encode() + b"\0")
+    return digest.hexdigest()
