@@ -148,11 +148,14 @@ class Bench:
         from macroscope.corpora.simulated.scripts import script_process
         from macroscope.corpora.simulated.topics import topic_process
 
+        from .cases.synthetic import case_process
+
         made = {
             "wiki": lambda: wiki_process().to_json(),
             "topics": lambda: topic_process().to_json(),
             "languages": process,
             "people": lambda: people_process().to_json(),
             "scripts": lambda: script_process().to_json(),
+            "hsmm": lambda: case_process().to_json(),
         }
         write_json(self.path("process"), made[self.case.kind_of_process]())

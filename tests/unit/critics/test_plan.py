@@ -51,6 +51,7 @@ OTHER = {
         "pretraining": {"corpus": "web"}, "autoencoders": {"dae": {"train_encoder": True}},
         "false_positive_rate": 0.1,
     },
+    "synthetic": {"invalid_probability": 0.2, "series": {"wider": ["mine"]}},
     "strings": {
         "estimator": "lstm", "shared_vocabulary": False, "order": 2, "folds": 3, "scale": 2.0, "weights": 7,
         "permutations": 111, "lstm": {"layers": 1, "epochs": 2.0}, "convention": "published",

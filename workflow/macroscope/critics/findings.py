@@ -1,7 +1,7 @@
 """What a critic found on one corpus, and what it makes of it for the report."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,9 @@ class Findings:
         Level of all intervals, between 0 and 1.
     figures
         Folder of the run's figures.
+    perplexities
+        Perplexities of the systems' own models on held-out text, where they have any: word_ppl, token_ppl, each with
+        _low and _high; index: system.
     """
 
     critic: str
@@ -43,6 +46,7 @@ class Findings:
     options: Any
     confidence: float
     figures: Path
+    perplexities: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def candidates(self) -> list[str]:

@@ -81,6 +81,7 @@ class CriticsPlan:
             for name, critic in critics().items()
             if critic.data.plan
         }
+        self._check_processes()
 
     # ---- who judges what -----------------------------------------------------------------------------------------
 
@@ -308,6 +309,17 @@ class CriticsPlan:
         return gpus_of(model) if model else 0
 
     # ---- inside --------------------------------------------------------------------------------------------------
+
+    def _check_processes(self) -> None:
+        """Check that who looks at a known process does so where there is one that it knows."""
+        for critic, corpus, _ in self.comparisons:
+            declared = self.declared(critic)
+            needs = any("process" in stage.inputs for name, stage in declared.stages.items() if name != "theory")
+            if needs and self.corpora.options(corpus).kind_of_process not in declared.theory_of:
+                raise MacroscopeError(
+                    f"critic '{critic}' judges texts by the process that made their corpus, and knows that of simulated"
+                    f" corpora of kind {', '.join(declared.theory_of)}; '{corpus}' is none: leave '{critic}' out there"
+                )
 
     def _model(self, critic: str, stage: str) -> str | None:
         option = self.stage(critic, stage).needs

@@ -1,6 +1,6 @@
 """The files of a run, as tables: what tables, figures and report are made from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from macroscope.critics.findings import Findings, ReportItem
 from macroscope.documents import Provenance, read_provenance
 from macroscope.files import read_json
 from macroscope.plan import Plan
+from macroscope.reporting.formats import estimate
 
 
 class Results:
@@ -90,6 +91,7 @@ class Results:
             Folder of the figures.
         """
         config = self.plan.config
+        indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
         for (critic, corpus), systems in self.plan.critics.chapters.items():
             yield Findings(
                 critic,
@@ -100,7 +102,20 @@ class Results:
                 config.critic(critic),
                 config.statistics.confidence,
                 figures,
+                self._perplexities(indexed, corpus, systems),
             )
+
+    def _perplexities(self, indexed: pd.DataFrame, corpus: str, systems: Sequence[str]) -> pd.DataFrame:
+        """Perplexities of those systems whose models have any; see `Findings.perplexities`."""
+        rows = {}
+        for system in systems:
+            key = (corpus, self.plan.systems.language_models.model_of(system), "perplexity")
+            row = estimate(indexed, (*key, "word_ppl"), "word_ppl") | estimate(
+                indexed, (*key, "token_ppl"), "token_ppl"
+            )
+            if not pd.isna(row["word_ppl"]):
+                rows[system] = row
+        return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def overview(findings: Findings) -> None:

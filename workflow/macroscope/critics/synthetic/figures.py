@@ -1,0 +1,85 @@
+"""Word PPL against latent PPL: being good at the next token is not being good at the structure (deng2022 Table 1)."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from macroscope.colours import BLACK, COLOURS, GREEN
+from macroscope.critics.findings import Findings
+from macroscope.files import read_json
+from macroscope.plotting import label_logarithmic, save, style
+
+PANELS = {
+    "latent_ppl_valid": "latent PPL of valid texts",
+    "valid_share": "valid texts, %",
+}
+"""Statistic -> label of the axis."""
+
+
+def draw(findings: Findings) -> None:
+    """Draw the systems with a word PPL, where there are any."""
+    points = points_of(findings)
+    if len(points):
+        truth = read_json(findings.folder / "prior" / "truth.json")
+        save(curve_figure(points, findings.options.series, truth), findings.figure("curves"))
+
+
+def points_of(findings: Findings) -> pd.DataFrame:
+    """Numbers of every system that has a word PPL.
+
+    Returns
+    -------
+    data frame
+        Index: system. Columns: word_ppl and the statistics of `PANELS`, each with _low and _high.
+    """
+    known = findings.perplexities
+    if not len(known):
+        return known
+    for statistic in PANELS:
+        rows = findings.statistics[findings.statistics["statistic"] == statistic].set_index("system")
+        for column, end in (("value", ""), ("ci_low", "_low"), ("ci_high", "_high")):
+            known = known.assign(**{statistic + end: rows[column].astype(float).reindex(known.index)})
+    return known[known["word_ppl"].notna()]
+
+
+def curve_figure(points: pd.DataFrame, series: dict[str, list[str]], truth: dict[str, float]) -> Figure:
+    """A panel each for latent PPL and valid texts over word PPL: points with intervals, lines through series.
+
+    Parameters
+    ----------
+    points
+        See `points_of`.
+    series
+        Name of a line -> its systems.
+    truth
+        word_ppl and latent_ppl of the process.
+    """
+    lines = {name: [system for system in systems if system in points.index] for name, systems in series.items()}
+    named = {system for systems in lines.values() for system in systems}
+    groups = {**lines, **{str(system): [str(system)] for system in points.index if system not in named}}
+    with style():
+        figure, axes = plt.subplots(1, len(PANELS), figsize=(8.4, 3.6), layout="constrained")
+        for panel, (statistic, label) in zip(axes, PANELS.items(), strict=True):
+            factor = 100.0 if statistic.endswith("_share") else 1.0
+            for (name, systems), colour in zip(groups.items(), COLOURS * len(groups), strict=False):
+                _line(panel, points.loc[systems], statistic, factor, name, colour)
+            panel.axvline(truth["word_ppl"], color=BLACK, linewidth=0.8, linestyle=":")
+            mark = truth["latent_ppl"] if statistic == "latent_ppl_valid" else 100.0
+            panel.axhline(mark, color=GREEN, linewidth=1.0, linestyle="--", label="the process")
+            panel.set_xlabel("word PPL on held-out texts\n(dotted: of the process itself)")
+            panel.set_ylabel(label)
+        axes[0].set_yscale("log")
+        label_logarithmic(axes[0].yaxis)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
+        return figure
+
+
+def _line(panel: Axes, points: pd.DataFrame, statistic: str, factor: float, name: str, colour: str) -> None:
+    x, y = points["word_ppl"].to_numpy(float), points[statistic].to_numpy(float) * factor
+    across, along = (
+        np.abs(np.vstack([points[f"{column}{end}"].to_numpy(float) * scale - values for end in ("_low", "_high")]))
+        for column, scale, values in (("word_ppl", 1.0, x), (statistic, factor, y))
+    )
+    panel.errorbar(x, y, yerr=along, xerr=across, color=colour, marker="o", markersize=4, linewidth=1.2, label=name)

@@ -1,0 +1,38 @@
+"""Latents of the synthetic critic on disk.
+
+Columns: `id`; `opening` (`documents.opening_of`); `states`, the state of each sub-sequence, `UNKNOWN` for one that the
+process does not have; `tail`, whether there are tokens behind the last delimiter; `unknown_symbols`, how many tokens
+the process never writes; `tokens`, how many there are.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from macroscope.errors import MacroscopeError
+from macroscope.statistics.exchange import KEYS
+
+UNKNOWN = -1
+LATENTS = pa.schema(
+    [
+        *(pa.field(name, pa.string(), nullable=False) for name in KEYS),
+        pa.field("states", pa.list_(pa.int32()), nullable=False),
+        pa.field("tail", pa.bool_(), nullable=False),
+        pa.field("unknown_symbols", pa.int32(), nullable=False),
+        pa.field("tokens", pa.int32(), nullable=False),
+    ]
+)
+ROWS_AT_ONCE = 10_000
+
+
+def read_latents(path: Path) -> Iterator[pd.DataFrame]:
+    """Stream the latents of a system."""
+    try:
+        file = pq.ParquetFile(path)
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file of states") from None
+    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
+        yield batch.to_pandas()
