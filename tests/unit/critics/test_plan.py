@@ -293,7 +293,8 @@ def test_theory_and_estimates_are_there_where_they_can_be():
 
 
 def test_shown_files_are_what_reporting_reads():
-    judged = [{"corpus": "wiki", "systems": ["mine"], "critics": list(critics())}]
+    names = [name for name in critics() if name != "synthetic"]  # which knows no such process
+    judged = [{"corpus": "wiki", "systems": ["mine"], "critics": names}]
     plan = plan_of(judged, critics={"clusters": {"probing": [PROBING]}})
     probing = {f"{FOLDER}/clusters/web/probing/{encoder}.csv" for encoder in ENCODERS}
 
@@ -303,13 +304,19 @@ def test_shown_files_are_what_reporting_reads():
     of_classifier = {f"{FOLDER}/coherence/wiki/inference"}
     drawn = of_all("clusters", "evidence/{}") | of_all("tendencies", "evidence/{}")
     assert set(plan.critics.shown_files("overview")) >= drawn | of_classifier | probing
-    evidence = {path for critic in critics() for path in of_all(critic, "evidence/{}")}
+    evidence = {path for critic in names for path in of_all(critic, "evidence/{}")}
     told = plan.critics.shown_files("report")
     assert set(told) >= evidence | of_classifier | of_all("coherence", "latents/{}.parquet") | probing
     assert told == sorted(set(told))
     assert set(plan.reporting.figures_read()["shown"]) == set(plan.critics.shown_files("overview"))
     assert set(plan.reporting.tables_read()["shown"]) >= set(told)
     assert set(plan.reporting.report_read()["shown"]) == set(told)
+
+
+def test_who_knows_a_process_judges_no_other_corpus():
+    message = "critic 'synthetic' judges texts by the process .* kind hsmm; 'wiki' is none: leave 'synthetic' out there"
+    with pytest.raises(MacroscopeError, match=message):
+        plan_of([{"corpus": "wiki", "systems": ["mine"], "critics": ["synthetic"]}])
 
 
 def test_statistics_are_those_of_scores_and_of_comparisons():

@@ -38,7 +38,7 @@ def score(latents: Path, process: Path, *, options: SyntheticOptions, output: Pa
     """
     truth = HsmmProcess.load(process)
     costs = StateChain(truth, options.invalid_probability)
-    tables = (_table(_scored(some, truth, costs)) for some in read_latents(latents))
+    tables = (_table(scored(some, truth, costs)) for some in read_latents(latents))
     first = next(tables, None)
     if first is None:
         raise MacroscopeError(f"{latents}: no documents to score; the system produced none")
@@ -47,7 +47,8 @@ def score(latents: Path, process: Path, *, options: SyntheticOptions, output: Pa
             writer.write_table(table)
 
 
-def _scored(latents: pd.DataFrame, process: HsmmProcess, costs: StateChain) -> pd.DataFrame:
+def scored(latents: pd.DataFrame, process: HsmmProcess, costs: StateChain) -> pd.DataFrame:
+    """Scores of some latents; see `score`."""
     states = [np.asarray(some, dtype=np.int64) for some in latents["states"]]
     tail = latents["tail"].to_numpy(bool)
     number = np.array([len(some) for some in states])
