@@ -71,4 +71,5 @@ CASE = Case(
             {"latent_ppl": 0.99},
         ),
     ),
+    dict.fromkeys(("valid_share", "unfinished_share"), "few documents have it, and few values are possible"),
 )

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from macroscope.statistics.permutation import p_value_of, subset_sums
+from macroscope.statistics.permutation import p_value_of
+from macroscope.statistics.subsets import subset_sums
 
 
 def test_negative_differences_are_as_significant_as_positive_ones():

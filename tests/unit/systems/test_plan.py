@@ -100,8 +100,9 @@ def test_perplexities_are_measured_of_those_that_have_one():
     smoothed = {"kind": "ngram", "titles": False, "smoothing": "kneser_ney"}
     lm = {"kind": "language_model", "base": "tiny-gpt2", "titles": True}
     plan = plan_of({"source": "simulated"}, lm=lm, smoothed=smoothed, counted={"kind": "ngram", "titles": False})
-    assert plan.measured_kinds() == ["ngram"]
+    assert set(plan.measured_kinds()) == {"ngram", "hsmm"}
     assert plan.measured("ngram") == "smoothed"
+    assert plan.measured("hsmm") == NO_NAME
     signatures = [plan.perplexity_signature(names(corpus="c", system=system)) for system in ("smoothed", "lm")]
     assert signatures[0] == "kind:ngram|order:3|smoothing:kneser_ney|titles:False|split:test"
     assert signatures[1] == plan.language_models.perplexity_signature(names(corpus="c", system="lm"))

@@ -22,7 +22,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
 from macroscope.statistics.bootstrap import Array, as_rows
-from macroscope.statistics.permutation import subset_sums
 
 OPENING = "opening"
 KEYS = ("id", OPENING)
@@ -97,6 +96,8 @@ class Exchange:
 
     def sums(self, first: ArrayLike, second: ArrayLike, draws: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """Column sums of both samples after each exchange: two arrays draws x columns."""
+        from macroscope.statistics.subsets import subset_sums  # compiled code: slow to import, and seldom needed
+
         rows = np.concatenate([as_rows(first), as_rows(second)])
         total = rows.sum(axis=0)
         if self.is_exact(draws):

@@ -60,6 +60,19 @@ def test_every_token_is_predicted_exactly_once(corpus, tokenizer):
         assert a["input_ids"][-1] == b["input_ids"][0]
 
 
+def test_documents_with_windows_of_their_own_begin_with_the_boundary(corpus, tokenizer):
+    stream, boundary = stream_of(corpus, tokenizer), boundary_id(tokenizer)
+    order = np.array([3, 0, 2, 1, 7, 6, 5, 4])
+    windows = list(Windows(stream, order, 10, boundary, by_document=True))
+    whole = [stream.tokens[stream.bounds[i] : stream.bounds[i + 1]] for i in order]
+    assert len(windows) == sum(-(-len(tokens) // 9) for tokens in whole)
+    for tokens in whole:
+        own = [windows.pop(0) for _ in range(-(-len(tokens) // 9))]
+        assert own[0]["input_ids"][0] == boundary
+        predicted = np.concatenate([window["labels"][1:].numpy() for window in own])
+        np.testing.assert_array_equal(predicted[predicted != -100], tokens)
+
+
 def test_stream_ends_every_document_with_the_boundary(corpus, tokenizer):
     stream = stream_of(corpus, tokenizer)
     assert (stream.tokens[stream.bounds[1:] - 1] == boundary_id(tokenizer)).all()
@@ -87,6 +100,16 @@ def by_hand(model, stream, context):
 def test_token_nll_equals_one_token_at_a_time(model, context):
     stream = np.random.default_rng(0).integers(0, 11, size=77)
     np.testing.assert_allclose(token_nll(model, stream, context), by_hand(model, stream, context), rtol=1e-4, atol=1e-5)
+
+
+def test_documents_by_themselves_are_predicted_from_nothing_before(model):
+    rng = np.random.default_rng(0)
+    lengths = [3, 1, 12, 7]
+    documents = [np.append(rng.integers(1, 11, size=length - 1), 0) for length in lengths]
+    parts = np.cumsum([0, *lengths[:-1]])
+    found = token_nll(model, np.concatenate([[0], *documents]), 5, parts)
+    alone = [by_hand(model, np.concatenate([[0], tokens]), 5) for tokens in documents]
+    np.testing.assert_allclose(found, np.concatenate(alone), rtol=1e-4, atol=1e-5)
 
 
 def test_uniform_model_has_the_perplexity_of_its_vocabulary(corpus, tokenizer, tmp_path):

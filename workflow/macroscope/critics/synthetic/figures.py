@@ -9,13 +9,15 @@ from matplotlib.figure import Figure
 from macroscope.colours import BLACK, COLOURS, GREEN
 from macroscope.critics.findings import Findings
 from macroscope.files import read_json
-from macroscope.plotting import label_logarithmic, save, style
+from macroscope.plotting import save, style
 
 PANELS = {
     "latent_ppl_valid": "latent PPL of valid texts",
     "valid_share": "valid texts, %",
 }
 """Statistic -> label of the axis."""
+WIDE = 4.0
+"""Largest latent PPL over the smallest, from which on its axis is logarithmic."""
 
 
 def draw(findings: Findings) -> None:
@@ -70,8 +72,9 @@ def curve_figure(points: pd.DataFrame, series: dict[str, list[str]], truth: dict
             panel.axhline(mark, color=GREEN, linewidth=1.0, linestyle="--", label="the process")
             panel.set_xlabel("word PPL on held-out texts\n(dotted: of the process itself)")
             panel.set_ylabel(label)
-        axes[0].set_yscale("log")
-        label_logarithmic(axes[0].yaxis)
+        low, high = axes[0].get_ylim()
+        if high > WIDE * max(low, 1.0):
+            axes[0].set_yscale("log")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
         return figure
 

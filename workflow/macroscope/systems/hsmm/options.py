@@ -19,7 +19,7 @@ class ExpectationMaximisation(Options):
 
     method: Literal["em"]
     iterations: int = Field(60, ge=1, description="Most passes over the training texts.")
-    tolerance: float = Field(1e-3, ge=0, description="Gain, in nats a token, below which it ends.")
+    tolerance: float = Field(5e-4, ge=0, description="Gain, in nats a token, below which it ends.")
     smoothing: float = Field(
         0.3, ge=0, description="Pseudo-counts of each distribution, shared by its outcomes alike; 0: none."
     )

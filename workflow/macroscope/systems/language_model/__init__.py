@@ -28,7 +28,7 @@ KIND = Kind(
         "measure_perplexity": Stage(
             "perplexity:measure_perplexity",
             reads="documents model split threads",
-            uses="base titles context",
+            uses="base titles context training",
             needs="base",
             minutes=240,
         ),

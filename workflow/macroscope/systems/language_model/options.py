@@ -83,6 +83,11 @@ class Training(Options):
     weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
     evaluations: int = Field(20, ge=1, description="Validations (and checkpoints) over the whole training.")
     precision: Literal["float32", "bfloat16"] = Field("float32", description="Arithmetic of training.")
+    windows: Literal["stream", "documents"] = Field(
+        "stream",
+        description="stream: the documents one after the other, cut wherever the context is full (deng2022 App. E);"
+        " documents: each document by itself (deng2022 App. D).",
+    )
 
 
 def decoding_shown(decoding: Decoding) -> str:

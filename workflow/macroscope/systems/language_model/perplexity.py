@@ -18,6 +18,8 @@ from macroscope.systems.language_model.stream import encode_texts
 from macroscope.systems.tokenizer import boundary_id, training_texts
 
 WINDOWS_PER_BATCH = 8
+WHOLE = np.zeros(1, dtype=np.int64)
+"""A stream that is one part."""
 
 
 def measure_perplexity(
@@ -25,10 +27,10 @@ def measure_perplexity(
 ) -> None:
     """Negative log-likelihood of every document of a split.
 
-    The documents are joined by the boundary token and cut into windows of the context length, as in training: a token
-    is predicted from what stands before it in its window, and from nothing else. To a document belong the tokens of its
-    training text (W/ Title: with its titles) and the boundary token behind it; its words are those of its training
-    text, split at white space.
+    The documents are joined by the boundary token and cut into windows of the context length, or each by itself, as in
+    training: a token is predicted from what stands before it in its window, and from nothing else. To a document belong
+    the tokens of its training text (W/ Title: with its titles) and the boundary token behind it; its words are those of
+    its training text, split at white space.
 
     Writes
     ------
@@ -41,8 +43,9 @@ def measure_perplexity(
     encoded = list(encode_texts(training_texts(documents, split, options.titles), tokenizer, boundary))
     lengths = np.array([len(tokens) for _, tokens in encoded])
     stream = np.concatenate([[boundary], *(tokens for _, tokens in encoded)])
-    nll = token_nll(network, stream, context_window(network.config, options.context))
     starts = np.cumsum(lengths) - lengths
+    parts = starts if options.training and options.training.windows == "documents" else starts[:1]
+    nll = token_nll(network, stream, context_window(network.config, options.context), parts)
     table = pd.DataFrame(
         {
             "id": [document.id for document in read_documents(documents, split)],
@@ -55,7 +58,9 @@ def measure_perplexity(
         table.to_parquet(temporary, index=False)
 
 
-def token_nll(model: Any, stream: NDArray[np.int64], context: int) -> NDArray[np.float64]:
+def token_nll(
+    model: Any, stream: NDArray[np.int64], context: int, parts: NDArray[np.int64] = WHOLE
+) -> NDArray[np.float64]:
     """-log P of each token of a stream but the first, in nats.
 
     Parameters
@@ -64,23 +69,27 @@ def token_nll(model: Any, stream: NDArray[np.int64], context: int) -> NDArray[np
         n tokens.
     context
         Tokens of a window. Windows overlap by one token: each predicts `context` - 1 tokens.
+    parts
+        Places at which windows begin anew, the first of them 0: no token is predicted from what stands before it there.
 
     Returns
     -------
     array of n - 1 values.
     """
-    step = context - 1
-    starts = np.arange(0, len(stream) - 1, step)
     nll = np.empty(len(stream) - 1)
-    batches = [starts[i : i + WINDOWS_PER_BATCH] for i in range(0, len(starts), WINDOWS_PER_BATCH)]
+    ends = [*parts[1:].tolist(), len(nll)]
+    spans = [
+        (start, min(start + context - 1, end))
+        for part, end in zip(parts.tolist(), ends, strict=True)
+        for start in range(part, end, context - 1)
+    ]
+    batches = [spans[i : i + WINDOWS_PER_BATCH] for i in range(0, len(spans), WINDOWS_PER_BATCH)]
     for batch in progress(batches, "measure perplexity", unit="batches"):
         windows = np.full((len(batch), context), stream[0])
-        for row, start in enumerate(batch):
-            tokens = stream[start : start + context]
-            windows[row, : len(tokens)] = tokens
+        for row, (start, stop) in enumerate(batch):
+            windows[row, : stop - start + 1] = stream[start : stop + 1]
         found = window_nll(model, windows)
-        for row, start in enumerate(batch):
-            stop = min(start + step, len(nll))
+        for row, (start, stop) in enumerate(batch):
             nll[start:stop] = found[row, : stop - start]
     return nll
 

@@ -143,7 +143,9 @@ class LanguageModelsPlan:
         asked = self._asked(wildcards.system)
         context = asked.context or "model"
         training = "|training:none" if asked.training is None else ""
-        return f"base:{asked.base}|titles:{asked.titles}|context:{context}|windows:joined_stream|split:test{training}"
+        by_document = asked.training is not None and asked.training.windows == "documents"
+        windows = "documents" if by_document else "joined_stream"
+        return f"base:{asked.base}|titles:{asked.titles}|context:{context}|windows:{windows}|split:test{training}"
 
     def gpus(self, wildcards: Wildcards) -> int:
         """GPUs that a job with a language model asks for."""

@@ -62,22 +62,32 @@ class Windows(Dataset[dict[str, torch.Tensor]]):
     predicts all but its first; it starts at the last token of the window before, so that every token of the stream is
     predicted exactly once. The last window may be shorter; its missing places do not count in the loss.
 
+    Where each document has windows of its own, the first one begins with the boundary before it, and the last one may
+    be shorter: the model then sees a beginning at the place where it will begin to write.
+
     Parameters
     ----------
     order
         Order of the documents.
     boundary
         Token that stands before the first document.
+    by_document
+        Whether each document has windows of its own.
     """
 
-    def __init__(self, stream: TokenStream, order: NDArray[np.int64], context: int, boundary: int) -> None:
+    def __init__(
+        self, stream: TokenStream, order: NDArray[np.int64], context: int, boundary: int, by_document: bool = False
+    ) -> None:
         self.stream, self.order, self.context, self.boundary = stream, order, context, boundary
         lengths = np.diff(stream.bounds)[order]
         self.starts = np.concatenate([[1], 1 + np.cumsum(lengths)])
-        self.length = int(self.starts[-1])
+        self.parts = self.starts if by_document else self.starts[[0, -1]]
+        """What is cut into windows by itself: where each part begins, and where the last one ends."""
+        self.first = np.concatenate([[0], np.cumsum(-(-np.diff(self.parts) // (context - 1)))])
+        """First window of each part, and the number of all windows."""
 
     def __len__(self) -> int:
-        return -(-(self.length - 1) // (self.context - 1))
+        return int(self.first[-1])
 
     def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
         """Inputs, and labels as the models of transformers take them: the same tokens, -100 where none is predicted.
@@ -87,8 +97,9 @@ class Windows(Dataset[dict[str, torch.Tensor]]):
         """
         if not 0 <= index < len(self):
             raise IndexError(index)
-        start = index * (self.context - 1)
-        tokens = self._slice(start, min(start + self.context, self.length)).astype(np.int64)
+        part = int(np.searchsorted(self.first, index, side="right")) - 1
+        start = int(self.parts[part] - 1 + (index - self.first[part]) * (self.context - 1))
+        tokens = self._slice(start, int(min(start + self.context, self.parts[part + 1]))).astype(np.int64)
         missing = (0, self.context - len(tokens))
         labels = np.pad(tokens, missing, constant_values=-100)
         labels[0] = -100

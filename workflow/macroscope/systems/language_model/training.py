@@ -34,7 +34,8 @@ def finetune(
 ) -> None:
     """Train a language model on the train split; keep the checkpoint of the lowest validation loss.
 
-    The training documents are shuffled once, joined by the boundary token and cut into windows of the context length.
+    The training documents are shuffled once, joined by the boundary token and cut into windows of the context length,
+    all together or each by itself.
     Writes into the folder `output`: the model (safetensors), its tokenizer, training_log.csv (step, epoch, train_loss,
     valid_loss; nats per token) and size.json (parameters, vocabulary, context).
 
@@ -59,8 +60,10 @@ def finetune(
             for split in ("train", "valid"):
                 TokenStream.write(documents, split, words, options.titles, boundary, work)
     streams = [TokenStream(work, split) for split in ("train", "valid")]
+    by_document = options.training.windows == "documents"
     train_set, valid_set = (
-        Windows(stream, order, context, boundary) for stream, order in zip(streams, _orders(streams, seed), strict=True)
+        Windows(stream, order, context, boundary, by_document)
+        for stream, order in zip(streams, _orders(streams, seed), strict=True)
     )
     size = size_of(model, words, context)
     log.info(
