@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from macroscope.critics.batches import read_batches
 from macroscope.critics.coreference.chains import LABELS
 from macroscope.critics.coreference.windows import NO_ENTITY, PAD, STOP, UNKNOWN, Chains, flatten
-from macroscope.errors import MacroscopeError
 from macroscope.statistics.exchange import KEYS
 
 _LISTS = ("surfaces", "entities", "starts", "ends")
@@ -37,12 +36,7 @@ RESERVED = {STOP: ".", PAD: "<pad>", UNKNOWN: "<unknown>"}
 
 def read_latents(path: Path, columns: Sequence[str] | None = None, at_once: int = 10_000) -> Iterator[pd.DataFrame]:
     """Read latents, some documents at a time."""
-    try:
-        file = pq.ParquetFile(path)
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of chains") from None
-    for batch in file.iter_batches(batch_size=at_once, columns=list(columns) if columns else None):
-        yield batch.to_pandas()
+    return read_batches(path, "chains", columns, at_once)
 
 
 def vocabulary_of(counts: Mapping[str, int], most: int) -> list[str]:

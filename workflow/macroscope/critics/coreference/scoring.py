@@ -1,22 +1,18 @@
 """Scores: how likely the chain of each document is under the prior."""
 
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from macroscope.critics.batches import write_scores
 from macroscope.critics.coreference.chains import FEMALE, GENDERS, LABELS, MALE, NONE, PLURAL
 from macroscope.critics.coreference.latents import chains_in, name_of, read_latents
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import STOP, UNKNOWN, Chains, Packing, windows
-from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
 from macroscope.statistics.declaration import Statistic
 
 PAIR = 2
@@ -55,13 +51,7 @@ def score(latents: Path, prior: Path, *, options: CoreferenceOptions, output: Pa
         Null for a document that is not looked at.
     """
     model = ChainPrior.load(prior)
-    scored = (_as_table(_scored(table, model, options)) for table in read_latents(latents))
-    first = next(scored, None)
-    if first is None:
-        raise MacroscopeError(f"{latents}: no documents to score; the system produced none")
-    with atomic(output) as temporary, pq.ParquetWriter(temporary, first.schema) as writer:
-        for table in chain([first], scored):
-            writer.write_table(table)
+    write_scores((_scored(table, model, options) for table in read_latents(latents)), output, latents)
 
 
 def _scored(table: pd.DataFrame, prior: ChainPrior, options: CoreferenceOptions) -> pd.DataFrame:
@@ -102,12 +92,6 @@ def _scored(table: pd.DataFrame, prior: ChainPrior, options: CoreferenceOptions)
     named = pairs(chains, prior.surfaces)
     found["categories"] = [some if judged else None for some, judged in zip(named, known, strict=True)]
     return pd.DataFrame(found)
-
-
-def _as_table(scores: pd.DataFrame) -> pa.Table:
-    """Scores with the types that they have whatever is in them."""
-    schema = pa.Schema.from_pandas(scores.drop(columns="categories"), preserve_index=False)
-    return pa.Table.from_pandas(scores, schema.append(pa.field("categories", pa.list_(pa.string()))))
 
 
 def pairs(chains: Chains, surfaces: list[str]) -> list[list[str]]:

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from macroscope.errors import MacroscopeError
+from macroscope.critics.batches import read_batches
 from macroscope.statistics.exchange import KEYS
 
 TASKS = ("missing", "discordant")
@@ -25,14 +24,8 @@ LATENTS = pa.schema(
         *(pa.field(task, pa.list_(pa.float32())) for task in TASKS),
     ]
 )
-ROWS_AT_ONCE = 10_000
 
 
 def read_latents(path: Path) -> Iterator[pd.DataFrame]:
     """Stream the latents of a system."""
-    try:
-        file = pq.ParquetFile(path)
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of sentence probabilities") from None
-    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
-        yield batch.to_pandas()
+    return read_batches(path, "sentence probabilities")

@@ -5,20 +5,16 @@ the prior is the share that they expect in whole validation narratives, one numb
 entropy of the two, added up over places, as for every critic: T(x) = -sum_k [p_k log e + (1 - p_k) log (1 - e)].
 """
 
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from scipy.special import entr, xlogy
 
+from macroscope.critics.batches import write_scores
 from macroscope.critics.narrative.latents import read_latents
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
-from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
 from macroscope.statistics.declaration import Statistic
 
 STATISTICS = (
@@ -45,13 +41,7 @@ def score(latents: Path, inference: Path, *, output: Path) -> None:
         Each place with the class that its probability is in, from 0 (least) to 9: "missing 3".
     """
     points = read_operating_points(inference)
-    scored = (_table(_scored(table, points)) for table in read_latents(latents))
-    first = next(scored, None)
-    if first is None:
-        raise MacroscopeError(f"{latents}: no documents to score; the system produced none")
-    with atomic(output) as temporary, pq.ParquetWriter(temporary, first.schema) as writer:
-        for table in chain([first], scored):
-            writer.write_table(table)
+    write_scores((_scored(table, points) for table in read_latents(latents)), output, latents)
 
 
 def _scored(latents: pd.DataFrame, points: dict[str, OperatingPoint]) -> pd.DataFrame:
@@ -96,9 +86,3 @@ def _sums(probabilities: list[np.ndarray], function: Any) -> np.ndarray:
 
 def _where(known: np.ndarray, values: Any) -> np.ndarray:
     return np.where(known, values, np.nan)
-
-
-def _table(scores: pd.DataFrame) -> pa.Table:
-    """Scores with the types that they have whatever is in them."""
-    schema = pa.Schema.from_pandas(scores.drop(columns="categories"), preserve_index=False)
-    return pa.Table.from_pandas(scores, schema.append(pa.field("categories", pa.list_(pa.string()))))

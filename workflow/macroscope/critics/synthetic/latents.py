@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from macroscope.errors import MacroscopeError
+from macroscope.critics.batches import read_batches
 from macroscope.statistics.exchange import KEYS
 
 UNKNOWN = -1
@@ -25,14 +24,8 @@ LATENTS = pa.schema(
         pa.field("tokens", pa.int32(), nullable=False),
     ]
 )
-ROWS_AT_ONCE = 10_000
 
 
 def read_latents(path: Path) -> Iterator[pd.DataFrame]:
     """Stream the latents of a system."""
-    try:
-        file = pq.ParquetFile(path)
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of states") from None
-    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
-        yield batch.to_pandas()
+    return read_batches(path, "states")

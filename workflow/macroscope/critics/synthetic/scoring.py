@@ -1,20 +1,17 @@
 """Scores: how likely the states of each text are under the process's own transitions (deng2022 §3)."""
 
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from macroscope.corpora.simulated.hsmm import HsmmProcess, Integers
+from macroscope.critics.batches import write_scores
 from macroscope.critics.synthetic.chain import StateChain
 from macroscope.critics.synthetic.latents import UNKNOWN, read_latents
 from macroscope.critics.synthetic.options import SyntheticOptions
-from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
 
 
 def score(latents: Path, process: Path, *, options: SyntheticOptions, output: Path) -> None:
@@ -38,13 +35,7 @@ def score(latents: Path, process: Path, *, options: SyntheticOptions, output: Pa
     """
     truth = HsmmProcess.load(process)
     costs = StateChain(truth, options.invalid_probability)
-    tables = (_table(scored(some, truth, costs)) for some in read_latents(latents))
-    first = next(tables, None)
-    if first is None:
-        raise MacroscopeError(f"{latents}: no documents to score; the system produced none")
-    with atomic(output) as temporary, pq.ParquetWriter(temporary, first.schema) as writer:
-        for table in chain([first], tables):
-            writer.write_table(table)
+    write_scores((scored(some, truth, costs) for some in read_latents(latents)), output, latents)
 
 
 def scored(latents: pd.DataFrame, process: HsmmProcess, costs: StateChain) -> pd.DataFrame:
@@ -85,9 +76,3 @@ def scored(latents: pd.DataFrame, process: HsmmProcess, costs: StateChain) -> pd
 def _transitions(states: Integers) -> list[str]:
     names = ["beginning", *("none" if state == UNKNOWN else str(state) for state in states)]
     return [f"{before} → {after}" for before, after in pairwise(names)]
-
-
-def _table(scores: pd.DataFrame) -> pa.Table:
-    """Scores with the types that they have whatever is in them."""
-    schema = pa.Schema.from_pandas(scores.drop(columns="categories"), preserve_index=False)
-    return pa.Table.from_pandas(scores, schema.append(pa.field("categories", pa.list_(pa.string()))))
