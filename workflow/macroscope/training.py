@@ -187,7 +187,13 @@ def _fall(schedule: Schedule) -> dict[str, Any]:
     """Arguments that say how the learning rate falls."""
     if schedule.plateau is None:
         return {"lr_scheduler_type": "linear"}
-    rule = {"factor": 0.5, "patience": schedule.plateau.patience, "min_lr": schedule.plateau.least}
+    # PyTorch's patience is the number of bad validations that change nothing yet.
+    rule = {
+        "factor": 0.5,
+        "patience": schedule.plateau.patience - 1,
+        "threshold": 0.0,
+        "min_lr": schedule.plateau.least,
+    }
     return {"lr_scheduler_type": "reduce_lr_on_plateau", "lr_scheduler_kwargs": rule}
 
 

@@ -61,6 +61,8 @@ for kind in plan.systems.trained_kinds():
             f"logs/{{run}}/train_{kind}/{{corpus}}/{{system}}.tsv"
         wildcard_constraints:
             system=plan.systems.of_kind(kind),
+        # What takes long begins first: much waits for it.
+        priority: 10
         conda:
             "../../envs/core.yaml"
         threads: plan.systems.threads(kind, "train")

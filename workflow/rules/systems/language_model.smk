@@ -50,7 +50,7 @@ rule finetune:
         "logs/{run}/finetune/{corpus}/{system}.tsv"
     wildcard_constraints:
         system=lm.trained,
-    # The longest way through the graph begins here.
+    # What takes long begins first: much waits for it.
     priority: 10
     conda:
         "../../../envs/core.yaml"

@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.hsmm.em import expectation_maximisation, start
+from macroscope.systems.hsmm.marginal import expected_counts
 from macroscope.systems.hsmm.model import Hsmm, Size
 from macroscope.systems.hsmm.ngrams import NONE, Ngrams, count_ngrams
 from macroscope.systems.hsmm.perplexity import nll_of
@@ -102,6 +103,22 @@ def test_a_saved_model_is_the_same(tmp_path):
     texts = [list("abab"), list("b"), ["a", "new"]]
     np.testing.assert_array_equal(nll_of(model, Texts(texts, ngrams)), nll_of(again, Texts(texts, read)))
     assert np.isfinite(nll_of(again, Texts(texts, read))).all()
+
+
+def test_long_texts_are_worked_on_in_double_precision():
+    """In single precision 5,000 tokens are 4,988: see that each is in one segment, and that every text begins once."""
+    texts = [random_texts(1, "abcdefgh", seed, 9)[0] * 2500 for seed in (5, 7)]
+    ngrams = count_ngrams(texts, 4, 500)
+    torch.manual_seed(2)
+    model = Hsmm(Size(8, tuple(map(len, ngrams.tokens)), True))
+    known = Texts(texts, ngrams)
+    assert known.tokens > 5000
+    batch = collate([known[0], known[1]])
+    with torch.no_grad():
+        _, counts = expected_counts(*model.batch(**batch, normalisers=model.normalisers()))
+    assert float(counts.initial.sum()) == pytest.approx(2, abs=1e-6)
+    tokens = (counts.length.sum(dim=1) * torch.arange(1, 5)).sum()
+    assert float(tokens) == pytest.approx(known.tokens, rel=1e-8)
 
 
 @pytest.mark.parametrize("segments", [None, 2])

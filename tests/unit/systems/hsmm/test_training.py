@@ -12,11 +12,14 @@ from macroscope import training as shared
 from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_texts
 from macroscope.corpora.simulated.options import HsmmSizes
 from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents
+from macroscope.errors import MacroscopeError
 from macroscope.systems.hsmm import training
 from macroscope.systems.hsmm.drawing import sample_hsmm
 from macroscope.systems.hsmm.model import Hsmm
+from macroscope.systems.hsmm.ngrams import count_ngrams
 from macroscope.systems.hsmm.options import HsmmSystem
 from macroscope.systems.hsmm.perplexity import measure_perplexity
+from macroscope.systems.hsmm.texts import Texts
 from macroscope.systems.hsmm.training import train_hsmm
 
 SIZES = HsmmSizes(
@@ -174,3 +177,11 @@ def test_a_model_without_an_end_is_told_how_much_to_write():
     with pytest.raises(ValueError, match=r"h.segments: a model that does not end its texts samples without end"):
         HsmmSystem(kind="hsmm", ends=False).check("h", None)
     HsmmSystem(kind="hsmm", ends=False, segments=50).check("h", None)
+    with pytest.raises(ValueError, match=r"h.segments: 50 segments are more than the 20 tokens of the longest"):
+        HsmmSystem(kind="hsmm", segments=50, max_tokens=20).check("h", None)
+
+
+def test_texts_without_words_are_one_clear_sentence():
+    ngrams = count_ngrams([["a"]], 2, 5)
+    with pytest.raises(MacroscopeError, match="1 of 2 texts have no words"):
+        Texts([["a"], []], ngrams)

@@ -117,7 +117,9 @@ def hsmm_process(sizes: HsmmSizes, seed: int) -> HsmmProcess:
     empty = np.bincount(states, minlength=sizes.states) == 0
     transitions[:, empty] = -np.inf
     logits = rng.normal(size=len(subsequences)) / sizes.emission_temperature
-    weights = np.exp(logits)
+    highest = np.full(sizes.states, -np.inf)
+    np.maximum.at(highest, states, logits)
+    weights = np.exp(logits - highest[states])
     emissions = weights / np.bincount(states, weights, sizes.states)[states]
     transitions = np.exp(transitions - transitions.max(axis=1, keepdims=True))
     transitions /= transitions.sum(axis=1, keepdims=True)

@@ -20,10 +20,10 @@ class HsmmSizes(Options):
     longest: int = Field(5, ge=1, description="Tokens of the longest one, its delimiter included (paper: 11).")
     segments: int = Field(12, ge=1, description="M: sub-sequences of a text (paper: 50).")
     transition_temperature: float = Field(
-        0.5, gt=0, description="Divides the normal logits of the transitions (paper: 0.5)."
+        0.5, ge=0.02, description="Divides the normal logits of the transitions (paper: 0.5)."
     )
     emission_temperature: float = Field(
-        0.3, gt=0, description="Divides the normal logits of the emissions (paper: 0.3)."
+        0.3, ge=0.02, description="Divides the normal logits of the emissions (paper: 0.3)."
     )
 
     @model_validator(mode="after")

@@ -1,15 +1,15 @@
 """What sequences of states cost under the process's transitions, those that were not recognised among them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from macroscope.corpora.simulated.hsmm import SOURCE_STATE, Floats, HsmmProcess, Integers
+from macroscope.corpora.simulated.hsmm import SOURCE_STATE, HsmmProcess, Integers
 from macroscope.critics.synthetic.latents import UNKNOWN
 
 
-@dataclass
+@dataclass(frozen=True)
 class StateChain:
     """Costs of state sequences.
 
@@ -26,7 +26,6 @@ class StateChain:
 
     process: HsmmProcess
     invalid: float
-    _powers: list[Floats] = field(default_factory=list)
 
     def nll(self, states: Sequence[int] | Integers, tail: bool = False) -> float:
         """-log P of a text's states, in nats.
@@ -45,12 +44,8 @@ class StateChain:
         gaps = np.diff(known, prepend=-1)
         total = -missing * np.log(self.invalid) - len(known) * np.log1p(-self.invalid)
         for start, state, gap in zip(before[:-1], given[known], gaps.tolist(), strict=True):
-            total -= np.log(self.steps(gap)[start, state])
+            reached = self.process.transitions[start]
+            for _ in range(gap - 1):
+                reached = reached @ self.process.transitions
+            total -= np.log(reached[state])
         return float(total)
-
-    def steps(self, number: int) -> Floats:
-        """P(z_{m + number} | z_m)."""
-        while len(self._powers) < number:
-            last = self._powers[-1] if self._powers else np.eye(len(self.process.transitions))
-            self._powers.append(last @ self.process.transitions)
-        return self._powers[number - 1]

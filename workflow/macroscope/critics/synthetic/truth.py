@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from macroscope.corpora.simulated.hsmm import HsmmProcess
+from macroscope.critics.synthetic.latents import UNKNOWN
 from macroscope.critics.synthetic.projection import pieces_of
 from macroscope.critics.synthetic.theory import expected_nll
 from macroscope.documents import read_documents
+from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.statistics.latent import Resampling, pooled
 
@@ -40,5 +42,10 @@ def _costs(documents: Path, process: HsmmProcess) -> Iterator[tuple[float, int]]
     """(-log P(x) in nats, tokens) of the texts of the test split."""
     for document in read_documents(documents, "test"):
         tokens = document.text.split()
-        numbers = [process.places[" ".join(piece)] for piece in pieces_of(tokens)]
+        numbers = [process.places.get(" ".join(piece), UNKNOWN) for piece in pieces_of(tokens)]
+        if UNKNOWN in numbers or len(numbers) != process.segments:
+            raise MacroscopeError(
+                f"{documents}, document {document.id!r} is no whole text of the corpus's process; leave out the filters"
+                " that cut its texts"
+            )
         yield -process.log_probability(numbers), len(tokens)

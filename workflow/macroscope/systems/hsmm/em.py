@@ -33,7 +33,7 @@ class Counts:
         first = 0
         for counts in self.emission:
             some = (rows >= first) & (rows < first + len(counts))
-            counts.index_add_(0, rows[some] - first, found.emission[some])
+            counts.index_add_(0, rows[some] - first, found.emission[some].to(counts.dtype))
             first += len(counts)
 
 
@@ -91,18 +91,13 @@ def expectation_maximisation(
         _maximise(model, counts, smoothing)
 
 
-def _tables(model: Hsmm, counts: Counts) -> list[tuple[torch.Tensor, torch.Tensor, int]]:
-    """(logits, counts, dimension over which they are a distribution)."""
-    return [
-        (model.initial, counts.initial, 0),
-        (model.transition, counts.transition, 1),
-        (model.length, counts.length, 0),
-        *((logits, some, 0) for logits, some in zip(model.emission, counts.emission, strict=True)),
-    ]
+def _tables(of: Hsmm | Counts) -> list[tuple[torch.Tensor, int]]:
+    """(logits or counts, dimension over which they are a distribution)."""
+    return [(of.initial, 0), (of.transition, 1), (of.length, 0), *((some, 0) for some in of.emission)]
 
 
 def _maximise(model: Hsmm, counts: Counts, smoothing: float) -> None:
-    for logits, some, dimension in _tables(model, counts):
+    for (logits, dimension), (some, _) in zip(_tables(model), _tables(counts), strict=True):
         outcomes = some.shape[dimension]
         some += smoothing / outcomes
         total = some.sum(dim=dimension, keepdim=True)
@@ -112,6 +107,7 @@ def _maximise(model: Hsmm, counts: Counts, smoothing: float) -> None:
 
 def _log_density(model: Hsmm, smoothing: float) -> float:
     total = 0.0
-    for logits, _, dimension in _tables(model, Counts(model)):
-        total += smoothing / logits.shape[dimension] * float(torch.log_softmax(logits, dim=dimension).double().sum())
+    for logits, dimension in _tables(model):
+        logs = torch.log_softmax(logits, dim=dimension)
+        total += smoothing / logits.shape[dimension] * float(logs.sum(dtype=torch.float64))
     return total

@@ -11,9 +11,9 @@ and which n-gram stands there (deng2022 Appendix D). With C states, segments of 
 
 The transition enters once a position, as a product of matrices, and nothing of C x C x K is ever made: time is
 N (C^2 + K C), memory N C. Log-probabilities are shifted by their maximum before a product, so that single precision is
-enough. The gradient is written by hand: with respect to the log-probabilities it is the expected number of times that
-each is used, which a backward pass of the same form gives, recomputing what the forward pass did not keep. The same
-numbers are the E-step of Baum and Welch.
+enough for texts of a thousand tokens. The gradient is written by hand: with respect to the log-probabilities it is the
+expected number of times that each is used, which a backward pass of the same form gives, recomputing what the forward
+pass did not keep. The same numbers are the E-step of Baum and Welch.
 
 A batch's n-grams are gathered once: emissions hold a row for each n-gram that occurs, and are nowhere else.
 """

@@ -12,6 +12,9 @@ from macroscope.files import read_json, write_json
 from macroscope.systems.hsmm.marginal import Batch, LogProbabilities, log_marginal
 from macroscope.systems.hsmm.ngrams import Ngrams
 
+LONG = 1000
+"""Tokens of a text from which on single precision is not enough: log-probabilities of the whole text are added up."""
+
 
 @dataclass(frozen=True)
 class Size:
@@ -101,7 +104,10 @@ class Hsmm(nn.Module):
         known = torch.unique(rows)
         known = known[known >= 0]
         places = torch.searchsorted(known, rows.clamp(min=0).contiguous())
-        return self.log_probabilities(known, normalisers), Batch(places.masked_fill(rows < 0, -1), sizes)
+        model = self.log_probabilities(known, normalisers)
+        if rows.shape[1] > LONG:
+            model = LogProbabilities(*(some.double() for some in model))
+        return model, Batch(places.masked_fill(rows < 0, -1), sizes)
 
     def _emissions(self, rows: torch.Tensor, normalisers: list[torch.Tensor]) -> torch.Tensor:
         found, first = [], 0

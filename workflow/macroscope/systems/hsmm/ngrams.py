@@ -132,6 +132,6 @@ def count_ngrams(texts: Sequence[Sequence[str]], longest: int, most: int) -> Ngr
 
 
 def _keys(tokens: Integers) -> NDArray[Any]:
-    """A string of bytes for each row, none of them 0, that compares as a whole (rows)."""
+    """The numbers of each row, plus one, as a string of bytes that compares as a whole (rows)."""
     wide = np.ascontiguousarray(tokens + 1, dtype=">u4")
     return wide.view(f"S{4 * tokens.shape[1]}")[:, 0]

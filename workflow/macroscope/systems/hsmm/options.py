@@ -73,11 +73,16 @@ class HsmmSystem(SystemOptions):
     seed: Seed = 0
 
     def check(self, place: str, config: "Config") -> None:
-        """Check that something says where a sample ends."""
+        """Check that something says where a sample ends, and that it can."""
         if not self.ends and self.segments is None:
             raise ValueError(
                 f"{place}.segments: a model that does not end its texts samples without end; give the number of"
                 " segments, or set ends: true"
+            )
+        if self.segments is not None and self.segments > self.max_tokens:
+            raise ValueError(
+                f"{place}.segments: {self.segments} segments are more than the {self.max_tokens} tokens of the longest"
+                " sample; raise max_tokens"
             )
 
     def has_perplexity(self) -> bool:

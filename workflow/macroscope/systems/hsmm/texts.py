@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset
 
+from macroscope.errors import MacroscopeError
 from macroscope.systems.hsmm.ngrams import NONE, Integers, Ngrams
 from macroscope.systems.ngram.words import split_words
 from macroscope.systems.tokenizer import training_texts
@@ -34,6 +35,11 @@ class Texts(Dataset[Integers]):
         self.ngrams = ngrams
         self.numbers = [ngrams.numbers(words) for words in texts]
         self.sizes = np.array([len(numbers) for numbers in self.numbers])
+        if empty := int((self.sizes == 0).sum()):
+            raise MacroscopeError(
+                f"{empty} of {len(self)} texts have no words, and so no segments; leave them out of the corpus"
+                " (filters.min_section_tokens: 1)"
+            )
         keeps = self.tokens * ngrams.longest <= MOST_KEPT
         self._rows = [ngrams.rows(numbers).astype(np.int32) for numbers in self.numbers] if keeps else None
 

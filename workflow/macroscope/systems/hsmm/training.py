@@ -14,6 +14,7 @@ from torch.utils.data import Subset
 from transformers import set_seed
 
 from macroscope.files import atomic, read_json, write_json
+from macroscope.systems.hsmm import KIND
 from macroscope.systems.hsmm.em import expectation_maximisation, start
 from macroscope.systems.hsmm.model import Hsmm, Size
 from macroscope.systems.hsmm.ngrams import Ngrams, count_ngrams
@@ -43,14 +44,14 @@ def train_hsmm(documents: Path, output: Path, options: HsmmSystem, *, seed: int,
     Writes into the folder `output`: model.safetensors, size.json, ngrams.npz, training_log.csv (phase, step, epoch,
     train_loss, valid_loss; nats a token) and training.json (what it was fitted to).
     """
-    texts = texts_of(documents, "train")
+    texts, valid = (texts_of(documents, split) for split in ("train", "valid"))
     ngrams = count_ngrams(texts, options.longest, options.ngrams)
     data = _Data(
         ngrams,
         Texts(texts, ngrams),
-        Texts(texts_of(documents, "valid"), ngrams),
+        Texts(valid, ngrams),
         checkpoints,
-        {"options": options.model_dump(mode="json"), "seed": seed, "train": _digest(texts)},
+        {"options": _fitted(options), "seed": seed, "texts": [_digest(texts), _digest(valid)]},
         seed,
     )
     set_seed(seed)
@@ -151,6 +152,11 @@ def _by_sgd(model: Hsmm, data: _Data, fit: GradientDescent) -> pd.DataFrame:
         tables.append(train(model, examples, schedule, checkpoints, data.seed).assign(phase=phase))
     history = pd.concat(tables, ignore_index=True)
     return history[["phase", "step", "epoch", "train_loss", "valid_loss"]]
+
+
+def _fitted(options: HsmmSystem) -> dict[str, Any]:
+    """Options that the fit depends on; an edit of others, such as the number of samples, throws no training away."""
+    return options.model_dump(mode="json", include=set(KIND.stages["train"].options))
 
 
 def _digest(texts: list[list[str]]) -> str:
