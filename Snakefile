@@ -46,7 +46,6 @@ rule all:
 
 
 onstart:
-    check_limits()
     for check in CHECKS:
         check()
     write_effective_config()

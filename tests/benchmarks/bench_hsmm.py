@@ -85,7 +85,7 @@ def full_model() -> tuple[Hsmm, list[dict[str, torch.Tensor]]]:
     known = Texts(words[: 2 * BATCH], ngrams)
     torch.manual_seed(1)
     model = Hsmm(Size(STATES, tuple(map(len, ngrams.tokens)), False))
-    return model, [collate([known[index] for index in some]) for some in known.by_length(BATCH)]
+    return model, [collate([known[index] for index in some]) for some in known.by_length(BATCH, STATES)]
 
 
 def main() -> None:

@@ -4,15 +4,14 @@ import os
 import sys
 from pathlib import Path
 
-import yaml
-
 PACKAGE = Path(workflow.basedir) / "workflow"
 sys.path.insert(0, str(PACKAGE))
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
 from macroscope.lifetime import SNAKEMAKE, end_jobs_on_interrupt
-from macroscope.paths import PROFILE, RESOURCES
+from macroscope.machine import limits
+from macroscope.paths import RESOURCES
 from macroscope.stages import input_flags
 from snakemake.exceptions import WorkflowError
 
@@ -37,6 +36,18 @@ shell.prefix(
 end_jobs_on_interrupt()
 
 
+def keep_to_this_machine():
+    """Let jobs that run here have what this machine has, unless the command line gives other limits."""
+    is_local = workflow.is_main_process and not workflow.non_local_exec
+    if is_local and workflow.global_resources["_nodes"].value is None:
+        for name, value in limits().items():
+            if name not in workflow.global_resources:
+                workflow.register_resource(name, value)
+
+
+keep_to_this_machine()
+
+
 wildcard_constraints:
     run=plan.config.run,
     corpus="|".join(plan.config.corpora),
@@ -57,21 +68,6 @@ def check_accepted():
         plan.code.check_names()
     except MacroscopeError as error:
         raise WorkflowError(str(error)) from None
-
-
-def check_limits():
-    """Stop where the limits of one machine would hold for jobs on a cluster: they would train without its GPUs."""
-    limits = yaml.safe_load((PROFILE / "profile.yaml").read_text(encoding="utf-8"))[
-        "resources"
-    ]
-    given = {
-        name: resource.value for name, resource in workflow.global_resources.items()
-    }
-    if workflow.non_local_exec and limits.items() <= given.items():
-        raise WorkflowError(
-            "the limits of profiles/default (memory, GPUs of one machine) would hold for the jobs on the cluster; give"
-            " --workflow-profile slurm, or --workflow-profile none with a profile of your own (docs/cluster.md)"
-        )
 
 
 def write_effective_config():

@@ -105,6 +105,7 @@ for kind in plan.systems.measured_kinds():
         resources:
             mem_mb=plan.systems.megabytes(kind, "measure_perplexity"),
             runtime=plan.systems.stage(kind, "measure_perplexity").minutes,
+            gpu=plan.systems.gpus(kind, "measure_perplexity"),
         params:
             code=plan.code(
                 f"measure_perplexity_{kind}",

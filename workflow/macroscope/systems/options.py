@@ -80,9 +80,13 @@ class SystemOptions(Options):
         """Order of sections that a known process gave its documents, where the corpus has one; None where unknown."""
         return None
 
-    def gpus(self) -> int:
-        """GPUs that its jobs ask for, where no pretrained model says so."""
+    def gpus(self, stage: str) -> int:
+        """GPUs that a stage's job asks for, where no pretrained model says so."""
         return 0
+
+    def megabytes(self, stage: str) -> int | None:
+        """Memory that a stage's job asks for, where it grows with its options; None: what the stage declares."""
+        return None
 
     def files_read(self, place: str) -> list[str]:
         """Files that its samples are read from: the user's, or those of a data set of the registry.

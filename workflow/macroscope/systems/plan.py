@@ -140,7 +140,10 @@ class SystemsPlan:
 
     def megabytes(self, kind: str, stage: str) -> Callable[[Wildcards], int]:
         """Memory of a stage's job."""
-        return self._resource(kind, stage, megabytes_of, self.stage(kind, stage).megabytes)
+        declared = self.stage(kind, stage)
+        if declared.needs:
+            return self._resource(kind, stage, megabytes_of, 0)
+        return lambda wildcards: self.all[wildcards.system].megabytes(stage) or declared.megabytes
 
     def threads(self, kind: str, stage: str) -> Callable[[Wildcards], int]:
         """Cores of a stage's job."""
@@ -149,7 +152,7 @@ class SystemsPlan:
     def gpus(self, kind: str, stage: str) -> Callable[[Wildcards], int]:
         """GPUs that a stage's job asks for."""
         if not self.stage(kind, stage).needs:
-            return lambda wildcards: self.all[wildcards.system].gpus()
+            return lambda wildcards: self.all[wildcards.system].gpus(stage)
         return self._resource(kind, stage, gpus_of, 0)
 
     # ---- inside --------------------------------------------------------------------------------------------------

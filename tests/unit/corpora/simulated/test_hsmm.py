@@ -91,3 +91,8 @@ def test_the_truth_is_written_beside_the_corpus(tmp_path):
     for document in read_documents(tmp_path / "once" / "documents.parquet"):
         pieces = [f"{piece.strip()} {DELIMITER}" for piece in document.text.split(DELIMITER)[:-1]]
         assert [process.states[process.places[piece]] for piece in pieces] == list(states[document.id])
+
+
+def test_sizes_of_another_kind_are_refused():
+    with pytest.raises(ValidationError, match="this corpus is of kind 'topics'"):
+        SimulatedCorpus(source="simulated", kind="topics", hsmm={"states": 3})

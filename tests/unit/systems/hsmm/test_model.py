@@ -38,8 +38,8 @@ def test_the_most_frequent_ngrams_are_those_that_counting_finds():
 
 def test_every_ngram_of_a_text_is_found_and_no_other(tmp_path):
     ngrams = count_ngrams(random_texts(40, [f"w{n}" for n in range(300)], 2), 3, 200)
-    ngrams.save(tmp_path / "ngrams.npz")
-    again = Ngrams.load(tmp_path / "ngrams.npz")
+    ngrams.save(tmp_path)
+    again = Ngrams.load(tmp_path)
     known = {tuple(again.text(row)): row for row in range(len(again))}
     assert len(known) == len(ngrams)
     words = random_texts(1, [f"w{n}" for n in range(330)], 3, 400)[0]
@@ -163,6 +163,13 @@ def test_a_long_text_is_cut():
 # ---- expectation maximisation ----------------------------------------------------------------------------------------
 
 
+def test_a_batch_of_long_texts_has_fewer_of_them(monkeypatch):
+    monkeypatch.setattr("macroscope.systems.hsmm.texts.MOST_CELLS", 120)
+    texts = [["a"] * size for size in (2, 40, 3, 10, 2, 2)]
+    batches = Texts(texts, count_ngrams(texts, 2, 5)).by_length(3, 4)
+    assert batches == [[0, 4, 5], [2, 3], [1]]  # three at most; padded 2 x 10 x 4 = 80 cells; too long to share
+
+
 @pytest.mark.parametrize("smoothing", [0.0, 2.0])
 @pytest.mark.parametrize("ends", [True, False])
 def test_expectation_maximisation_never_lowers_the_likelihood(smoothing, ends):
@@ -173,7 +180,7 @@ def test_expectation_maximisation_never_lowers_the_likelihood(smoothing, ends):
     known = Texts(texts, ngrams)
 
     def batches():
-        return [collate([known[index] for index in some]) for some in known.by_length(16)]
+        return [collate([known[index] for index in some]) for some in known.by_length(16, 3)]
 
     steps = list(expectation_maximisation(model, batches, smoothing, 0.0, 25))
     objective = np.array([objective for _, objective in steps])

@@ -68,16 +68,16 @@ class SimulatedCorpus(Corpus):
     @model_validator(mode="before")
     @classmethod
     def _fitting_filters(cls, given: Any) -> Any:
-        if isinstance(given, dict) and given.get("kind") in (
-            "webtext",
-            "topics",
-            "languages",
-            "people",
-            "scripts",
-            "hsmm",
-        ):
-            return given | {"filters": with_text_defaults(given.get("filters"))}
-        return given
+        simulation = SOURCE.simulations.get(given.get("kind", "wiki")) if isinstance(given, dict) else None
+        if simulation is None or simulation.read_by == "wikipedia":
+            return given
+        return given | {"filters": with_text_defaults(given.get("filters"))}
+
+    @model_validator(mode="after")
+    def _sizes_of_its_kind(self) -> "SimulatedCorpus":
+        if self.kind != "hsmm" and self.hsmm != HsmmSizes():
+            raise ValueError(f"'hsmm' gives the sizes of kind 'hsmm', and this corpus is of kind '{self.kind}'")
+        return self
 
     @property
     def simulation(self) -> Simulation:

@@ -118,10 +118,10 @@ class Hsmm(nn.Module):
         return torch.cat(found)
 
     def save(self, folder: Path, ngrams: Ngrams) -> None:
-        """Write model.safetensors, size.json and ngrams.npz into a folder."""
+        """Write model.safetensors, size.json, words.json and ngrams.npz into a folder."""
         save_model(self.cpu(), str(folder / "model.safetensors"))
         write_json(folder / "size.json", asdict(self.size))
-        ngrams.save(folder / "ngrams.npz")
+        ngrams.save(folder)
 
     @classmethod
     def load(cls, folder: Path) -> tuple["Hsmm", Ngrams]:
@@ -129,7 +129,7 @@ class Hsmm(nn.Module):
         raw: dict[str, Any] = read_json(folder / "size.json")
         model = cls(Size(raw["states"], tuple(raw["ngrams"]), raw["ends"]))
         load_model(model, str(folder / "model.safetensors"))
-        return model.eval(), Ngrams.load(folder / "ngrams.npz")
+        return model.eval(), Ngrams.load(folder)
 
 
 def _xavier(*shape: int) -> torch.Tensor:

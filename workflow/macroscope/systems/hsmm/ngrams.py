@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError
+from macroscope.files import read_json, write_json
 from macroscope.systems.tokenizer import UNKNOWN
 
 Integers = NDArray[np.signedinteger[Any]]
@@ -37,16 +38,17 @@ class Ngrams:
     tokens: tuple[Integers, ...]
 
     @classmethod
-    def load(cls, path: Path) -> "Ngrams":
+    def load(cls, folder: Path) -> "Ngrams":
         """Read what `save` wrote."""
-        with np.load(path) as saved:
-            tokens = tuple(saved[f"length_{length}"].astype(np.int64) for length in range(1, len(saved.files)))
-            return cls(tuple(saved["words"].tolist()), tokens)
+        with np.load(folder / "ngrams.npz") as saved:
+            tokens = tuple(saved[f"length_{length}"].astype(np.int64) for length in range(1, len(saved.files) + 1))
+        return cls(tuple(read_json(folder / "words.json")), tokens)
 
-    def save(self, path: Path) -> None:
-        """Write an uncompressed archive of arrays."""
+    def save(self, folder: Path) -> None:
+        """Write words.json and ngrams.npz into a folder."""
+        write_json(folder / "words.json", self.words)
         named: dict[str, Any] = {f"length_{n}": some.astype(np.int32) for n, some in enumerate(self.tokens, start=1)}
-        np.savez(path, words=np.array(self.words), **named)
+        np.savez(folder / "ngrams.npz", **named)
 
     @property
     def longest(self) -> int:
@@ -77,7 +79,7 @@ class Ngrams:
 
     def numbers(self, words: Sequence[str]) -> Integers:
         """Numbers of words; 0 for an unknown one."""
-        return np.array([self._numbers.get(word, 0) for word in words], dtype=np.int64)
+        return np.array([self._numbers.get(word, 0) for word in words], dtype=np.int32)
 
     def rows(self, numbers: Integers) -> Integers:
         """Row of the n-gram of k + 1 words that begins at n, `NONE` where there is none (words x longest)."""

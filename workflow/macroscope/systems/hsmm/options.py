@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from macroscope.config.options import Options
+from macroscope.systems.declaration import DRAW, TRAIN
 from macroscope.systems.options import Description, Seed, SystemOptions
 
 if TYPE_CHECKING:
@@ -89,9 +90,15 @@ class HsmmSystem(SystemOptions):
         """Every text has a probability."""
         return True
 
-    def gpus(self) -> int:
-        """One for a model of a size that a laptop is too slow for."""
-        return int(self.states >= LARGE)
+    def gpus(self, stage: str) -> int:
+        """One to train or measure a model of a size that a laptop is too slow for; samples are drawn on the CPU."""
+        return int(self.states >= LARGE and stage != DRAW)
+
+    def megabytes(self, stage: str) -> int:
+        """Memory of the model, as often as the stage has it: with gradients and moments, counts, or temporaries."""
+        model = 4 * self.states * self.ngrams * self.longest / 1e6
+        copies = 2 if stage != TRAIN else 5 if isinstance(self.fit, GradientDescent) else 3
+        return round(2000 + copies * model)
 
     def description(self, config: "Config") -> Description:
         """Return the size, and how it is fitted."""

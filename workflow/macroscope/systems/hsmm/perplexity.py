@@ -50,7 +50,7 @@ def nll_of(model: Hsmm, texts: Texts) -> np.ndarray:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = model.to(device)
     found, normalisers = np.empty(len(texts)), model.normalisers()
-    for places in texts.by_length(_TEXTS_AT_ONCE):
+    for places in texts.by_length(_TEXTS_AT_ONCE, model.states):
         batch = {name: some.to(device) for name, some in collate([texts[place] for place in places]).items()}
         found[places] = -log_marginal(*model.batch(normalisers=normalisers, **batch)).double().cpu().numpy()
     return found

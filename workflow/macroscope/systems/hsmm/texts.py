@@ -16,6 +16,9 @@ from macroscope.systems.tokenizer import training_texts
 MOST_KEPT = 100_000_000
 """Rows that are kept in memory, four bytes each; those of more text are looked up anew each time."""
 
+MOST_CELLS = 50_000_000
+"""Numbers of a table of a batch, tokens x states: 200 MB, of which the backward pass has four."""
+
 
 def texts_of(documents: Path, split: str) -> list[list[str]]:
     """Words of the texts of a split."""
@@ -54,10 +57,25 @@ class Texts(Dataset[Integers]):
         """Of all texts."""
         return int(self.sizes.sum())
 
-    def by_length(self, size: int) -> list[list[int]]:
-        """Numbers of all texts in batches of texts of like lengths; the same batches for the same texts."""
-        order = np.argsort(self.sizes, kind="stable").tolist()
-        return [order[start : start + size] for start in range(0, len(order), size)]
+    def by_length(self, size: int, states: int) -> list[list[int]]:
+        """Numbers of all texts in batches of texts of like lengths; the same batches for the same texts.
+
+        Parameters
+        ----------
+        size
+            Most texts of a batch; long texts are fewer, so that a table of tokens x states has no more than
+            `MOST_CELLS` numbers, or are alone.
+        states
+            Of the model.
+        """
+        batches: list[list[int]] = []
+        for index in np.argsort(self.sizes, kind="stable").tolist():
+            cells = (len(batches[-1]) + 1 if batches else 1) * int(self.sizes[index]) * states
+            if batches and len(batches[-1]) < size and cells <= MOST_CELLS:
+                batches[-1].append(index)
+            else:
+                batches.append([index])
+        return batches
 
 
 def collate(texts: Sequence[Integers]) -> dict[str, Any]:

@@ -41,19 +41,14 @@ class _Data:
 def train_hsmm(documents: Path, output: Path, options: HsmmSystem, *, seed: int, checkpoints: Path) -> None:
     """Fit a model to the train split; keep that of the lowest validation loss.
 
-    Writes into the folder `output`: model.safetensors, size.json, ngrams.npz, training_log.csv (phase, step, epoch,
-    train_loss, valid_loss; nats a token) and training.json (what it was fitted to).
+    Writes into the folder `output`: model.safetensors, size.json, words.json, ngrams.npz, training_log.csv (phase,
+    step, epoch, train_loss, valid_loss; nats a token) and training.json (what it was fitted to).
     """
     texts, valid = (texts_of(documents, split) for split in ("train", "valid"))
     ngrams = count_ngrams(texts, options.longest, options.ngrams)
-    data = _Data(
-        ngrams,
-        Texts(texts, ngrams),
-        Texts(valid, ngrams),
-        checkpoints,
-        {"options": _fitted(options), "seed": seed, "texts": [_digest(texts), _digest(valid)]},
-        seed,
-    )
+    identity = {"options": _fitted(options), "seed": seed, "texts": [_digest(texts), _digest(valid)]}
+    data = _Data(ngrams, Texts(texts, ngrams), Texts(valid, ngrams), checkpoints, identity, seed)
+    del texts, valid  # their words are numbers now
     set_seed(seed)
     model = Hsmm(Size(options.states, tuple(map(len, ngrams.tokens)), options.ends))
     fit = options.fit
@@ -85,7 +80,7 @@ def _by_em(model: Hsmm, data: _Data, fit: ExpectationMaximisation) -> pd.DataFra
         start(model, torch.Generator().manual_seed(data.seed))
 
     def batches() -> Any:
-        for some in data.train.by_length(fit.batch_size):
+        for some in data.train.by_length(fit.batch_size, model.states):
             yield {name: rows.to(device) for name, rows in collate([data.train[index] for index in some]).items()}
 
     model.to(device)

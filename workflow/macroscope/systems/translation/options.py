@@ -55,7 +55,7 @@ class TranslationSystem(SystemOptions):
         if self.width % self.heads:
             raise ValueError(f"{place}.width: {self.width} cannot be shared out among {self.heads} heads")
 
-    def gpus(self) -> int:
+    def gpus(self, stage: str) -> int:
         """One for a network of a size that a laptop is too slow for."""
         return int(self.width >= LARGE)
 
