@@ -79,11 +79,11 @@ def megabytes_of(name: str) -> int:
     return int(_registry().get(name, {}).get("mem_mb", _MEGABYTES))
 
 
-def load_error(source: ModelSource, error: Exception) -> MacroscopeError:
-    """Turn an exception of `from_pretrained` into one sentence."""
+def load_error(source: ModelSource, error: Exception, what: str = "model") -> MacroscopeError:
+    """Turn an exception of `from_pretrained` into one sentence; `what` could not be loaded."""
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return MacroscopeError(
-        f"model {source.name!r}: cannot be loaded from {source.location!r} ({reason}); give a folder with its files,"
+        f"{what} {source.name!r}: cannot be loaded from {source.location!r} ({reason}); give a folder with its files,"
         " a name in resources/models.yaml, or a Hugging Face name that this machine can reach or has in its cache"
     )
 

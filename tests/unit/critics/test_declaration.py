@@ -1,6 +1,8 @@
 """What a critic declares, and what follows from it: which options change what a stage writes."""
 
 import json
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -123,3 +125,13 @@ def test_pairs_that_could_not_show_anything_are_no_tests():
     toy = Declared("toy", "toys", CRITIC)
     assert len(difference_tests(toy, table.assign(signature="macroscope:0|k:2"))) == 1
     assert difference_tests(toy, table.assign(signature="macroscope:0|k:2|partners:4|smallest_p:0.125")).empty
+
+
+def test_what_is_declared_of_statistics_is_imported_at_once():
+    code = (
+        "import sys\nfrom macroscope.critics import critics\nfrom macroscope.critics.declaration import statistics_of\n"
+        "for critic in critics().values(): statistics_of(critic)\n"
+        "print('transformers' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"  # every comparison would wait for it

@@ -2,8 +2,9 @@
 
 import pytest
 
+from macroscope.pretrained import load_own_tokenizer
 from macroscope.systems.formats import BOUNDARY
-from macroscope.systems.tokenizer import boundary_id, load_tokenizer, train_bpe, train_words
+from macroscope.systems.tokenizer import boundary_id, train_bpe, train_words
 
 TEXTS = ["life: He was born in Rome.\n\nwork: She (Ann) painted, and sold.", "life: He lived on.\n\nend: It was so."]
 
@@ -11,7 +12,7 @@ TEXTS = ["life: He was born in Rome.\n\nwork: She (Ann) painted, and sold.", "li
 @pytest.mark.parametrize("train", [train_bpe, train_words])
 def test_decoded_is_the_text_again(train, tmp_path):
     train(iter(TEXTS), 400).save_pretrained(tmp_path)
-    tokenizer = load_tokenizer(tmp_path)
+    tokenizer = load_own_tokenizer(tmp_path)
     for text in TEXTS:
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         assert boundary_id(tokenizer) not in ids

@@ -1,7 +1,6 @@
 """How long a text is, in tokens: counted in batches."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from macroscope.errors import MacroscopeError
 
@@ -43,9 +42,8 @@ def _count_pieces() -> CountTokens:
 
 
 def _count_pretrained(name: str) -> CountTokens:
-    from transformers import AutoTokenizer
-
-    from macroscope.models import load_error, resolve
+    from macroscope.models import resolve
+    from macroscope.pretrained import load_pretrained_tokenizer
 
     source = resolve(name)
     if source.location is None:
@@ -53,10 +51,7 @@ def _count_pretrained(name: str) -> CountTokens:
             f"filters.length_tokenizer: {name!r} is trained on the corpus itself, so it cannot measure it beforehand;"
             f" use '{GPT2_PIECES}', or a pretrained tokenizer"
         )
-    try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(source.location, revision=source.revision)
-    except Exception as error:  # transformers, hub and file errors have no common base
-        raise load_error(source, error) from error
+    tokenizer = load_pretrained_tokenizer(source)
 
     def count(texts: Sequence[str]) -> list[int]:
         return [len(ids) for ids in tokenizer(list(texts), add_special_tokens=False)["input_ids"]]

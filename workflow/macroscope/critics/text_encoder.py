@@ -5,11 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoModel, AutoTokenizer
 
 from macroscope.batches import TOKENS_PER_BATCH, length_batches
 from macroscope.errors import MacroscopeError
-from macroscope.models import load_error, resolve
+from macroscope.pretrained import load_pretrained_encoder, require_known_words
 from macroscope.progress import progress
 
 
@@ -27,14 +26,7 @@ class TextEncoder:
     """
 
     def __init__(self, name: str, pooling: str, max_tokens: int) -> None:
-        source = resolve(name)
-        if source.location is None:
-            raise MacroscopeError(f"encoder {name!r} has no pretrained weights; give one that has, such as minilm")
-        try:
-            self.tokenizer = AutoTokenizer.from_pretrained(source.location, revision=source.revision or "main")
-            model = AutoModel.from_pretrained(source.location, revision=source.revision or "main")
-        except (OSError, ValueError) as error:
-            raise load_error(source, error) from None
+        model, self.tokenizer = load_pretrained_encoder(name)
         # Some models have positions that no token of a text may have; their tokenizers know.
         positions = getattr(model.config, "max_position_embeddings", None) or self.tokenizer.model_max_length
         most = min(positions, self.tokenizer.model_max_length)
@@ -43,7 +35,7 @@ class TextEncoder:
                 f"encoder {name!r} reads {most} tokens at most, not {max_tokens}; set a smaller 'max_tokens'"
             )
         self.model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-        self.pooling, self.max_tokens = pooling, max_tokens
+        self.name, self.pooling, self.max_tokens = name, pooling, max_tokens
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token  # masked: its vector is never looked at
 
@@ -59,6 +51,7 @@ class TextEncoder:
         A text without any token is embedded as the token that begins texts (published code).
         """
         encoded = self.tokenizer(list(texts), truncation=True, max_length=self.max_tokens)
+        require_known_words(self.tokenizer, encoded["input_ids"], self.name)
         ids = [tokens or [self._beginning()] for tokens in encoded["input_ids"]]
         cut = np.array([bool(encoding.overflowing) for encoding in encoded.encodings])
         vectors = np.empty((len(ids), self.width), dtype=np.float32)

@@ -2,20 +2,16 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from typing import TYPE_CHECKING, Any
 
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.formats import BOUNDARY, SECTION_BREAK, training_text
 
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
 UNKNOWN = "<unk>"
-
-
-def load_tokenizer(folder: Path) -> Any:
-    """Load a tokenizer that was saved."""
-    return AutoTokenizer.from_pretrained(folder)
 
 
 def boundary_id(tokenizer: Any) -> int:
@@ -57,13 +53,14 @@ def training_texts(documents: Path, split: str, titles: bool) -> Iterator[str]:
         raise MacroscopeError(f"{documents}: no documents in split '{split}'; give the corpus more documents")
 
 
-def train_words(texts: Iterator[str], vocabulary: int) -> PreTrainedTokenizerFast:
+def train_words(texts: Iterator[str], vocabulary: int) -> "PreTrainedTokenizerFast":
     """Make a closed vocabulary of the most frequent words, numbered by their frequency; any other word is <unk>.
 
     A word carries the space before it, at the beginning of a section too, so that it is the same word everywhere;
     decoding gives the text again.
     """
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
 
     tokenizer = Tokenizer(models.WordLevel(unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.Sequence(
@@ -82,9 +79,10 @@ def train_words(texts: Iterator[str], vocabulary: int) -> PreTrainedTokenizerFas
     )
 
 
-def train_bpe(texts: Iterator[str], vocabulary: int) -> PreTrainedTokenizerFast:
+def train_bpe(texts: Iterator[str], vocabulary: int) -> "PreTrainedTokenizerFast":
     """Train a byte-level BPE, as GPT-2 has; the same texts give the same tokenizer."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
 
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

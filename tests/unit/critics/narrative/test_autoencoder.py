@@ -15,7 +15,6 @@ from macroscope.critics.narrative.autoencoder import (
     Decoder,
     NoisySentences,
     _decoder,
-    _encoder,
     _special_tokens,
     train_autoencoder,
 )
@@ -27,6 +26,7 @@ from macroscope.critics.narrative.options import AutoencoderOptions, NarrativeOp
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.models import resolve
+from macroscope.pretrained import load_pretrained_encoder
 from macroscope.statistics.latent import Resampling
 from macroscope.systems.tokenizer import boundary_id
 
@@ -111,7 +111,7 @@ def test_special_tokens_of_tokenizers(minilm, encoder):
 
 def made(encoder, train_encoder=False, width=32):
     decoder, _ = _decoder("tiny-gpt2", SENTENCES, 0)
-    return Autoencoder(_encoder(encoder)[0], decoder, width, "mean", train_encoder)
+    return Autoencoder(load_pretrained_encoder(encoder)[0], decoder, width, "mean", train_encoder)
 
 
 def test_weights_are_held_once(encoder):

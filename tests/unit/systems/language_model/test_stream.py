@@ -38,9 +38,9 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tokenizer(corpus):
-    from macroscope.systems.tokenizer import load_tokenizer
+    from macroscope.pretrained import load_own_tokenizer
 
-    return load_tokenizer(corpus / "tokenizer")
+    return load_own_tokenizer(corpus / "tokenizer")
 
 
 def stream_of(corpus, tokenizer, split="train"):

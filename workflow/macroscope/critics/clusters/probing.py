@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from macroscope import __version__
 from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.clusters.clustering import Labels, fit, prepared
-from macroscope.critics.clusters.embeddings import embedded, text_encoder
 from macroscope.critics.clusters.latents import Vectors, vector_column
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.tendencies.features import features
@@ -76,6 +75,9 @@ def embed_corpus(documents: Path, *, encoder: str, options: ClustersOptions, out
     encoder
         Name, among those of the one entry of `options.probing`.
     """
+    # Encoders take seconds to import, and every comparison imports the statistics that are declared here.
+    from macroscope.critics.clusters.embeddings import embedded, text_encoder
+
     loaded = text_encoder(options.probing[0].encoders[encoder])
     language = read_provenance(documents).options.get("language", "en")
     tokenize, words = MosesTokens(language), stop_words(language)

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForSequenceClassification
 
 from macroscope.batches import TOKENS_PER_BATCH, length_batches
-from macroscope.errors import MacroscopeError
-from macroscope.models import load_error, resolve
+from macroscope.pretrained import load_own, load_pretrained_encoder
 from macroscope.progress import progress
 
 log = logging.getLogger("macroscope")
@@ -20,22 +19,15 @@ log = logging.getLogger("macroscope")
 
 def new_classifier(encoder: str, types: Sequence[str], seed: int) -> tuple[Any, Any]:
     """Load an encoder with a fresh classification head over `types`; returns (model, tokenizer)."""
-    source = resolve(encoder)
-    if source.location is None:
-        raise MacroscopeError(f"encoder {encoder!r} has no pretrained weights; give one that has, such as minilm")
     torch.manual_seed(seed)
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source.location, revision=source.revision or "main")
-        model = AutoModelForSequenceClassification.from_pretrained(
-            source.location,
-            revision=source.revision or "main",
-            num_labels=len(types),
-            id2label=dict(enumerate(types)),
-            label2id={name: index for index, name in enumerate(types)},
-        )
-    except (OSError, ValueError) as error:
-        raise load_error(source, error) from None
-    return model, tokenizer
+    return load_pretrained_encoder(
+        encoder,
+        AutoModelForSequenceClassification,
+        new_head=True,
+        num_labels=len(types),
+        id2label=dict(enumerate(types)),
+        label2id={name: index for index, name in enumerate(types)},
+    )
 
 
 class SectionClassifier:
@@ -50,9 +42,8 @@ class SectionClassifier:
     """
 
     def __init__(self, folder: Path, max_tokens: int) -> None:
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.model = AutoModelForSequenceClassification.from_pretrained(folder).to(device).eval()
+        model, self.tokenizer = load_own(folder, AutoModelForSequenceClassification)
+        self.model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         self.max_tokens = max_tokens
         labels = self.model.config.id2label
         self.types: list[str] = [labels[index] for index in range(len(labels))]

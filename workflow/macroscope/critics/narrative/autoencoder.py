@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
-from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer, set_seed
+from transformers import AutoModelForCausalLM, set_seed
 
 from macroscope.critics.narrative.narratives import corpus_narratives
 from macroscope.critics.narrative.options import AutoencoderOptions, NarrativeOptions
@@ -21,10 +21,10 @@ from macroscope.critics.narrative.rows import Rows
 from macroscope.critics.text_encoder import pool
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
-from macroscope.models import load_error, resolve
+from macroscope.models import resolve
+from macroscope.pretrained import load_own, load_pretrained_encoder, load_pretrained_tokenizer
 from macroscope.systems.language_model.devices import launch
 from macroscope.systems.language_model.model import load_base
-from macroscope.systems.language_model.tokenizer import published_tokenizer
 from macroscope.systems.tokenizer import boundary_id, train_bpe
 from macroscope.training import Checkpoints, Examples, Schedule, discard, train
 
@@ -114,7 +114,7 @@ def train_autoencoder(
     sentences = _some(list(dict.fromkeys(chosen)), asked.most_sentences, seed)
     if len(sentences) < 2:
         raise MacroscopeError(f"{documents}: fewer than two sentences in split 'train' for autoencoder '{name}'")
-    encoder, reader = _encoder(options.encoder)
+    encoder, reader = load_pretrained_encoder(options.encoder)
     decoder, writer = _decoder(asked.decoder, sentences, seed)
     set_seed(seed)
     model = Autoencoder(encoder, decoder, int(encoder.config.hidden_size), options.pooling, asked.train_encoder)
@@ -209,8 +209,7 @@ class Decoder:
     """What writes sentences from embeddings, from the folder of an autoencoder."""
 
     def __init__(self, folder: Path, width: int) -> None:
-        self.tokenizer = AutoTokenizer.from_pretrained(folder / DECODER)
-        decoder = AutoModelForCausalLM.from_pretrained(folder / DECODER)
+        decoder, self.tokenizer = load_own(folder / DECODER, AutoModelForCausalLM)
         model = Autoencoder(None, decoder, width, "mean", train_encoder=False)
         model.bridge.load_state_dict(load_file(folder / BRIDGE))
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -255,27 +254,13 @@ def _some(sentences: list[str], most: int | None, seed: int) -> list[str]:
     return [sentences[number] for number in order]
 
 
-def _encoder(name: str) -> tuple[Any, Any]:
-    source = resolve(name)
-    if source.location is None:
-        raise MacroscopeError(f"encoder {name!r} has no pretrained weights; give one that has, such as minilm")
-    try:
-        revision = source.revision or "main"
-        return (
-            AutoModel.from_pretrained(source.location, revision=revision),
-            AutoTokenizer.from_pretrained(source.location, revision=revision),
-        )
-    except (OSError, ValueError) as error:
-        raise load_error(source, error) from None
-
-
 def _decoder(name: str, sentences: Sequence[str], seed: int) -> tuple[Any, Any]:
     """A published language model, or one from scratch with a tokenizer of these sentences."""
     source = resolve(name)
     if source.location is None:
         tokenizer = train_bpe(iter(sentences), source.configuration["vocabulary"])
     else:
-        tokenizer = published_tokenizer(source)
+        tokenizer = load_pretrained_tokenizer(source)
     return load_base(source, tokenizer, seed), tokenizer
 
 

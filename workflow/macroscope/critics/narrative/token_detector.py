@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import nn
-from transformers import AutoModel, AutoTokenizer
 
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.narratives import Integers
 from macroscope.critics.narrative.tensors import classification_loss, perceptron
 from macroscope.documents import in_batches
 from macroscope.errors import MacroscopeError
-from macroscope.models import load_error, resolve
+from macroscope.pretrained import load_pretrained_encoder
 
 SENTENCES_AT_ONCE = 10_000
 
@@ -75,15 +74,7 @@ def load_encoder(name: str) -> tuple[Any, Any]:
     MacroscopeError
         Where the model has no weights, or its tokenizer none of the marks between sentences.
     """
-    source = resolve(name)
-    if source.location is None:
-        raise MacroscopeError(f"encoder {name!r} has no pretrained weights; give one that has, such as minilm")
-    try:
-        revision = source.revision or "main"
-        encoder = AutoModel.from_pretrained(source.location, revision=revision)
-        tokenizer = AutoTokenizer.from_pretrained(source.location, revision=revision)
-    except (OSError, ValueError) as error:
-        raise load_error(source, error) from None
+    encoder, tokenizer = load_pretrained_encoder(name)
     if tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
         raise MacroscopeError(
             f"encoder {name!r}: its tokenizer has no [CLS] and [SEP], which token-level detectors set between"

@@ -10,10 +10,10 @@ from transformers import AutoConfig, AutoModelForCausalLM
 import macroscope.systems.language_model.architectures  # noqa: F401 - makes them known to transformers
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
-from macroscope.models import ModelSource, load_error, resolve
+from macroscope.models import ModelSource, resolve
+from macroscope.pretrained import load_own, load_pretrained, load_pretrained_tokenizer, require_fitting
 from macroscope.systems.language_model.options import LanguageModelSystem
-from macroscope.systems.language_model.tokenizer import published_tokenizer
-from macroscope.systems.tokenizer import boundary_id, load_tokenizer
+from macroscope.systems.tokenizer import boundary_id
 
 log = logging.getLogger("macroscope")
 
@@ -38,7 +38,7 @@ def copy_base(output: Path, options: LanguageModelSystem) -> None:
             f"model {source.name!r}: it is trained from scratch and has no published weights; name a base that has, or"
             " give it a training"
         )
-    words = published_tokenizer(source)
+    words = load_pretrained_tokenizer(source)
     boundary_id(words)
     model = load_base(source, words, 0)
     size = size_of(model, words, context_window(model.config, options.context))
@@ -51,10 +51,9 @@ def load_base(source: ModelSource, tokenizer: Any, seed: int) -> Any:
     """Load pretrained weights, or make a model from its configuration with random ones."""
     torch.manual_seed(seed)
     if source.location is not None:
-        try:
-            return AutoModelForCausalLM.from_pretrained(source.location, revision=source.revision or "main")
-        except (OSError, ValueError) as error:
-            raise load_error(source, error) from None
+        model = load_pretrained(source, AutoModelForCausalLM)
+        require_fitting(source, model, tokenizer)
+        return model
     sizes = {
         key: value for key, value in source.configuration.items() if key not in ("model_type", "vocabulary", "tokens")
     }
@@ -72,11 +71,8 @@ def load_base(source: ModelSource, tokenizer: Any, seed: int) -> Any:
 def load_model(folder: Path) -> tuple[Any, Any]:
     """Load the model of a system (in eval mode, on a GPU where there is one) and its tokenizer."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        model: Any = AutoModelForCausalLM.from_pretrained(folder)
-    except (OSError, ValueError) as error:
-        raise MacroscopeError(f"{folder}: not a language model ({str(error).splitlines()[0]})") from None
-    return model.to(device).eval(), load_tokenizer(folder)
+    model, tokenizer = load_own(folder, AutoModelForCausalLM)
+    return model.to(device).eval(), tokenizer
 
 
 def context_window(config: Any, wanted: int | None) -> int:

@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoTokenizer
-
 from macroscope.files import atomic
-from macroscope.models import ModelSource, load_error, resolve
+from macroscope.models import resolve
+from macroscope.pretrained import load_pretrained_tokenizer
 from macroscope.systems.language_model.options import LanguageModelSystem
 from macroscope.systems.tokenizer import train_bpe, train_words, training_texts
 
@@ -28,14 +27,6 @@ def train_tokenizer(documents: Path, output: Path, options: LanguageModelSystem)
         texts = training_texts(documents, "train", options.titles)
         tokenizer: Any = train(texts, source.configuration["vocabulary"])
     else:
-        tokenizer = published_tokenizer(source)
+        tokenizer = load_pretrained_tokenizer(source)
     with atomic(output) as folder:
         tokenizer.save_pretrained(folder)
-
-
-def published_tokenizer(source: ModelSource) -> Any:
-    """Load the tokenizer that a base model was published with."""
-    try:
-        return AutoTokenizer.from_pretrained(source.location, revision=source.revision or "main")
-    except (OSError, ValueError) as error:
-        raise load_error(source, error) from None

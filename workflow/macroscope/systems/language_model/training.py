@@ -11,11 +11,12 @@ from transformers import default_data_collator
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.models import resolve
+from macroscope.pretrained import load_own_tokenizer
 from macroscope.systems.language_model.devices import launch, use_threads
 from macroscope.systems.language_model.model import context_window, load_base, save_model, size_of
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
 from macroscope.systems.language_model.stream import TokenStream, Windows, fingerprint
-from macroscope.systems.tokenizer import boundary_id, load_tokenizer
+from macroscope.systems.tokenizer import boundary_id
 from macroscope.training import Checkpoints, Examples, Schedule, discard, train
 
 log = logging.getLogger("macroscope")
@@ -50,7 +51,7 @@ def finetune(
     use_threads(threads)
     if options.training is None:
         raise MacroscopeError("training: null is for a model that is not trained; take it by the stage copy_base")
-    words = load_tokenizer(tokenizer)
+    words = load_own_tokenizer(tokenizer)
     boundary = boundary_id(words)
     model = load_base(resolve(options.base), words, seed)
     context = context_window(model.config, options.context)
