@@ -220,7 +220,7 @@ def test_human_judgements_of_a_system_that_nothing_judges():
 
 
 def test_seeds_of_human_judgements_are_as_many_for_each_name():
-    systems = MAPPED | {"lm-titles-nucleus": "gpt2-xl-nucleus", "lm-titles-beam": "gpt2-large-nucleus"}
+    systems = MAPPED | {"shuffled": "gpt2-xl-nucleus", "lm-titles-beam": "gpt2-large-nucleus"}
     assert parse_config(with_judgements({"systems": systems})).matched_systems(0) == systems
     uneven = systems | {name: "gpt2-small-nucleus" for name in ("independent", "process")}
     with pytest.raises(

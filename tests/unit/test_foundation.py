@@ -1,13 +1,28 @@
 """Atomic files, progress, figures."""
 
 import logging
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import atomic, read_json, write_json, write_text
+from macroscope.files import atomic, read_json, scratch_folder, write_json, write_text
+from macroscope.paths import REPOSITORY
 from macroscope.plotting import save, style
 from macroscope.progress import progress
+
+PACKAGE = str(REPOSITORY / "workflow")
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from macroscope.files import atomic
+with atomic(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def test_a_failed_write_leaves_what_was_there(tmp_path):
@@ -31,6 +46,35 @@ def test_a_folder_replaces_a_folder(tmp_path):
             folder.mkdir()
             (folder / content).write_text(content)
     assert [p.name for p in (tmp_path / "folder").iterdir()] == ["two"]
+
+
+def test_what_a_killed_process_left_is_swept(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path / "model")], check=False, env=os.environ | {"PYTHONPATH": PACKAGE}
+    )
+    assert done.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    assert (left / "model").read_text() == "half"
+    with atomic(tmp_path / "model.json") as other:  # one with a longer name touches it not
+        other.write_text("{}")
+    assert left.exists()
+    with atomic(tmp_path / "model") as temporary, atomic(tmp_path / "model"[:-1]) as shorter:
+        assert not left.exists()
+        temporary.write_text("whole")
+        shorter.write_text("x")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mode", "model", "model.json"]
+
+
+def test_a_scratch_folder_that_is_in_use_stays(tmp_path):
+    with scratch_folder(tmp_path / "model") as first, scratch_folder(tmp_path / "model") as second:
+        assert first != second
+        assert first.exists()
+
+
+def test_names_as_long_as_they_may_be(tmp_path):
+    path = tmp_path / ("\u00e4" * 120 + ".json")
+    write_json(path, 1)
+    assert read_json(path) == 1
 
 
 def test_json_has_no_infinity(tmp_path):

@@ -1,5 +1,6 @@
 """Files that are whole or absent: atomic writing, and small readers that name the file in their errors."""
 
+import glob
 import json
 import math
 import os
@@ -7,10 +8,16 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from macroscope.errors import MacroscopeError
+
+_LONGEST_NAME = 160
+"""Bytes of a file's name that its scratch folder is called by; names end at 255."""
 
 
 @contextmanager
@@ -20,9 +27,7 @@ def atomic(path: Path) -> Iterator[Path]:
     A job that is killed or fails leaves `path` as it was: no half file that a later run would trust.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    try:
+    with scratch_folder(path) as scratch:
         temporary = scratch / path.name
         yield temporary
         if not temporary.exists():
@@ -30,6 +35,26 @@ def atomic(path: Path) -> Iterator[Path]:
         if path.is_dir():
             shutil.rmtree(path)
         os.replace(temporary, path)
+
+
+@contextmanager
+def scratch_folder(path: Path) -> Iterator[Path]:
+    """Hand out a folder beside `path` for what is made on the way to it; it is removed at the end.
+
+    What a killed process has left there for the same path goes first.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    name = path.name
+    if len(os.fsencode(name)) > _LONGEST_NAME:
+        name = blake2b(os.fsencode(name), digest_size=16).hexdigest()
+    prefix = f".{name}.scratch-"
+    for left in path.parent.glob(f"{glob.escape(prefix)}*"):
+        owner = left.name.removeprefix(prefix).partition("-")[0]
+        if owner.isdigit() and not psutil.pid_exists(int(owner)):
+            shutil.rmtree(left, ignore_errors=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=path.parent))
+    try:
+        yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

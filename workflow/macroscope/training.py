@@ -13,14 +13,17 @@ import pandas as pd
 import torch
 from torch.utils.data import Dataset
 from transformers import Trainer, TrainerCallback, TrainingArguments, set_seed
-from transformers.trainer_utils import get_last_checkpoint
+from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 from transformers.utils import logging as transformers_logging
 
+from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
 
 log = logging.getLogger("macroscope")
 
 FINGERPRINT = "fingerprint.json"
+WHOLE = "whole.json"
+"""In a checkpoint: its files and their sizes in bytes, written when all of them are there."""
 _LOG_LINES = 25
 
 
@@ -51,7 +54,7 @@ class Schedule:
     batch_size
         Examples per update, over all devices and accumulation steps.
     device_batch_size
-        Examples per device and step.
+        Most examples per device and step; the largest divisor of a device's share of the batch is taken.
     learning_rate, warmup_share, weight_decay
         Of AdamW; the rate rises over the share of updates that is the warm-up, then falls linearly to 0.
     plateau
@@ -122,13 +125,14 @@ def train(
     transformers_logging.set_verbosity_error()
     set_seed(seed)
     steps = _steps(len(examples.train), schedule)  # type: ignore[arg-type]
+    at_once, accumulated = _shares(schedule)
     every = max(1, steps // (schedule.evaluations or 10))
     arguments = TrainingArguments(
         output_dir=str(checkpoints.folder),
         num_train_epochs=schedule.epochs,
-        per_device_train_batch_size=min(schedule.device_batch_size, schedule.batch_size),
+        per_device_train_batch_size=at_once,
         per_device_eval_batch_size=schedule.device_batch_size,
-        gradient_accumulation_steps=_accumulation(schedule),
+        gradient_accumulation_steps=accumulated,
         optim="adamw_torch_fused",
         learning_rate=schedule.learning_rate,
         warmup_steps=int(schedule.warmup_share * steps),
@@ -156,7 +160,7 @@ def train(
         train_dataset=examples.train,
         eval_dataset=examples.valid,
         data_collator=examples.collate,
-        callbacks=[_LogLines(steps)],
+        callbacks=[_LogLines(steps), _MarkWhole()],
     )
     trainer.pop_callback(_printer())
     with warnings.catch_warnings():
@@ -168,7 +172,7 @@ def train(
 
 def discard(checkpoints: Path) -> None:
     """Remove the checkpoints of a finished training; only the main process of several does."""
-    if int(os.environ.get("RANK", "0")) == 0:
+    if is_main_process():
         shutil.rmtree(checkpoints, ignore_errors=True)
 
 
@@ -178,9 +182,27 @@ def _printer() -> type[TrainerCallback]:
     return PrinterCallback
 
 
-def _accumulation(schedule: Schedule) -> int:
+def is_main_process() -> bool:
+    """Whether this is the first of the processes that train together, or the only one."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+def _shares(schedule: Schedule) -> tuple[int, int]:
+    """Examples per device and step, and steps per update, which together are exactly the batch.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the batch cannot be shared out among the devices.
+    """
     devices = max(1, int(os.environ.get("WORLD_SIZE", "1")))
-    return max(1, schedule.batch_size // (min(schedule.device_batch_size, schedule.batch_size) * devices))
+    share, rest = divmod(schedule.batch_size, devices)
+    if rest:
+        raise MacroscopeError(
+            f"batch_size: {schedule.batch_size} examples cannot be shared out among {devices} devices; give a multiple"
+        )
+    at_once = next(size for size in range(min(schedule.device_batch_size, share), 0, -1) if share % size == 0)
+    return at_once, share // at_once
 
 
 def _fall(schedule: Schedule) -> dict[str, Any]:
@@ -210,10 +232,32 @@ def _prepare(checkpoints: Checkpoints) -> str | None:
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_json(known, fingerprint)
-    last = get_last_checkpoint(str(folder))
+    last = _newest_whole(folder)
     if last is not None:
         log.info("resuming from %s", last)
-    return last
+    return None if last is None else str(last)
+
+
+def _newest_whole(folder: Path) -> Path | None:
+    """The newest checkpoint that was written to its end; those that a kill or a full disk broke are removed."""
+    by_step = {int(path.name.rpartition("-")[2]): path for path in folder.glob(f"{PREFIX_CHECKPOINT_DIR}-*")}
+    for _, path in sorted(by_step.items(), reverse=True):
+        if _is_whole(path):
+            return path
+        log.info("%s is not whole; it is removed, and the one before it taken", path)
+        if is_main_process():
+            shutil.rmtree(path)
+    return None
+
+
+def _is_whole(checkpoint: Path) -> bool:
+    mark = checkpoint / WHOLE
+    return mark.exists() and read_json(mark) == _sizes(checkpoint)
+
+
+def _sizes(checkpoint: Path) -> dict[str, int]:
+    files = (path for path in sorted(checkpoint.rglob("*")) if path.is_file() and path.name != WHOLE)
+    return {str(path.relative_to(checkpoint)): path.stat().st_size for path in files}
 
 
 def _history(entries: list[dict[str, Any]]) -> pd.DataFrame:
@@ -223,6 +267,16 @@ def _history(entries: list[dict[str, Any]]) -> pd.DataFrame:
         if "loss" in e or "eval_loss" in e
     ]
     return pd.DataFrame(rows, columns=["step", "epoch", "train_loss", "valid_loss"]).astype(float)
+
+
+class _MarkWhole(TrainerCallback):
+    """Mark a checkpoint whose files are all there: one without the mark was broken off."""
+
+    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Note the files and their sizes."""
+        if state.is_world_process_zero:
+            checkpoint = Path(args.output_dir) / f"{PREFIX_CHECKPOINT_DIR}-{state.global_step}"
+            write_json(checkpoint / WHOLE, _sizes(checkpoint))
 
 
 class _LogLines(TrainerCallback):

@@ -48,6 +48,7 @@ rule draw_figures:
         "logs/{run}/draw_figures.tsv"
     conda:
         "../../envs/core.yaml"
+    threads: 4
     resources:
         mem_mb=4000,
         runtime=60,
@@ -57,7 +58,7 @@ rule draw_figures:
     shell:
         """
         python -m macroscope --log {log:q} {params.code} reporting figures --config {params.config:q} \
-            --tables {input.tables:q} --output {output:q}
+            --tables {input.tables:q} --output {output:q} --processes {threads}
         """
 
 

@@ -20,11 +20,16 @@ def tables(config: Config, output: Annotated[Path, typer.Option(help="Folder to 
 
 
 @app.command()
-def figures(config: Config, tables: Tables, output: Annotated[Path, typer.Option(help="Folder to write.")]) -> None:
+def figures(
+    config: Config,
+    tables: Tables,
+    output: Annotated[Path, typer.Option(help="Folder to write.")],
+    processes: Annotated[int, typer.Option(min=1, help="Figures that are drawn at the same time.")] = 1,
+) -> None:
     """Draw all figures, as SVG and PDF."""
     from macroscope.reporting.figures import draw_figures
 
-    draw_figures(config, tables, output)
+    draw_figures(config, tables, output, processes)
 
 
 @app.command()

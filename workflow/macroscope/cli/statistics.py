@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.resampling import Confidence, Permutations, Resamples, Seed, resampling_of
+from macroscope.tables import write_csv
 
 app = typer.Typer(help="T(x) -> numbers with their uncertainty.", no_args_is_help=True)
 
@@ -67,7 +68,7 @@ def run_tests(
     )
     if output is not None:
         with atomic(output) as temporary:
-            table.to_csv(temporary, index=False)
+            write_csv(table, temporary)
     shown = table.drop(columns=["seed", "signature"])
     typer.echo(shown.to_string(index=False, float_format="{:.4g}".format, na_rep="–"))
 
@@ -115,7 +116,7 @@ def correlate(
     )
     if output is not None:
         with atomic(output) as temporary:
-            table.to_csv(temporary, index=False)
+            write_csv(table, temporary)
     shown = table.drop(columns=["corpus", "table", "seed", "signature", "spearman_abs", "pearson_abs"])
     typer.echo(shown.dropna(axis=1, how="all").to_string(index=False, float_format="{:.3g}".format, na_rep="–"))
 

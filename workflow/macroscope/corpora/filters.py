@@ -12,7 +12,7 @@ from macroscope.corpora.counting import keep
 from macroscope.corpora.options import Filters, RareTitles, Split
 from macroscope.corpora.titles import normalise_title
 from macroscope.corpora.tokens import CountTokens
-from macroscope.documents import SPLITS, Count, Document, Section
+from macroscope.documents import SPLITS, Count, Document, Section, UniqueIds
 
 _DOCUMENTS_PER_BATCH = 256
 
@@ -40,6 +40,8 @@ class DocumentFilters:
         Of the section titles; the titles in `drop_sections` are brought to the same standard form.
     count_tokens
         See `macroscope.corpora.tokens.token_counter`.
+    own_ids
+        Whether ids are the user's: two texts with one id are then an error, and not one text that upstream has twice.
 
     Attributes
     ----------
@@ -47,7 +49,7 @@ class DocumentFilters:
         One a filter, in order; they grow while `apply` is consumed.
     """
 
-    def __init__(self, options: Filters, language: str, count_tokens: CountTokens) -> None:
+    def __init__(self, options: Filters, language: str, count_tokens: CountTokens, own_ids: bool = False) -> None:
         self._options, self._count_tokens = options, count_tokens
         self._boilerplate = {normalise_title(title, language) for title in options.drop_sections}
         self._dropped_sections = Count("section of boilerplate", 0, 0, "sections", "filters.drop_sections")
@@ -58,6 +60,7 @@ class DocumentFilters:
         self._long = Count(
             f"a section longer than {options.max_section_tokens} tokens", 0, 0, option="filters.max_section_tokens"
         )
+        self._own_ids = own_ids
         self._duplicates = Count("document id that occurred before", 0, 0)
         self.counts = [self._dropped_sections, self._few, self._short, self._long, self._duplicates]
         if options.max_section_tokens is None:
@@ -96,10 +99,9 @@ class DocumentFilters:
                 yield document, lengths
 
     def _unique(self, documents: Iterable[Measured]) -> Iterator[Measured]:
-        seen: set[str] = set()
+        unique = UniqueIds(self._own_ids)
         for document, lengths in documents:
-            if keep(self._duplicates, document.id not in seen):
-                seen.add(document.id)
+            if keep(self._duplicates, unique.is_new(document, "its files")):
                 yield document, lengths
 
 

@@ -97,6 +97,9 @@ class Corpus(Options):
 
     not_extracted: ClassVar[frozenset[str]] = frozenset({"unit", "filters"})
 
+    own_ids: ClassVar[bool] = False
+    """Whether the documents' ids are the user's, who can mend them."""
+
     language: str = Field("en", description="ISO 639-1 code; section titles are lemmatised in this language.")
     unit: Literal["document", "line"] = Field(
         "document", description="What one document is; line: every line of text by itself, untitled (meister2021)."

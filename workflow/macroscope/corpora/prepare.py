@@ -1,7 +1,6 @@
 """From the extracted parts of a corpus to its documents: titles, filters, tables (deng2022, Appendix E)."""
 
 import logging
-import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from macroscope.corpora.summary import Summary, write_filters
 from macroscope.corpora.tokens import token_counter
 from macroscope.documents import Count, Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.files import scratch_folder
 from macroscope.progress import progress
 
 log = logging.getLogger("macroscope")
@@ -70,14 +70,14 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
         Where no document, or no training document, is left: says which filter dropped the most, and what to loosen.
     """
     provenance = _provenance(corpus, options, parts)
-    filters = DocumentFilters(options.filters, options.language, token_counter(options.filters.length_tokenizer))
+    count_tokens = token_counter(options.filters.length_tokenizer)
+    filters = DocumentFilters(options.filters, options.language, count_tokens, options.own_ids)
     provenance.counts += filters.counts
     labels = FrequentLabels(options.filters.min_per_label)
     subset = Subset(options.filters.max_documents, options.filters.max_per_split)
     lengths, summary = array("i"), Summary()
-    outputs.documents.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".prepare.", dir=outputs.documents.parent) as folder:
-        passed = Path(folder) / "passed.parquet"
+    with scratch_folder(outputs.documents) as folder:
+        passed = folder / "passed.parquet"
         extracted: Iterable[Document] = chain.from_iterable(read_documents(part) for part in parts)
         if options.unit == "line":
             extracted = each_line(extracted)

@@ -1,14 +1,16 @@
 """Tables about a prepared corpus: what was dropped, Table 11 of deng2022 in kind, and the section types."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from macroscope.corpora.filters import titles_of
 from macroscope.documents import SPLITS, Count, Document
 from macroscope.files import atomic
+from macroscope.tables import write_csv
 
 
 def median(histogram: Counter[int]) -> float | None:
@@ -82,7 +84,6 @@ def write_filters(path: Path, counts: Iterable[Count]) -> None:
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a CSV table, atomically; None becomes an empty field."""
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+    with atomic(path) as temporary:
+        # Of objects: a missing number would make floats of whole ones.
+        write_csv(pd.DataFrame(list(rows), columns=list(header), dtype=object), temporary)

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from macroscope.config.options import CONTROL
+from macroscope.tables import read_csv
 
 MOST_SYSTEMS = 12
 """Systems of which tables show texts, words or clusters; the evidence has them all."""
@@ -80,7 +81,7 @@ class Findings:
             Of `pandas.read_csv`.
         """
         for system in [*([CONTROL] if control else []), *self.candidates[:most]]:
-            yield system, pd.read_csv(self.evidence(system, name), **options)
+            yield system, read_csv(self.evidence(system, name), **options)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Figures of a run: the headline with its intervals, perplexity against latent perplexity, training curves."""
 
+from functools import partial
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -9,8 +10,10 @@ from matplotlib.figure import Figure
 from macroscope.colours import BLUE, GREEN, GREY, PURPLE, VERMILION
 from macroscope.config.options import CONTROL
 from macroscope.critics import critic_named
+from macroscope.critics.findings import Findings
 from macroscope.files import atomic
 from macroscope.plotting import save, style
+from macroscope.processes import Task, run_tasks
 from macroscope.reporting.headline import latent_measure, read_headline
 from macroscope.reporting.human import correlations_of, judged_by_people, only, quality_measures, read_correlations
 from macroscope.reporting.human_figure import human_figure
@@ -18,39 +21,54 @@ from macroscope.reporting.probabilities import probability_figure
 from macroscope.reporting.results import Results, overview
 from macroscope.reporting.tables import read_statistics
 from macroscope.systems import kinds
+from macroscope.tables import read_csv
 
 WIDE_RANGE = 10
 """A figure whose values differ by more than this factor has a logarithmic axis."""
 
 
-def draw_figures(config: Path, tables: Path, output: Path) -> None:
-    """Draw all figures of a run into the folder `output`, as SVG and PDF."""
+def draw_figures(config: Path, tables: Path, output: Path, processes: int = 1) -> None:
+    """Draw all figures of a run into the folder `output`, as SVG and PDF, in as many processes at the same time."""
     results = Results(config)
     headline, statistics = read_headline(tables), read_statistics(tables)
     truth = _read_truth(tables)
     with atomic(output) as folder:
         folder.mkdir()
-        for findings in results.findings(statistics, folder):
-            overview(findings)
-            critic, corpus = findings.critic, findings.corpus
-            if not (findings.systems and critic_named(critic).data.scores):
-                continue
-            rows = headline[headline["corpus"] == corpus]
-            if rows[f"{critic}_{latent_measure(critic).name}"].isna().all():  # not usable, as the headline says
-                continue
-            known = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
-            figure = latent_figure(rows, critic, corpus, known, 100 * results.plan.config.statistics.confidence)
-            save(figure, folder / f"latent_{critic}_{corpus}")
-            if rows["word_ppl"].notna().any():
-                save(perplexity_figure(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
+        tasks: list[Task] = [
+            partial(_draw_critic, results, findings, headline, truth)
+            for findings in results.findings(statistics, folder)
+        ]
         if (tables / "probability_correlations.csv").exists():
-            table = pd.read_csv(tables / "probability_correlations.csv")
-            for corpus in table["corpus"].unique():
-                save(probability_figure(table, corpus), folder / f"probabilities_{corpus}")
-        for corpus, system in results.trained_models():
-            log = results.training_log(corpus, system)
-            save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
-        _draw_correlations(results, statistics, read_correlations(tables), folder)
+            table = read_csv(tables / "probability_correlations.csv")
+            tasks += [partial(_draw_probabilities, table, corpus, folder) for corpus in table["corpus"].unique()]
+        tasks += [partial(_draw_training, results, *trained, folder) for trained in results.trained_models()]
+        tasks.append(partial(_draw_correlations, results, statistics, read_correlations(tables), folder))
+        run_tasks(tasks, processes)
+
+
+def _draw_critic(results: Results, findings: Findings, headline: pd.DataFrame, truth: pd.DataFrame) -> None:
+    """Draw the figures of a critic on a corpus: its own, and those that all critics with scores have."""
+    overview(findings)
+    critic, corpus, folder = findings.critic, findings.corpus, findings.figures
+    if not (findings.systems and critic_named(critic).data.scores):
+        return
+    rows = headline[headline["corpus"] == corpus]
+    if rows[f"{critic}_{latent_measure(critic).name}"].isna().all():  # not usable, as the headline says
+        return
+    known = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
+    figure = latent_figure(rows, critic, corpus, known, 100 * results.plan.config.statistics.confidence)
+    save(figure, folder / f"latent_{critic}_{corpus}")
+    if rows["word_ppl"].notna().any():
+        save(perplexity_figure(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
+
+
+def _draw_probabilities(table: pd.DataFrame, corpus: str, folder: Path) -> None:
+    save(probability_figure(table, corpus), folder / f"probabilities_{corpus}")
+
+
+def _draw_training(results: Results, corpus: str, system: str, folder: Path) -> None:
+    log = results.training_log(corpus, system)
+    save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
 
 
 def _draw_correlations(results: Results, statistics: pd.DataFrame, correlations: pd.DataFrame, folder: Path) -> None:
@@ -172,4 +190,4 @@ def _row_label(row: pd.Series) -> str:
 
 def _read_truth(tables: Path) -> pd.DataFrame:
     path = tables / "known_truth.csv"
-    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["corpus", "critic", "system", "truth"])
+    return read_csv(path) if path.exists() else pd.DataFrame(columns=["corpus", "critic", "system", "truth"])

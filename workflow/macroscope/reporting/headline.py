@@ -14,6 +14,7 @@ from macroscope.critics.findings import ReportItem
 from macroscope.reporting.formats import estimate, format_number, format_p_value, value_of, with_interval
 from macroscope.reporting.results import Results, rows_of
 from macroscope.statistics.tidy import SIGNIFICANT, partners_in
+from macroscope.tables import read_csv
 
 Chapter = tuple[str, str]
 """(critic, corpus)"""
@@ -120,7 +121,7 @@ def _by_prior(indexed: pd.DataFrame, key: tuple[str, str, str], certainty: str) 
 
 def read_headline(tables: Path) -> pd.DataFrame:
     """Read the headline from the folder of the tables."""
-    return pd.read_csv(tables / "headline.csv").fillna({"setting": "", "base": "", "decoding": ""})
+    return read_csv(tables / "headline.csv").fillna({"setting": "", "base": "", "decoding": ""})
 
 
 def display_headline(headline: pd.DataFrame) -> pd.DataFrame:

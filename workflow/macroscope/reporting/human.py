@@ -15,6 +15,7 @@ from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import Judgements, read_judgements, short_name
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import SIGNIFICANT
+from macroscope.tables import read_csv
 
 FILE = "human_correlations.csv"
 
@@ -94,7 +95,7 @@ def read_correlations(tables: Path) -> pd.DataFrame:
     if not path.exists():
         return pd.DataFrame(columns=list(COLUMNS))
     texts = dict.fromkeys(("corpus", "table", "question", "critic", "statistic", "signature", "reason"), str)
-    return pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=[""]).fillna(dict.fromkeys(texts, ""))
+    return read_csv(path, dtype=texts, keep_default_na=False, na_values=[""]).fillna(dict.fromkeys(texts, ""))
 
 
 def correlations_of(correlations: pd.DataFrame, judged: HumanScores) -> pd.DataFrame:

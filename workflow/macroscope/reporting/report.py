@@ -30,6 +30,7 @@ from macroscope.reporting.human import (
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.tables import display_known_truth, read_statistics
 from macroscope.reporting.times import times_by_rule
+from macroscope.tables import read_csv
 
 TEMPLATE = CAPTIONS / "report.html.jinja"
 LONG_TEXT = 80
@@ -281,14 +282,12 @@ def _times(logs: Path | None, captions: Captions) -> Shown | None:
 
 
 def _table(name: str, title: str, path: Path, captions: Captions) -> Shown:
-    return Shown(
-        name, title, captions.html(name), html_table(pd.read_csv(path, keep_default_na=False, na_values=["nan"]))
-    )
+    return Shown(name, title, captions.html(name), html_table(read_csv(path, keep_default_na=False, na_values=["nan"])))
 
 
 def _known_truth(tables: Path, captions: Captions) -> Shown | None:
     path = tables / "known_truth.csv"
     if not path.exists():
         return None
-    table = html_table(display_known_truth(pd.read_csv(path)))
+    table = html_table(display_known_truth(read_csv(path)))
     return Shown("known_truth", "Estimated against known truth", captions.html("known_truth"), table)

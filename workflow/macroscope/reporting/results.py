@@ -13,6 +13,7 @@ from macroscope.documents import Provenance, read_provenance
 from macroscope.files import read_json
 from macroscope.plan import Plan
 from macroscope.reporting.formats import estimate
+from macroscope.tables import read_csv
 
 
 class Results:
@@ -30,7 +31,7 @@ class Results:
 
     def statistics(self) -> pd.DataFrame:
         """All tidy statistics: critics in the order of the config, then perplexities."""
-        tables = [pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in self.plan.reporting.statistics()]
+        tables = [read_csv(path, keep_default_na=False, na_values=[""]) for path in self.plan.reporting.statistics()]
         return pd.concat(tables, ignore_index=True)
 
     def corpora(self) -> list[str]:
@@ -56,7 +57,7 @@ class Results:
     def corpus_table(self, name: str) -> pd.DataFrame:
         """A table (filters, summary) of all corpora, one below the other, with a column `corpus`."""
         frames = [
-            pd.read_csv(self.folder / "corpora" / corpus / f"{name}.csv").assign(corpus=corpus)
+            read_csv(self.folder / "corpora" / corpus / f"{name}.csv").assign(corpus=corpus)
             for corpus in self.corpora()
         ]
         table = pd.concat(frames, ignore_index=True)
@@ -78,7 +79,7 @@ class Results:
 
     def training_log(self, corpus: str, system: str) -> pd.DataFrame:
         """Losses of a language model's training (nats a token) by step."""
-        return pd.read_csv(self.folder / "systems" / corpus / system / "model" / "training_log.csv")
+        return read_csv(self.folder / "systems" / corpus / system / "model" / "training_log.csv")
 
     def findings(self, statistics: pd.DataFrame, figures: Path) -> Iterator[Findings]:
         """What every critic found on every corpus.

@@ -21,6 +21,7 @@ from macroscope.reporting.human import (
 from macroscope.reporting.latex import to_latex
 from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items
+from macroscope.tables import read_csv, write_csv
 
 
 def write_tables(config: Path, output: Path) -> None:
@@ -55,9 +56,9 @@ def write_tables(config: Path, output: Path) -> None:
     }
     with atomic(output) as folder:
         folder.mkdir()
-        statistics.to_csv(folder / "statistics.csv", index=False)
+        write_csv(statistics, folder / "statistics.csv")
         headline = headline_table(results, statistics, unusable_chapters(items))
-        headline.to_csv(folder / "headline.csv", index=False)
+        write_csv(headline, folder / "headline.csv")
         (folder / "headline.tex").write_text(to_latex(display_headline(headline)), encoding="utf-8")
         warnings = [
             (critic, corpus, item.title, item.warning)
@@ -66,23 +67,23 @@ def write_tables(config: Path, output: Path) -> None:
             if item.warning
         ]
         columns = ["critic", "corpus", "title", "warning"]
-        pd.DataFrame(warnings, columns=columns).to_csv(folder / "warnings.csv", index=False)
+        write_csv(pd.DataFrame(warnings, columns=columns), folder / "warnings.csv")
         truth = known_truth_table(results, statistics)
         if len(truth):
-            truth.to_csv(folder / "known_truth.csv", index=False)
+            write_csv(truth, folder / "known_truth.csv")
         models = models_table(results, headline)
         if len(models):
-            models.to_csv(folder / "models.csv", index=False)
+            write_csv(models, folder / "models.csv")
         probabilities = probability_table(results)
         if len(probabilities):
-            probabilities.to_csv(folder / "probability_correlations.csv", index=False)
-        results.corpus_table("summary").to_csv(folder / "corpora.csv", index=False)
-        dropped_table(results).to_csv(folder / "dropped.csv", index=False)
+            write_csv(probabilities, folder / "probability_correlations.csv")
+        write_csv(results.corpus_table("summary"), folder / "corpora.csv")
+        write_csv(dropped_table(results), folder / "dropped.csv")
         for (critic, corpus), contributed in items.items():
             for item in contributed:
                 if item.table is not None and item.shown is not None:
                     stem = f"{critic}_{corpus}_{item.name}"
-                    item.table.to_csv(folder / f"{stem}.csv", index=False)
+                    write_csv(item.table, folder / f"{stem}.csv")
                     (folder / f"{stem}.tex").write_text(to_latex(item.shown), encoding="utf-8")
         _write_correlations(results, statistics, folder)
 
@@ -92,7 +93,7 @@ def _write_correlations(results: Results, statistics: pd.DataFrame, folder: Path
     correlations = correlations_table(results, statistics)
     if correlations.empty:
         return
-    correlations.to_csv(folder / FILE, index=False)
+    write_csv(correlations, folder / FILE)
     measures = quality_measures(statistics)
     for judged in judged_by_people(results):
         shown = display_correlations(only(correlations_of(correlations, judged), measures))
@@ -102,12 +103,12 @@ def _write_correlations(results: Results, statistics: pd.DataFrame, folder: Path
 
 def read_warnings(tables: Path) -> pd.DataFrame:
     """Warnings of the run's critics, from the folder of the tables."""
-    return pd.read_csv(tables / "warnings.csv")
+    return read_csv(tables / "warnings.csv")
 
 
 def read_statistics(tables: Path) -> pd.DataFrame:
     """All numbers of the run, with p_adjusted, from the folder of the tables."""
-    return pd.read_csv(tables / "statistics.csv", keep_default_na=False, na_values=[""])
+    return read_csv(tables / "statistics.csv", keep_default_na=False, na_values=[""])
 
 
 def models_table(results: Results, headline: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from macroscope import __version__
 from macroscope.files import atomic
 from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.proportions import wilson_interval
+from macroscope.tables import write_csv
 
 if TYPE_CHECKING:
     from macroscope.statistics.latent import Resampling
@@ -144,4 +145,4 @@ def write_statistics(
     table = table.assign(**fixed, **{name: value for name, value in default.items() if name not in table})
     table["reason"] = table["reason"].fillna("")
     with atomic(output) as temporary:
-        table[list(COLUMNS)].to_csv(temporary, index=False)
+        write_csv(table[list(COLUMNS)], temporary)

@@ -3,12 +3,14 @@
 import csv
 import gzip
 import json
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from macroscope.corpora.files.reading import read_user_documents
+from macroscope.corpora.files.options import FilesCorpus
+from macroscope.corpora.files.reading import read_files, read_user_documents
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
 
@@ -22,7 +24,7 @@ EXPECTED = [
     ("a", [("Lead", "One."), ("End", "Two.")]),
     ("b", [("Lead", "One."), ("End", "Two.")]),
     ("c", [("abstract", "Opening words."), ("First", "One.\nMore."), ("Second", "Two.")]),
-    ("mine-4", [(None, "One block."), (None, "Another block.")]),
+    ("4", [(None, "One block."), (None, "Another block.")]),
 ]
 
 
@@ -44,7 +46,7 @@ def test_json(tmp_path, name):
         path.write_bytes(gzip.compress(lines.encode()))
     else:
         path.write_text(lines)
-    assert shape(read(path)) == EXPECTED
+    assert shape(read(path)) == [*EXPECTED[:3], (f"{name}-4", EXPECTED[3][1])]
 
 
 def test_parquet(tmp_path):
@@ -67,8 +69,8 @@ def test_folder_of_texts(tmp_path):
     (tmp_path / "a.md").write_text("# The title\n\n## First\n\nOne.\n\n## Second\n\nTwo.")
     documents = read(tmp_path)
     assert shape(documents) == [
-        ("a", [("First", "One."), ("Second", "Two.")]),
-        ("b", [("First", "One.\nDeeper\nMore."), ("Second", "Two.")]),
+        ("a.md", [("First", "One."), ("Second", "Two.")]),
+        ("b.txt", [("First", "One.\nDeeper\nMore."), ("Second", "Two.")]),
     ]
     assert documents[0].title == "The title"
 
@@ -114,15 +116,51 @@ def test_malformed_records(tmp_path, record, message):
 
 
 def test_what_is_dropped_is_counted(tmp_path):
-    records = [{"id": "a", "sections": ["x", " "]}, {"id": "b", "text": "  "}, {"id": "a", "text": "y"}]
+    records = [{"id": "a", "sections": ["x", " "]}, {"id": "b", "text": "  "}, {"id": "a", "text": "x"}]
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, records)))
     provenance = Provenance("test")
     assert [d.id for d in read(tmp_path / "mine.jsonl", provenance=provenance)] == ["a"]
     assert {c.filter: c.dropped for c in provenance.counts} == {
         "section without text": 1,
         "document without text": 1,
-        "document id that occurred before": 1,
+        "the same document again (id and text)": 1,
     }
+
+
+def test_two_texts_with_one_id_are_named(tmp_path):
+    (tmp_path / "mine.jsonl").write_text('{"id": 7, "text": "x"}\n{"id": "7", "text": "y"}\n')
+    with pytest.raises(MacroscopeError, match=r"mine\.jsonl, line 2: an earlier document with another text has the id"):
+        read(tmp_path / "mine.jsonl")
+
+
+NAMES = ("2024.01.12 essay.txt", "2024.01.13 essay.txt", "Dr. Smith.txt", "Dr. Jones.txt", "Dr. Jones.md", "x/1.txt")
+
+
+def test_every_file_has_an_id_of_its_own(tmp_path):
+    for name in (*NAMES, "y/1.txt", "y/z/1.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text(f"This is {name}.")
+    assert {d.id for d in read(tmp_path)} == {*NAMES, "y/1.txt", "y/z/1.txt"}
+    assert [d.id for d in read(tmp_path / "Dr. Smith.txt")] == ["Dr. Smith.txt"]
+    assert [d.id for d in read(tmp_path / "x", tmp_path / "y")] == ["x/1.txt", "y/1.txt", "y/z/1.txt"]
+
+
+def test_files_of_one_name_in_two_folders(tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "data.jsonl").write_text("".join(f'{{"text": "{folder} {n}"}}\n' for n in range(3)))
+    paths = [tmp_path / folder / "data.jsonl" for folder in "ab"]
+    ids = [f"{folder}/data.jsonl-{n}" for folder in "ab" for n in (1, 2, 3)]
+    assert [d.id for d in read(*paths)] == ids
+    # A job reads one of them, and knows the others' names.
+    options = FilesCorpus(source="files", files=[str(path) for path in paths])
+    assert [d.id for path in paths for d in read_files(options, path, Provenance("test"))] == ids
+
+
+def test_a_file_name_that_is_no_text(tmp_path):
+    with open(os.fsencode(tmp_path) + b"/caf\xe9.txt", "wb") as stream:
+        stream.write(b"One.")
+    assert [d.id for d in read(tmp_path)] == [r"caf\udce9.txt"]
 
 
 def test_unknown_format(tmp_path):

@@ -57,6 +57,16 @@ class Kill(TrainerCallback):
 
 def test_killed_training_ends_with_the_same_weights(corpus, tmp_path, monkeypatch):
     whole = train(corpus, tmp_path / "whole")
+    assert cut_off(corpus, tmp_path / "cut", monkeypatch)
+    assert not (tmp_path / "cut").exists()
+    resumed = train(corpus, tmp_path / "cut")
+    for a, b in zip(whole.parameters(), resumed.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+    assert not (tmp_path / "cut-ck").exists()
+
+
+def cut_off(corpus, output, monkeypatch):
+    """Train until the process ends after the second checkpoint."""
     original = training.Trainer
 
     def dying(*arguments, **options):
@@ -65,13 +75,65 @@ def test_killed_training_ends_with_the_same_weights(corpus, tmp_path, monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(training, "Trainer", dying)
         with pytest.raises(KeyboardInterrupt):
-            train(corpus, tmp_path / "cut")
-    assert not (tmp_path / "cut").exists()
-    assert list((tmp_path / "cut-ck").glob("checkpoint-*"))
-    resumed = train(corpus, tmp_path / "cut")
+            train(corpus, output)
+    folder = output.with_name(f"{output.name}-ck")
+    return sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.partition("-")[2]))
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+BREAKS = {
+    "a file is cut": lambda checkpoint: cut(checkpoint / "optimizer.pt"),
+    "a file is missing": lambda checkpoint: (checkpoint / "trainer_state.json").unlink(),
+    "killed before the end": lambda checkpoint: (checkpoint / training.WHOLE).unlink(),
+}
+
+
+@pytest.mark.parametrize("broken", BREAKS)
+def test_a_broken_checkpoint_gives_way_to_the_one_before(broken, corpus, tmp_path, monkeypatch, caplog):
+    whole = train(corpus, tmp_path / "whole")
+    before, newest = cut_off(corpus, tmp_path / "cut", monkeypatch)
+    BREAKS[broken](newest)
+    with caplog.at_level("INFO", logger="macroscope"):
+        resumed = train(corpus, tmp_path / "cut")
+    assert f"{newest} is not whole" in caplog.text
+    assert f"resuming from {before}" in caplog.text
     for a, b in zip(whole.parameters(), resumed.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
-    assert not (tmp_path / "cut-ck").exists()
+
+
+def test_without_a_whole_checkpoint_training_begins_anew(corpus, tmp_path, monkeypatch):
+    whole = train(corpus, tmp_path / "whole")
+    for checkpoint in cut_off(corpus, tmp_path / "cut", monkeypatch):
+        cut(checkpoint / "model.safetensors")
+    again = train(corpus, tmp_path / "cut")
+    for a, b in zip(whole.parameters(), again.parameters(), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize(
+    ("batch", "device", "devices", "expected"),
+    [
+        (15, 8, 1, (5, 3)),
+        (16, 8, 1, (8, 2)),
+        (8, 16, 1, (8, 1)),
+        (17, 8, 1, (1, 17)),
+        (24, 8, 2, (6, 2)),
+        (6, 4, 3, (2, 1)),
+    ],
+)
+def test_a_batch_is_as_large_as_it_was_asked_for(batch, device, devices, expected, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", str(devices))
+    assert training._shares(training.Schedule(1, batch, device, 0.1)) == expected
+    assert expected[0] * expected[1] * devices == batch
+
+
+def test_a_batch_that_cannot_be_shared_out(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    with pytest.raises(MacroscopeError, match="batch_size: 10 examples cannot be shared out among 4 devices"):
+        training._shares(training.Schedule(1, 10, 8, 0.1))
 
 
 def test_the_kept_model_is_the_one_of_the_lowest_validation_loss(corpus, tmp_path):

@@ -16,6 +16,8 @@ ONE_SECTION = Field(
 class FilesCorpus(Corpus):
     """The user's own documents: JSON Lines, Parquet, CSV, or a folder of text files."""
 
+    own_ids = True
+
     source: Literal["files"]
     files: list[str] = Field(min_length=1, description="Files or folders, each one part.")
     one_section: bool = ONE_SECTION

@@ -7,9 +7,9 @@ data) or `text`, which is split at its headings or blank lines; `id`, `title`, `
 
 import csv
 import json
+import os
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from macroscope.corpora.files.options import FilesCorpus
 from macroscope.corpora.lines import numbered_records
 from macroscope.corpora.splits import split_of
 from macroscope.corpora.texts import tidy
-from macroscope.documents import SPLITS, Count, Document, Provenance, Section
+from macroscope.documents import SPLITS, Count, Document, Provenance, Section, UniqueIds
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 
@@ -32,7 +32,7 @@ _PARQUET_ROWS = 256
 
 @dataclass(frozen=True)
 class _Record:
-    """A record and where it stands: `number` counts lines or rows from 1; `stem` and `number` make its default id."""
+    """A record and where it stands; lines, rows and items count from 1."""
 
     fields: dict[str, Any]
     where: str
@@ -43,17 +43,23 @@ class _Record:
 class _Counts:
     empty_sections: Count = field(default_factory=lambda: Count("section without text", 0, 0, "sections"))
     without_text: Count = field(default_factory=lambda: Count("document without text", 0, 0))
-    duplicates: Count = field(default_factory=lambda: Count("document id that occurred before", 0, 0))
+    duplicates: Count = field(default_factory=lambda: Count("the same document again (id and text)", 0, 0))
 
 
 def read_files(options: FilesCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
     """Stream the documents of one file or folder, as the source `files`; see `read_user_documents`."""
     provenance.source.update(file=path.name)
-    return read_user_documents([path], provenance, options.valid_share, options.test_share, options.one_section)
+    names = names_of(map(Path, options.files))
+    return read_user_documents([path], provenance, options.valid_share, options.test_share, options.one_section, names)
 
 
 def read_user_documents(
-    paths: Sequence[Path], provenance: Provenance, valid_share: float, test_share: float, one_section: bool = False
+    paths: Sequence[Path],
+    provenance: Provenance,
+    valid_share: float,
+    test_share: float,
+    one_section: bool = False,
+    names: "NameOf | None" = None,
 ) -> Iterator[Document]:
     """Stream documents from files or folders, in the order given, folders by name.
 
@@ -62,35 +68,54 @@ def read_user_documents(
     paths
         At least one.
     provenance
-        Receives the counts: sections without text, documents without text, ids that occurred before (the first
-        document keeps its id).
+        Receives the counts: sections without text, documents without text, documents that occur again.
     valid_share, test_share
         For documents without a `split` of their own; see `macroscope.corpora.splits.split_of`.
     one_section
         A plain `text` is one section without a title; otherwise it is cut at its headings or blank lines.
+    names
+        Names of files, from which documents without an `id` have one; default: `names_of(paths)`. For a reader of
+        some of several files, those of all.
 
     Raises
     ------
     MacroscopeError
-        Where a file has another format, is unreadable, or a record is malformed; with file and line.
+        Where a file has another format, is unreadable, a record is malformed, or two documents have one id; with file
+        and line.
     """
     counts = _Counts()
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
-    seen: set[str] = set()
-    for record in _records(paths):
+    unique = UniqueIds()
+    for record in _records(paths, names or names_of(paths)):
         document = _document(record, counts, valid_share, test_share, one_section)
-        if document is not None and keep(counts.duplicates, document.id not in seen):
-            seen.add(document.id)
+        if document is not None and keep(counts.duplicates, unique.is_new(document, record.where)):
             yield document
 
 
-def _records(paths: Sequence[Path]) -> Iterator[_Record]:
-    files = [file for path in paths for file in _files(path)]
-    stems = Counter(_stem(file) for file in files)
-    for file in files:
-        # Files of one name in several folders keep their folder's name in the ids.
-        stem = _stem(file) if stems[_stem(file)] == 1 else f"{file.parent.name}-{_stem(file)}"
-        yield from _file_records(file, stem)
+NameOf = Callable[[Path], str]
+"""File -> the name that its documents' ids begin with."""
+
+
+def names_of(paths: Iterable[Path]) -> NameOf:
+    """Make names for the files of some files and folders: their paths below what all of these have in common.
+
+    A file alone is called by its name, one of a folder by its path in it. No two files have one name.
+    """
+    folders = [os.path.abspath(path if path.is_dir() else path.parent) for path in paths]
+    common = os.path.commonpath(folders)
+
+    def name(file: Path) -> str:
+        below = os.path.relpath(os.path.abspath(file), common)
+        # A file name may be no text; an id is.
+        return below.replace(os.sep, "/").encode("utf-8", "backslashreplace").decode()
+
+    return name
+
+
+def _records(paths: Sequence[Path], names: NameOf) -> Iterator[_Record]:
+    for path in paths:
+        for file in _files(path):
+            yield from _file_records(file, names(file))
 
 
 def _files(path: Path) -> list[Path]:
@@ -104,15 +129,11 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _stem(file: Path) -> str:
-    return file.name.split(".")[0] or file.name
-
-
-def _file_records(file: Path, stem: str) -> Iterator[_Record]:
+def _file_records(file: Path, called: str) -> Iterator[_Record]:
     name = file.name.lower()
     if name.endswith(_TEXT_SUFFIXES):
         # A whole file is one document: its name is its id, as it stands.
-        yield _Record({"text": _read_text(file)}, str(file), stem)
+        yield _Record({"text": _read_text(file)}, str(file), called)
         return
     if name.endswith(".json") and _is_json_list(file):
         rows, unit = _json_list(file), "item"
@@ -125,7 +146,7 @@ def _file_records(file: Path, stem: str) -> Iterator[_Record]:
     else:
         raise MacroscopeError(f"{file}: this format is not known; give {_FORMATS}")
     for number, fields in rows:
-        yield _Record(fields, f"{file}, {unit} {number}", f"{stem}-{number}")
+        yield _Record(fields, f"{file}, {unit} {number}", f"{called}-{number}")
 
 
 def _read_text(file: Path) -> str:

@@ -17,6 +17,7 @@ from macroscope.corpora.simulated.options import HsmmSizes, SimulatedCorpus
 from macroscope.corpora.simulated.texts import write_texts
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.files import read_json, write_json
+from macroscope.tables import write_csv
 
 NAME = "simhsmm"
 ORDERS = ("process", "shuffled", "independent")
@@ -190,7 +191,7 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     table = pd.DataFrame(
         {"subsequence": process.subsequences, "state": process.states, "probability": process.emissions}
     )
-    table.to_csv(truth / "subsequences.csv", index=False)
+    write_csv(table, truth / "subsequences.csv")
     documents = write_texts(raw, simulate_texts(process, "process", options.documents, seed), options, seed)
     write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
     states = [process.states[some].tolist() for some in simulate_segments(process, "process", options.documents, seed)]

@@ -10,6 +10,7 @@ from macroscope.critics.clusters.comparison import Comparison
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.files import atomic
 from macroscope.statistics.divergences import Frontier, contributions, smoothed
+from macroscope.tables import write_csv
 
 SIDES = ("reference", "candidate")
 CLUSTERS_SHOWN = 10
@@ -28,8 +29,8 @@ def write_evidence(output: Path, found: Comparison, curve: pd.DataFrame, options
     with atomic(output) as folder:
         folder.mkdir(parents=True)
         texts_table(found).to_parquet(folder / "texts.parquet", index=False)
-        contributing_clusters(found, options).to_csv(folder / "contributions.csv", index=False)
-        curve.to_csv(folder / "by_clusters.csv", index=False)
+        write_csv(contributing_clusters(found, options), folder / "contributions.csv")
+        write_csv(curve, folder / "by_clusters.csv")
 
 
 def texts_table(found: Comparison) -> pd.DataFrame:

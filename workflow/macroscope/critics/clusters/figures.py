@@ -13,6 +13,7 @@ from macroscope.critics.findings import Findings
 from macroscope.plotting import save, style
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.tidy import SIGNIFICANT
+from macroscope.tables import read_csv
 
 LINES = ("-", "--", ":")
 HALVES = "real text, half against half\n(half as many texts, so larger)"
@@ -32,7 +33,7 @@ def probed(findings: Findings) -> pd.DataFrame:
     """What the clusters of the corpus know, with every encoder; empty where that was not asked."""
     asked = next((asked for asked in findings.options.probing if asked.corpus == findings.corpus), None)
     folder = findings.folder / "probing"
-    tables = [pd.read_csv(folder / f"{name}.csv").assign(encoder=name) for name in (asked.encoders if asked else ())]
+    tables = [read_csv(folder / f"{name}.csv").assign(encoder=name) for name in (asked.encoders if asked else ())]
     if not tables:
         return pd.DataFrame()
     table = pd.concat(tables, ignore_index=True)

@@ -30,6 +30,7 @@ from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.ratio import ratio_interval
+from macroscope.tables import write_csv
 
 log = logging.getLogger("macroscope")
 
@@ -144,7 +145,7 @@ def probe(
     with atomic(output) as temporary:
         table = pd.DataFrame(rows, columns=COLUMNS)
         whole = "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)
-        table.assign(seed=resampling.seed, signature=whole).to_csv(temporary, index=False)
+        write_csv(table.assign(seed=resampling.seed, signature=whole), temporary)
 
 
 STATISTICS = (

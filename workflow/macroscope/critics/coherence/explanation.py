@@ -18,6 +18,7 @@ from macroscope.files import atomic, write_json
 from macroscope.plotting import save
 from macroscope.statistics.exchange import exchange_of, read_keys
 from macroscope.statistics.latent import Resampling
+from macroscope.tables import write_csv
 
 WORST_DOCUMENTS = 5
 CHARACTERS = 600
@@ -51,7 +52,7 @@ def explain(
     title = f"{system}: section transitions against real text"
     with atomic(output) as folder:
         folder.mkdir()
-        table.to_csv(folder / "transitions.csv", index=False)
+        write_csv(table, folder / "transitions.csv")
         save(transition_graph(table, title, resampling.confidence), folder / "transition_graph")
         worst = worst_documents(
             texts, pd.read_parquet(scores, columns=["id", "nll", "units"]), states, chain, threshold

@@ -11,6 +11,7 @@ from macroscope.critics.divergence_report import divergence_table
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.files import read_json
 from macroscope.statistics.proportions import share_interval
+from macroscope.tables import read_csv
 
 COMMON_ERRORS = 5
 
@@ -18,7 +19,7 @@ COMMON_ERRORS = 5
 def items(findings: Findings) -> list[ReportItem]:
     """List tables, figures and documents."""
     inference = findings.folder / "inference"
-    documents = pd.read_csv(inference / "validation_documents.csv")
+    documents = read_csv(inference / "validation_documents.csv")
     validation = with_interval(read_json(inference / "validation.json"), documents, findings.confidence)
     found = [
         _classifier_item(findings, validation),

@@ -26,6 +26,7 @@ from macroscope.critics.coherence.temperature import (
 from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
+from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Schedule, discard
 from macroscope.training import train as train_model
 
@@ -114,7 +115,7 @@ def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: d
     }
     log.info("section classifier: validation accuracy %.4f (%d sections)", result["accuracy"], len(gold))
     write_json(folder / "validation.json", result)
-    table.to_csv(folder / "reliability.csv", index=False)
+    write_csv(table, folder / "reliability.csv")
     write_confusion(folder / "confusion.json", confusion(posterior, gold))
     by_document = pd.DataFrame({"sections": 1, "correct": correct.astype(int)}).groupby(document).sum()
-    by_document.to_csv(folder / "validation_documents.csv", index=False)
+    write_csv(by_document, folder / "validation_documents.csv")

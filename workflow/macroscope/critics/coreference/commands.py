@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from macroscope.tables import write_csv
+
 Gap = Annotated[Path | None, typer.Option("--gap", help="File of GAP (TSV).")]
 Gold = Annotated[
     Path | None,
@@ -29,7 +31,7 @@ def evaluate_resolver(
     table = run(gap, gold, ranker, weights)
     print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}", na_rep="-"))
     if output is not None:
-        table.to_csv(output, index=False)
+        write_csv(table, output)
 
 
 def train_ranker(

@@ -14,6 +14,7 @@ from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import NO_ENTITY, STOP, Chains, windows
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
+from macroscope.tables import write_csv
 
 UNLIKELY_SHOWN = 30
 PASSAGES = 6
@@ -49,12 +50,11 @@ def explain(
             shown.append(passage(text, document, own, place, options.unlikely))
     with atomic(output) as folder:
         folder.mkdir()
-        contributions(model, theirs, ours).to_csv(folder / "contributions.csv", index=False)
-        differences(model, theirs, ours, options.least_count).to_csv(folder / "differences.csv", index=False)
-        table.assign(id=[document["id"] for document in documents], text=excerpts).to_csv(
-            folder / "unlikely.csv", index=False
-        )
-        _failed(latents).to_csv(folder / "failed.csv", index=False)
+        write_csv(contributions(model, theirs, ours), folder / "contributions.csv")
+        write_csv(differences(model, theirs, ours, options.least_count), folder / "differences.csv")
+        shown = table.assign(id=[document["id"] for document in documents], text=excerpts)
+        write_csv(shown, folder / "unlikely.csv")
+        write_csv(_failed(latents), folder / "failed.csv")
         write_json(folder / "passages.json", shown)
 
 

@@ -13,6 +13,7 @@ from macroscope.critics.shares import beginning, share_differences
 from macroscope.documents import read_documents
 from macroscope.files import atomic
 from macroscope.statistics.latent import Resampling
+from macroscope.tables import read_csv, write_csv
 
 WORDS_OF_A_TOPIC = 3
 MIXED_SHOWN = 10
@@ -48,13 +49,11 @@ def compare_latents(
         compare=lambda reference, candidate: compare(reference, candidate, options, resampling),
         halves=_halves,
     )
-    words = [
-        " ".join(str(some).split()[:WORDS_OF_A_TOPIC]) for some in pd.read_csv(inference / "languages.csv")["words"]
-    ]
+    words = [" ".join(str(some).split()[:WORDS_OF_A_TOPIC]) for some in read_csv(inference / "languages.csv")["words"]]
     with atomic(evidence) as folder:
         folder.mkdir(parents=True)
-        share_differences(*compared.found.sides, words, resampling).to_csv(folder / "shares.csv", index=False)
-        most_mixed(texts, compared.candidate, words).to_csv(folder / "mixed.csv", index=False)
+        write_csv(share_differences(*compared.found.sides, words, resampling), folder / "shares.csv")
+        write_csv(most_mixed(texts, compared.candidate, words), folder / "mixed.csv")
     return compared.table
 
 

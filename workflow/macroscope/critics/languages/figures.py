@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -13,6 +12,7 @@ from macroscope.critics.findings import Findings
 from macroscope.critics.languages.latents import TopicProportions, read_proportions
 from macroscope.critics.languages.model import Array
 from macroscope.plotting import save, style
+from macroscope.tables import read_csv
 
 MOST_PANELS = 12
 COLUMNS = 4
@@ -28,7 +28,7 @@ def draw(findings: Findings) -> None:
     systems = findings.systems[: MOST_PANELS + 1]
     found = {system: read_proportions(findings.latents(system)) for system in systems}
     known = {system: some.some(some.words > 0) for system, some in found.items()}
-    words = pd.read_csv(findings.folder / "inference" / "languages.csv")["words"]
+    words = read_csv(findings.folder / "inference" / "languages.csv")["words"]
     corners = [" ".join(str(some).split()[:WORDS_OF_A_CORNER]) for some in words]
     left_out = len(findings.systems) - len(systems)
     panel = simplex_figure if len(corners) == len(CORNERS) else largest_share_figure

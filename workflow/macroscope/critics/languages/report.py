@@ -6,6 +6,7 @@ from macroscope.critics.cells import number
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
 from macroscope.files import read_json
+from macroscope.tables import read_csv
 
 MIXING = {
     "mixed_share": ("mixes of languages, %", 100.0),
@@ -26,7 +27,7 @@ CHARACTERS_SHOWN = 220
 def items(findings: Findings) -> list[ReportItem]:
     """List tables and figures."""
     inference = findings.folder / "inference"
-    topics = pd.read_csv(inference / "languages.csv")
+    topics = read_csv(inference / "languages.csv")
     statistics = findings.statistics
     found = [
         ReportItem("mixing", "Mixes of languages", statistics_table(statistics, MIXING)),

@@ -15,6 +15,7 @@ from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.progress import Progress
+from macroscope.tables import write_csv
 
 TOP_WORDS = 20
 _OPTIMISED_EVERY = 100
@@ -54,7 +55,7 @@ def train(documents: Path, *, output: Path, options: LanguagesOptions, seed: int
         folder.mkdir()
         model.save(folder / "model.npz")
         write_json(folder / "vocabulary.json", {"words": words})
-        by_label(table, largest, [label for _, label in kept]).to_csv(folder / "languages.csv", index=False)
+        write_csv(by_label(table, largest, [label for _, label in kept]), folder / "languages.csv")
         write_json(folder / "training.json", about)
 
 

@@ -26,6 +26,7 @@ from macroscope.pretrained import load_own, load_pretrained_encoder, load_pretra
 from macroscope.systems.language_model.devices import launch
 from macroscope.systems.language_model.model import load_base
 from macroscope.systems.tokenizer import boundary_id, train_bpe
+from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Schedule, discard, train
 
 VALID_SHARE = 0.02
@@ -145,7 +146,7 @@ def train_autoencoder(
         model.decoder.save_pretrained(folder / DECODER)
         writer.save_pretrained(folder / DECODER)
         save_file(model.bridge.state_dict(), folder / BRIDGE)
-        history.to_csv(folder / "training_log.csv", index=False)
+        write_csv(history, folder / "training_log.csv")
         write_json(folder / "training.json", {"sentences": len(sentences), "sentences_cut": batches.cut})
     discard(checkpoints)
 

@@ -24,6 +24,7 @@ from macroscope.statistics.exchange import KEYS, exchange_of
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.ratio import Sample
 from macroscope.statistics.tidy import ROWS, UNDEFINED, Row, rows_table
+from macroscope.tables import read_csv
 
 STATISTICS = (
     *(
@@ -103,5 +104,5 @@ def read_counts(latents: Path, points: dict[str, OperatingPoint]) -> pd.DataFram
 
 
 def _found(path: Path) -> Sample:
-    table = pd.read_csv(path)
+    table = read_csv(path)
     return table["found"].to_numpy(float), table["damaged"].to_numpy(float)

@@ -16,6 +16,7 @@ from macroscope.critics.narrative.outputs import ERRORS, EVALUATION, METRICS, RO
 from macroscope.files import write_json
 from macroscope.statistics.detection import Decisions, best_threshold, detection_metrics, roc_curve
 from macroscope.statistics.latent import Resampling
+from macroscope.tables import write_csv
 
 ERRORS_SHOWN = 20
 TIMED_SECONDS, MOST_TIMED = 1.0, 256
@@ -50,11 +51,10 @@ def evaluate(
         decisions = decisions_of(test, score, families)
         tables.append(detection_metrics(decisions, thresholds[name], resampling).assign(of=name))
     found = scored["detector"](test)
-    thin(roc_curve(decisions_of(test, lambda _: found, families))).to_csv(folder / ROC, index=False)
-    pd.concat(tables, ignore_index=True)[["of", "metric", "value", "ci_low", "ci_high"]].to_csv(
-        folder / METRICS, index=False
-    )
-    errors(detector, narratives, test, found, thresholds["detector"]).to_csv(folder / ERRORS, index=False)
+    write_csv(thin(roc_curve(decisions_of(test, lambda _: found, families))), folder / ROC)
+    metrics = pd.concat(tables, ignore_index=True)[["of", "metric", "value", "ci_low", "ci_high"]]
+    write_csv(metrics, folder / METRICS)
+    write_csv(errors(detector, narratives, test, found, thresholds["detector"]), folder / ERRORS)
     known = test.labels >= 0
     about = {
         "segments": len(test),

@@ -12,6 +12,7 @@ from macroscope.critics.narrative.narratives import sentences_of
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.documents import Document, read_documents
 from macroscope.files import atomic, write_json
+from macroscope.tables import write_csv
 
 PASSAGES = 6
 SENTENCES_AROUND = 6
@@ -48,7 +49,7 @@ def explain(texts: Path, latents: Path, inference: Path, *, language: str, outpu
     sentences = {name: sentences_of(document, language, known=False) for name, document in told.items()}
     with atomic(output) as folder:
         folder.mkdir()
-        _doubtful(rows, sentences).to_csv(folder / "doubtful.csv", index=False)
+        write_csv(_doubtful(rows, sentences), folder / "doubtful.csv")
         shown = [passage(told[name], sentences[name], places, points) for _, name, places in worst]
         write_json(folder / "passages.json", shown)
 

@@ -16,6 +16,7 @@ from macroscope.critics.narrative.operating_point import read_operating_points
 from macroscope.critics.narrative.options import JUDGE
 from macroscope.critics.narrative.outputs import METRICS, ROC
 from macroscope.plotting import save, style
+from macroscope.tables import read_csv
 
 MOST_ROWS = 40
 LINES = ("-", "--", "-.", ":")
@@ -52,8 +53,8 @@ def roc_figure(folders: dict[str, dict[str, Path]]) -> Figure:
         )
         for axes, (task, of_task) in zip(grid[0], folders.items(), strict=True):
             for number, (name, folder) in enumerate(of_task.items()):
-                curve = pd.read_csv(folder / ROC)
-                metrics = pd.read_csv(folder / METRICS).set_index(["of", "metric"])
+                curve = read_csv(folder / ROC)
+                metrics = read_csv(folder / METRICS).set_index(["of", "metric"])
                 area = metrics.at[("detector", "auc"), "value"]
                 colour = BLUE if name == JUDGE else None
                 axes.plot(

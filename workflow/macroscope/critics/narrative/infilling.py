@@ -16,6 +16,7 @@ from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.statistics.latent import Resampling
+from macroscope.tables import write_csv
 
 LENGTHS_OF = 10_000
 """Sentences, at most, whose embeddings tell how long an embedding is."""
@@ -64,8 +65,8 @@ def infill(
     )
     with atomic(output) as folder:
         folder.mkdir()
-        table.to_csv(folder / GENERATED, index=False)
-        generation_metrics(written, true, stories, resampling).to_csv(folder / GENERATION, index=False)
+        write_csv(table, folder / GENERATED)
+        write_csv(generation_metrics(written, true, stories, resampling), folder / GENERATION)
 
 
 def as_long_as(vectors: Vectors, predicted: Vectors) -> npt.NDArray[np.float64]:

@@ -19,6 +19,7 @@ from macroscope.critics.narrative.options import Task
 from macroscope.critics.narrative.outputs import FOUND, POINT
 from macroscope.critics.narrative.reading import read_narratives
 from macroscope.files import write_json
+from macroscope.tables import write_csv
 
 
 def write_operating_point(
@@ -36,7 +37,7 @@ def write_operating_point(
     whole = read_narratives(detector, subset(narratives, narratives.of_split("valid")))
     point = operating_point(np.concatenate([np.empty(0, dtype=np.float32), *whole]), false_positive_rate)
     write_json(folder / POINT, vars(point))
-    found_in(detector, narratives, held_out, point.threshold).to_csv(folder / FOUND, index=False)
+    write_csv(found_in(detector, narratives, held_out, point.threshold), folder / FOUND)
 
 
 def found_in(detector: Detector, narratives: Narratives, examples: Examples, threshold: float) -> pd.DataFrame:

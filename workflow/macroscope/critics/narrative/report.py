@@ -17,6 +17,7 @@ from macroscope.critics.narrative.published import published_generation, publish
 from macroscope.critics.narrative.segments import HELD_OUT
 from macroscope.critics.passages import passage_items
 from macroscope.files import read_json
+from macroscope.tables import read_csv
 
 TASKS = {"missing": "missing sentences", "discordant": "discordant sentences"}
 HEADINGS = {
@@ -78,7 +79,7 @@ def detection_table(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
     rows = []
     for task, of_task in folders.items():
         for name, folder in of_task.items():
-            table, about = pd.read_csv(folder / METRICS), read_json(folder / EVALUATION)
+            table, about = read_csv(folder / METRICS), read_json(folder / EVALUATION)
             rows.append(
                 {
                     "task": TASKS[task],
@@ -88,7 +89,7 @@ def detection_table(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
                 }
             )
         for name, label in BASELINES.items() if of_task else ():
-            table = pd.read_csv(of_task[JUDGE] / METRICS)
+            table = read_csv(of_task[JUDGE] / METRICS)
             rows.append({"task": TASKS[task], "detector": label, **_metrics(table, name)})
     return pd.DataFrame(rows).fillna("–")
 
@@ -118,7 +119,7 @@ def damage_table(inference: Path, tasks: Sequence[str]) -> pd.DataFrame:
     rows = []
     for task in tasks:
         folder = inference / task
-        training, found = read_json(folder / TRAINING), pd.read_csv(folder / FOUND)
+        training, found = read_json(folder / TRAINING), read_csv(folder / FOUND)
         point = read_operating_points(inference)[task]
         for split, called in SPLITS.items():
             counts = {
@@ -139,7 +140,7 @@ def warning_of(folders: dict[str, dict[str, Path]]) -> str | None:
         if JUDGE not in of_task:
             weak.append(f"{TASKS[task]}: there is no test split with narratives that are long enough to test it on")
             continue
-        table = pd.read_csv(of_task[JUDGE] / METRICS).set_index(["of", "metric"])
+        table = read_csv(of_task[JUDGE] / METRICS).set_index(["of", "metric"])
         low = table.at[("detector", "auc"), "ci_low"]
         if not low > USABLE_AUC:
             area = table.at[("detector", "auc"), "value"]
@@ -165,7 +166,7 @@ def _errors(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
     tables = []
     for task, of_task in folders.items():
         if JUDGE in of_task:
-            table = pd.read_csv(of_task[JUDGE] / ERRORS, keep_default_na=False)
+            table = read_csv(of_task[JUDGE] / ERRORS, keep_default_na=False)
             some = table.groupby("kind", sort=False).head(ERRORS_SHOWN)
             tables.append(some.assign(probability=some["probability"].map(number), task=TASKS[task]))
     if not tables:
@@ -178,7 +179,7 @@ def _generation(findings: Findings) -> pd.DataFrame:
     """Metrics of the sentences that decoders write into gaps (cai2020 Table 4), and the published ones."""
     rows = []
     for task, folder, name in _infilled(findings):
-        table = pd.read_csv(folder / GENERATION)
+        table = read_csv(folder / GENERATION)
         for of, some in table.groupby("of", sort=False):
             indexed = some.set_index("metric").assign(p_adjusted=float("nan"))
             who = name if of == "generated" else "true sentences"
@@ -205,9 +206,7 @@ def _published_generation(tasks: Sequence[str]) -> pd.DataFrame:
 
 def _written(findings: Findings) -> pd.DataFrame:
     tables = [
-        pd.read_csv(folder / GENERATED, keep_default_na=False)
-        .head(WRITTEN_SHOWN)
-        .assign(task=TASKS[task], detector=name)
+        read_csv(folder / GENERATED, keep_default_na=False).head(WRITTEN_SHOWN).assign(task=TASKS[task], detector=name)
         for task, folder, name in _infilled(findings)
     ]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()

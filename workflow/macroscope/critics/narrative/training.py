@@ -1,6 +1,5 @@
 """Training of detectors, on the shared loop, and what a run needs of them."""
 
-import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,8 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.statistics.latent import Resampling
 from macroscope.systems.language_model.devices import launch, use_threads
-from macroscope.training import Checkpoints, Schedule, discard
+from macroscope.tables import write_csv
+from macroscope.training import Checkpoints, Schedule, discard, is_main_process
 from macroscope.training import Examples as TrainingExamples
 from macroscope.training import train as train_model
 
@@ -185,13 +185,13 @@ class _Training:
         _require(examples, about, self.task)
         detector = self._fresh(pretrained)
         history = self._fit(detector, examples)
-        if int(os.environ.get("RANK", "0")) != 0:
+        if not is_main_process():
             return
         _calibrate(detector, self.narratives, examples["valid"])
         with atomic(output) as folder:
             folder.mkdir()
             detector.save(folder)
-            history.to_csv(folder / "training_log.csv", index=False)
+            write_csv(history, folder / "training_log.csv")
             parameters = sum(p.numel() for p in detector.network.parameters())
             write_json(folder / TRAINING, {"parameters": parameters, **about})
             if resampling is not None:

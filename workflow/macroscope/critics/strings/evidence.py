@@ -6,6 +6,7 @@ import pandas as pd
 
 from macroscope.critics.strings.comparison import Comparison
 from macroscope.files import atomic
+from macroscope.tables import write_csv
 
 SIDES = ("reference", "candidate")
 TEXTS_SHOWN = 10
@@ -24,7 +25,7 @@ def write_evidence(output: Path, found: Comparison) -> None:
     with atomic(output) as folder:
         folder.mkdir(parents=True)
         table.to_parquet(folder / "texts.parquet", index=False)
-        unlike(found, table).to_csv(folder / "unlike.csv", index=False)
+        write_csv(unlike(found, table), folder / "unlike.csv")
 
 
 def texts_table(found: Comparison) -> pd.DataFrame:

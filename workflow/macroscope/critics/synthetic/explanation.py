@@ -13,6 +13,7 @@ from macroscope.critics.synthetic.latents import UNKNOWN, read_latents
 from macroscope.critics.synthetic.projection import pieces_of
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
+from macroscope.tables import write_csv
 
 SHOWN = 3
 MOST_INVALID = 100
@@ -42,7 +43,7 @@ def explain(texts: Path, latents: Path, process: Path, *, output: Path) -> None:
     with atomic(output) as folder:
         folder.mkdir()
         write_json(folder / "passages.json", passages)
-        table.to_csv(folder / "invalid.csv", index=False)
+        write_csv(table, folder / "invalid.csv")
 
 
 def _states(latents: Path) -> Iterator[list[int]]:

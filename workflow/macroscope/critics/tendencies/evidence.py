@@ -12,6 +12,7 @@ from macroscope.critics.tendencies.rank_frequency import fit_zipf, ranked, zipf_
 from macroscope.files import atomic
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Exchange
+from macroscope.tables import write_csv
 
 RANKS_SHOWN = 300
 WORDS_SHOWN = 30
@@ -42,15 +43,15 @@ def write_evidence(
     """
     with atomic(output) as folder:
         folder.mkdir(parents=True)
-        ranks(candidate).to_csv(folder / "ranks.csv", index=False)
+        write_csv(ranks(candidate), folder / "ranks.csv")
         for prefix in growth.TYPES:
             curve = growth.curve(reference.texts, candidate.texts, prefix, options, seed, exchange)
-            curve.to_csv(folder / f"{prefix}.csv", index=False)
-        quantiles(candidate.texts).to_csv(folder / "quantiles.csv", index=False)
-        words(reference, candidate).to_csv(folder / "words.csv", index=False)
+            write_csv(curve, folder / f"{prefix}.csv")
+        write_csv(quantiles(candidate.texts), folder / "quantiles.csv")
+        write_csv(words(reference, candidate), folder / "words.csv")
         draws = [pd.DataFrame({"statistic": name, "draw": values}) for name, values in null.items()]
         empty = pd.DataFrame(columns=["statistic", "draw"])
-        (pd.concat(draws, ignore_index=True) if draws else empty).to_csv(folder / "null.csv", index=False)
+        write_csv((pd.concat(draws, ignore_index=True) if draws else empty), folder / "null.csv")
 
 
 def ranks(collection: Counted) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.documents import read_documents
 from macroscope.files import atomic
 from macroscope.statistics.latent import Resampling
+from macroscope.tables import read_csv, write_csv
 
 WORDS_OF_A_TOPIC = 3
 PAIRS_SHOWN = 20
@@ -38,14 +39,14 @@ def write_evidence(
     outliers.csv
         Documents with the highest T(x) (deng2022 Table 14).
     """
-    table = pd.read_csv(inference / "topics.csv").sort_values("topic")
+    table = read_csv(inference / "topics.csv").sort_values("topic")
     words = [" ".join(str(some).split()[:WORDS_OF_A_TOPIC]) for some in table["words"]]
     model = CorrelatedTopicModel.load(inference / "model.npz")
     with atomic(output) as folder:
         folder.mkdir(parents=True)
-        share_differences(*found.shares, words, resampling).to_csv(folder / "topics.csv", index=False)
-        pairs(found, words, model).to_csv(folder / "pairs.csv", index=False)
-        outliers(texts, pd.read_parquet(scores), system, words, model).to_csv(folder / "outliers.csv", index=False)
+        write_csv(share_differences(*found.shares, words, resampling), folder / "topics.csv")
+        write_csv(pairs(found, words, model), folder / "pairs.csv")
+        write_csv(outliers(texts, pd.read_parquet(scores), system, words, model), folder / "outliers.csv")
 
 
 def pairs(found: Comparison, words: Sequence[str], model: CorrelatedTopicModel) -> pd.DataFrame:

@@ -9,6 +9,7 @@ from macroscope.critics.divergence_report import divergence_table, statistics_ta
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
 from macroscope.files import read_json
 from macroscope.statistics.tidy import SIGNIFICANT
+from macroscope.tables import read_csv
 
 CORRELATIONS = {
     "latent_nll": ("latent NLL (nats)", 1.0),
@@ -35,7 +36,7 @@ def items(findings: Findings) -> list[ReportItem]:
     """List tables and figures."""
     inference = findings.folder / "inference"
     validation = read_json(inference / "validation.json")
-    topics = pd.read_csv(inference / "topics.csv")
+    topics = read_csv(inference / "topics.csv")
     warning = model_warning(validation)
     statistics = findings.statistics
     found = [

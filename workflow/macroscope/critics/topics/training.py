@@ -21,6 +21,7 @@ from macroscope.documents import read_documents, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.progress import progress
+from macroscope.tables import write_csv
 from macroscope.training import discard
 
 log = logging.getLogger("macroscope")
@@ -52,9 +53,9 @@ def train(documents: Path, *, output: Path, options: TopicsOptions, seed: int, c
         folder.mkdir()
         found.model.save(folder / "model.npz")
         write_json(folder / "vocabulary.json", {"words": words, "dropped": dropped})
-        topic_table(found.model, words, counts).to_csv(folder / "topics.csv", index=False)
+        write_csv(topic_table(found.model, words, counts), folder / "topics.csv")
         bounds = pd.DataFrame({"iteration": range(1, len(found.bounds) + 1), "bound": found.bounds})
-        bounds.to_csv(folder / "bounds.csv", index=False)
+        write_csv(bounds, folder / "bounds.csv")
         perplexity, of_words_alone = completion_perplexity(held_out, found.model, counts, seed)
         about = {
             "documents": len(counts),

@@ -21,6 +21,7 @@ from macroscope.systems.hsmm.ngrams import Ngrams, count_ngrams
 from macroscope.systems.hsmm.options import ExpectationMaximisation, GradientDescent, HsmmSystem
 from macroscope.systems.hsmm.perplexity import nll_of
 from macroscope.systems.hsmm.texts import Texts, collate, texts_of
+from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Plateau, Schedule, discard, train
 
 log = logging.getLogger("macroscope")
@@ -63,7 +64,7 @@ def train_hsmm(documents: Path, output: Path, options: HsmmSystem, *, seed: int,
     with atomic(output) as folder:
         folder.mkdir()
         model.save(folder, ngrams)
-        history.to_csv(folder / "training_log.csv", index=False)
+        write_csv(history, folder / "training_log.csv")
         write_json(folder / "training.json", about)
     discard(checkpoints)
 

@@ -1,7 +1,6 @@
 """Training of language models: fine-tuned from a pretrained one, or from scratch (deng2022 App. E)."""
 
 import logging
-import os
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,8 @@ from macroscope.systems.language_model.model import context_window, load_base, s
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
 from macroscope.systems.language_model.stream import TokenStream, Windows, fingerprint
 from macroscope.systems.tokenizer import boundary_id
-from macroscope.training import Checkpoints, Examples, Schedule, discard, train
+from macroscope.tables import write_csv
+from macroscope.training import Checkpoints, Examples, Schedule, discard, is_main_process, train
 
 log = logging.getLogger("macroscope")
 
@@ -57,7 +57,7 @@ def finetune(
     context = context_window(model.config, options.context)
     work = checkpoints.with_name(checkpoints.name + "-tokens")
     with PartialState().main_process_first():
-        if _is_main_process():
+        if is_main_process():
             for split in ("train", "valid"):
                 TokenStream.write(documents, split, words, options.titles, boundary, work)
     streams = [TokenStream(work, split) for split in ("train", "valid")]
@@ -89,11 +89,11 @@ def finetune(
         Checkpoints(checkpoints, belonging_to),
         seed,
     )
-    if not _is_main_process():
+    if not is_main_process():
         return
     with atomic(output) as folder:
         save_model(folder, model, words, size)
-        history.to_csv(folder / "training_log.csv", index=False)
+        write_csv(history, folder / "training_log.csv")
     discard(checkpoints)
     discard(work)
 
@@ -115,7 +115,3 @@ def _orders(streams: list[TokenStream], seed: int) -> list[np.ndarray]:
     """Training documents are shuffled; validation documents stay in file order."""
     train, valid = (len(stream.bounds) - 1 for stream in streams)
     return [np.random.default_rng(seed).permutation(train), np.arange(valid)]
-
-
-def _is_main_process() -> bool:
-    return int(os.environ.get("RANK", "0")) == 0

@@ -10,6 +10,7 @@ from macroscope.files import atomic, write_json
 from macroscope.systems.translation.network import Size, Translator
 from macroscope.systems.translation.options import TranslationSystem
 from macroscope.systems.translation.pairs import Pairs, collate, pairs_of, train_pieces, translated
+from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Schedule, discard, train
 
 
@@ -61,7 +62,7 @@ def train_translator(
             "validation_pairs_too_long": valid_set.left_out,
         }
         write_json(folder / "training.json", about)
-        history.to_csv(folder / "training_log.csv", index=False)
+        write_csv(history, folder / "training_log.csv")
     discard(checkpoints)
 
 

@@ -1,0 +1,53 @@
+"""CSV that a spreadsheet opens without running anything, and that reads back as it was."""
+
+import csv
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from macroscope.tables import read_csv, write_csv
+
+HOSTILE = [
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "'=1+1",
+    "''-x",
+    "\t=1",
+    "-",
+    "=",
+    "plain",
+    "a=b",
+    "'quoted'",
+]
+
+
+def cells(path):
+    with path.open(newline="") as stream:
+        return [row["text"] for row in csv.DictReader(stream)]
+
+
+def test_no_cell_is_a_formula(tmp_path):
+    table = pd.DataFrame({"text": HOSTILE, "number": [-1.5] * len(HOSTILE)})
+    write_csv(table, tmp_path / "table.csv")
+    assert not [cell for cell in cells(tmp_path / "table.csv") if len(cell) > 1 and cell[0] in "=+-@\t\r"]
+    pd.testing.assert_frame_equal(read_csv(tmp_path / "table.csv"), table, check_dtype=False)
+    assert pd.read_csv(tmp_path / "table.csv")["number"].eq(-1.5).all()
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), min_size=1), min_size=1))
+def test_any_text_reads_back(tmp_path_factory, texts):
+    path = tmp_path_factory.mktemp("csv") / "table.csv"
+    write_csv(pd.DataFrame({"text": texts}), path)
+    assert read_csv(path, keep_default_na=False, dtype=str)["text"].tolist() == texts
+
+
+@pytest.mark.parametrize("column", [[1, 2], [0.5, None], [True, False], [None, None], []])
+def test_what_is_no_text_stays(tmp_path, column):
+    table = pd.DataFrame({"x": column})
+    write_csv(table, tmp_path / "a.csv")
+    table.to_csv(tmp_path / "b.csv", index=False)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
