@@ -93,25 +93,6 @@ def test_options_as_json():
         parse_options(SimulatedCorpus, '{"source": "simulated", "documents": 0}')
 
 
-def test_criticize_names_candidates_after_their_files(tmp_path):
-    from pathlib import Path
-
-    from macroscope.config.schema import parse_config
-    from macroscope.plan.criticism import implied_config
-
-    paths = [Path("a/my model.jsonl"), Path("b/my model.jsonl.gz"), Path("control.csv")]
-    config = implied_config([Path("real.jsonl")], paths, ["coherence"], 1)
-    assert list(config["systems"]) == ["my-model", "my-model-2", "control-2"]
-    parse_config(config)
-
-
-def test_criticize_missing_file_is_one_sentence(tmp_path):
-    from macroscope.plan.criticism import criticize
-
-    with pytest.raises(MacroscopeError, match="no such file or folder"):
-        criticize([tmp_path / "none.jsonl"], [tmp_path], ["coherence"], tmp_path / "out", 1, "1")
-
-
 def test_any_two_tables_can_be_tested(command, capsys, tmp_path):
     import pandas as pd
 

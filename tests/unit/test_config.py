@@ -5,6 +5,7 @@ import json
 import pytest
 import yaml
 
+from macroscope.config.reading import read_yaml
 from macroscope.config.reference import config_reference
 from macroscope.config.schema import json_schema, load_config, parse_config
 from macroscope.errors import MacroscopeError
@@ -118,7 +119,7 @@ def test_wrong_configs_are_one_sentence(config, message):
 
 
 def test_missing_and_malformed_files(tmp_path):
-    with pytest.raises(MacroscopeError, match="no such config file"):
+    with pytest.raises(MacroscopeError, match=r"none\.yaml: no such file"):
         load_config(tmp_path / "none.yaml")
     (tmp_path / "bad.yaml").write_text("run: [unclosed")
     with pytest.raises(MacroscopeError, match=r"bad\.yaml: not valid YAML"):
@@ -227,3 +228,44 @@ def test_seeds_of_human_judgements_are_as_many_for_each_name():
         MacroscopeError, match="2 systems are mapped to 'gpt2-xl-nucleus' and 3 to 'gpt2-small-nucleus'"
     ):
         parse_config(with_judgements({"systems": uneven}))
+
+
+LM = {"kind": "language_model", "base": "tiny-gpt2", "titles": True}
+
+
+def test_a_key_that_stands_twice_is_an_error(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("run: a\ncorpora:\n  wiki: {source: simulated}\n  wiki: {source: simulated}\n")
+    with pytest.raises(MacroscopeError, match=r"the key 'wiki' stands twice, in line 3 and in line 4"):
+        load_config(path)
+    path.write_text("a: &a {x: 1, y: 2}\nb: &b\n  <<: *a\n  x: 3\nc: {<<: *b, y: 4}\n")
+    assert read_yaml(path) == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {"x": 3, "y": 4}}
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe\x00", "run: \u00e9".encode("latin-1"), b"a: [", b"a: &a [*a]\nb: *c", b"[" * 3000]
+)
+def test_files_that_are_no_yaml(content, tmp_path):
+    (tmp_path / "config.yaml").write_bytes(content)
+    with pytest.raises(MacroscopeError, match=r"config\.yaml: not") as error:
+        read_yaml(tmp_path / "config.yaml")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"seed": True}, "'seed' is a number, not true"),
+        ({"seed": 2**32}, "seed: input should be less than or equal to"),
+        ({"statistics": {"confidence": 0.9999999}}, "statistics.confidence"),
+        ({"systems": {"lm": LM | {"training": {"epochs": float("inf")}}}}, "systems.lm.training.epochs"),
+        ({"systems": {"lm": LM | {"training": {"epoch": 3}}}}, "no such key; did you mean 'epochs'?"),
+        ({"systems": {"lm": LM | {"samples": False}}}, "systems.lm: 'samples' is a number, not false"),
+        ({"systems": {"lm": LM | {"samples": 10**9}}}, "systems.lm.samples: 1,000,000,000 samples of"),
+        ({"corpora": {"wiki": {"source": "files", "files": ["re{corpus}al.jsonl"]}}}, "paths with '{'"),
+    ],
+)
+def test_values_that_cannot_be_meant(changes, message):
+    with pytest.raises(MacroscopeError) as error:
+        parse_config(changed(**changes))
+    assert message in str(error.value)

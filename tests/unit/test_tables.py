@@ -45,9 +45,18 @@ def test_any_text_reads_back(tmp_path_factory, texts):
     assert read_csv(path, keep_default_na=False, dtype=str)["text"].tolist() == texts
 
 
-@pytest.mark.parametrize("column", [[1, 2], [0.5, None], [True, False], [None, None], []])
-def test_what_is_no_text_stays(tmp_path, column):
+COLUMNS = [[1, 2], [0.5, None], [True, False], [None, None], [], ["a", None], ["a", 1], pd.Categorical(["a", "b"])]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_what_is_no_formula_stays(tmp_path, column):
     table = pd.DataFrame({"x": column})
     write_csv(table, tmp_path / "a.csv")
     table.to_csv(tmp_path / "b.csv", index=False)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+@pytest.mark.parametrize("dtype", ["str", "string", object, "category", "string[pyarrow]"])
+def test_texts_of_any_type(tmp_path, dtype):
+    write_csv(pd.DataFrame({"x": pd.Series(["=1+1", "b", None], dtype=dtype)}), tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text() == 'x\n\'=1+1\nb\n""\n'

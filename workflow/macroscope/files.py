@@ -6,7 +6,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -57,6 +57,18 @@ def scratch_folder(path: Path) -> Iterator[Path]:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def digest_of_folders(paths: Iterable[str]) -> str:
+    """Digest of the names, sizes and times of all files below those paths that are folders; "" where none is."""
+    files = [
+        [os.path.relpath(name, folder), status.st_size, status.st_mtime_ns]
+        for folder in paths
+        for root, _, names in os.walk(folder)
+        for name in sorted(os.path.join(root, name) for name in names)
+        if (status := os.stat(name))
+    ]
+    return blake2b(repr(files).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest() if files else ""
 
 
 def write_text(path: Path, text: str) -> None:

@@ -4,29 +4,35 @@ Cells of strings that begin with "=", "+", "-" or "@" and are longer than that g
 spreadsheets take for "this is text". `read_csv` takes it away again.
 """
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-_FORMULA = r"^('*[=+\-@\t\r].)"
-_GUARDED = r"^'('*[=+\-@\t\r].)"
+_FORMULA = re.compile(r"'*[=+\-@\t\r].", re.DOTALL)
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
     """Write a table without its index; the same table gives the same bytes."""
-    _replaced(table, _FORMULA, r"'\1").to_csv(path, index=False)
+    _with_texts(table, lambda text: f"'{text}" if _FORMULA.match(text) else text).to_csv(path, index=False)
 
 
 def read_csv(path: Path | str, **options: Any) -> pd.DataFrame:
     """Read what `write_csv` wrote; `options` are those of `pandas.read_csv`."""
-    return _replaced(pd.read_csv(path, **options), _GUARDED, r"\1")
+    table = pd.read_csv(path, **options)
+    return _with_texts(table, lambda text: text[1:] if text[:1] == "'" and _FORMULA.match(text[1:]) else text)
 
 
-def _replaced(table: pd.DataFrame, pattern: str, by: str) -> pd.DataFrame:
-    texts = {
-        name: column.str.replace(pattern, by, regex=True)
-        for name, column in table.items()
-        if pd.api.types.is_string_dtype(column) and column.map(type).eq(str).any()
-    }
-    return table.assign(**texts) if texts else table
+def _with_texts(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """A table whose texts are changed, and whose other values are as they were."""
+    changed = {}
+    for name, column in table.items():
+        if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+            continue
+        values = column.tolist()
+        new = [change(value) if isinstance(value, str) else value for value in values]
+        if any(a is not b for a, b in zip(new, values, strict=True)):
+            changed[name] = pd.Series(new, index=column.index, dtype=object)
+    return table.assign(**changed)

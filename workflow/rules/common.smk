@@ -9,9 +9,11 @@ sys.path.insert(0, str(PACKAGE))
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
+from macroscope.config.reading import read_yaml
 from macroscope.lifetime import SNAKEMAKE, end_jobs_on_interrupt
 from macroscope.machine import limits
 from macroscope.paths import RESOURCES
+from macroscope.shell import in_shell
 from macroscope.stages import input_flags
 from snakemake.exceptions import WorkflowError
 
@@ -19,6 +21,8 @@ try:
     # The config's schema holds what other people's packages declare: a broken one of theirs is found here.
     from macroscope.plan import load_plan
 
+    for path in workflow.configfiles:
+        read_yaml(path)  # Snakemake takes the last of two keys of one name
     plan = load_plan(config)
 except MacroscopeError as error:
     raise WorkflowError(str(error)) from None
@@ -27,9 +31,9 @@ except MacroscopeError as error:
 # environment for the job (--sdm conda).
 shell.prefix(
     "set -euo pipefail; "
-    f'export PYTHONPATH="{PACKAGE}:${{{{PYTHONPATH:-}}}}" {SNAKEMAKE}={os.getpid()}; '
+    f'export PYTHONPATH={in_shell(PACKAGE)}":${{{{PYTHONPATH:-}}}}" {SNAKEMAKE}={os.getpid()}; '
     'case "${{CONDA_PREFIX:-}}" in *.snakemake*) ;; '
-    f'*) export PATH="{Path(sys.executable).parent}:$PATH" ;; esac; '
+    f'*) export PATH={in_shell(Path(sys.executable).parent)}":$PATH" ;; esac; '
 )
 
 
@@ -38,6 +42,10 @@ end_jobs_on_interrupt()
 
 def keep_to_this_machine():
     """Let jobs that run here have what this machine has, unless the command line gives other limits."""
+    if workflow.global_resources["_cores"].value == 0:
+        raise WorkflowError(
+            "--cores 0: no job can run on no cores; give a number above 0, or 'all'"
+        )
     is_local = workflow.is_main_process and not workflow.non_local_exec
     if is_local and workflow.global_resources["_nodes"].value is None:
         for name, value in limits().items():

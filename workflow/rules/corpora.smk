@@ -83,6 +83,8 @@ rule extract_documents:
         runtime=720,
     params:
         code=plan.code("extract_documents", plan.corpora.reading_module),
+        # A folder's own time does not tell that a file in it was edited.
+        files_below=plan.corpora.files_below,
         options=plan.corpora.extraction_options,
     shell:
         """

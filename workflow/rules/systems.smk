@@ -37,6 +37,8 @@ for kind in plan.systems.drawn_kinds():
             kind=kind,
             options=plan.systems.options(kind, "draw"),
             values=plan.systems.values(kind, "draw"),
+            # A folder's own time does not tell that a file in it was edited.
+            files_below=plan.systems.files_below,
             inputs=input_flags(plan.systems.stage(kind, "draw")),
         shell:
             """

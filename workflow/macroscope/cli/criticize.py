@@ -17,22 +17,42 @@ def criticize(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is random.")] = 1,
     cores: Annotated[str, typer.Option(help="Number of cores, or 'all'.")] = "all",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Look at the texts, and stop.")] = False,
 ) -> None:
     """Judge texts of your own: whether they have the structure of the real ones.
 
-    Writes OUTPUT/config.yaml, runs the workflow on it and prints the headline. Run again, it goes on where it was.
+    Looks at the texts first, in seconds, and says which critics can judge them. Then it writes OUTPUT/config.yaml, runs
+    the workflow on it and prints the headline. Run again, it goes on where it was; a config that you have edited is
+    used as it is.
     """
+    from macroscope.corpora.look import table_of
     from macroscope.plan import criticism
     from macroscope.reporting.headline import display_headline, read_headline
     from macroscope.reporting.tables import read_warnings
 
-    if not critic:
-        critic, reasons = criticism.asked_by_default(reference)
-        for reason in reasons:
-            print(reason)
-    plan = criticism.criticize(reference, candidate, critic, output, seed, cores)
+    require_cores(cores)
+    look, looks = criticism.first_look(reference, candidate)
+    table = table_of(look, looks)
+    print(table.to_string(max_colwidth=None))
+    choice = criticism.choose(look, looks, critic or [])
+    print("\n" + "\n".join([f"Critics: {', '.join(choice.asked)}.", *choice.reasons]))
+    if choice.whole:
+        print("None of them learns from the reference: all of it is the control.")
+    if dry_run:
+        return
+    shown = table.rename_axis("property").reset_index()
+    config = criticism.implied_config(reference, candidate, choice, seed)
+    plan = criticism.criticize(config, shown, output, cores)
     tables = output / plan.results / "tables"
     print(display_headline(read_headline(tables)).drop(columns="Setting").to_string(index=False))
     for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
         print(f"\nWarning ({critic_of}, {title}): {warning}")
     print(f"\nReport: {output / plan.results / 'report.html'}\nConfig: {output / 'config.yaml'}")
+
+
+def require_cores(cores: str) -> None:
+    """Check that `--cores` is a number above 0, or 'all'."""
+    from macroscope.errors import MacroscopeError
+
+    if cores != "all" and not (cores.isdecimal() and int(cores)):
+        raise MacroscopeError(f"--cores {cores}: give a whole number above 0, or 'all'")

@@ -1,9 +1,10 @@
 """What all groups of options have in common; each room, source, system and critic brings its own."""
 
+import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
 
 from macroscope.errors import nearest
 
@@ -13,10 +14,50 @@ if TYPE_CHECKING:
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 
 
+def _is_number(annotation: Any) -> bool:
+    types = {annotation, *get_args(annotation)}
+    return bool(types & {int, float}) and bool not in types
+
+
+_UNUSABLE = re.compile(r"[{}\x00-\x1f\x7f]")
+"""Snakemake looks for wildcards in paths, and reads lists of them line by line."""
+
+
+def require_usable(path: str) -> str:
+    """Return the path of a file of the user's, if the workflow can use it.
+
+    Raises
+    ------
+    ValueError
+        With one sentence that says what is in its way.
+    """
+    if found := _UNUSABLE.search(path):
+        raise ValueError(f"the workflow cannot use paths with {found[0]!r}, as in {path!r}; rename the file or folder")
+    if not path:
+        raise ValueError("an empty path names no file")
+    return path
+
+
+UserPath = Annotated[str, AfterValidator(require_usable)]
+"""Path of a file or a folder of the user's."""
+LARGEST_SEED = 2**31 - 1
+"""Two of them can be added, and random number generators take the sum."""
+
+
 class Options(BaseModel):
     """A closed group of options: an unknown key is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _numbers_are_no_switches(cls, given: Any) -> Any:
+        """`seed: true` is no 1."""
+        for name, value in given.items() if isinstance(given, dict) else ():
+            field = cls.model_fields.get(name)
+            if isinstance(value, bool) and field is not None and _is_number(field.annotation):
+                raise ValueError(f"'{name}' is a number, not {str(value).lower()}")
+        return given
 
     def check(self, place: str, config: "Config") -> None:
         """Check what can only be known beside the rest of the config, such as that a name is there.

@@ -6,12 +6,13 @@ generated from them (`macroscope config schema`) for editors and readers, and a 
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
-from macroscope.config.options import CONTROL, KEPT_NAMES, Name, Options, require_name
+from macroscope.config.options import CONTROL, KEPT_NAMES, LARGEST_SEED, Name, Options, require_name
+from macroscope.config.reading import read_yaml
 from macroscope.config.unions import union_of
 from macroscope.corpora import sources
 from macroscope.critics import VARIANT, critics, own_options, variant_name
@@ -65,7 +66,7 @@ class Config(Options):
     """What is judged, against what, by which critic; how big; nothing about machines."""
 
     run: Name = Field("default", description="Name of the run: results go to results/<run>.")
-    seed: int = Field(1, ge=0, description="Seed of everything that is random.")
+    seed: int = Field(1, ge=0, le=LARGEST_SEED, description="Seed of everything that is random.")
     mirror: str | None = Field(
         None, description="Folder, file URL or http(s) URL that replaces the hosts of all downloads."
     )
@@ -88,6 +89,10 @@ class Config(Options):
         multiple_of=DOCUMENTS_AT_ONCE,
         description="Documents of a system that one job of a critic projects; the latents are the same whatever their"
         " number. Default: all of a system in one job. For a cluster.",
+    )
+    look: str | None = Field(
+        None,
+        description="Table of a first look at the texts, for the report (CSV); `macroscope criticize` writes it.",
     )
     accept_older_code: list[str] = Field(
         [],
@@ -194,13 +199,7 @@ class Config(Options):
 
 def load_config(path: Path) -> Config:
     """Read and check a config file."""
-    try:
-        raw = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such config file") from None
-    except yaml.YAMLError as error:
-        raise MacroscopeError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
-    return parse_config(raw, str(path))
+    return parse_config(read_yaml(path), str(path))
 
 
 def parse_config(raw: Mapping[str, Any], where: str = "config") -> Config:
@@ -256,15 +255,22 @@ def _locate(loc: tuple[int | str, ...]) -> tuple[str, type[BaseModel] | None]:
         parts.append(str(part))
         holder = model
         annotation = _inside(annotation, part)
-        model = annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+        model = _group_in(annotation)
     return ".".join(parts), holder
+
+
+def _group_in(annotation: Any) -> type[BaseModel] | None:
+    """The group of options that a type is, or may be (`Training | None`)."""
+    candidates = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else [annotation]
+    groups = [some for some in candidates if isinstance(some, type) and issubclass(some, BaseModel)]
+    return groups[0] if len(groups) == 1 else None
 
 
 def _inside(annotation: Any, part: int | str) -> Any:
     """Type of a field of a model, or of an item of a dict or a list."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        field = annotation.model_fields.get(str(part))
-        return field.annotation if field else None
+    group = _group_in(annotation)
+    if group is not None and str(part) in group.model_fields:
+        return group.model_fields[str(part)].annotation
     arguments = get_args(annotation)
     return arguments[-1] if arguments else None
 

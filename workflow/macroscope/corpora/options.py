@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from macroscope.config.options import Options
+from macroscope.documents import SPLITS
 
 Split = Literal["train", "valid", "test"]
 
@@ -108,6 +109,11 @@ class Corpus(Options):
     valid_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the validation split (by id hash).")
     test_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the test split (by id hash).")
     source: str
+
+    @property
+    def splits_filled(self) -> tuple[str, ...]:
+        """Splits that its documents are shared out among."""
+        return SPLITS
 
     @property
     def read_by(self) -> str:

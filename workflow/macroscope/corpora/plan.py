@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from macroscope.corpora import sources
 from macroscope.corpora.declaration import Simulation
 from macroscope.corpora.options import Corpus
+from macroscope.files import digest_of_folders
 from macroscope.paths import RESOURCES
 from macroscope.registry import require
 from macroscope.stages import Wildcards, alternatives, as_json, module_of
@@ -57,6 +58,10 @@ class CorporaPlan:
     def raw_part(self, wildcards: Wildcards) -> str:
         """Raw file of a part of a corpus."""
         return self.raw_parts(wildcards.corpus)[wildcards.part]
+
+    def files_below(self, wildcards: Wildcards) -> str:
+        """Parameter function: which files a raw file has below it, where it is a folder; another one reads it anew."""
+        return digest_of_folders([self.raw_part(wildcards)])
 
     def parts(self, wildcards: Wildcards) -> list[str]:
         """Extracted parts of a corpus."""

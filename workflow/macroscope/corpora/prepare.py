@@ -27,6 +27,8 @@ from macroscope.progress import progress
 
 log = logging.getLogger("macroscope")
 
+_NAMES = {"train": "training", "valid": "validation", "test": "test"}
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -99,9 +101,9 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
             for document, _ in with_frequent_labels():
                 subset.add(document)
         kept = _without_rare_titles(chosen(), TitleCensus.of(chosen()), options.filters.rare_titles, provenance)
-        _write(outputs, _summed_up(kept, summary), provenance)
-    for split, share in (("valid", options.valid_share), ("test", options.test_share)):
-        if share and not summary.documents(split):
+        _write(outputs, _summed_up(kept, summary), provenance, options.splits_filled[0])
+    for split in options.splits_filled:
+        if not summary.documents(split):
             log.warning("corpus '%s': no document is in the split '%s'; give it more documents", corpus, split)
     write_filters(outputs.filters, provenance.counts)
     summary.write(outputs.summary)
@@ -168,16 +170,16 @@ def _summed_up(documents: Iterable[Measured], summary: Summary) -> Iterator[Docu
         yield document
 
 
-def _write(outputs: Outputs, documents: Iterable[Document], provenance: Provenance) -> None:
-    """Write the documents, unless none, or none to train on, is left."""
+def _write(outputs: Outputs, documents: Iterable[Document], provenance: Provenance, needed: str) -> None:
+    """Write the documents, unless none, or none of a split that is needed, is left."""
     splits: set[str] = set()
 
     def checked() -> Iterator[Document]:
         for document in documents:
             splits.add(document.split)
             yield document
-        if "train" not in splits:
-            raise empty_corpus(provenance, "training document" if splits else "document")
+        if needed not in splits:
+            raise empty_corpus(provenance, f"{_NAMES[needed]} document" if splits else "document")
 
     write_documents(outputs.documents, checked(), provenance)
 

@@ -23,3 +23,9 @@ def stop_words(language: str) -> frozenset[str]:
 def stop_words_path(language: str) -> Path:
     """Where the list of a language is, if the project has one."""
     return RESOURCES / "stop_words" / f"{language}.txt"
+
+
+@cache
+def known_languages() -> tuple[str, ...]:
+    """Languages that the project has lists of."""
+    return tuple(sorted(path.stem for path in (RESOURCES / "stop_words").glob("*.txt")))

@@ -1,35 +1,38 @@
-"""`macroscope criticize`: the config that two collections of texts imply, and the workflow run on it."""
+"""`macroscope criticize`: what two collections of texts allow, the config that they imply, and the run."""
 
+import logging
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+import pandas as pd
 
-from macroscope.config.options import KEPT_NAMES
-from macroscope.config.schema import parse_config
+from macroscope.config.options import KEPT_NAMES, require_usable
+from macroscope.config.schema import load_config, parse_config
+from macroscope.corpora.look import Look, look_at
 from macroscope.critics import critics
-from macroscope.critics.declaration import COUNTED
+from macroscope.critics.declaration import COUNTED, Critic
 from macroscope.errors import MacroscopeError
-from macroscope.files import write_text
+from macroscope.files import atomic
 from macroscope.paths import PROFILE, SNAKEFILE
 from macroscope.plan import Plan
+from macroscope.plan.folder import unlock, write_config
+from macroscope.registry import require
+from macroscope.tables import write_csv
 
-_MOST_COUNTED = 5000
-_SENTENCES = 5
-_PERSON = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 RUN = "criticism"
 CORPUS = "reference"
+LOOK = "look.csv"
+"""Beside the config: what a first look at the texts showed."""
+VALID_SHARE, TEST_SHARE = 0.1, 0.2
+_FEWEST_TEXTS = 2
 
-_HEAD = """\
-# Written by `macroscope criticize`; edit what you like and run again:
-#   {command}
-# Every key, with its meaning and default: docs/config.md
-"""
+log = logging.getLogger("macroscope")
 
 
 def default_critics() -> dict[str, Mapping[str, Any]]:
@@ -37,65 +40,93 @@ def default_critics() -> dict[str, Mapping[str, Any]]:
     return {name: found.data.criticize for name, found in critics().items() if found.data.criticize is not None}
 
 
-def asked_by_default(reference: Sequence[Path]) -> tuple[list[str], list[str]]:
-    """Critics that the reference texts allow, and a sentence about each of the others.
+@dataclass(frozen=True)
+class Choice:
+    """Which critics are asked, and how the reference is used.
+
+    Attributes
+    ----------
+    asked
+        Names of critics.
+    reasons
+        A sentence about each one that is not.
+    whole
+        Whether all of the reference is the control, since no critic that is asked learns from it.
+    """
+
+    asked: list[str]
+    reasons: list[str]
+    whole: bool
+
+
+def choose(reference: Look, candidates: Sequence[Look], told: Sequence[str]) -> Choice:
+    """Choose the critics that texts allow.
+
+    Parameters
+    ----------
+    told
+        Critics that are asked whatever the texts are like, as long as there is anything for them to read; none: those
+        that declare it.
 
     Raises
     ------
     MacroscopeError
-        Where the texts cannot be read.
+        Where no critic can judge the texts, or one that is told cannot.
     """
-    _require(reference)
-    found = {name: critics()[name].data.fewest for name in default_critics()}
-    counts = _counted(reference, {kind: max(f.get(kind, 0) for f in found.values()) for kind in COUNTED})
+    for side in (reference, *candidates):
+        if side.documents < _FEWEST_TEXTS:
+            raise MacroscopeError(
+                f"{side.name}: {side.documents} text{'s' if side.documents != 1 else ''}; give {_FEWEST_TEXTS} at"
+                " least, on either side: what a single text shows has no interval, and nothing can be tested"
+            )
     asked, reasons = [], []
-    for name, fewest in found.items():
-        lacking = next((kind for kind, least in fewest.items() if counts[kind] < least), None)
+    for name in told or default_critics():
+        lacking = _lacking(require(name, critics(), "critic").data, reference, bool(told))
         if lacking is None:
             asked.append(name)
-            continue
-        reasons.append(
-            f"The critic '{name}' is not asked: it needs {fewest[lacking]} {COUNTED[lacking]}, and the reference has"
-            f" {counts[lacking]} (--critic {name} asks it all the same)."
-        )
-    return asked, reasons
+        elif told:
+            raise MacroscopeError(f"--critic {name}: {lacking}; give it such texts, or ask another critic")
+        else:
+            reasons.append(f"The critic '{name}' is not asked: {lacking}.")
+    return Choice(asked, reasons, not any(learns(critics()[name].data) for name in asked))
 
 
-def _counted(reference: Sequence[Path], enough: Mapping[str, int]) -> dict[str, int]:
-    """Count what the critics need of the first documents, until there is enough of all."""
-    from macroscope.corpora.files.reading import read_user_documents
-    from macroscope.corpora.sentences import split_sentences
-    from macroscope.documents import Provenance
-
-    counts = dict.fromkeys(COUNTED, 0)
-    for document in read_user_documents(reference, Provenance(CORPUS), 0.1, 0.2):
-        counts["documents"] += 1
-        counts["titled"] += any(section.title for section in document.sections)
-        counts["with_persons"] += len(_PERSON.findall(document.text)) > 1
-        counts["narratives"] += len(split_sentences(document.text)) >= _SENTENCES
-        if all(counts[kind] >= least for kind, least in enough.items()) or counts["documents"] >= _MOST_COUNTED:
-            break
-    return counts
+def learns(critic: Critic) -> bool:
+    """Whether a critic learns from training texts of the reference."""
+    return bool({"train", "fit_prior"} & set(critic.stages))
 
 
-def implied_config(
-    reference: Sequence[Path], candidates: Sequence[Path], asked: Sequence[str], seed: int
-) -> dict[str, Any]:
+def _lacking(critic: Critic, reference: Look, is_told: bool) -> str | None:
+    """What the reference lacks for a critic; None where it lacks nothing."""
+    for kind, fewest in critic.fewest.items():
+        found, needed = reference.counted()[kind], 1 if is_told else fewest
+        if found < needed:
+            return f"it needs {fewest} {COUNTED[kind]}, and the reference has {found}"
+    if not learns(critic):
+        return None
+    for split, use in (("train", "it learns from"), ("valid", "it is tuned on"), ("test", "the control is")):
+        if not reference.splits[split]:
+            return f"no reference text is in the split '{split}', which {use}; leave 'split' out, or give all three"
+    return None
+
+
+def implied_config(reference: Sequence[Path], candidates: Sequence[Path], choice: Choice, seed: int) -> dict[str, Any]:
     """Config that judges texts of the user's own against the user's own.
 
     The texts are taken as they are: no boilerplate is removed and no length is asked for, since the candidates' are not
-    filtered either. Rare section titles become the type "other". A fifth of the reference is held out as the control.
+    filtered either. Rare section titles become the type "other". A fifth of the reference is held out as the control,
+    or all of it is, where no critic learns from it.
     """
-    systems = _names(candidates)
+    systems = names_of_candidates(candidates)
     return {
         "run": RUN,
         "seed": seed,
+        "look": LOOK,
         "corpora": {
             CORPUS: {
                 "source": "files",
                 "files": [str(path.resolve()) for path in reference],
-                "valid_share": 0.1,
-                "test_share": 0.2,
+                **({"split": "test"} if choice.whole else {"valid_share": VALID_SHARE, "test_share": TEST_SHARE}),
                 "filters": {
                     "drop_sections": [],
                     "min_sections": 1,
@@ -107,40 +138,62 @@ def implied_config(
         },
         "systems": {name: {"kind": "files", "files": [str(path.resolve())]} for name, path in systems.items()},
         # What is right for a laptop. With a GPU, take larger encoders, more tokens, all sections.
-        "critics": {name: dict(default_critics().get(name) or {}) for name in asked},
-        "comparisons": [{"corpus": CORPUS, "systems": list(systems), "critics": list(asked)}],
+        "critics": {name: dict(default_critics().get(name) or {}) for name in choice.asked},
+        "comparisons": [{"corpus": CORPUS, "systems": list(systems), "critics": list(choice.asked)}],
     }
 
 
-def criticize(
-    reference: Sequence[Path], candidates: Sequence[Path], asked: Sequence[str], output: Path, seed: int, cores: str
-) -> Plan:
-    """Write the config into the folder `output` and run the workflow there; returns its plan.
+def first_look(reference: Sequence[Path], candidates: Sequence[Path]) -> tuple[Look, list[Look]]:
+    """Read the beginning of both sides, in seconds.
 
     Raises
     ------
     MacroscopeError
-        Where a file is missing, a critic unknown, or the workflow failed.
+        Where something is not there, or cannot be read.
     """
-    _require((*reference, *candidates))
-    config = implied_config(reference, candidates, asked, seed)
-    plan = Plan(parse_config(config, "criticize"))
+    for path in (*reference, *candidates):
+        _require_usable(path)
+    named = names_of_candidates(candidates)
+    shares = (VALID_SHARE, TEST_SHARE)
+    return look_at(CORPUS, reference, shares), [look_at(name, [path]) for name, path in named.items()]
+
+
+def criticize(config: Mapping[str, Any], look: pd.DataFrame, output: Path, cores: str) -> Plan:
+    """Write a config and a look into the folder `output` and run the workflow there; returns its plan.
+
+    A config that was edited since it was written is used as it is.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the folder holds something else, or the workflow failed.
+    """
+    _require_usable(output, exists=False)
     path = output.resolve() / "config.yaml"
     command = _command(path, cores)
-    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
-    write_text(path, _HEAD.format(command=shlex.join(["snakemake", *command[3:]])) + text)
+    plan = Plan(parse_config(config, "criticize"))
+    if write_config(path, config, shlex.join(["snakemake", *command[3:]])):
+        with atomic(path.with_name(LOOK)) as temporary:
+            write_csv(look, temporary)
+    else:
+        log.warning("%s was edited: it is used as it is. Delete it to have it written anew.", path)
+        plan = Plan(load_config(path))
+    unlock(path.parent)
     if subprocess.run(command, check=False).returncode:
         raise MacroscopeError(
-            f"the workflow failed (its messages stand above, its logs in {output / 'logs'}); what was finished stays,"
-            " and the same command goes on from there"
+            f"the workflow failed (what went wrong stands above, the logs are in {output / 'logs'}); what was finished"
+            " stays, and the same command goes on from there"
         )
     return plan
 
 
-def _require(paths: Sequence[Path]) -> None:
-    for path in paths:
-        if not path.exists():
-            raise MacroscopeError(f"{path}: no such file or folder")
+def _require_usable(path: Path, exists: bool = True) -> None:
+    if exists and not path.exists():
+        raise MacroscopeError(f"{path}: no such file or folder")
+    try:
+        require_usable(str(path.resolve()))
+    except ValueError as error:
+        raise MacroscopeError(str(error)) from None
 
 
 def _command(config: Path, cores: str) -> list[str]:
@@ -152,7 +205,7 @@ def _command(config: Path, cores: str) -> list[str]:
     ]
 
 
-def _names(files: Sequence[Path]) -> dict[str, Path]:
+def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
     """Names for the candidates, from their files: unique, and fit for a path."""
     names: dict[str, Path] = {}
     for file in files:

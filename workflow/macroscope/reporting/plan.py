@@ -60,7 +60,7 @@ class ReportingPlan:
 
     def report_read(self) -> dict[str, list[str]]:
         """What the report is made from, tables and figures aside."""
-        return {"shown": self.critics.shown_files("report")}
+        return {"shown": self.critics.shown_files("report"), "look": [self.config.look] if self.config.look else []}
 
     def modules(self, stage: str) -> list[str]:
         """Modules of a stage of reporting, with what the critics contribute."""

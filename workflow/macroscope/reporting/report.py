@@ -95,6 +95,7 @@ def write_report(
         chapters=chapters,
         warnings=[(title, block) for title, blocks in chapters for block in blocks if block.warning],
         training=_training(results, tables, figures, captions),
+        look=_look(results.plan.config.look, captions),
         corpora=_table("corpora", "The corpora", tables / "corpora.csv", captions),
         older=[tuple(entry.rsplit("=", 1)) for entry in older],
         times=_times(times, captions),
@@ -279,6 +280,10 @@ def _times(logs: Path | None, captions: Captions) -> Shown | None:
     names = {"seconds": "seconds in all", "longest": "longest, s", "cpu_seconds": "CPU, s", "megabytes": "memory, MB"}
     shown = times.round().rename(columns=names).rename_axis("rule").reset_index()
     return Shown("times", "What took the time", captions.html("times"), html_table(shown))
+
+
+def _look(path: str | None, captions: Captions) -> Shown | None:
+    return None if path is None else _table("look", "A first look at the texts", Path(path), captions)
 
 
 def _table(name: str, title: str, path: Path, captions: Captions) -> Shown:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from macroscope.config.options import Options
+from macroscope.config.options import LARGEST_SEED, Options
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 Seed = Annotated[
     int,
-    Field(ge=0, description="Added to the run's seed where this system draws: another one gives other samples."),
+    Field(
+        ge=0,
+        le=LARGEST_SEED,
+        description="Added to the run's seed where this system draws: another one gives other samples.",
+    ),
 ]
 
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from macroscope.config.options import UserPath
 from macroscope.corpora.options import Corpus
 
 
@@ -12,7 +13,7 @@ class CohanCorpus(Corpus):
 
     source: Literal["cohan"]
     dataset: str | None = Field(None, description="Name of a data set in resources/sources.yaml: pubmed or arxiv.")
-    files: list[str] = Field([], description="Local zips or JSON Lines files (also gz) instead, each one part.")
+    files: list[UserPath] = Field([], description="Local zips or JSON Lines files (also gz) instead, each one part.")
     abstract: bool = Field(False, description="Put the abstract first, as a section of type 'abstract'.")
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:

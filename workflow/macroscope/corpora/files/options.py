@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from macroscope.corpora.options import Corpus
+from macroscope.config.options import UserPath
+from macroscope.corpora.options import Corpus, Split
 
 ONE_SECTION = Field(
     False,
@@ -19,8 +20,16 @@ class FilesCorpus(Corpus):
     own_ids = True
 
     source: Literal["files"]
-    files: list[str] = Field(min_length=1, description="Files or folders, each one part.")
+    files: list[UserPath] = Field(min_length=1, description="Files or folders, each one part.")
     one_section: bool = ONE_SECTION
+    split: Split | None = Field(
+        None, description="Split of all documents, whatever they say; default: their own, or by id hash."
+    )
+
+    @property
+    def splits_filled(self) -> tuple[str, ...]:
+        """The one of all documents, or all."""
+        return super().splits_filled if self.split is None else (self.split,)
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:
         """The files themselves."""

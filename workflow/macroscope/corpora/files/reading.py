@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,11 @@ class _Counts:
 def read_files(options: FilesCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
     """Stream the documents of one file or folder, as the source `files`; see `read_user_documents`."""
     provenance.source.update(file=path.name)
-    names = names_of(map(Path, options.files))
-    return read_user_documents([path], provenance, options.valid_share, options.test_share, options.one_section, names)
+    names = names_of([Path(file) for file in options.files])
+    documents = read_user_documents(
+        [path], provenance, options.valid_share, options.test_share, options.one_section, names
+    )
+    return documents if options.split is None else (replace(document, split=options.split) for document in documents)
 
 
 def read_user_documents(

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from macroscope.config.options import UserPath
 from macroscope.corpora.options import Corpus, TextFilters
 
 LabelledLayout = Literal["yelp_polarity", "news_category", "newsgroups20"]
@@ -16,7 +17,7 @@ class LabelledCorpus(Corpus):
     dataset: LabelledLayout | None = Field(
         None, description="Data set of resources/sources.yaml: reviews and sentiment, news and author, posts and group."
     )
-    files: list[str] = Field([], description="Local files instead, as the data set comes, each one part.")
+    files: list[UserPath] = Field([], description="Local files instead, as the data set comes, each one part.")
     format: LabelledLayout | None = Field(None, description="Which data set the local files are.")
     official_splits: bool = Field(
         True, description="Keep the official training and test texts apart; otherwise, and without them, by id hash."

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from macroscope.config.options import UserPath
 from macroscope.corpora.options import Corpus, TextFilters
 from macroscope.errors import MacroscopeError
 
@@ -18,7 +19,7 @@ class ParallelCorpus(Corpus):
         [], description="Languages of the translations; default: all that the data set or the files have."
     )
     original_language: str = Field("en", description="Language of the originals.")
-    files: list[str] = Field(
+    files: list[UserPath] = Field(
         [],
         description="Local files instead, each one part: tar archives (de-en.tgz) of two files of aligned lines, whose"
         " names end in their languages (.de, .en), or lines of original, tab, translation (en-de.tsv, also gzipped).",

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from macroscope.config.options import UserPath
 from macroscope.corpora.options import Corpus, TextFilters
 
 
@@ -12,7 +13,7 @@ class StoriesCorpus(Corpus):
 
     source: Literal["stories"]
     dataset: Literal["stories"] | None = Field(None, description="The data set of resources/sources.yaml.")
-    files: list[str] = Field(
+    files: list[UserPath] = Field(
         [],
         description="Local files instead, each one part: plain text (also .gz), or Parquet (.parquet) with a column"
         " `text`, whose rows are the stories.",

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from macroscope.config.options import UserPath
 from macroscope.corpora.options import Corpus, TextFilters
 
 
@@ -12,7 +13,9 @@ class TimeTravelCorpus(Corpus):
 
     source: Literal["timetravel"]
     dataset: Literal["timetravel"] | None = Field(None, description="The data set of resources/sources.yaml.")
-    files: list[str] = Field([], description="Local JSON Lines files (also gz) or zips of them instead, each one part.")
+    files: list[UserPath] = Field(
+        [], description="Local JSON Lines files (also gz) or zips of them instead, each one part."
+    )
     rewritten: bool = Field(
         True, description="Also the stories with a changed second sentence and rewritten ends, each a story (cai2020)."
     )

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from macroscope.config.options import UserPath
 from macroscope.corpora.options import Corpus, TextFilters
 
 
@@ -12,7 +13,7 @@ class TripAdvisorCorpus(Corpus):
 
     source: Literal["tripadvisor"]
     dataset: Literal["tripadvisor"] | None = Field(None, description="The data set of resources/sources.yaml.")
-    files: list[str] = Field(
+    files: list[UserPath] = Field(
         [],
         description="Local files instead, each one part: hotels as LARA has them (.json, or a .tar.bz2, .tar.gz, .tar"
         " or .zip of such files), or JSON Lines (.jsonl, .jsonl.gz) with a review a line: an object with `text`, or a"

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from macroscope.config.options import UserPath
 from macroscope.corpora.options import Corpus, Split, TextFilters
 
 
@@ -19,7 +20,7 @@ class WebTextCorpus(Corpus):
         min_length=1,
         description="Which of the data set's files are taken, by the split in their names (train: 250,000 texts).",
     )
-    files: list[str] = Field([], description="Local JSON Lines files (also gz) instead, each one part.")
+    files: list[UserPath] = Field([], description="Local JSON Lines files (also gz) instead, each one part.")
     official_splits: bool = Field(
         True,
         description="Keep the split in a file's name, as in webtext.test.jsonl; without one, or if not, by id hash.",

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from macroscope.config.options import UserPath
 from macroscope.corpora.options import Corpus
 
 
@@ -12,7 +13,7 @@ class WikipediaCorpus(Corpus):
 
     source: Literal["wikipedia"]
     dump: str | None = Field(None, description="Name of a dump in resources/sources.yaml; retrieved when absent.")
-    files: list[str] = Field([], description="Local dump files instead (xml, bz2, gz), each one part.")
+    files: list[UserPath] = Field([], description="Local dump files instead (xml, bz2, gz), each one part.")
     page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:

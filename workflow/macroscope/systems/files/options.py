@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from macroscope.config.options import UserPath
 from macroscope.corpora.files.options import ONE_SECTION
 from macroscope.corpora.options import Split
 from macroscope.errors import MacroscopeError
@@ -17,7 +18,7 @@ class FilesSystem(SystemOptions):
     """Texts of the user's own model (JSON Lines, Parquet, CSV, or a folder of text files), or of a published one."""
 
     kind: Literal["files"]
-    files: list[str] = Field([], description="Files or folders.")
+    files: list[UserPath] = Field([], description="Files or folders.")
     one_section: bool = ONE_SECTION
     dataset: str | None = Field(
         None,

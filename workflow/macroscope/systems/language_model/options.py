@@ -68,6 +68,9 @@ class BeamSampling(Options):
     beams: int = Field(5, ge=1, description="k; 1 is ancestral sampling (paper: 5).")
 
 
+_MOST_SHARDS = 100_000
+"""Jobs that sample one system: a graph of more takes minutes to plan."""
+
 TokenRule = Ancestral | Temperature | TopK | Nucleus | Typical | MinP
 Decoding = Annotated[TokenRule | BeamSampling, Field(discriminator="rule")]
 
@@ -133,10 +136,16 @@ class LanguageModelSystem(SystemOptions):
                 f"{place}.training: '{self.base}' is trained from scratch and has no published weights;"
                 " name a base that has, or give it a training"
             )
-        self.check_prompts(place)
+        self.check_sampling(place)
 
-    def check_prompts(self, place: str) -> None:
-        """Check that prompts, where there are any, fit the format; `place` is that of the system that asks for them."""
+    def check_sampling(self, place: str) -> None:
+        """Check that prompts fit the format, and that there are not too many jobs; `place` is that of who asks."""
+        shards = -(-self.samples // self.samples_per_shard)
+        if shards > _MOST_SHARDS:
+            raise ValueError(
+                f"{place}.samples: {self.samples:,} samples of {self.samples_per_shard:,} a job are {shards:,} jobs,"
+                f" and {_MOST_SHARDS:,} are the most; give a larger samples_per_shard"
+            )
         if self.prompt_words and self.titles:
             raise ValueError(
                 f"{place}.prompt_words: prompts are for untitled texts; set titles: false for the language"

@@ -37,7 +37,7 @@ class ResampledSystem(SystemOptions):
         """Check that the other system is a language model, and that prompts fit its format."""
         models = {name for name, system in config.systems.items() if isinstance(system, LanguageModelSystem)}
         require_name(self.of, models, f"{place}.of", "system of kind language_model")
-        self.as_language_model(config).check_prompts(place)
+        self.as_language_model(config).check_sampling(place)
 
     def as_language_model(self, config: "Config") -> LanguageModelSystem:
         """Return what the two together ask for."""

@@ -1,0 +1,86 @@
+"""The folder of `macroscope criticize`: its config, which a user may edit, and the locks that a killed run leaves."""
+
+import hashlib
+import logging
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+import yaml
+
+from macroscope.errors import MacroscopeError
+from macroscope.files import write_text
+
+log = logging.getLogger("macroscope")
+
+_FIRST_LINE = "# Written by `macroscope criticize`; edit what you like and run again:"
+_HEAD = (
+    _FIRST_LINE
+    + """
+#   {command}
+# Every key, with its meaning and default: docs/config.md
+# As it was written: {digest}
+"""
+)
+
+
+def write_config(path: Path, config: Mapping[str, Any], command: str) -> bool:
+    """Write a config, unless it has been edited since it was last written; returns whether it is the one given.
+
+    Parameters
+    ----------
+    command
+        What runs it, for its head.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the folder holds other things than ours.
+    """
+    body = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
+    if path.exists():
+        before = path.read_text(encoding="utf-8", errors="replace")
+        if not before.startswith(_FIRST_LINE):
+            raise MacroscopeError(f"{path}: not a config that `criticize` wrote; give another --output")
+        _, _, old = before.partition("# As it was written: ")
+        noted, _, text = old.partition("\n")
+        if _digest(text) != noted:
+            return False
+    elif path.parent.is_dir() and any(path.parent.iterdir()):
+        raise MacroscopeError(f"{path.parent}: a folder with other things in it; give a new one as --output")
+    elif path.parent.exists() and not path.parent.is_dir():
+        raise MacroscopeError(f"{path.parent}: not a folder; give a new one as --output")
+    write_text(path, _HEAD.format(command=command, digest=_digest(body)) + body)
+    return True
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def unlock(folder: Path) -> None:
+    """Remove the locks of a Snakemake that was killed: those of a folder in which none is running.
+
+    Raises
+    ------
+    MacroscopeError
+        Where one is running.
+    """
+    locks = folder / ".snakemake" / "locks"
+    if not locks.is_dir() or not any(locks.iterdir()):
+        return
+    if running := next(filter(lambda process: _runs_in(process, folder), psutil.process_iter()), None):
+        raise MacroscopeError(
+            f"{folder}: another run is working here (process {running.pid}); wait for it, or give another --output"
+        )
+    log.info("%s: a killed run left its locks; they are removed", folder)
+    shutil.rmtree(locks)
+
+
+def _runs_in(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return Path(process.cwd()) == folder and any("snakemake" in word for word in process.cmdline())
+    except (psutil.Error, OSError):
+        return False
