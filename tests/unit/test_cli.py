@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import subprocess
 import sys
 
 import pytest
@@ -115,3 +116,9 @@ def test_the_code_is_recorded_on_success_alone(command, tmp_path):
     assert not record.exists()
     assert command(*flags, "config", "schema", "--output", tmp_path / "schema.json")[0] == 0
     assert record.read_text() == "0123456789abcdef\n"
+
+
+def test_the_command_line_starts_at_once():
+    code = "import sys, macroscope.cli; print(sorted({'numpy', 'pandas', 'torch', 'snakemake'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,6 +1,7 @@
 """Texts of a user's own: a first look says what they are and which critics they allow, before anything is run."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
 from macroscope.plan.criticism import choose, default_critics, first_look, implied_config, learns
+from macroscope.plan.failures import reasons_of_failure
 from macroscope.plan.folder import unlock, write_config
 from macroscope.stages import Stage
 
@@ -179,6 +181,20 @@ def test_locks_of_a_killed_run_are_removed_and_those_of_a_living_one_are_not(tmp
     unlock(tmp_path)
     assert not locks.exists()
     unlock(tmp_path)
+
+
+def test_what_the_jobs_said_stands_in_the_last_line(tmp_path):
+    logs = {"old": "macroscope: error: long ago", "a/1": "read\nmacroscope: error: mine.jsonl, line 3: this is wrong"}
+    logs |= {"a/2": "macroscope: error: mine.jsonl, line 3: this is wrong", "b": "macroscope: unexpected error\nTrace"}
+    for age, (name, text) in enumerate(reversed(logs.items())):
+        path = tmp_path / f"{name}.log"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        os.utime(path, (1000 - 10 * age, 1000 - 10 * age))
+    assert reasons_of_failure(tmp_path, 975) == [
+        f"mine.jsonl, line 3: this is wrong ({tmp_path / 'a' / '1.log'})",
+        f"an error that is macroscope's, and not yours ({tmp_path / 'b.log'})",
+    ]
 
 
 def test_only_what_is_counted_can_be_asked_for():

@@ -3,6 +3,11 @@
 import difflib
 from collections.abc import Iterable
 
+FAILED = "macroscope: error: "
+"""What the one sentence about a bad input begins with, in a job's log."""
+UNEXPECTED = "macroscope: unexpected error"
+"""What stands before the traceback of a defect."""
+
 
 class MacroscopeError(Exception):
     """A bad input: one sentence that says what is wrong, where, and what to do.

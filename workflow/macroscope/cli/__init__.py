@@ -14,7 +14,7 @@ import typer
 
 from macroscope.cli import config, corpora, critics, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
-from macroscope.errors import MacroscopeError
+from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError
 from macroscope.files import write_text
 from macroscope.lifetime import end_with_snakemake
 
@@ -83,7 +83,7 @@ def main() -> None:
 def _fail(sentence: str) -> NoReturn:
     if not log.handlers:
         log.addHandler(logging.StreamHandler(sys.stderr))
-    log.error("macroscope: error: %s", sentence)
+    log.error("%s%s", FAILED, sentence)
     sys.exit(1)
 
 
@@ -91,5 +91,5 @@ def _fail_unexpectedly() -> NoReturn:
     """A defect of macroscope: the traceback goes to the log file, too."""
     if not log.handlers:
         raise
-    log.exception("macroscope: unexpected error")
+    log.exception(UNEXPECTED)
     sys.exit(1)

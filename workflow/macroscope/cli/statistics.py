@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.resampling import Confidence, Permutations, Resamples, Seed, resampling_of
-from macroscope.tables import write_csv
 
 app = typer.Typer(help="T(x) -> numbers with their uncertainty.", no_args_is_help=True)
 
@@ -59,6 +58,7 @@ def run_tests(
     """Differences in means, Kolmogorov-Smirnov, effect sizes and total variation of any columns, all adjusted."""
     from macroscope.files import atomic
     from macroscope.statistics.columns import compare_columns, read_columns
+    from macroscope.tables import write_csv
 
     table = compare_columns(
         read_columns(reference),
@@ -97,6 +97,7 @@ def correlate(
     from macroscope.files import atomic
     from macroscope.statistics.human import correlate_file
     from macroscope.statistics.latent import Resampling
+    from macroscope.tables import write_csv
 
     mapping: dict[str, str] = {}
     for pair in system or []:

@@ -143,7 +143,9 @@ def _language(text: str) -> str:
 
 def table_of(reference: Look, candidates: Sequence[Look]) -> pd.DataFrame:
     """What a person is shown: a row a property, a column a side."""
-    return pd.DataFrame({side.name: _column(side, reference) for side in (reference, *candidates)})
+    columns = {side.name: _column(side, reference) for side in (reference, *candidates)}
+    order = dict.fromkeys(row for column in columns.values() for row in column.index)
+    return pd.DataFrame(columns).reindex(list(order)).fillna("")
 
 
 def _column(side: Look, reference: Look) -> pd.Series:
@@ -176,7 +178,11 @@ def _shares(counter: Mapping[str, int]) -> str:
     total = sum(counter.values())
     common = sorted(counter.items(), key=lambda item: (-item[1], item[0]))[:3]
     names = {"?": "unknown"}
-    return ", ".join(f"{names.get(name, name)} {number / total:.0%}" for name, number in common)
+    return ", ".join(f"{names.get(name, name)} {_percent(number / total)}" for name, number in common)
+
+
+def _percent(share: float) -> str:
+    return "<1%" if share < 0.01 else f"{int(100 * share)}%"
 
 
 def _shared(ours: Sequence[int], theirs: Sequence[int]) -> int:

@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.paths import PROFILE, SNAKEFILE
 from macroscope.plan import Plan
+from macroscope.plan.failures import reasons_of_failure
 from macroscope.plan.folder import unlock, write_config
 from macroscope.registry import require
 from macroscope.tables import write_csv
@@ -179,10 +181,11 @@ def criticize(config: Mapping[str, Any], look: pd.DataFrame, output: Path, cores
         log.warning("%s was edited: it is used as it is. Delete it to have it written anew.", path)
         plan = Plan(load_config(path))
     unlock(path.parent)
+    began = time.time()
     if subprocess.run(command, check=False).returncode:
+        reasons = reasons_of_failure(output / "logs", began) or [f"the logs are in {output / 'logs'}"]
         raise MacroscopeError(
-            f"the workflow failed (what went wrong stands above, the logs are in {output / 'logs'}); what was finished"
-            " stays, and the same command goes on from there"
+            f"the workflow failed: {'; '.join(reasons)}. What was finished stays; the same command goes on from there"
         )
     return plan
 

@@ -174,5 +174,6 @@ def _estimate(sample: Sample, kind: str, resampling: Resampling) -> Interval:
     rng = np.random.default_rng(resampling.seed)
     value, low, high = ratio_interval(sample, resampling.confidence, resampling.resamples, rng)
     if kind == PERPLEXITY:
-        value, low, high = (float(some) for some in np.exp([value, low, high]))
+        with np.errstate(over="ignore"):  # an end beyond all numbers is infinite
+            value, low, high = (float(some) for some in np.exp([value, low, high]))
     return value, low, high

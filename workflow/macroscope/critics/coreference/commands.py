@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from macroscope.tables import write_csv
-
 Gap = Annotated[Path | None, typer.Option("--gap", help="File of GAP (TSV).")]
 Gold = Annotated[
     Path | None,
@@ -25,6 +23,7 @@ def evaluate_resolver(
 ) -> None:
     """Measure the embedded resolver on gold data: F1 of GAP; MUC, B3, CEAF-e, LEA and the CoNLL mean."""
     from macroscope.critics.coreference.evaluation.evaluating import evaluate_resolver as run
+    from macroscope.tables import write_csv
 
     if output is not None:
         output.parent.mkdir(parents=True, exist_ok=True)

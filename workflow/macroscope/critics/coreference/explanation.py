@@ -52,8 +52,8 @@ def explain(
         folder.mkdir()
         write_csv(contributions(model, theirs, ours), folder / "contributions.csv")
         write_csv(differences(model, theirs, ours, options.least_count), folder / "differences.csv")
-        shown = table.assign(id=[document["id"] for document in documents], text=excerpts)
-        write_csv(shown, folder / "unlikely.csv")
+        mentions = table.assign(id=[document["id"] for document in documents], text=excerpts)
+        write_csv(mentions, folder / "unlikely.csv")
         write_csv(_failed(latents), folder / "failed.csv")
         write_json(folder / "passages.json", shown)
 
