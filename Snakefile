@@ -12,6 +12,14 @@ from snakemake.utils import min_version
 min_version("9.19")
 
 
+if {"{", "}"} & set(workflow.basedir):
+    from snakemake.exceptions import WorkflowError
+
+    raise WorkflowError(
+        f"the checkout is in {workflow.basedir!r}: Snakemake takes names in braces for wildcards; rename the folder"
+    )
+
+
 # An experiment's config stands alone: the default one is read only where no other is given.
 if "corpora" not in config:
 
