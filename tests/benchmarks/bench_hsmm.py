@@ -21,7 +21,7 @@ from macroscope.systems.hsmm.texts import Texts, collate
 
 FULL = HsmmSizes(states=256, subsequences=10_000, letters=52, shortest=4, longest=11, segments=50)
 LONGEST, STATES, NGRAMS, TEXTS, BATCH = 11, 800, 250_000, 51_200, 8
-AT_ONCE, SMALL = 2, 128
+AT_ONCE, SMALL = 2, 192
 """Texts and states that the plain programme can do."""
 
 STEP = """

@@ -1,5 +1,7 @@
 """Retrieval against a local server that misbehaves as real ones do."""
 
+import bz2
+import gzip
 import hashlib
 import http.server
 import json
@@ -9,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from macroscope.corpora import retrieval, sources
+from macroscope.corpora.integrity import fault_of, published_checksum
 from macroscope.corpora.retrieval import RemoteFile, RemoteSource, retrieve
 from macroscope.errors import MacroscopeError
 
@@ -20,13 +23,30 @@ class Server:
     """Serves CONTENT at /dumps/file.bin; `script` says how each request is answered, the last entry for ever."""
 
     def __init__(self, script):
-        self.script, self.requests, self.etag = list(script), [], '"one"'
+        self.script, self.requests, self.etag, self.sums = list(script), [], '"one"', ""
 
     def answer(self, request):
         self.requests.append(dict(request.headers))
         action = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if action == "busy":
             request.send_error(503)
+            return
+        if action in ("circle", "file:///etc/passwd"):
+            request.send_response(302)
+            request.send_header("Location", request.path if action == "circle" else action)
+            request.end_headers()
+            return
+        if request.path.endswith("sums.txt"):
+            body = self.sums.encode()
+            request.send_response(200)
+            request.send_header("Content-Length", str(len(body)))
+            request.end_headers()
+            request.wfile.write(body)
+            return
+        if action == "page":
+            request.send_response(200)
+            request.end_headers()
+            request.wfile.write(b"<!DOCTYPE html><title>Log in</title>")
             return
         if request.path != "/dumps/file.bin":
             request.send_error(404)
@@ -38,7 +58,8 @@ class Server:
         request.send_header("ETag", self.etag)
         request.send_header("Content-Length", str(len(CONTENT) - start))
         if start:
-            request.send_header("Content-Range", f"bytes {start}-{len(CONTENT) - 1}/{len(CONTENT)}")
+            sent = start - 10 if action == "another range" else start
+            request.send_header("Content-Range", f"bytes {sent}-{len(CONTENT) - 1}/{len(CONTENT)}")
         request.end_headers()
         end = len(CONTENT) // 2 if action == "break" else len(CONTENT)
         request.wfile.write(CONTENT[start:end])
@@ -70,7 +91,7 @@ def serving(*script):
 @pytest.fixture(autouse=True)
 def registry(monkeypatch):
     file = RemoteFile("file.bin", ("https://example.invalid/dumps/file.bin",), SHA256, len(CONTENT))
-    rolling = RemoteFile("file.bin", file.urls)
+    rolling = RemoteFile("file.bin", file.urls, sums="https://example.invalid/dumps/x-latest-sums.txt")
     entries = {
         "fixed": RemoteSource("fixed", "1", "cohan", "none", "nobody", (file,)),
         "rolling": RemoteSource("rolling", "latest", "wikipedia", "none", "nobody", (rolling,)),
@@ -169,3 +190,81 @@ def test_shipped_registry_is_complete(monkeypatch):
         assert all(url.startswith("https://") for file in source.files for url in file.urls)
     with pytest.raises(MacroscopeError, match="did you mean 'pubmed'"):
         retrieval.remote_source("pubmd")
+
+
+def test_another_range_than_was_asked_for_is_not_appended(tmp_path):
+    with serving("break", "another range", "serve") as server:
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_a_login_page_is_not_the_file(tmp_path):
+    with serving("page") as server, pytest.raises(MacroscopeError, match="it is a web page.*deleted"):
+        retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("script", ["circle", "file:///etc/passwd"])
+def test_redirects_that_lead_nowhere(script, tmp_path):
+    with serving(script) as server, pytest.raises(MacroscopeError, match="cannot be retrieved") as error:
+        retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("mirror", ["http://[::1", "http://localhost:99999999", "http://"])
+def test_mirrors_that_are_no_addresses(mirror, tmp_path):
+    with pytest.raises(MacroscopeError) as error:
+        retrieve("rolling", "file.bin", tmp_path / "file.bin", mirror)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("note", ["{}", "[]", '{"url": 3}'])
+def test_a_note_that_says_nothing_begins_anew(note, tmp_path):
+    (tmp_path / "file.bin.part").write_bytes(b"half")
+    (tmp_path / "file.bin.part.json").write_text(note)
+    with serving("serve") as server:
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_published_checksums_are_held_against_the_file(tmp_path, caplog):
+    sha1 = hashlib.sha1(CONTENT).hexdigest()
+    with serving("serve") as server, caplog.at_level("INFO", logger="macroscope"):
+        server.sums = f"{'0' * 40}  other.bin\n{sha1}  file.bin\n"
+        retrieve("rolling", "file.bin", tmp_path / "a", server.url)
+        assert "unverified" not in caplog.text
+        server.sums = f"{'0' * 40}  file.bin\n"
+        with pytest.raises(MacroscopeError, match="its checksum is not the published one"):
+            retrieve("rolling", "file.bin", tmp_path / "b", server.url)
+        server.sums = ""
+        retrieve("rolling", "file.bin", tmp_path / "c", server.url)
+        assert "unverified" in caplog.text
+
+
+def test_listings_have_the_date_of_the_latest_dump():
+    listing = (
+        "a" * 40 + "  enwiki-20260101-pages-articles.xml.bz2\n" + "b" * 40 + "  enwiki-20260101-pages-meta.xml.bz2\n"
+    )
+    assert published_checksum(listing, "enwiki-latest-pages-articles.xml.bz2") == "a" * 40
+    assert published_checksum(listing, "enwiki-latest-abstract.xml.gz") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fault"),
+    [
+        ("a.bz2", bz2.compress(b"text"), None),
+        ("a.gz", gzip.compress(b"text"), None),
+        ("a.txt", b"text", None),
+        ("a.html", b"<html>", None),
+        ("a.bz2", b"PK\x03\x04", "does not begin as a .bz2 file does"),
+        ("a.bz2", b"BZh9" + b"x" * 99, "cannot be decompressed"),
+        ("a.gz", gzip.compress(b"text" * 99)[:20], "cannot be decompressed"),
+        ("a.zip", b"PK\x03\x04" + b"x" * 99, "its end is missing"),
+        ("a.jsonl", b" <HTML>", "it is a web page"),
+        ("a.jsonl", b"", "it is empty"),
+    ],
+)
+def test_what_a_file_shows(name, content, fault, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    found = fault_of(tmp_path / name, name)
+    assert found is None if fault is None else fault in found

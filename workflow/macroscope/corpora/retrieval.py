@@ -19,6 +19,7 @@ import requests
 import yaml
 from tenacity import Retrying, before_sleep_log, retry_if_exception_type, stop_after_attempt, wait_exponential
 
+from macroscope.corpora.integrity import fault_of, has_checksum, published_checksum
 from macroscope.corpora.origin import note_of
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json, write_json
@@ -48,12 +49,15 @@ class RemoteFile:
         Where it is, first choice first.
     sha256, size
         Checksum (hexadecimal) and size in bytes; None for a file that changes upstream.
+    sums
+        Where upstream publishes checksums of what it has now; None where it does not.
     """
 
     name: str
     urls: tuple[str, ...]
     sha256: str | None = None
     size: int | None = None
+    sums: str | None = None
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,13 @@ def _registry() -> dict[str, RemoteSource]:
 
 def _remote_source(name: str, entry: dict[str, Any]) -> RemoteSource:
     files = tuple(
-        RemoteFile(file["name"], (file["url"], *file.get("mirrors", ())), file.get("sha256"), file.get("size"))
+        RemoteFile(
+            file["name"],
+            (file["url"], *file.get("mirrors", ())),
+            file.get("sha256"),
+            file.get("size"),
+            file.get("sums"),
+        )
         for file in entry["files"]
     )
     return RemoteSource(
@@ -137,7 +147,7 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
     remote, source = remote_file(name, file), remote_source(name)
     if mirror is None and source.gone:
         raise MacroscopeError(f"source '{name}': {source.gone}")
-    places = _mirrored(remote, mirror) if mirror is not None else list(remote.urls)
+    places = _mirrored(remote.urls[0], mirror) if mirror is not None else list(remote.urls)
     destination.parent.mkdir(parents=True, exist_ok=True)
     origin = {"retrieved_as": name, "version": source.version, "licence": source.licence, "citation": source.citation}
     failures: list[str] = []
@@ -147,9 +157,7 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
         except _Missing as error:
             failures.append(str(error))
             continue
-        _verify(remote, download, destination)
-        if remote.sha256 is None:
-            log.info("%s: upstream gives no checksum that lasts: unverified; sha256 %s", file, download.sha256)
+        _verify(remote, download, destination, mirror)
         os.replace(_part(destination), destination)
         _note(destination).unlink(missing_ok=True)
         known = {"url": place, "size": download.size, "sha256": download.sha256, "changed": download.changed}
@@ -176,12 +184,17 @@ class _Broken(Exception):
     """The transfer broke off, or the host asks to come back later."""
 
 
-def _mirrored(remote: RemoteFile, mirror: str) -> list[str]:
+def _mirrored(url: str, mirror: str) -> list[str]:
+    """Where a mirror may have what is at a URL."""
     base = mirror.rstrip("/")
-    if urlsplit(mirror).scheme not in ("http", "https", "file"):
+    try:
+        scheme = urlsplit(mirror).scheme
+    except ValueError as error:
+        raise MacroscopeError(f"mirror: {mirror!r} is no address ({error}); give a folder, or an http(s) URL") from None
+    if scheme not in ("http", "https", "file"):
         base = Path(mirror).resolve().as_uri()
-    path = urlsplit(remote.urls[0]).path
-    return list(dict.fromkeys([base + path, f"{base}/{remote.name}"]))
+    path = urlsplit(url).path
+    return list(dict.fromkeys([base + path, f"{base}/{path.rpartition('/')[2]}"]))
 
 
 def _download(place: str, destination: Path, remote: RemoteFile) -> _Download:
@@ -230,18 +243,23 @@ class _Transfer:
         except (
             requests.exceptions.ConnectionError,
             requests.exceptions.ChunkedEncodingError,
+            requests.exceptions.ContentDecodingError,
             requests.exceptions.Timeout,
         ) as error:
             raise _Broken(_reason(error)) from None
+        except (requests.exceptions.RequestException, ValueError) as error:
+            # Redirects in a circle or to what is no web address, an address that cannot be parsed: no retry helps.
+            raise _Missing(f"{self.url}: {_reason(error)}") from None
 
     def _resumable(self) -> tuple[int, str | None]:
         """How much is here, and the validator of the version that it is part of."""
         if not self.part.exists() or not self.note.exists():
             return 0, None
         note = read_json(self.note)
-        if note["url"] != self.url or not note["validator"]:
+        known = note if isinstance(note, dict) else {}
+        if known.get("url") != self.url or not known.get("validator"):
             return 0, None
-        return self.part.stat().st_size, note["validator"]
+        return self.part.stat().st_size, known["validator"]
 
     def _receive(self, response: requests.Response, start: int) -> _Download:
         if response.status_code == requests.codes.requested_range_not_satisfiable:
@@ -251,6 +269,9 @@ class _Transfer:
         if not response.ok:
             raise _Missing(f"{self.url}: HTTP status {response.status_code}")
         resumed = response.status_code == requests.codes.partial_content
+        if resumed and not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
+            self.part.unlink(missing_ok=True)
+            raise _Broken("it sent another range than it was asked for")
         start = start if resumed else 0
         length = response.headers.get("Content-Length")
         total = start + int(length) if length is not None else None
@@ -293,16 +314,49 @@ def _digest_of(path: Path) -> "hashlib._Hash":
         return hashlib.file_digest(stream, "sha256")
 
 
-def _verify(remote: RemoteFile, download: _Download, destination: Path) -> None:
-    wrong = None
+def _verify(remote: RemoteFile, download: _Download, destination: Path, mirror: str | None) -> None:
+    """Check what is known of a file: size, checksum, what upstream publishes, what its name says."""
+    part, wrong = _part(destination), None
     if remote.size is not None and download.size != remote.size:
         wrong = f"its size is {download.size:,} bytes, not {remote.size:,}"
     elif remote.sha256 is not None and download.sha256 != remote.sha256:
         wrong = f"its sha256 is {download.sha256}, not {remote.sha256}"
+    elif remote.sha256 is None and (fault := fault_of(part, remote.name)) is not None:
+        wrong = fault
+    elif remote.sha256 is None:
+        published = _published_checksum(remote, mirror)
+        if published is None:
+            log.info("%s: upstream gives no checksum that lasts: unverified; sha256 %s", remote.name, download.sha256)
+        elif not has_checksum(part, published):
+            wrong = f"its checksum is not the published one, {published}"
     if wrong:
-        _part(destination).unlink()
+        part.unlink()
         _note(destination).unlink(missing_ok=True)
         raise MacroscopeError(f"{remote.name}: {wrong}; the download was deleted: retrieve it again, or from a mirror")
+
+
+def _published_checksum(remote: RemoteFile, mirror: str | None) -> str | None:
+    """Checksum that upstream, or the mirror, publishes beside a file; None where it cannot be had."""
+    if remote.sums is None:
+        return None
+    for place in _mirrored(remote.sums, mirror) if mirror is not None else [remote.sums]:
+        found = published_checksum(_text_at(place), remote.name)
+        if found is not None:
+            return found
+    return None
+
+
+def _text_at(place: str) -> str:
+    """A short text at a URL; "" where there is none."""
+    if urlsplit(place).scheme == "file":
+        path = Path(url2pathname(unquote(urlsplit(place).path)))
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    try:
+        response = requests.get(place, headers=_HEADERS, timeout=_TIMEOUT_SECONDS)
+    except requests.exceptions.RequestException as error:
+        log.info("%s: %s", place, _reason(error))
+        return ""
+    return response.text if response.ok else ""
 
 
 def _part(destination: Path) -> Path:
