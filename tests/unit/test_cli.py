@@ -68,7 +68,16 @@ def test_full_disk_says_so(command, monkeypatch, tmp_path):
         *drawing(tmp_path, tmp_path / "out"),
     )
     assert code == 1
-    assert "no space left on the device; free some and run the same command again" in error
+    assert "No space left on device; free some and run the same command again" in error
+
+
+def test_places_that_cannot_be_written_are_one_sentence(command, tmp_path):
+    (tmp_path / "file").write_text("x")
+    for output in (tmp_path / "file" / "out", tmp_path / ("n" * 300)):
+        code, error = command("config", "schema", "--output", output)
+        assert code == 1
+        assert "Traceback" not in error
+        assert error.startswith("macroscope: error: ")
 
 
 def test_a_defect_leaves_its_traceback_in_the_log(command, monkeypatch, tmp_path):

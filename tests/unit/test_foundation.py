@@ -86,7 +86,7 @@ def test_json_errors_name_file_and_line(tmp_path):
     write_json(tmp_path / "a.json", {"b": 1})
     assert read_json(tmp_path / "a.json") == {"b": 1}
     (tmp_path / "bad.json").write_text("{\n1\n")
-    with pytest.raises(MacroscopeError, match=r"bad\.json, line 2"):
+    with pytest.raises(MacroscopeError, match=r"bad\.json is not valid JSON .* at line 2, column 1"):
         read_json(tmp_path / "bad.json")
 
 

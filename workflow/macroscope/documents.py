@@ -167,6 +167,23 @@ def validate(document: Document, where: str) -> None:
         raise MacroscopeError(
             f"{where}: document {document.id!r} has no sections; give it at least one, or leave it out"
         )
+    for text in _texts_of(document):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise MacroscopeError(
+                f"{where}: document {document.id!a} has half a character, {text[error.start]!a}, which no"
+                " file can hold as UTF-8; write the text again without it"
+            ) from None
+
+
+def _texts_of(document: Document) -> Iterator[str]:
+    """All strings of a document."""
+    yield document.id
+    yield from (text for text in (document.title, document.label, document.original) if text is not None)
+    yield from document.sentences or ()
+    for section in document.sections:
+        yield from (text for text in (section.title, section.text) if text is not None)
 
 
 class UniqueIds:

@@ -1,6 +1,7 @@
 """The one exception of this package that is meant for a user's eyes."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 FAILED = "macroscope: error: "
@@ -12,8 +13,11 @@ UNEXPECTED = "macroscope: unexpected error"
 class MacroscopeError(Exception):
     """A bad input: one sentence that says what is wrong, where, and what to do.
 
-    The command line prints it without a traceback and exits with status 1.
+    The command line prints it without a traceback and exits with status 1. It is one line, whatever is quoted in it.
     """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(re.sub(r"\s*[\r\n]\s*", " ", sentence))
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:

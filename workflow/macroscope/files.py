@@ -96,8 +96,43 @@ def _finite(value: Any) -> Any:
 def read_json(path: Path) -> Any:
     """Read a JSON file; a malformed one is an error that names the file and the line."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        content = Path(path).read_bytes()
     except FileNotFoundError:
         raise MacroscopeError(f"{path}: no such file") from None
+    return parse_json(content, str(path), "")
+
+
+def parse_json(content: bytes, where: str, advice: str) -> Any:
+    """Parse JSON.
+
+    Parameters
+    ----------
+    where
+        It stands, for the message.
+    advice
+        What to do about it, for the message: "; give one JSON object a line".
+
+    Raises
+    ------
+    MacroscopeError
+        Where it is no UTF-8, no JSON, nested too deep, has a number of thousands of digits, or a key twice.
+    """
+    try:
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_without_doubles)
+    except UnicodeDecodeError as error:
+        raise MacroscopeError(f"{where} is not valid UTF-8 (byte {error.start + 1:,}); save it as UTF-8") from None
     except json.JSONDecodeError as error:
-        raise MacroscopeError(f"{path}, line {error.lineno}: not valid JSON ({error.msg})") from None
+        place = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
+        raise MacroscopeError(f"{where} is not valid JSON ({error.msg} at {place}){advice}") from None
+    except RecursionError:
+        raise MacroscopeError(f"{where} is not usable JSON (nested too deep){advice}") from None
+    except ValueError as error:
+        raise MacroscopeError(f"{where} is not usable JSON ({str(error).partition(';')[0]}){advice}") from None
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
+    return found

@@ -1,6 +1,7 @@
 """One training loop for all models: the Trainer of transformers, resumable after a kill, silent but for log lines."""
 
 import logging
+import math
 import os
 import shutil
 import time
@@ -146,6 +147,7 @@ def train(
         load_best_model_at_end=examples.valid is not None,
         metric_for_best_model="eval_loss" if examples.valid is not None else None,
         logging_steps=max(1, steps // _LOG_LINES),
+        logging_nan_inf_filter=False,
         report_to="none",
         disable_tqdm=True,
         seed=seed,
@@ -288,6 +290,12 @@ class _LogLines(TrainerCallback):
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
         """Report losses."""
         logs = logs or {}
+        for key in ("loss", "eval_loss"):
+            if not math.isfinite(logs.get(key, 0.0)):
+                raise MacroscopeError(
+                    f"the training diverged at or before step {state.global_step} of {self.steps}: its loss is"
+                    f" {logs[key]}; give a smaller learning_rate"
+                )
         if state.is_world_process_zero:
             for key, name in (("loss", "training"), ("eval_loss", "validation")):
                 if key in logs:

@@ -199,7 +199,7 @@ def test_another_range_than_was_asked_for_is_not_appended(tmp_path):
 
 
 def test_a_login_page_is_not_the_file(tmp_path):
-    with serving("page") as server, pytest.raises(MacroscopeError, match="it is a web page.*deleted"):
+    with serving("page") as server, pytest.raises(MacroscopeError, match=r"it is a web page.*deleted"):
         retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
     assert list(tmp_path.iterdir()) == []
 

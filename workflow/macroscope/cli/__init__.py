@@ -4,6 +4,7 @@ Verbs import what they run inside their bodies, so that `macroscope --help` star
 """
 
 import errno
+import io
 import logging
 import os
 import sys
@@ -43,6 +44,20 @@ app.add_typer(reporting.app, name="reporting")
 
 log = logging.getLogger("macroscope")
 
+_ADVICE = {
+    errno.ENOSPC: "free some and run the same command again",
+    errno.EDQUOT: "free some and run the same command again",
+    errno.EFBIG: "raise the limit of the size of files (ulimit -f), or give a place without one",
+    errno.EACCES: "change its permissions, or give another place",
+    errno.EPERM: "change its permissions, or give another place",
+    errno.EROFS: "give a place that can be written",
+    errno.ENOTDIR: "give a place below a folder",
+    errno.EISDIR: "give a file",
+    errno.EEXIST: "give another place",
+    errno.ENAMETOOLONG: "give a shorter name",
+}
+"""Errors of the system that are a user's to mend -> how."""
+
 
 @app.callback()
 def _settings(
@@ -56,7 +71,7 @@ def _settings(
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if log_file is not None:
         log_file.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(logging.FileHandler(log_file, mode="w", encoding="utf-8"))
+        handlers.append(logging.FileHandler(log_file, mode="w", encoding="utf-8", errors="backslashreplace"))
     for handler in handlers:
         handler.setFormatter(logging.Formatter("%(message)s"))
     log.handlers = handlers
@@ -66,15 +81,16 @@ def _settings(
 
 def main() -> None:
     """Run the command line: a bad input ends in one sentence and status 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # whatever the terminal can show
     try:
         app()
     except MacroscopeError as error:
         _fail(str(error))
     except OSError as error:
-        if error.errno == errno.ENOSPC:
-            _fail(
-                f"{error.filename or 'the disk'}: no space left on the device; free some and run the same command again"
-            )
+        if error.errno in _ADVICE:
+            _fail(f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE[error.errno]}")
         _fail_unexpectedly()
     except Exception:
         _fail_unexpectedly()

@@ -1,7 +1,6 @@
 """Lines of text and JSON Lines, plain or gzipped, read with errors that name file and line."""
 
 import gzip
-import json
 import zlib
 from collections.abc import Iterable, Iterator
 from io import BufferedIOBase
@@ -9,6 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from macroscope.errors import MacroscopeError
+from macroscope.files import parse_json
+
+LONGEST_LINE = 1 << 28
+"""Bytes of a line that is read; a longer one is no line."""
 
 
 def numbered_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -20,7 +23,7 @@ def numbered_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         Where a line is not valid JSON or no object, or the file is unreadable.
     """
     with _open(path) as stream:
-        yield from parse_lines(stream, str(path))
+        yield from parse_lines(_bounded(stream, str(path)), str(path))
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -34,7 +37,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     with _open(path) as stream:
         try:
-            for number, line in enumerate(stream, start=1):
+            for number, line in enumerate(_bounded(stream, str(path)), start=1):
                 yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise MacroscopeError(
@@ -60,19 +63,23 @@ def parse_lines(lines: Iterable[bytes], name: str) -> Iterator[tuple[int, dict[s
 
 
 def _record(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise MacroscopeError(f"{where} is not valid UTF-8 (byte {error.start + 1}); save the file as UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise MacroscopeError(
-            f"{where} is not valid JSON ({error.msg} at column {error.colno}); give one JSON object a line"
-        ) from None
-    except RecursionError:
-        raise MacroscopeError(f"{where} is not usable JSON (nested too deep); give one JSON object a line") from None
+    record = parse_json(line, where, "; give one JSON object a line")
     if not isinstance(record, dict):
         raise MacroscopeError(f"{where} is a JSON {type(record).__name__}, not an object; give one JSON object a line")
     return record
+
+
+def _bounded(stream: BufferedIOBase, name: str) -> Iterator[bytes]:
+    """Lines of a stream, none of which takes all of the memory."""
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise MacroscopeError(
+                f"{name}, line {number} is longer than {LONGEST_LINE >> 20:,} MB; give one JSON object a line, or a"
+                " shorter text"
+            )
+        yield line
 
 
 def _open(path: Path) -> BufferedIOBase:

@@ -30,7 +30,7 @@ def split_of(identifier: str, valid_share: float, test_share: float) -> str:
     -----
     deng2022 does not say how WIKI was split; Table 11 implies shares of 80, 10 and 10 %.
     """
-    digest = hashlib.blake2b(identifier.encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     position = int.from_bytes(digest, "big") / _RANGE
     if position < test_share:
         return "test"

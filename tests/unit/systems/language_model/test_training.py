@@ -136,6 +136,14 @@ def test_a_batch_that_cannot_be_shared_out(monkeypatch):
         training._shares(training.Schedule(1, 10, 8, 0.1))
 
 
+def test_a_training_that_diverges_says_at_which_step(corpus, tmp_path):
+    wild = OPTIONS.model_copy(update={"training": OPTIONS.training.model_copy(update={"learning_rate": 1e30})})
+    with pytest.raises(
+        MacroscopeError, match=r"diverged at or before step \d+ of \d+: .* give a smaller learning_rate"
+    ):
+        train(corpus, tmp_path / "wild", wild)
+
+
 def test_the_kept_model_is_the_one_of_the_lowest_validation_loss(corpus, tmp_path):
     steep = OPTIONS.model_copy(
         update={"training": OPTIONS.training.model_copy(update={"epochs": 4, "learning_rate": 0.03})}

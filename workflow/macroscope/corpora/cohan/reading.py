@@ -59,7 +59,7 @@ def read_articles(options: CohanCorpus, path: Path, provenance: Provenance, work
             if not keep(mismatched, len(names) == len(texts)):
                 continue
             sections = _sections(names, texts, empty_sections)
-            abstract = _abstract(record) if options.abstract else ""
+            abstract = _abstract(record, where) if options.abstract else ""
             if abstract:
                 sections.insert(0, Section(ABSTRACT, abstract))
             if not keep(empty, bool(sections)) or not keep(duplicates, identifier not in seen):
@@ -87,6 +87,8 @@ def _records(path: Path) -> Iterator[Record]:
                         yield f"{path}, {name}, line {number}", split, record
             except (zipfile.BadZipFile, zlib.error) as error:
                 raise MacroscopeError(f"{path}: {name} is corrupt ({error}); download the zip again") from None
+            except (RuntimeError, NotImplementedError) as error:  # encrypted, or compressed in another way
+                raise MacroscopeError(f"{path}: {name} cannot be read ({error}); zip it again, plainly") from None
 
 
 def _official_members(archive: zipfile.ZipFile, path: Path) -> list[tuple[str, str]]:
@@ -130,7 +132,12 @@ def _sections(names: list[str], texts: list[list[str]], empty: Count) -> list[Se
     return sections
 
 
-def _abstract(record: dict[str, Any]) -> str:
+def _abstract(record: dict[str, Any], where: str) -> str:
     sentences = record.get("abstract_text") or []
-    joined = sentences if isinstance(sentences, str) else " ".join(sentences)
+    sentences = [sentences] if isinstance(sentences, str) else sentences
+    if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
+        raise MacroscopeError(
+            f"{where}: 'abstract_text' is no text and no list of sentences; give one, or leave it out"
+        )
+    joined = " ".join(sentences)
     return tidy(_SENTENCE_MARK.sub(" ", joined))

@@ -6,7 +6,6 @@ data) or `text`, which is split at its headings or blank lines; `id`, `title`, `
 """
 
 import csv
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,14 +19,16 @@ from macroscope.corpora.files.options import FilesCorpus
 from macroscope.corpora.lines import numbered_records
 from macroscope.corpora.splits import split_of
 from macroscope.corpora.texts import tidy
-from macroscope.documents import SPLITS, Count, Document, Provenance, Section, UniqueIds
+from macroscope.documents import SPLITS, Count, Document, Provenance, Section, UniqueIds, validate
 from macroscope.errors import MacroscopeError
-from macroscope.files import read_json
+from macroscope.files import parse_json, read_json
 
 _TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
 _FORMATS = "JSON Lines (.jsonl, .jsonl.gz), Parquet (.parquet), CSV (.csv), or a folder of .txt or .md files"
 _PARQUET_ROWS = 256
+_FIELDS = ("id", "title", "text", "sections", "section_names", "split", "label", "original")
+"""What is read of a record; whatever else it has is not looked at."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ def read_user_documents(
     unique = UniqueIds()
     for record in _records(paths, names or names_of(paths)):
         document = _document(record, counts, valid_share, test_share, one_section)
+        if document is not None:
+            validate(document, record.where)
         if document is not None and keep(counts.duplicates, unique.is_new(document, record.where)):
             yield document
 
@@ -136,7 +139,10 @@ def _file_records(file: Path, called: str) -> Iterator[_Record]:
     name = file.name.lower()
     if name.endswith(_TEXT_SUFFIXES):
         # A whole file is one document: its name is its id, as it stands.
-        yield _Record({"text": _read_text(file)}, str(file), called)
+        text = _read_text(file)
+        if _is_json_lines(text):
+            raise MacroscopeError(f"{file}: JSON Lines in a text file; call it .jsonl, so that each line is a document")
+        yield _Record({"text": text}, str(file), called)
         return
     if name.endswith(".json") and _is_json_list(file):
         rows, unit = _json_list(file), "item"
@@ -159,6 +165,18 @@ def _read_text(file: Path) -> str:
         raise MacroscopeError(f"{file}: not valid UTF-8 (byte {error.start + 1:,}); save the file as UTF-8") from None
 
 
+def _is_json_lines(text: str) -> bool:
+    """Whether the first line is a record of ours."""
+    first = text.lstrip().partition("\n")[0]
+    if not first.startswith("{"):
+        return False
+    try:
+        record = parse_json(first.encode(), "", "")
+    except (MacroscopeError, UnicodeEncodeError):
+        return False
+    return isinstance(record, dict) and bool({"text", "sections"} & set(record))
+
+
 def _is_json_list(file: Path) -> bool:
     with file.open("rb") as stream:
         return stream.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
@@ -178,12 +196,17 @@ def _parquet_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
     try:
         number = 0
-        for batch in pq.ParquetFile(file).iter_batches(batch_size=_PARQUET_ROWS):
+        parquet = pq.ParquetFile(file)
+        known = [name for name in parquet.schema_arrow.names if name in _FIELDS]
+        for batch in parquet.iter_batches(batch_size=_PARQUET_ROWS, columns=known):
             for row in batch.to_pylist():
                 number += 1
                 yield number, row
-    except (pa.ArrowException, OSError) as error:
-        raise MacroscopeError(f"{file}: not a readable Parquet file ({error}); write it again") from None
+    except UnicodeDecodeError as error:
+        raise MacroscopeError(f"{file}, after row {number:,}: a text is not valid UTF-8 ({error.reason})") from None
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise MacroscopeError(f"{file}: not a readable Parquet file ({reason}); write it again") from None
 
 
 def _csv_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -191,6 +214,9 @@ def _csv_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     with file.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.DictReader(stream, strict=True)
         try:
+            names = reader.fieldnames or []
+            if double := next((name for name in names if names.count(name) > 1), None):
+                raise MacroscopeError(f"{file}: two columns are called {double!r}; rename one")
             for row in reader:
                 if None in row or None in row.values():
                     raise MacroscopeError(
@@ -212,11 +238,11 @@ def _from_csv(row: dict[str, str], where: str) -> dict[str, Any]:
     for name in ("sections", "section_names"):
         if name in fields:
             try:
-                fields[name] = json.loads(fields[name])
-            except json.JSONDecodeError as error:
-                raise MacroscopeError(
-                    f"{where}: '{name}' is not valid JSON ({error.msg}); in CSV, give 'text', or a JSON list"
-                ) from None
+                fields[name] = parse_json(
+                    fields[name].encode(), f"{where}: '{name}'", "; in CSV, give 'text', or a JSON list"
+                )
+            except UnicodeEncodeError:
+                raise MacroscopeError(f"{where}: '{name}' is not valid Unicode; write it again") from None
     return fields
 
 

@@ -68,7 +68,8 @@ class SimulatedCorpus(Corpus):
     @model_validator(mode="before")
     @classmethod
     def _fitting_filters(cls, given: Any) -> Any:
-        simulation = SOURCE.simulations.get(given.get("kind", "wiki")) if isinstance(given, dict) else None
+        kind = given.get("kind", "wiki") if isinstance(given, dict) else None
+        simulation = SOURCE.simulations.get(kind) if isinstance(kind, str) else None
         if simulation is None or simulation.read_by == "wikipedia":
             return given
         return given | {"filters": with_text_defaults(given.get("filters"))}

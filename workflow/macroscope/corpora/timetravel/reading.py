@@ -89,6 +89,8 @@ def _records(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
                         yield PurePosixPath(member).name, number, record
             except (zipfile.BadZipFile, zlib.error) as error:
                 raise MacroscopeError(f"{path}, {member}: the data are broken ({error}); download it again") from None
+            except (RuntimeError, NotImplementedError) as error:  # encrypted, or compressed in another way
+                raise MacroscopeError(f"{path}, {member} cannot be read ({error}); zip it again, plainly") from None
 
 
 def _stories(record: dict[str, Any], where: str, rewritten: bool) -> Iterator[tuple[str, list[str]]]:

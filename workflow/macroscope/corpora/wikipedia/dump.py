@@ -22,6 +22,8 @@ _READ_BYTES = 1 << 20
 _HEADER_BYTES = 1 << 16
 # A stream of 100 long pages has about 2 MB; a larger one is no block of a multistream dump.
 _LARGEST_BLOCK = 16 << 20
+# MediaWiki takes no page of more than 2 MB; with its history of one revision it is hardly longer.
+_LARGEST_PAGE = 64 << 20
 _PAGE_START, _PAGE_END, _DUMP_END = b"<page>", b"</page>", b"</mediawiki>"
 _EDGES = (b"", _DUMP_END)
 
@@ -133,9 +135,11 @@ def decode_block(path: Path, block: Block) -> bytes:
     while data.strip(b"\0"):
         stream = bz2.BZ2Decompressor()
         try:
-            pieces.append(stream.decompress(data))
+            pieces.append(stream.decompress(data, max_length=_LARGEST_PAGE))
         except OSError:
             raise corrupt(path, block.start) from None
+        if not stream.eof and not stream.needs_input:
+            raise endless(path, f"the block at byte {block.start:,}")
         if not stream.eof:
             raise Truncated
         data = stream.unused_data
@@ -157,6 +161,13 @@ def corrupt(path: Path, offset: int) -> MacroscopeError:
     """Make the error for compressed data that cannot be decoded."""
     return MacroscopeError(
         f"{path}: corrupt compressed data at or after byte {offset:,}; download it again and compare its checksum"
+    )
+
+
+def endless(path: Path, what: str) -> MacroscopeError:
+    """Make the error for more data than pages can have."""
+    return MacroscopeError(
+        f"{path}: {what} is longer than {_LARGEST_PAGE >> 20} MB, which no page is; give a pages-articles dump"
     )
 
 
@@ -214,6 +225,8 @@ def pages(path: Path, offset: int = 0, pages_before: int = 0) -> Iterator[bytes]
             yield from split.pages
             count += len(split.pages)
             rest = split.tail if split.pages else split.head + split.tail
+            if len(rest) > _LARGEST_PAGE:
+                raise endless(path, f"what follows page {count:,}")
     except Truncated:
         raise truncated(path, count) from None
     if _DUMP_END not in rest:
