@@ -1,6 +1,7 @@
 # make demo   set up and run the workflow on the embedded corpora
 # make test   set up and run lint, unit, contract and workflow tests
 # make lint   check style and types
+# make test-faults  kill runs in every rule and while they train, fill the disk, compare the results byte by byte
 # make bench  measure speed against references
 # make calibration   simulate every p-value and interval (an hour), and write docs/calibration.md
 # make docs   write the generated files: docs/config.md and the config schema
@@ -15,7 +16,7 @@ CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo test lint bench calibration docs lock
+.PHONY: demo test test-faults lint bench calibration docs lock
 .SILENT:
 
 demo: $(VENV)/core.done
@@ -25,6 +26,10 @@ demo: $(VENV)/core.done
 test: lint
 	echo "== Tests =="
 	$(BIN)/pytest
+
+test-faults: $(VENV)/dev.done
+	echo "== Faults: kills in every rule, in the middle of trainings, and a full disk =="
+	$(BIN)/pytest -m faults tests/faults
 
 lint: $(VENV)/dev.done
 	echo "== ruff: style =="

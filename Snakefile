@@ -62,3 +62,7 @@ onstart:
 onsuccess:
     print_where_to_look()
     print_times()
+
+
+onerror:
+    print_reasons()

@@ -61,12 +61,11 @@ def scratch_folder(path: Path) -> Iterator[Path]:
 
 def digest_of_folders(paths: Iterable[str]) -> str:
     """Digest of the names, sizes and times of all files below those paths that are folders; "" where none is."""
+    below = (os.path.join(root, name) for folder in paths for root, _, inside in os.walk(folder) for name in inside)
     files = [
-        [os.path.relpath(name, folder), status.st_size, status.st_mtime_ns]
-        for folder in paths
-        for root, _, names in os.walk(folder)
-        for name in sorted(os.path.join(root, name) for name in names)
-        if (status := os.stat(name))
+        (name, status.st_size, status.st_mtime_ns)
+        for name in sorted(below)
+        if os.path.isfile(name) and (status := os.stat(name))
     ]
     return blake2b(repr(files).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest() if files else ""
 

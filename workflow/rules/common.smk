@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 
 PACKAGE = Path(workflow.basedir) / "workflow"
@@ -66,6 +67,8 @@ wildcard_constraints:
     split="valid|test",
 
 
+BEGAN = time.time()
+"""Seconds since the epoch: older logs are those of earlier calls."""
 CHECKS = []
 """What is looked at before the first job runs; rule files add theirs."""
 
@@ -87,6 +90,14 @@ def print_where_to_look():
     """Name what a person opens first."""
     if all(Path(target).exists() for target in plan.targets()):
         print(plan.where_to_look(), file=sys.stderr)
+
+
+def print_reasons():
+    """Say in one sentence each why jobs failed; it stands far above otherwise."""
+    from macroscope.plan.failures import reasons_of_failure
+
+    for reason in reasons_of_failure(Path("logs"), BEGAN):
+        print(f"A job failed: {reason}", file=sys.stderr)
 
 
 def print_times():
