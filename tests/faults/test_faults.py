@@ -23,7 +23,7 @@ from ..workflow.conftest import Run
 pytestmark = pytest.mark.faults
 
 SEED = int(os.environ.get("FAULTS_SEED", "1"))
-LONGEST_WAIT_SECONDS = 1.5
+LONGEST_WAIT_SECONDS = 0.8
 """From when a job is seen until it is killed."""
 END_SECONDS = 20
 """Within which jobs end that have lost their Snakemake."""

@@ -71,6 +71,16 @@ def test_full_disk_says_so(command, monkeypatch, tmp_path):
     assert "No space left on device; free some and run the same command again" in error
 
 
+def test_full_disk_in_the_words_of_a_library(command, monkeypatch, tmp_path):
+    def full(*arguments, **options):
+        raise RuntimeError("Error while serializing: I/O error: File too large (os error 27)")
+
+    monkeypatch.setattr("macroscope.systems.control.drawing.draw_control", full)
+    code, error = command(*drawing(tmp_path, tmp_path / "out"))
+    assert (code, error.count("Traceback")) == (1, 0)
+    assert "the disk: File too large; raise the limit" in error
+
+
 def test_places_that_cannot_be_written_are_one_sentence(command, tmp_path):
     (tmp_path / "file").write_text("x")
     for output in (tmp_path / "file" / "out", tmp_path / ("n" * 300)):

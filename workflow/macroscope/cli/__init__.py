@@ -57,6 +57,7 @@ _ADVICE = {
     errno.ENAMETOOLONG: "give a shorter name",
 }
 """Errors of the system that are a user's to mend -> how."""
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @app.callback()
@@ -92,7 +93,11 @@ def main() -> None:
         if error.errno in _ADVICE:
             _fail(f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE[error.errno]}")
         _fail_unexpectedly()
-    except Exception:
+    except Exception as error:
+        # Libraries that write by themselves have errors of their own, with the system's words in them.
+        for number in _FULL:
+            if os.strerror(number) in str(error):
+                _fail(f"the disk: {os.strerror(number)}; {_ADVICE[number]}")
         _fail_unexpectedly()
 
 
