@@ -263,6 +263,7 @@ def test_files_that_are_no_yaml(content, tmp_path):
         ({"systems": {"lm": LM | {"samples": False}}}, "systems.lm: 'samples' is a number, not false"),
         ({"systems": {"lm": LM | {"samples": 10**9}}}, "systems.lm.samples: 1,000,000,000 samples of"),
         ({"corpora": {"wiki": {"source": "files", "files": ["re{corpus}al.jsonl"]}}}, "paths with '{'"),
+        ({"systems": {"lm": LM | {"base": ""}}}, "systems.lm.base: string should have at least 1 character"),
     ],
 )
 def test_values_that_cannot_be_meant(changes, message):

@@ -108,7 +108,7 @@ def _lacking(critic: Critic, reference: Look, is_told: bool) -> str | None:
         return None
     for split, use in (("train", "it learns from"), ("valid", "it is tuned on"), ("test", "the control is")):
         if not reference.splits[split]:
-            return f"no reference text is in the split '{split}', which {use}; leave 'split' out, or give all three"
+            return f"no reference text is in the split '{split}', which {use}; give more texts, or each its 'split'"
     return None
 
 

@@ -179,7 +179,10 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     for line, content in enumerate(text.splitlines(), start=1):
         if not content.strip() or content.startswith("#"):
             continue
-        cells = [cell.strip() for cell in next(csv.reader([content]))]
+        try:
+            cells = [cell.strip() for cell in next(csv.reader([content]))]
+        except csv.Error as error:
+            raise MacroscopeError(f"{path}, line {line}: not valid CSV ({error})") from None
         if header is None:
             header = cells
             for column in ("system", "score"):

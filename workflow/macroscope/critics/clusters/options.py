@@ -15,6 +15,7 @@ class EmbeddingOptions(Options):
 
     encoder: str = Field(
         "minilm",
+        min_length=1,
         description="What embeds a text: 'minilm' (comes with a package, needs no network), a name in"
         " resources/models.yaml, a Hugging Face name or a folder, of an encoder or a causal language model"
         " (paper: gpt2-xl).",

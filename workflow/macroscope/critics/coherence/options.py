@@ -12,6 +12,7 @@ class CoherenceOptions(Options):
 
     encoder: str = Field(
         "minilm",
+        min_length=1,
         description="Encoder of the section classifier: 'minilm' (comes with a package, needs no network), a Hugging"
         " Face name, or a folder (paper: bert-base-cased).",
     )

@@ -119,6 +119,7 @@ class NarrativeOptions(Options):
     )
     encoder: str = Field(
         "minilm",
+        min_length=1,
         description="What embeds a sentence, and what token-level detectors begin with: 'minilm' (comes with a package,"
         " needs no network), a name in resources/models.yaml, a Hugging Face name or a folder (paper:"
         " bert-base-cased).",

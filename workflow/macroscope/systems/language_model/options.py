@@ -104,7 +104,8 @@ class LanguageModelSystem(SystemOptions):
 
     kind: Literal["language_model"]
     base: str = Field(
-        description="Name in resources/models.yaml (tiny-gpt2: from scratch), a Hugging Face name, or a folder."
+        min_length=1,
+        description="Name in resources/models.yaml (tiny-gpt2: from scratch), a Hugging Face name, or a folder.",
     )
     titles: bool = Field(description="Section titles stand before the sections in the training text (W/ Title).")
     context: int | None = Field(None, ge=8, description="Context window in tokens; default: the model's own.")
