@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -11,7 +12,7 @@ from transformers import AutoModelForSequenceClassification, BertForSequenceClas
 from macroscope.critics.text_encoder import TextEncoder
 from macroscope.errors import MacroscopeError
 from macroscope.models import resolve
-from macroscope.pretrained import load_own, load_pretrained_encoder
+from macroscope.pretrained import load_own, load_pretrained_encoder, require_known_words
 from macroscope.systems.language_model.model import load_base
 from macroscope.systems.tokenizer import train_bpe
 
@@ -161,3 +162,12 @@ def test_texts_that_a_tokenizer_does_not_know(whole):
     encoder = TextEncoder(str(whole), "mean", 16)
     with pytest.raises(MacroscopeError, match=r"does not know \d+ of \d+ tokens of these texts"):
         encoder.embed(["\u0431\u044b\u0442\u044c \u0438\u043b\u0438 \u043d\u0435 \u0431\u044b\u0442\u044c"] * 3)
+
+
+def test_known_words_are_counted_over_all_texts(whole):
+    _, tokenizer = load_pretrained_encoder(str(whole))
+    unknown = tokenizer.unk_token_id
+    require_known_words(tokenizer, [[unknown, unknown], [9, 9], [], np.array([unknown, 9])], "x")  # half of them
+    with pytest.raises(MacroscopeError, match="does not know 4 of 6 tokens"):
+        require_known_words(tokenizer, [[unknown, unknown], [9], np.array([unknown, unknown, 9])], "x")
+    require_known_words(tokenizer, [], "x")

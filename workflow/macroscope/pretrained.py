@@ -4,10 +4,12 @@
 come out all the same. Here that is an error.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from transformers import AutoModel, AutoTokenizer
 
 from macroscope.errors import MacroscopeError
@@ -148,7 +150,7 @@ def load_own_tokenizer(folder: Path) -> Any:
     return load_pretrained_tokenizer(_own(folder))
 
 
-def require_known_words(tokenizer: Any, tokens: Iterable[Iterable[int]], name: str) -> None:
+def require_known_words(tokenizer: Any, tokens: Iterable[Sequence[int] | NDArray[np.integer]], name: str) -> None:
     """Stop where a tokenizer does not know most of what texts say.
 
     Raises
@@ -159,7 +161,7 @@ def require_known_words(tokenizer: Any, tokens: Iterable[Iterable[int]], name: s
     unknown = tokenizer.unk_token_id
     if unknown is None or unknown == tokenizer.eos_token_id:
         return
-    counts = [(sum(token == unknown for token in text), len(text)) for text in map(list, tokens)]
+    counts = [(int(np.count_nonzero(np.asarray(text) == unknown)), len(text)) for text in tokens]
     missed, total = (sum(column) for column in zip(*counts, strict=True)) if counts else (0, 0)
     if missed > _MOST_UNKNOWN * total:
         raise MacroscopeError(

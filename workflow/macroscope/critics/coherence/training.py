@@ -26,6 +26,7 @@ from macroscope.critics.coherence.temperature import (
 from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
+from macroscope.pretrained import require_known_words
 from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Schedule, discard
 from macroscope.training import train as train_model
@@ -51,6 +52,7 @@ def train(documents: Path, *, output: Path, options: CoherenceOptions, seed: int
     index = {name: i for i, name in enumerate(types)}
     model, tokenizer = new_classifier(options.encoder, types, seed)
     tokens = encode(tokenizer, [texts[i] for i in chosen], options.max_tokens)
+    require_known_words(tokenizer, tokens, options.encoder)
     sections = LabelledSections(tokens, [index[labels[i]] for i in chosen])
     log.info("section classifier: %d training sections of %d types", len(sections), len(types))
     schedule = Schedule(

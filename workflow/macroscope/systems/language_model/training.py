@@ -10,7 +10,7 @@ from transformers import default_data_collator
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.models import resolve
-from macroscope.pretrained import load_own_tokenizer
+from macroscope.pretrained import load_own_tokenizer, require_known_words
 from macroscope.systems.language_model.devices import launch, use_threads
 from macroscope.systems.language_model.model import context_window, load_base, save_model, size_of
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
@@ -20,6 +20,9 @@ from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Schedule, discard, is_main_process, train
 
 log = logging.getLogger("macroscope")
+
+_LOOKED_AT = 1_000_000
+"""Tokens of the training texts that show whether the tokenizer knows their words."""
 
 
 def finetune(
@@ -61,6 +64,7 @@ def finetune(
             for split in ("train", "valid"):
                 TokenStream.write(documents, split, words, options.titles, boundary, work)
     streams = [TokenStream(work, split) for split in ("train", "valid")]
+    require_known_words(words, [streams[0].tokens[:_LOOKED_AT]], options.base)
     by_document = options.training.windows == "documents"
     train_set, valid_set = (
         Windows(stream, order, context, boundary, by_document)
