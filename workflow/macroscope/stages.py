@@ -224,6 +224,11 @@ def input_flags(stage: Stage) -> Callable[..., list[str]]:
     return words
 
 
+def repeated_flag(flag: str, name: str) -> Function:
+    """Parameter function of a rule: a flag for each file of an input, none where there is no such input."""
+    return lambda wildcards, input: [word for file in input.get(name, []) for word in (flag, file)]
+
+
 def as_json(options: Any, names: Iterable[str]) -> str:
     """Those options that are named, as JSON: what a stage looks at."""
     return json.dumps(options.model_dump(mode="json", include=set(names)), sort_keys=True, ensure_ascii=False)

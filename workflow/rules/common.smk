@@ -15,7 +15,7 @@ from macroscope.lifetime import SNAKEMAKE, end_jobs_on_interrupt
 from macroscope.machine import limits
 from macroscope.paths import RESOURCES
 from macroscope.shell import in_shell
-from macroscope.stages import input_flags
+from macroscope.stages import input_flags, repeated_flag
 from snakemake.exceptions import WorkflowError
 
 try:

@@ -1,7 +1,7 @@
 """T(x) -> numbers with their uncertainty.
 
-Inputs: scores of a system and of the control; per-document perplexities.
-Outputs: results/{run}/statistics/{critic}/{corpus}/{system}.csv, tidy.
+Inputs: scores of a system and of the control; latents and scores of all systems; per-document perplexities.
+Outputs: results/{run}/statistics/{critic}/{corpus}/{system}.csv and {corpus}.told_apart.csv, tidy.
 """
 
 for critic in plan.critics.with_stage("score"):
@@ -36,6 +36,44 @@ for critic in plan.critics.with_stage("score"):
                 --candidate {input.candidate:q} --output {output:q} --corpus {wildcards.corpus:q} \
                 --system {wildcards.system:q} --critic {params.critic:q} --signature {params.signature:q} \
                 {params.resampling}
+            """
+
+
+for critic in plan.critics.with_stage("project"):
+
+    rule:
+        """How well single documents of every system are told from real ones by what a critic sees of them."""
+        name:
+            f"tell_apart_{critic}"
+        input:
+            **plan.critics.seen(critic),
+        output:
+            plan.critics.place("told_apart", critic),
+        log:
+            f"logs/{{run}}/tell_apart_{critic}/{{corpus}}.log",
+        benchmark:
+            f"logs/{{run}}/tell_apart_{critic}/{{corpus}}.tsv"
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            mem_mb=4000,
+            runtime=120,
+        params:
+            code=plan.code(
+                f"tell_apart_{critic}",
+                ["macroscope.critics.telling_apart", plan.critics.view_module(critic)],
+            ),
+            critic=critic,
+            signature=plan.critics.signature(critic),
+            systems=plan.critics.system_flags(critic),
+            latents=repeated_flag("--latents", "latents"),
+            scores=repeated_flag("--scores", "scores"),
+            resampling=plan.interval_flags(),
+        shell:
+            """
+            python -m macroscope --log {log:q} {params.code} critics tell-apart --critic {params.critic:q} \
+                --corpus {wildcards.corpus:q} {params.systems:q} {params.latents:q} {params.scores:q} \
+                --signature {params.signature:q} {params.resampling} --output {output:q}
             """
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from macroscope.cli.resampling import Confidence, Seed, resampling_of
 from macroscope.cli.stage import Inputs, OptionsJson, Output, StageName, Values
 
 app = typer.Typer(help="Documents -> latents, T(x).", no_args_is_help=True)
@@ -39,6 +40,32 @@ def gather(
     from macroscope.critics.gathering import gather as run_gather
 
     run_gather(shards, output)
+
+
+@app.command()
+def tell_apart(
+    critic: Annotated[str, typer.Option(help="Name of the critic, or of a variant.")],
+    system: Annotated[list[str], typer.Option(help="Name of a system; repeatable, the control among them.")],
+    latents: Annotated[list[Path], typer.Option(help="Latents of each (Parquet), in the same order.")],
+    output: Output,
+    scores: Annotated[list[Path] | None, typer.Option(help="Scores of each, where the critic has any.")] = None,
+    corpus: Annotated[str, typer.Option(help="Name of the corpus, for the table.")] = "",
+    signature: Annotated[str, typer.Option(help="What else changes the numbers, as key:value pairs.")] = "",
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
+) -> None:
+    """How well single documents of every system can be told from real ones by what a critic sees of them."""
+    from macroscope.critics import critic_named
+    from macroscope.critics.telling_apart import files_of, tell_systems_apart
+
+    tell_systems_apart(
+        critic_named(critic),
+        files_of(system, latents, scores or []),
+        output,
+        corpus=corpus,
+        signature=signature,
+        resampling=resampling_of(0, 0, confidence, seed),
+    )
 
 
 @app.command("list")

@@ -39,6 +39,9 @@ COUNTED = {
 }
 """What can be counted of a user's reference texts before anything is run -> what a reader is told."""
 
+TELLING_APART = "macroscope.statistics.telling_apart:STATISTICS"
+"""Statistics that are there of every critic."""
+
 SHOWN = ("overview", "report")
 """Stages that the rules of reporting run, for all critics and corpora."""
 
@@ -78,6 +81,9 @@ class Critic:
         probability that the system gives to a text: it is held against the model's own where that is known.
     theory_of
         Kinds of simulated corpora whose process its stage `theory` knows.
+    view
+        "module:function" of what it sees of a single document, a `critics.views.ViewOf`; "": its scores or, where it
+        has no prior, the numbers of its latents.
     criticize
         Options under which `macroscope criticize` asks this critic without being told to; None: only when told.
     fewest
@@ -97,6 +103,7 @@ class Critic:
     density: bool = False
     gives_log_q: bool = False
     theory_of: tuple[str, ...] = field(default=())
+    view: str = ""
     criticize: Mapping[str, Any] | None = None
     fewest: Mapping[str, int] = field(default_factory=dict)
     plan: str = ""
@@ -149,7 +156,8 @@ def captions_of(package: str) -> Path:
 
 def statistics_of(critic: Declared[Critic]) -> tuple[Statistic, ...]:
     """Everything that a critic declares of its statistics."""
-    return tuple(chain.from_iterable(load(where, critic.package) for where in critic.data.statistics))
+    own = chain.from_iterable(load(where, critic.package) for where in critic.data.statistics)
+    return (*own, *load(TELLING_APART, critic.package))
 
 
 def difference_tests(critic: Declared[Critic], statistics: "pd.DataFrame") -> "pd.DataFrame":

@@ -24,7 +24,7 @@ from macroscope.critics.declaration import MAKES, SHOWN, STAGES, Critic, caption
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
 from macroscope.models import gpus_of, megabytes_of, threads_of
-from macroscope.stages import MACHINE, Function, Stage, Wildcards, as_json, flags, load
+from macroscope.stages import MACHINE, Function, Stage, Wildcards, as_json, flags, load, module_of
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -48,6 +48,7 @@ PLACES = {
     "theory": f"{_FOLDER}/theory/{{system}}.json",
     "shards": f"{_FOLDER}/shards/{{system}}/{{shard}}.parquet",
     "statistics": "results/{run}/statistics/{critic}/{corpus}/{system}.csv",
+    "told_apart": "results/{run}/statistics/{critic}/{corpus}.told_apart.csv",
     "score_statistics": "results/{run}/statistics/{critic}/{corpus}/{system}.scores.csv",
 }
 """What is read or made -> where it is, with wildcards."""
@@ -146,13 +147,29 @@ class CriticsPlan:
         found: dict[str, str | Function] = {}
         for name in self.stage(critic, stage).inputs:
             if name == "all_latents":
-                found[name] = self._latents_of_all(critic)
+                found[name] = self._of_all("latents", critic)
             elif name not in PLACES:
                 place = self._of_own_plan(critic, stage, name)
                 found |= {name: place} if place is not None else {}
             elif self._is_made(critic, name):
                 found[name] = self.place(name, critic)
         return found
+
+    def seen(self, critic: str) -> dict[str, Function]:
+        """Inputs by which single documents of all systems are told from real ones."""
+        names = ("latents", "scores") if self.declared(critic).scores else ("latents",)
+        return {name: self._of_all(name, critic) for name in names}
+
+    def system_flags(self, critic: str) -> Function:
+        """Parameter function: the systems that a critic judges on a corpus, as flags, in the order of the inputs."""
+        return lambda wildcards: [
+            word for system in self.chapters[critic, wildcards.corpus] for word in ("--system", system)
+        ]
+
+    def view_module(self, critic: str) -> str:
+        """Module that knows what a critic sees of single documents."""
+        where = self.declared(critic).view
+        return module_of(where, self.found[critic].package) if where else "macroscope.critics.views"
 
     def value_flags(self, critic: str, stage: str) -> Function:
         """Parameter function: the values that a stage reads, as words of its command line."""
@@ -205,7 +222,8 @@ class CriticsPlan:
                 found.append(self.place(self.score_statistics(critic), critic, corpus=corpus, system=system))
             if declared.compares:
                 found.append(self.place("statistics", critic, corpus=corpus, system=system))
-        return found
+        judged = [chapter for chapter, systems in self.chapters.items() if systems]
+        return found + [self.place("told_apart", critic, corpus=corpus) for critic, corpus in judged]
 
     def theories(self) -> dict[tuple[str, str, str], str]:
         """(critic, corpus, system) -> file of what theory gives, wherever it gives anything."""
@@ -338,13 +356,14 @@ class CriticsPlan:
         place: str | Function | None = own.stage_input(critic, stage, name)
         return place
 
-    def _latents_of_all(self, critic: str) -> Function:
-        def latents(wildcards: Wildcards) -> list[str]:
-            corpus = wildcards.corpus
-            systems = self.chapters[critic, corpus]
-            return [self.place("latents", critic, corpus=corpus, system=system) for system in systems]
+    def _of_all(self, name: str, critic: str) -> Function:
+        """Input function: something of every system of a corpus."""
 
-        return latents
+        def found(wildcards: Wildcards) -> list[str]:
+            corpus = wildcards.corpus
+            return [self.place(name, critic, corpus=corpus, system=system) for system in self.chapters[critic, corpus]]
+
+        return found
 
     def _shown(self, critic: str, corpus: str, stage: str) -> Iterator[str]:
         declared = self.declared(critic)

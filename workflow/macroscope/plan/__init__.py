@@ -47,6 +47,10 @@ class Plan:
         flags = f"--resamples {options.resamples} --confidence {options.confidence} --seed {self.config.seed}"
         return f"{flags} --permutations {options.permutations}" if permutations else flags
 
+    def interval_flags(self) -> str:
+        """Level of the intervals and seed, as flags, for what resamples nothing."""
+        return f"--confidence {self.config.statistics.confidence} --seed {self.config.seed}"
+
     @property
     def effective_config(self) -> str:
         """Where the config with all its defaults is kept beside the results."""

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -120,17 +120,10 @@ def shares_table(counts: Mapping[str, int], documents: int, confidence: float) -
     return rows_table(rows, (0, documents), lambda _: "no text")
 
 
-def write_statistics(
-    table: pd.DataFrame,
-    output: Path,
-    *,
-    corpus: str,
-    system: str,
-    critic: str,
-    resampling: "Resampling",
-    signature: str,
-) -> None:
-    """Write tidy statistics of a system: `COLUMNS`.
+def tidy_table(
+    table: pd.DataFrame, *, corpus: str, system: str, critic: str, resampling: "Resampling", signature: str
+) -> pd.DataFrame:
+    """Tidy statistics of a system: `COLUMNS`.
 
     Parameters
     ----------
@@ -143,6 +136,15 @@ def write_statistics(
     fixed = {"corpus": corpus, "critic": critic, "seed": resampling.seed, "signature": whole}
     default = {"system": system, "reason": ""}
     table = table.assign(**fixed, **{name: value for name, value in default.items() if name not in table})
-    table["reason"] = table["reason"].fillna("")
+    return table[list(COLUMNS)].fillna({"reason": ""})
+
+
+def write_statistics(table: pd.DataFrame, output: Path, **about: Any) -> None:
+    """Write tidy statistics of a system; parameters as of `tidy_table`."""
+    write_tidy(tidy_table(table, **about), output)
+
+
+def write_tidy(table: pd.DataFrame, output: Path) -> None:
+    """Write statistics that are tidy."""
     with atomic(output) as temporary:
-        write_csv(table[list(COLUMNS)], temporary)
+        write_csv(table, temporary)

@@ -14,6 +14,7 @@ _CLUSTERING = "normalise explained_variance seeds restarts"
 CRITIC = Critic(
     options="options:ClustersOptions",
     latents="id opening embedding truncated excerpt",
+    view="view:view",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",

@@ -14,6 +14,7 @@ CRITIC = Critic(
     density=True,
     theory_of=("languages",),
     latents="id opening words proportions log_proportions log_sample",
+    view="view:view",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",

@@ -10,6 +10,7 @@ from macroscope.stages import Stage
 CRITIC = Critic(
     options="options:StringsOptions",
     latents="id opening text words",
+    view="view:view",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
     gives_log_q=True,
     stages={

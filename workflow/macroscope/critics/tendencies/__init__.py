@@ -12,6 +12,7 @@ CRITIC = Critic(
     criticize={},
     latents="id opening block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams"
     " duplicate_4grams compression_ratio block_counts",
+    view="view:view",
     statistics=("comparison:STATISTICS", "macroscope.critics.numbers:STATISTICS"),
     stages={
         "project": Stage(

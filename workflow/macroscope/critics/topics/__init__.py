@@ -19,6 +19,7 @@ CRITIC = Critic(
     density=True,
     theory_of=("topics",),
     latents="id opening words mean variance bound converged",
+    view="view:view",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
