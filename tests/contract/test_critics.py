@@ -19,6 +19,8 @@ from macroscope.critics.declaration import STAGES, captions_of, difference_tests
 from macroscope.critics.gathering import gather, own_metadata
 from macroscope.critics.plan import PLACES
 from macroscope.critics.signing import read_signature
+from macroscope.critics.telling_apart import files_of, tell_systems_apart
+from macroscope.critics.views import view_of
 from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
@@ -26,9 +28,10 @@ from macroscope.paths import REPOSITORY
 from macroscope.stages import load
 from macroscope.statistics.declaration import declared
 from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.telling_apart import TOLD_APART
 from macroscope.statistics.tidy import COLUMNS, partners_in
 
-from .bench import SYSTEMS, Bench
+from .bench import RESAMPLING, SYSTEMS, Bench
 from .case import cases
 
 SCORES = {"id", "nll", "units", "entropy"}
@@ -207,6 +210,27 @@ def test_damage_is_seen_and_what_is_harmless_is_not(bench):
     assert smallest["damaged"] < 0.05
     for system in ("alike", "harmless", *({SPLIT_HALF} & set(smallest.index))):
         assert smallest[system] > 0.01, (system, tests[tests["system"] == system].nsmallest(3, "p_adjusted"))
+
+
+def test_single_damaged_documents_are_told_from_real_ones(bench, tmp_path):
+    scores = [bench.path("scores", system) for system in SYSTEMS] if bench.critic.data.scores else []
+    files = files_of(SYSTEMS, [bench.path("latents", system) for system in SYSTEMS], scores)
+    view = view_of(bench.critic)(*vars(files[CONTROL]).values())
+    known = {document.id for document in Collection(bench.path("texts"))}
+    assert set(view.keys["id"]) <= known
+    assert view.keys["id"].is_unique
+    output = tmp_path / "told_apart.csv"
+    tell_systems_apart(bench.critic, files, output, corpus="c", signature="s", resampling=RESAMPLING)
+    table = pd.read_csv(output)
+    assert list(table.columns) == list(COLUMNS)
+    for name in table["statistic"].unique():
+        declared(statistics_of(bench.critic), name)
+    told = table[table["statistic"] == TOLD_APART].set_index("system")
+    assert set(told.index) == {SPLIT_HALF, *SYSTEMS} - {CONTROL}
+    assert told.at["damaged", "value"] > 0.6
+    for system in ("alike", "harmless", SPLIT_HALF):
+        assert told.at["damaged", "value"] > told.at[system, "value"]
+        assert told.at[system, "p_value"] > 0.005, system
 
 
 def test_theory_is_there_for_simulated_systems(bench):

@@ -97,6 +97,7 @@ def test_matches_are_searched_for_in_shards(run):
 
 
 def test_the_report_has_its_chapters(run):
-    page = (run.work / "results" / "test" / "report.html").read_text()
+    [path] = (run.work / "results" / "test" / "pages").glob("critic.narrative.*.html")
+    page = path.read_text()
     for heading in ("Detected incoherence", "Detectors on known damage", "Sentences written into the gaps"):
         assert heading in page

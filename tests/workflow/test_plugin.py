@@ -78,7 +78,7 @@ def test_a_run_judges_by_it(python, tmp_path):
     table = pd.read_csv(results / "tables" / "statistics.csv")
     assert set(table["critic"]) == {"questions"}
     assert table["signature"].str.contains(r"critic:questions\|marks:\?؟").all()
-    assert "How often the texts ask" in (results / "report.html").read_text()
+    assert "How often the texts ask" in (results / "pages" / "critic.questions.real.html").read_text()
     assert yaml.safe_load((results / "config.json").read_text())["critics"]["questions"] == {"marks": "?؟"}
     dry = call(python, "-m", "snakemake", "--dry-run", *arguments, cwd=run.work)
     assert "Nothing to be done" in dry.stdout + dry.stderr

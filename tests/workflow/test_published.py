@@ -37,7 +37,7 @@ def test_nothing_was_trained(published):
     assert (logs / "copy_base" / "real" / "lm.log").exists()
     assert not (logs / "finetune").exists()
     assert not (logs / "train_tokenizer").exists()
-    page = (published.work / "results" / "test" / "report.html").read_text()
+    page = (published.work / "results" / "test" / "pages" / "training.html").read_text()
     assert "The models" in page
     assert "Training of lm on real" not in page
 

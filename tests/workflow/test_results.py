@@ -44,6 +44,7 @@ def test_statistics_stand_beside_human_judgements(run):
     assert (table["spearman"].notna() | table["reason"].notna()).all()
     assert (results(run) / "figures" / "human_real_people.svg").exists()
     assert "human judgement: people.csv on real" in (results(run) / "report.html").read_text()
+    assert "Which statistics agree with people" in pages(run)
 
 
 def test_clusters_and_strings_stand_beside_the_model_s_own_probabilities(run):
@@ -58,11 +59,16 @@ def test_clusters_and_strings_stand_beside_the_model_s_own_probabilities(run):
     assert clusters["value"].nunique() == 1  # one clustering for all
 
 
+def pages(run):
+    """All pages of the report but the first."""
+    return "".join(path.read_text() for path in sorted((results(run) / "pages").iterdir()))
+
+
 def test_probing_of_a_corpus_without_labels(run):
     table = pd.read_csv(results(run) / "tables" / "clusters_real_probing.csv")
     assert set(table["probe"]) == {"stop_word_share", "symbol_share"}
     assert set(table["learned_on"]) == {"own", "reference"}
-    assert "What the clusters know" in (results(run) / "report.html").read_text()
+    assert "What the clusters know" in pages(run)
 
 
 def test_everything_dropped_is_in_a_table(run):
@@ -72,12 +78,38 @@ def test_everything_dropped_is_in_a_table(run):
 
 
 def test_report_needs_nothing_from_outside(run):
-    page = (results(run) / "report.html").read_text()
-    assert not re.search(r'(?:src|href)="(?!#)', page)
-    assert "url(http" not in page
-    assert page.count("<svg") >= 4
-    ids = re.findall(r'\bid="([^"]+)"', page)
-    assert len(ids) == len(set(ids))
+    first = results(run) / "report.html"
+    written = [first, *(results(run) / "pages").iterdir()]
+    assert len(written) > 8
+    assert sum(path.read_text().count("<svg") for path in written) >= 4
+    for path in written:
+        page = path.read_text()
+        assert "url(http" not in page
+        assert not re.search(r'src="', page)
+        for link in re.findall(r'href="([^"#]+)[^"]*"', page):
+            assert (path.parent / link).resolve() in {other.resolve() for other in written}, f"{path.name}: {link}"
+        ids = re.findall(r'\bid="([^"]+)"', page)
+        assert len(ids) == len(set(ids)), path.name
+
+
+def test_every_link_within_the_report_has_its_target(run):
+    written = [results(run) / "report.html", *(results(run) / "pages").iterdir()]
+    ids = {path.resolve(): set(re.findall(r'\bid="([^"]+)"', path.read_text())) for path in written}
+    for path in written:
+        for link, anchor in re.findall(r'href="([^"#]*)#([^"]+)"', path.read_text()):
+            assert anchor in ids[(path.parent / link).resolve() if link else path.resolve()], f"{path.name}: #{anchor}"
+
+
+def test_the_picture_has_a_verdict_of_every_critic_on_every_system(run):
+    picture = pd.read_csv(results(run) / "tables" / "picture.csv")
+    asked = pd.read_csv(results(run) / "tables" / "statistics.csv").query("statistic == 'told_apart'")
+    assert len(picture) == len(asked)
+    assert set(picture["system"]) == {"split_half", "mine", "lm", "lm-nucleus"}
+    assert picture["told_apart"].between(0, 1).all()
+    first = (results(run) / "report.html").read_text()
+    for row in picture[picture["system"] != "split_half"].itertuples():
+        assert f"pages/system.{row.corpus}.{row.system}.html" in first
+        assert f"pages/critic.{row.critic}.{row.corpus}.html" in first
 
 
 def test_effective_config_runs_as_it_is(run):

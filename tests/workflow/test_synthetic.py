@@ -64,7 +64,7 @@ def test_the_process_is_told_from_nothing(run, headline):
 
 
 def test_the_report_has_its_chapter(run):
-    page = (run.work / "results" / "test" / "report.html").read_text()
+    page = (run.work / "results" / "test" / "pages" / "critic.synthetic.letters.html").read_text()
     for heading in ("Next tokens, and structure", "Word PPL against latent PPL", "Texts that the process cannot write"):
         assert heading in page
     assert (run.work / "results" / "test" / "figures" / "synthetic_curves_letters.svg").exists()

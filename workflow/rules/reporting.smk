@@ -1,7 +1,7 @@
 """Numbers -> tables, figures, report.
 
 Inputs: all statistics and critics' evidence of the run, counts of corpora and samples, tables of human judgements.
-Outputs: results/{run}/tables/, results/{run}/figures/, results/{run}/report.html.
+Outputs: results/{run}/tables/, results/{run}/figures/, results/{run}/report.html, results/{run}/pages/.
 """
 
 
@@ -63,13 +63,14 @@ rule draw_figures:
 
 
 rule write_report:
-    """One page that opens offline: what was run, the headline table, figures, what was dropped, texts to read."""
+    """Pages that open offline: the picture; every system, with texts to read; every critic; what was run."""
     input:
         **plan.reporting.report_read(),
         tables="results/{run}/tables",
         figures="results/{run}/figures",
     output:
-        "results/{run}/report.html",
+        first="results/{run}/report.html",
+        pages=directory("results/{run}/pages"),
     log:
         "logs/{run}/write_report.log",
     benchmark:
@@ -93,5 +94,5 @@ rule write_report:
         """
         python -m macroscope --log {log:q} {params.code} reporting report --config {params.config:q} \
             --tables {input.tables:q} --figures {input.figures:q} --times {params.logs:q} {params.older} \
-            --output {output:q}
+            --output {output.first:q} --pages {output.pages:q}
         """

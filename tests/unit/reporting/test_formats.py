@@ -2,9 +2,9 @@ import pandas as pd
 import pytest
 
 from macroscope.reporting.adjustment import with_adjusted_p_values
+from macroscope.reporting.blocks import html_table, inline_svg
 from macroscope.reporting.formats import format_number, format_p_value
 from macroscope.reporting.latex import escape, to_latex
-from macroscope.reporting.report import html_table, inline_svg
 
 
 @pytest.mark.parametrize(

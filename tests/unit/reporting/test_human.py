@@ -9,6 +9,8 @@ import pytest
 
 from macroscope.files import write_json
 from macroscope.plotting import save
+from macroscope.reporting.blocks import Captions
+from macroscope.reporting.chapters import human_chapters
 from macroscope.reporting.figures import _draw_correlations
 from macroscope.reporting.human import (
     correlations_of,
@@ -22,7 +24,6 @@ from macroscope.reporting.human import (
     read_correlations,
 )
 from macroscope.reporting.human_figure import MOST_ROWS, human_figure
-from macroscope.reporting.report import Captions, _human_chapters
 from macroscope.reporting.results import Results
 from macroscope.reporting.tables import _write_correlations
 from macroscope.statistics.human import COLUMNS, correlate_statistics
@@ -83,7 +84,7 @@ def test_nothing_where_no_table_is_configured(tmp_path):
     assert list(correlations_table(results, statistics).columns) == list(COLUMNS)
     _write_correlations(results, statistics, tmp_path)
     _draw_correlations(results, statistics, read_correlations(tmp_path), tmp_path)
-    assert _human_chapters(results, statistics, tmp_path, tmp_path, Captions(results)) == []
+    assert [*human_chapters(results, statistics, tmp_path, tmp_path, Captions(results))] == []
     assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
 
 
@@ -116,8 +117,9 @@ def test_same_bytes_again(made):
 
 def test_chapter_of_the_report(made):
     results, statistics, folder = made
-    [(title, blocks)] = _human_chapters(results, statistics, folder / "tables", folder / "figures", Captions(results))
-    assert title == "human judgement: mauve on web"
+    [chapter] = human_chapters(results, statistics, folder / "tables", folder / "figures", Captions(results))
+    assert chapter.title == "human judgement: mauve on web"
+    blocks = chapter.blocks
     assert [block.title for block in blocks] == [
         "Which statistics agree with people",
         "Correlations, in numbers",
@@ -141,8 +143,8 @@ def test_chapter_where_nothing_can_be_correlated(tmp_path):
     statistics = statistics[statistics["system"] != NAMES[0]]
     _write_correlations(results, statistics, tmp_path)
     _draw_correlations(results, statistics, read_correlations(tmp_path), tmp_path)
-    [(_, blocks)] = _human_chapters(results, statistics, tmp_path, tmp_path, Captions(results))
-    assert [block.title for block in blocks] == ["Who was scored", "What has no correlation, and why"]
+    [chapter] = human_chapters(results, statistics, tmp_path, tmp_path, Captions(results))
+    assert [block.title for block in chapter.blocks] == ["Who was scored", "What has no correlation, and why"]
     assert not list(tmp_path.glob("human_web*"))
 
 

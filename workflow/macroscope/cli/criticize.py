@@ -22,13 +22,13 @@ def criticize(
     """Judge texts of your own: whether they have the structure of the real ones.
 
     Looks at the texts first, in seconds, and says which critics can judge them. Then it writes OUTPUT/config.yaml, runs
-    the workflow on it and prints the headline. Run again, it goes on where it was; a config that you have edited is
+    the workflow on it and prints the picture. Run again, it goes on where it was; a config that you have edited is
     used as it is.
     """
     from macroscope.corpora.look import table_of
     from macroscope.plan import criticism
-    from macroscope.reporting.headline import display_headline, read_headline
-    from macroscope.reporting.tables import read_warnings
+    from macroscope.reporting.picture import legend, picture_text
+    from macroscope.reporting.tables import read_picture, read_warnings
 
     require_cores(cores)
     look, looks = criticism.first_look(reference, candidate)
@@ -44,7 +44,7 @@ def criticize(
     config = criticism.implied_config(reference, candidate, choice, seed)
     plan = criticism.criticize(config, shown, output, cores)
     tables = output / plan.results / "tables"
-    print(display_headline(read_headline(tables)).drop(columns="Setting").to_string(index=False))
+    print(f"\n{picture_text(read_picture(tables))}\n\n{legend(plan.config.statistics.margin)}")
     for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
         print(f"\nWarning ({critic_of}, {title}): {warning}")
     print(f"\nReport: {output / plan.results / 'report.html'}\nConfig: {output / 'config.yaml'}")

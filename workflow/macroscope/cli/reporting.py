@@ -37,13 +37,14 @@ def report(
     config: Config,
     tables: Tables,
     figures: Annotated[Path, typer.Option(help="Folder of the figures.")],
-    output: Annotated[Path, typer.Option(help="HTML file to write.")],
+    output: Annotated[Path, typer.Option(help="First page to write (HTML).")],
+    pages: Annotated[Path, typer.Option(help="Folder of the other pages, beside it.")],
     times: Annotated[Path | None, typer.Option(help="Folder of the run's logs, for what took the time.")] = None,
     older: Annotated[
         list[str] | None, typer.Option(help="RULE=NUMBER of results that older code made; repeatable.")
     ] = None,
 ) -> None:
-    """Write the report, one page that opens offline."""
+    """Write the report: pages that open offline."""
     from macroscope.reporting.report import write_report
 
-    write_report(config, tables, figures, output, times, older or [])
+    write_report(config, tables, figures, output, pages, times, older or [])

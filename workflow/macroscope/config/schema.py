@@ -154,7 +154,7 @@ class Config(Options):
 
     def resampling(self) -> dict[str, float]:
         """How uncertainty is computed, as `statistics.latent.Resampling` takes it."""
-        return {**self.statistics.model_dump(), "seed": self.seed}
+        return {**self.statistics.model_dump(exclude={"margin"}), "seed": self.seed}
 
     def critic(self, name: str) -> Any:
         """Options of a critic or of a variant."""

@@ -112,6 +112,10 @@ class ReportItem:
         A sentence that says why the critic's numbers cannot be trusted here, or None; it also stands by the headline.
     unusable
         Whether, for that, the critic's numbers on the corpus are not in the headline.
+    system
+        The system that it is about alone; it stands on that system's page. "": about several, or none.
+    shows_texts
+        Whether its table, with a column `system`, shows texts, words or places in texts; a system's page has its rows.
     """
 
     name: str
@@ -124,6 +128,8 @@ class ReportItem:
     hidden: tuple[str, ...] = ()
     warning: str | None = None
     unusable: bool = False
+    system: str = ""
+    shows_texts: bool = False
 
     @property
     def shown(self) -> pd.DataFrame | None:

@@ -35,7 +35,7 @@ class Files:
 def files_of(systems: Sequence[str], latents: Sequence[Path], scores: Sequence[Path]) -> dict[str, Files]:
     """What a critic made of every system, from lists in the same order; `scores` may be empty."""
     of_each: Sequence[Path | None] = scores or [None] * len(systems)
-    return {name: Files(*pair) for name, *pair in zip(systems, latents, of_each, strict=True)}
+    return {name: Files(some, scored) for name, some, scored in zip(systems, latents, of_each, strict=True)}
 
 
 def tell_systems_apart(

@@ -124,8 +124,16 @@ def read_headline(tables: Path) -> pd.DataFrame:
     return read_csv(tables / "headline.csv").fillna({"setting": "", "base": "", "decoding": ""})
 
 
-def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
-    """Return the headline as a person reads it: "5.18 [5.02, 5.33]"; the corpus only where there are several."""
+def display_headline(headline: pd.DataFrame, critic: str | None = None) -> pd.DataFrame:
+    """Return the headline as a person reads it: "5.18 [5.02, 5.33]"; the corpus only where there are several.
+
+    Parameters
+    ----------
+    critic
+        The one whose columns are shown, for the systems that it judges; None: all.
+    """
+    if critic is not None:
+        headline = headline[headline[f"{critic}_tests"].notna()]
     shown: dict[str, Sequence[str]] = {}
     if headline["corpus"].nunique() > 1:
         shown["Corpus"] = headline["corpus"]
@@ -136,13 +144,16 @@ def display_headline(headline: pd.DataFrame) -> pd.DataFrame:
     if headline["word_ppl"].notna().any():
         shown["Word PPL"] = with_interval(headline, "word_ppl")
     for column in map(str, headline):
-        if column.endswith("_usable"):
-            shown |= _shown_by_prior(headline, column.removesuffix("_usable"))
-        if column.endswith("_different"):
-            critic = column.removesuffix("_different")
-            counts = zip(headline["system"], headline[column], headline[f"{critic}_tests"], strict=True)
-            shown[f"Tests that differ ({critic})"] = [_verdict(*counted) for counted in counts]
-    return pd.DataFrame(shown)
+        name, _, what = column.rpartition("_")
+        if critic not in (None, name):
+            continue
+        if what == "usable":
+            shown |= _shown_by_prior(headline, name)
+        if what == "different":
+            counts = zip(headline["system"], headline[column], headline[f"{name}_tests"], strict=True)
+            shown[f"Tests that differ ({name})"] = [_verdict(*counted) for counted in counts]
+    table = pd.DataFrame(shown)
+    return table if critic is None else table.rename(columns=lambda title: str(title).removesuffix(f" ({critic})"))
 
 
 def _shown_by_prior(headline: pd.DataFrame, critic: str) -> dict[str, Sequence[str]]:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.files import atomic
+from macroscope.reporting import picture
 from macroscope.reporting.adjustment import with_adjusted_p_values
 from macroscope.reporting.formats import estimate, format_number, with_interval
 from macroscope.reporting.headline import display_headline, headline_table, latent_measure, unusable_chapters
@@ -19,6 +20,7 @@ from macroscope.reporting.human import (
     quality_measures,
 )
 from macroscope.reporting.latex import to_latex
+from macroscope.reporting.picture import picture_table
 from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items
 from macroscope.tables import read_csv, write_csv
@@ -29,6 +31,8 @@ def write_tables(config: Path, output: Path) -> None:
 
     statistics.csv
         Every number, tidy.
+    picture.csv
+        Corpus x system x critic: how well documents are told from real ones, and the verdict.
     headline.csv, headline.tex
         Corpus x system: word PPL beside what every critic says, with intervals (deng2022 Tables 2, 3, 5).
     warnings.csv
@@ -57,7 +61,9 @@ def write_tables(config: Path, output: Path) -> None:
     with atomic(output) as folder:
         folder.mkdir()
         write_csv(statistics, folder / "statistics.csv")
-        headline = headline_table(results, statistics, unusable_chapters(items))
+        unusable = unusable_chapters(items)
+        write_csv(picture_table(results, statistics, unusable), folder / picture.FILE)
+        headline = headline_table(results, statistics, unusable)
         write_csv(headline, folder / "headline.csv")
         (folder / "headline.tex").write_text(to_latex(display_headline(headline)), encoding="utf-8")
         warnings = [
@@ -104,6 +110,11 @@ def _write_correlations(results: Results, statistics: pd.DataFrame, folder: Path
 def read_warnings(tables: Path) -> pd.DataFrame:
     """Warnings of the run's critics, from the folder of the tables."""
     return read_csv(tables / "warnings.csv")
+
+
+def read_picture(tables: Path) -> pd.DataFrame:
+    """The picture, from the folder of the tables."""
+    return read_csv(tables / picture.FILE)
 
 
 def read_statistics(tables: Path) -> pd.DataFrame:

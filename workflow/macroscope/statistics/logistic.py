@@ -43,9 +43,9 @@ def fit_logistic(features: Array, labels: Array, penalty: float = PENALTY) -> tu
         size = 1.0
         while (stepped := _loss(design, labels, mass, ridge, found - size * step)) > loss and size > _CONVERGED:
             size /= 2
-        if loss - stepped < _CONVERGED * n:
+        gained, found, loss = loss - stepped, found - size * step, stepped
+        if gained < _CONVERGED * n:
             break
-        found, loss = found - size * step, stepped
     return float(found[0]), found[1:]
 
 

@@ -60,7 +60,9 @@ def _of_systems(findings: Findings) -> list[ReportItem]:
     contributions = _contributions(findings)
     if len(contributions):
         found.append(ReportItem("contributions", "Clusters that add most to each divergence", _named(contributions)))
-        found.append(ReportItem("examples", "Texts of these clusters, of both sides", _examples(contributions)))
+        found.append(
+            ReportItem("examples", "Texts of these clusters, of both sides", _examples(contributions), shows_texts=True)
+        )
     return found
 
 

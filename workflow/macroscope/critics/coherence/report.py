@@ -33,7 +33,7 @@ def items(findings: Findings) -> list[ReportItem]:
             figure=findings.figure("reliability").with_suffix(".svg"),
         ),
         ReportItem("projection", "What was projected", table=_projection(findings)),
-        ReportItem("transition_errors", "Most common transition errors", table=_errors(findings)),
+        ReportItem("transition_errors", "Most common transition errors", table=_errors(findings), shows_texts=True),
     ]
     divergences = divergence_table(findings.statistics)
     if len(divergences):
@@ -42,11 +42,15 @@ def items(findings: Findings) -> list[ReportItem]:
     for system in findings.candidates:
         title = f"Section transitions of {system} against real text"
         figure = findings.evidence(system, "transition_graph.svg")
-        found.append(ReportItem(f"transition_graph_{system}", title, figure=figure, caption="transition_graph"))
+        found.append(
+            ReportItem(f"transition_graph_{system}", title, figure=figure, caption="transition_graph", system=system)
+        )
     for system in findings.systems:
         worst = read_json(findings.evidence(system, "worst_documents.json"))
         title = f"Most unlikely documents of {system}"
-        found.append(ReportItem(f"worst_documents_{system}", title, documents=worst, caption="worst_documents"))
+        found.append(
+            ReportItem(f"worst_documents_{system}", title, documents=worst, caption="worst_documents", system=system)
+        )
     return found
 
 

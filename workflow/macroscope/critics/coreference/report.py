@@ -52,8 +52,8 @@ def items(findings: Findings) -> list[ReportItem]:
     found = [
         ReportItem("chains", "How likely the chains of mentions are", statistics_table(statistics, CHAINS)),
         ReportItem("looked_at", "What was looked at", looked_at, warning=warning_of_texts(statistics)),
-        ReportItem("contributions", "n-grams that make the difference", _contributions(findings)),
-        ReportItem("unlikely", "Unlikely mentions", _unlikely(findings)),
+        ReportItem("contributions", "n-grams that make the difference", _contributions(findings), shows_texts=True),
+        ReportItem("unlikely", "Unlikely mentions", _unlikely(findings), shows_texts=True),
         *passage_items(findings, "Passages of {system} with the least likely mentions"),
         ReportItem("differences", "n-grams that are more or less probable", _differences(findings)),
         ReportItem("mentioned_figure", "Who is mentioned", figure=findings.figure("mentioned").with_suffix(".svg")),

@@ -32,7 +32,7 @@ def items(findings: Findings) -> list[ReportItem]:
     found = [
         ReportItem("mixing", "Mixes of languages", statistics_table(statistics, MIXING)),
         ReportItem("simplex", "Where the texts lie", figure=findings.figure("simplex").with_suffix(".svg")),
-        ReportItem("mixed", "The most mixed texts", _mixed(findings)),
+        ReportItem("mixed", "The most mixed texts", _mixed(findings), shows_texts=True),
         ReportItem("languages", "The languages", topics.map(_shown)),
         ReportItem("divergences", "Divergences between the shares of the languages", divergence_table(statistics)),
         ReportItem("vectors", "Distances between proportions", statistics_table(statistics, VECTORS)),

@@ -57,7 +57,7 @@ def items(findings: Findings) -> list[ReportItem]:
     found = [
         ReportItem("rates", "Detected incoherence", statistics_table(statistics, costs | rates)),
         ReportItem("rates_figure", "Where systems lie", figure=findings.figure("rates").with_suffix(".svg")),
-        ReportItem("doubtful", "The most doubtful places", _doubtful(findings)),
+        ReportItem("doubtful", "The most doubtful places", _doubtful(findings), shows_texts=True),
         *passage_items(findings, "Narratives of {system} with doubtful places"),
         ReportItem("worst", "The worst place of a narrative", statistics_table(statistics, worst)),
         ReportItem("divergences", "Divergences between how sure the detectors are", divergence_table(statistics)),

@@ -41,7 +41,7 @@ def items(findings: Findings) -> list[ReportItem]:
     found.append(ReportItem("texts", "What was scored", statistics_table(statistics, TEXTS)))
     unlike = _unlike(findings)
     if len(unlike):
-        found.append(ReportItem("unlike", "Texts that are least like real ones", unlike))
+        found.append(ReportItem("unlike", "Texts that are least like real ones", unlike, shows_texts=True))
     return found
 
 

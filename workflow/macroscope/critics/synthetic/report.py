@@ -42,7 +42,7 @@ def items(findings: Findings) -> list[ReportItem]:
     found += passage_items(findings, "Texts of {system}, state by state")
     divergences = divergence_table(findings.statistics)
     found += [
-        ReportItem("invalid", "Sub-sequences that the process does not have", _invalid(findings)),
+        ReportItem("invalid", "Sub-sequences that the process does not have", _invalid(findings), shows_texts=True),
         ReportItem("divergences", "Divergences between the shares of the transitions", divergences),
     ]
     return [item for item in found if item.table is None or len(item.table)]

@@ -113,7 +113,7 @@ def items(findings: Findings) -> list[ReportItem]:
     """List tables and figures."""
     statistics = findings.statistics
     found = [ReportItem(name, layout.title, _table(statistics, layout)) for name, layout in TABLES.items()]
-    found.append(ReportItem("words", "Words whose share differs most", _words(findings)))
+    found.append(ReportItem("words", "Words whose share differs most", _words(findings), shows_texts=True))
     undefined = statistics.loc[statistics["value"].isna(), ["system", "statistic", "reason"]]
     if len(undefined):
         found.append(ReportItem("undefined", "What is undefined, and why", undefined))

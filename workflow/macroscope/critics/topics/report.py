@@ -47,10 +47,10 @@ def items(findings: Findings) -> list[ReportItem]:
             figure=findings.figure("covariances").with_suffix(".svg"),
         ),
         ReportItem("pairs", "Pairs of topics that go together otherwise", _first(findings, "pairs.csv", PAIRS_SHOWN)),
-        ReportItem("shares", "Topics that are more or less frequent", _shares(findings)),
+        ReportItem("shares", "Topics that are more or less frequent", _shares(findings), shows_texts=True),
         ReportItem("divergences", "Divergences between the shares of the topics", divergence_table(statistics)),
         ReportItem("vectors", "Distances between topic strengths", statistics_table(statistics, VECTORS)),
-        ReportItem("outliers", "Documents with the least likely topics", _outliers(findings)),
+        ReportItem("outliers", "Documents with the least likely topics", _outliers(findings), shows_texts=True),
         ReportItem("topics", "The topics", topics.assign(share=topics["share"].map(number))),
         ReportItem(
             "model", "The topic model", pd.DataFrame([_flat(validation)]), warning=warning, unusable=warning is not None

@@ -1,0 +1,195 @@
+"""Chapters of the report, each a page: what every critic found on a corpus, and what was run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from macroscope.critics.findings import Findings, ReportItem
+from macroscope.reporting.blocks import Captions, Shown, html_table, inline_svg, item_block
+from macroscope.reporting.headline import display_headline, latent_measure, read_headline
+from macroscope.reporting.human import (
+    correlations_of,
+    display_correlations,
+    display_scores,
+    display_undefined,
+    judged_by_people,
+    only,
+    quality_measures,
+    read_correlations,
+)
+from macroscope.reporting.results import Results
+from macroscope.reporting.tables import display_known_truth
+from macroscope.reporting.times import times_by_rule
+from macroscope.tables import read_csv
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A page of the report.
+
+    Attributes
+    ----------
+    page
+        Name of its file, without suffix.
+    title
+        Heading.
+    blocks
+        What it shows.
+    """
+
+    page: str
+    title: str
+    blocks: list[Shown]
+
+    @property
+    def warnings(self) -> list[Shown]:
+        """Blocks that say why numbers cannot be trusted."""
+        return [block for block in self.blocks if block.warning]
+
+
+@dataclass(frozen=True)
+class Contributed:
+    """What a critic found on a corpus, and what it contributes to the report."""
+
+    findings: Findings
+    items: list[ReportItem]
+
+
+def critic_page(critic: str, corpus: str) -> str:
+    """Name of the page of a critic on a corpus."""
+    return f"critic.{critic}.{corpus}"
+
+
+def critic_chapters(
+    contributed: Sequence[Contributed], tables: Path, figures: Path, captions: Captions
+) -> Iterator[Chapter]:
+    """Every critic on every corpus: its part of the headline, the general figures, then the critic's own items.
+
+    What is about one system alone stands on that system's page.
+    """
+    headline = read_headline(tables)
+    for some in contributed:
+        critic, corpus = some.findings.critic, some.findings.corpus
+        blocks = [
+            Shown(f"{name}-{critic}-{corpus}", title, captions.html(name), figure=inline_svg(path))
+            for name, title in (
+                ("latent", f"{latent_measure(critic).title} of every system"),
+                ("perplexity", "Good words, good structure?"),
+            )
+            if (path := figures / f"{name}_{critic}_{corpus}.svg").exists()
+        ]
+        if some.findings.systems:
+            blocks.insert(0, headline_block(headline[headline["corpus"] == corpus], critic, captions))
+        own = [item for item in some.items if not item.system]
+        blocks += [item_block(item, critic, corpus, captions, item.shown) for item in own]
+        yield Chapter(critic_page(critic, corpus), f"{critic} on {corpus}", blocks)
+
+
+def headline_block(headline: pd.DataFrame, critic: str, captions: Captions) -> Shown:
+    """What a critic says of every system of a corpus."""
+    table = display_headline(headline, critic)
+    return Shown("headline", "Headline", captions.html("headline", columns=set(table)), html_table(table))
+
+
+def probability_chapters(results: Results, figures: Path, captions: Captions) -> Iterator[Chapter]:
+    """Every corpus with systems whose own probabilities are known."""
+    title, caption = "Estimated against true probabilities", captions.html("probabilities")
+    for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.critics.known_log_q()):
+        name = f"probabilities_{corpus}"
+        figure = inline_svg(figures / f"{name}.svg")
+        shown = Shown(name, title, caption, figure=figure)
+        yield Chapter(f"probabilities.{corpus}", f"probabilities on {corpus}", [shown])
+
+
+def human_chapters(
+    results: Results, statistics: pd.DataFrame, tables: Path, figures: Path, captions: Captions
+) -> Iterator[Chapter]:
+    """Every table of human judgements: figure, numbers, who was scored, what is undefined."""
+    correlations, measures = read_correlations(tables), quality_measures(statistics)
+    for judged in judged_by_people(results):
+        rows, stem = correlations_of(correlations, judged), judged.stem
+        shown, undefined = display_correlations(only(rows, measures)), display_undefined(rows)
+        about = {"judgements": judged.judgements, "seeds": rows["seeds"].max(), "real_text": judged.options.real_text}
+        blocks = []
+        if len(shown):
+            figure = inline_svg(figures / f"{stem}.svg")
+            caption = captions.html("human_figure", **about)
+            blocks.append(Shown(f"{stem}-figure", "Which statistics agree with people", caption, figure=figure))
+            caption = captions.html("human_correlations", **about)
+            blocks.append(Shown(stem, "Correlations, in numbers", caption, html_table(shown)))
+        caption = captions.html("human_scores", **about)
+        blocks.append(Shown(f"{stem}-scores", "Who was scored", caption, html_table(display_scores(judged))))
+        if len(undefined):
+            caption = captions.html("human_undefined", **about)
+            blocks.append(
+                Shown(f"{stem}-undefined", "What has no correlation, and why", caption, html_table(undefined))
+            )
+        yield Chapter(f"human.{stem}", f"human judgement: {judged.title}", blocks)
+
+
+def training_chapter(results: Results, tables: Path, figures: Path, captions: Captions) -> Iterator[Chapter]:
+    """Sizes and perplexities of the language models, then their training curves."""
+    if not results.language_models() and not results.measured_systems():
+        return
+    blocks = [
+        _table("models", "The models", tables / "models.csv", captions),
+        *(
+            Shown(
+                f"training-{corpus}-{system}",
+                f"Training of {system} on {corpus}",
+                captions.html("training"),
+                figure=inline_svg(figures / f"training_{corpus}_{system}.svg"),
+            )
+            for corpus, system in results.trained_models()
+        ),
+    ]
+    yield Chapter("training", "Training of the language models", blocks)
+
+
+def truth_chapter(tables: Path, captions: Captions) -> Iterator[Chapter]:
+    """Estimates beside known truth, where a corpus is simulated."""
+    path = tables / "known_truth.csv"
+    if path.exists():
+        table = html_table(display_known_truth(read_csv(path)))
+        title = "Estimated against known truth"
+        yield Chapter("known_truth", title, [Shown("known_truth", title, captions.html("known_truth"), table)])
+
+
+def counts_chapter(results: Results, tables: Path, times: Path | None, captions: Captions) -> Chapter:
+    """What went in, what was dropped, and what took the time."""
+    blocks = [
+        *_look(results.plan.config.look, captions),
+        _table("corpora", "The corpora", tables / "corpora.csv", captions),
+        _dropped(tables / "dropped.csv", captions),
+        *_times(times, captions),
+    ]
+    return Chapter("counts", "Counts: what went in, what was dropped, what took the time", blocks)
+
+
+def _dropped(path: Path, captions: Captions) -> Shown:
+    """Filters that dropped anything; how many dropped nothing is said."""
+    table = read_csv(path, keep_default_na=False)
+    busy = table[table["dropped"] > 0]
+    caption = captions.html("dropped", idle=len(table) - len(busy))
+    return Shown("dropped", "What was dropped, and why", caption, html_table(busy))
+
+
+def _times(logs: Path | None, captions: Captions) -> Iterator[Shown]:
+    """What took the time, by rule."""
+    times = times_by_rule(logs) if logs is not None and logs.exists() else pd.DataFrame()
+    if times.empty:
+        return
+    names = {"seconds": "seconds in all", "longest": "longest, s", "cpu_seconds": "CPU, s", "megabytes": "memory, MB"}
+    shown = times.round().rename(columns=names).rename_axis("rule").reset_index()
+    yield Shown("times", "What took the time", captions.html("times"), html_table(shown))
+
+
+def _look(path: str | None, captions: Captions) -> Iterator[Shown]:
+    if path is not None:
+        yield _table("look", "A first look at the texts", Path(path), captions)
+
+
+def _table(name: str, title: str, path: Path, captions: Captions) -> Shown:
+    return Shown(name, title, captions.html(name), html_table(read_csv(path, keep_default_na=False, na_values=["nan"])))

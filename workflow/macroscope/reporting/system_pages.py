@@ -1,0 +1,136 @@
+"""A page for every system: what is wrong with it, worst first, and the texts that show it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from macroscope.config.options import SPLIT_HALF
+from macroscope.critics.findings import ReportItem
+from macroscope.reporting.blocks import Captions, Shown, html_table, item_block
+from macroscope.reporting.chapters import Contributed, critic_page
+from macroscope.reporting.differences import Difference, differences_table, surest_differences
+from macroscope.reporting.headline import display_headline
+from macroscope.reporting.picture import Matrix
+from macroscope.reporting.results import Results
+
+MOST_DIFFERENCES = 8
+"""Of a critic on a system's page; statistics.csv has them all."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a critic says of a system.
+
+    Attributes
+    ----------
+    critic
+        Name.
+    page
+        Name of the critic's page.
+    cell
+        Row of the picture.
+    differences
+        Tests that differ, the surest first.
+    numbers
+        The critic's columns of the headline, HTML.
+    blocks
+        What it shows of the system's texts.
+    """
+
+    critic: str
+    page: str
+    cell: pd.Series
+    differences: list[Difference]
+    numbers: str
+    blocks: list[Shown]
+
+    @property
+    def differences_html(self) -> str:
+        """The surest differences as a table."""
+        return html_table(differences_table(self.differences[:MOST_DIFFERENCES])) if self.differences else ""
+
+    @property
+    def more(self) -> int:
+        """How many differences are not shown."""
+        return max(0, len(self.differences) - MOST_DIFFERENCES)
+
+
+@dataclass(frozen=True)
+class SystemPage:
+    """A page.
+
+    Attributes
+    ----------
+    page
+        Name of its file, without suffix.
+    corpus, system
+        Names.
+    about
+        What the system is.
+    judgements
+        By critic, the one that tells its texts apart best first.
+    """
+
+    page: str
+    corpus: str
+    system: str
+    about: str
+    judgements: list[Judgement]
+
+
+def system_page(corpus: str, system: str) -> str:
+    """Name of the page of a system on a corpus."""
+    return f"system.{corpus}.{system}"
+
+
+def system_pages(
+    results: Results,
+    matrix: Matrix,
+    contributed: Sequence[Contributed],
+    statistics: pd.DataFrame,
+    headline: pd.DataFrame,
+    captions: Captions,
+) -> Iterator[SystemPage]:
+    """A page for every system of a corpus, worst system first."""
+    corpus = matrix.corpus
+    items = {some.findings.critic: some.items for some in contributed if some.findings.corpus == corpus}
+    for system, cells in matrix.rows.items():
+        if system == SPLIT_HALF:
+            continue
+        row = headline[(headline["corpus"] == corpus) & (headline["system"] == system)]
+        judgements = [
+            Judgement(
+                critic,
+                critic_page(critic, corpus),
+                cell,
+                surest_differences(statistics, critic, corpus, system),
+                html_table(display_headline(row, critic).drop(columns=["System", "Setting"])),
+                [*_blocks(items[critic], system, critic, corpus, captions)],
+            )
+            for critic, cell in sorted(cells.items(), key=_worst_first)
+        ]
+        yield SystemPage(system_page(corpus, system), corpus, system, about(results, system), judgements)
+
+
+def about(results: Results, system: str) -> str:
+    """What a system is: "language model, tiny-gpt2, W/ Title, ancestral"."""
+    found = results.plan.systems.all[system].description(results.plan.config)
+    return ", ".join(filter(None, (found.kind.replace("_", " "), found.base, found.setting, found.decoding)))
+
+
+def _worst_first(judged: tuple[str, pd.Series]) -> float:
+    apart = judged[1]["told_apart"]
+    return -apart if np.isfinite(apart) else 0.0
+
+
+def _blocks(items: Sequence[ReportItem], system: str, critic: str, corpus: str, captions: Captions) -> Iterator[Shown]:
+    """Items that show texts, words or places of the system: those about it alone, and its rows of the others."""
+    for item in items:
+        if item.system == system:
+            yield item_block(item, critic, corpus, captions, item.shown)
+        elif item.shows_texts and item.shown is not None and "system" in item.shown:
+            rows = item.shown[item.shown["system"] == system].drop(columns="system")
+            if len(rows):
+                yield item_block(item, critic, corpus, captions, rows)

@@ -1,0 +1,29 @@
+// Tables sort by a click on a column's head: numbers by their value, everything else as text.
+"use strict";
+for (const table of document.querySelectorAll("table.data, table.picture")) {
+  if (!table.tBodies.length || table.tBodies[0].rows.length < 3) continue;
+  for (const head of table.tHead.rows[table.tHead.rows.length - 1].cells) {
+    if (!head.textContent.trim()) continue;
+    const button = document.createElement("button");
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => sort(table, head));
+  }
+}
+function key(row, column) {
+  const cell = row.cells[column];
+  const text = cell ? cell.dataset.value ?? cell.textContent.trim() : "";
+  const number = text.replace(/,/g, "").match(/^[^\d\-–.]*(-?[\d.]+(e[-+]?\d+)?)/i);
+  return number ? Number(number[1]) : text;
+}
+function sort(table, head) {
+  const falling = head.getAttribute("aria-sort") !== "descending";
+  for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+  head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+  const rows = [...table.tBodies[0].rows].map((row) => [key(row, head.cellIndex), row]);
+  rows.sort(([a], [b]) => {
+    if (typeof a === typeof b) return (a < b ? -1 : a > b ? 1 : 0) * (falling ? -1 : 1);
+    return typeof a === "number" ? -1 : 1; // what has no number comes last
+  });
+  table.tBodies[0].append(...rows.map(([, row]) => row));
+}
