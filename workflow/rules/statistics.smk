@@ -77,6 +77,48 @@ for critic in plan.critics.with_stage("project"):
             """
 
 
+for critic in plan.critics.with_stage("project"):
+
+    rule:
+        """System against system: every number of a critic, with intervals and p-values."""
+        name:
+            f"compare_pairs_{critic}"
+        input:
+            **plan.critics.seen(critic),
+            statistics=plan.critics.statistics_of_all(critic),
+        output:
+            plan.critics.place("pairs", critic),
+        log:
+            f"logs/{{run}}/compare_pairs_{critic}/{{corpus}}.log",
+        benchmark:
+            f"logs/{{run}}/compare_pairs_{critic}/{{corpus}}.tsv"
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            mem_mb=4000,
+            runtime=120,
+        params:
+            code=plan.code(
+                f"compare_pairs_{critic}",
+                ["macroscope.critics.pairs", plan.critics.view_module(critic)],
+            ),
+            critic=critic,
+            signature=plan.critics.signature(critic),
+            systems=plan.critics.system_flags(critic),
+            pairs=plan.critics.pair_flags(critic),
+            latents=repeated_flag("--latents", "latents"),
+            scores=repeated_flag("--scores", "scores"),
+            statistics=repeated_flag("--statistics", "statistics"),
+            resampling=plan.resampling_flags(),
+        shell:
+            """
+            python -m macroscope --log {log:q} {params.code} critics compare-pairs --critic {params.critic:q} \
+                --corpus {wildcards.corpus:q} {params.systems:q} {params.pairs:q} {params.latents:q} \
+                {params.scores:q} {params.statistics:q} --signature {params.signature:q} {params.resampling} \
+                --output {output:q}
+            """
+
+
 rule summarise_perplexity:
     """Perplexity per token and per word of a system's model on the test split, with intervals."""
     input:

@@ -5,10 +5,16 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.resampling import Confidence, Seed, resampling_of
+from macroscope.cli.resampling import Confidence, Permutations, Resamples, Seed, resampling_of
 from macroscope.cli.stage import Inputs, OptionsJson, Output, StageName, Values
 
 app = typer.Typer(help="Documents -> latents, T(x).", no_args_is_help=True)
+
+Systems = Annotated[list[str], typer.Option(help="Name of a system; repeatable, the control among them.")]
+LatentsOfEach = Annotated[list[Path], typer.Option(help="Latents of each (Parquet), in the same order.")]
+ScoresOfEach = Annotated[list[Path] | None, typer.Option(help="Scores of each, where the critic has any.")]
+Corpus = Annotated[str, typer.Option(help="Name of the corpus, for the table.")]
+Signature = Annotated[str, typer.Option(help="What else changes the numbers, as key:value pairs joined by '|'.")]
 
 
 @app.command()
@@ -45,12 +51,12 @@ def gather(
 @app.command()
 def tell_apart(
     critic: Annotated[str, typer.Option(help="Name of the critic, or of a variant.")],
-    system: Annotated[list[str], typer.Option(help="Name of a system; repeatable, the control among them.")],
-    latents: Annotated[list[Path], typer.Option(help="Latents of each (Parquet), in the same order.")],
+    system: Systems,
+    latents: LatentsOfEach,
     output: Output,
-    scores: Annotated[list[Path] | None, typer.Option(help="Scores of each, where the critic has any.")] = None,
-    corpus: Annotated[str, typer.Option(help="Name of the corpus, for the table.")] = "",
-    signature: Annotated[str, typer.Option(help="What else changes the numbers, as key:value pairs.")] = "",
+    scores: ScoresOfEach = None,
+    corpus: Corpus = "",
+    signature: Signature = "",
     confidence: Confidence = 0.95,
     seed: Seed = 1,
 ) -> None:
@@ -65,6 +71,40 @@ def tell_apart(
         corpus=corpus,
         signature=signature,
         resampling=resampling_of(0, 0, confidence, seed),
+    )
+
+
+@app.command()
+def compare_pairs(
+    critic: Annotated[str, typer.Option(help="Name of the critic, or of a variant.")],
+    system: Systems,
+    latents: LatentsOfEach,
+    pair: Annotated[list[str], typer.Option(help="SYSTEM:OTHER; repeatable.")],
+    statistics: Annotated[list[Path], typer.Option(help="Tidy statistics of these systems (CSV); repeatable.")],
+    output: Output,
+    scores: ScoresOfEach = None,
+    corpus: Corpus = "",
+    signature: Signature = "",
+    resamples: Resamples = 2000,
+    permutations: Permutations = 10000,
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
+) -> None:
+    """System against system: differences and ratios of every number of a critic, with intervals and p-values."""
+    from macroscope.critics import critic_named
+    from macroscope.critics.pairs import compare_pairs as run_compare_pairs
+    from macroscope.critics.pairs import parse_pairs
+    from macroscope.critics.telling_apart import files_of
+
+    run_compare_pairs(
+        critic_named(critic),
+        files_of(system, latents, scores or []),
+        parse_pairs(pair, system),
+        statistics,
+        output,
+        corpus=corpus,
+        signature=signature,
+        resampling=resampling_of(resamples, permutations, confidence, seed),
     )
 
 

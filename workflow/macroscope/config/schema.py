@@ -38,6 +38,11 @@ class Comparison(Options):
     corpus: str = Field(description="Name of the corpus.")
     systems: Literal["all"] | list[str] = Field("all", description="Names of systems; all = all that apply.")
     critics: list[str] = Field(min_length=1, description="Names of critics, and of variants (<critic>-<name>).")
+    pairs: Literal["all"] | list[tuple[str, str]] = Field(
+        [],
+        description="Pairs of these systems that are compared with each other, such as [[lm-titles, lm-no-titles]];"
+        " all = every pair.",
+    )
 
 
 Critics = create_model(
@@ -117,7 +122,19 @@ class Config(Options):
             for system in [] if comparison.systems == "all" else comparison.systems:
                 require_name(system, {**self.systems, CONTROL: None}, f"{place}.systems", "system")
                 self._require_samples(system, comparison.corpus, place)
+            self._require_pairs(comparison, place)
         return self
+
+    def _require_pairs(self, comparison: Comparison, place: str) -> None:
+        """Check that systems that are compared with each other are judged, and that a pair is two."""
+        judged = list(self.systems) if comparison.systems == "all" else comparison.systems
+        for pair in [] if comparison.pairs == "all" else comparison.pairs:
+            for system in pair:
+                require_name(system, judged, f"{place}.pairs", "system of this comparison")
+            if pair[0] == pair[1]:
+                raise ValueError(f"{place}.pairs: '{pair[0]}' stands against itself; name two systems")
+            if CONTROL in pair:
+                raise ValueError(f"{place}.pairs: every system is compared with '{CONTROL}' anyway; leave the pair out")
 
     @model_validator(mode="after")
     def _kept_names(self) -> "Config":

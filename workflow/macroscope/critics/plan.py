@@ -15,6 +15,7 @@ Any other name is one of the critic's own plan, whose method `inputs` gives the 
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,7 @@ PLACES = {
     "shards": f"{_FOLDER}/shards/{{system}}/{{shard}}.parquet",
     "statistics": "results/{run}/statistics/{critic}/{corpus}/{system}.csv",
     "told_apart": "results/{run}/statistics/{critic}/{corpus}.told_apart.csv",
+    "pairs": "results/{run}/statistics/{critic}/{corpus}.pairs.csv",
     "score_statistics": "results/{run}/statistics/{critic}/{corpus}/{system}.scores.csv",
 }
 """What is read or made -> where it is, with wildcards."""
@@ -113,6 +115,19 @@ class CriticsPlan:
         return found
 
     @cached_property
+    def against(self) -> dict[tuple[str, str], list[tuple[str, str]]]:
+        """(critic, corpus) -> pairs of systems that are compared with each other there; only where there are any."""
+        found: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
+        for comparison in self.config.comparisons:
+            asked = comparison.pairs
+            if asked == "all":
+                judged = [some for some in self.systems.on(comparison.corpus, comparison.systems) if some != CONTROL]
+                asked = list(combinations(judged, 2))
+            for critic in comparison.critics if asked else ():
+                found.setdefault((critic, comparison.corpus), {}).update(dict.fromkeys(asked))
+        return {chapter: list(pairs) for chapter, pairs in found.items()}
+
+    @cached_property
     def corpora_used(self) -> list[str]:
         """Corpora that anything is asked about, in the order of the config."""
         used = {corpus for _, corpus in self.chapters}
@@ -165,6 +180,28 @@ class CriticsPlan:
         return lambda wildcards: [
             word for system in self.chapters[critic, wildcards.corpus] for word in ("--system", system)
         ]
+
+    def statistics_of_all(self, critic: str) -> Function:
+        """Input function: the statistics of every system of a corpus by a critic."""
+        names = ["statistics"] if self.declared(critic).compares else []
+        names += [self.score_statistics(critic)] if self.declared(critic).scores else []
+        found = [self._of_all(name, critic) for name in names]
+
+        def statistics(wildcards: Wildcards) -> list[str]:
+            told = self.place("told_apart", critic, corpus=wildcards.corpus)
+            return [*(file for of_all in found for file in of_all(wildcards)), told]
+
+        return statistics
+
+    def pair_flags(self, critic: str) -> Function:
+        """Parameter function: the pairs of systems that are compared with each other, as flags."""
+        return lambda wildcards: [
+            word for pair in self.against[critic, wildcards.corpus] for word in ("--pair", ":".join(pair))
+        ]
+
+    def pairs_files(self) -> list[str]:
+        """Every table of systems against each other."""
+        return [self.place("pairs", critic, corpus=corpus) for critic, corpus in self.against]
 
     def view_module(self, critic: str) -> str:
         """Module that knows what a critic sees of single documents."""

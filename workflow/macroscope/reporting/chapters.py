@@ -19,6 +19,7 @@ from macroscope.reporting.human import (
     quality_measures,
     read_correlations,
 )
+from macroscope.reporting.pairs import display_pair, pairs_of, read_pairs
 from macroscope.reporting.results import Results
 from macroscope.reporting.tables import display_known_truth
 from macroscope.reporting.times import times_by_rule
@@ -91,6 +92,28 @@ def headline_block(headline: pd.DataFrame, critic: str, captions: Captions) -> S
     """What a critic says of every system of a corpus."""
     table = display_headline(headline, critic)
     return Shown("headline", "Headline", captions.html("headline", columns=set(table)), html_table(table))
+
+
+def pair_chapters(results: Results, tables: Path, captions: Captions) -> Iterator[Chapter]:
+    """Systems against each other, a page a corpus that pairs are asked for."""
+    table = read_pairs(tables)
+    for corpus in results.corpora():
+        blocks = [
+            Shown(
+                f"{pair.system}:{pair.other}",
+                f"{pair.system} against {pair.other}",
+                captions.html("pairs"),
+                html_table(display_pair(pair)),
+            )
+            for pair in pairs_of(table, corpus)
+        ]
+        if blocks:
+            yield Chapter(pairs_page(corpus), f"system against system on {corpus}", blocks)
+
+
+def pairs_page(corpus: str) -> str:
+    """Name of the page of a corpus's pairs."""
+    return f"pairs.{corpus}"
 
 
 def probability_chapters(results: Results, figures: Path, captions: Captions) -> Iterator[Chapter]:

@@ -17,6 +17,8 @@ OF_MEANS = "_mean_difference"
 """End of the name of a test of a difference of means; the means themselves say more. Of other differences what is
 compared may be another number than each side's own, such as a vocabulary in equally many tokens."""
 
+LATENT_PPL = "latent ppl"
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -47,7 +49,8 @@ class Difference:
 def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, system: str) -> list[Difference]:
     """Tests of a critic by which a system differs from real text.
 
-    Those with a value of both sides come first, and then the surest: farthest apart, measured by their intervals.
+    What the prior says comes first, then what has a value of both sides, the surest first: farthest apart, measured by
+    the intervals.
     """
     found = critic_named(critic)
     own = rows_of(statistics, critic, corpus)
@@ -70,7 +73,7 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
                 _sureness(value, real),
             )
         )
-    return sorted(differences, key=lambda some: (not some.real, -some.sureness))
+    return sorted(differences, key=lambda some: (some.name != LATENT_PPL, not some.real, -some.sureness))
 
 
 def differences_table(differences: list[Difference]) -> pd.DataFrame:

@@ -18,12 +18,15 @@ from macroscope.reporting.chapters import (
     critic_chapters,
     critic_page,
     human_chapters,
+    pair_chapters,
+    pairs_page,
     probability_chapters,
     training_chapter,
     truth_chapter,
 )
 from macroscope.reporting.differences import in_words
 from macroscope.reporting.headline import read_headline
+from macroscope.reporting.pairs import pairs_of, read_pairs
 from macroscope.reporting.picture import NAMES, SIGNS, matrices, percent
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.system_pages import about, system_page, system_pages
@@ -62,6 +65,7 @@ def write_report(
     results = Results(config)
     captions = Captions(results)
     statistics, headline = read_statistics(tables), read_headline(tables)
+    pairs = read_pairs(tables)
     contributed = [Contributed(some, report_items(some)) for some in results.findings(statistics, figures)]
     corpora = list(matrices(read_picture(tables)))
     systems = [
@@ -72,6 +76,7 @@ def write_report(
     chapters = [
         *truth_chapter(tables, captions),
         *critic_chapters(contributed, tables, figures, captions),
+        *pair_chapters(results, tables, captions),
         *probability_chapters(results, figures, captions),
         *human_chapters(results, statistics, tables, figures, captions),
         *training_chapter(results, tables, figures, captions),
@@ -92,6 +97,7 @@ def write_report(
             "report",
             temporary,
             matrices=corpora,
+            pairs={matrix.corpus: list(pairs_of(pairs, matrix.corpus)) for matrix in corpora},
             systems={(page.corpus, page.system): page for page in systems},
             headline=headline.set_index(["corpus", "system"]),
             caption=captions.html("picture"),
@@ -119,6 +125,7 @@ def _environment(results: Results, chapters: Sequence[Chapter]) -> Environment:
         "names": NAMES,
         "system_page": system_page,
         "critic_page": critic_page,
+        "pairs_page": pairs_page,
         "about": lambda system: about(results, system),
     }
     return environment

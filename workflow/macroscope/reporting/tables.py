@@ -20,6 +20,8 @@ from macroscope.reporting.human import (
     quality_measures,
 )
 from macroscope.reporting.latex import to_latex
+from macroscope.reporting.pairs import FILE as PAIRS
+from macroscope.reporting.pairs import pairs_table
 from macroscope.reporting.picture import picture_table
 from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items
@@ -33,6 +35,8 @@ def write_tables(config: Path, output: Path) -> None:
         Every number, tidy.
     picture.csv
         Corpus x system x critic: how well documents are told from real ones, and the verdict.
+    pairs.csv
+        System against system: every number of every critic, where the config asks for pairs.
     headline.csv, headline.tex
         Corpus x system: word PPL beside what every critic says, with intervals (deng2022 Tables 2, 3, 5).
     warnings.csv
@@ -63,6 +67,8 @@ def write_tables(config: Path, output: Path) -> None:
         write_csv(statistics, folder / "statistics.csv")
         unusable = unusable_chapters(items)
         write_csv(picture_table(results, statistics, unusable), folder / picture.FILE)
+        if len(pairs := pairs_table(results)):
+            write_csv(pairs, folder / PAIRS)
         headline = headline_table(results, statistics, unusable)
         write_csv(headline, folder / "headline.csv")
         (folder / "headline.tex").write_text(to_latex(display_headline(headline)), encoding="utf-8")

@@ -49,6 +49,7 @@ STATISTICS = tuple(
             "the same distribution over categories on both sides",
             # Functions of forward KL and of 1 - AUC: the same tests again.
             difference=name not in ("exponentiated_kl", "mauve"),
+            sized=True,
         ),
         Statistic(f"{name}_corrected", _OF_POPULATIONS),
         Statistic(f"{name}_bias"),

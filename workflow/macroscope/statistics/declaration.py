@@ -27,6 +27,9 @@ class Statistic:
     difference
         Whether the p-value tests a difference between a system and real text that no other test of the critic tests:
         those make up the verdict, and are adjusted together.
+    sized
+        Whether it depends on how many documents there are: those of two systems with unlike numbers of documents do not
+        compare.
     spans
         What its range describes, where that is no interval of something that is not known: it promises no coverage.
     """
@@ -35,6 +38,7 @@ class Statistic:
     holds: str = ""
     null: str = ""
     difference: bool = True
+    sized: bool = False
     spans: str = ""
 
 

@@ -125,11 +125,11 @@ def compare(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resamp
     same = reference is candidate
     rows = []
     for measure in measures(list(candidate.columns)):
-        theirs, ours = _defined(reference, measure), _defined(candidate, measure)
+        theirs, ours = defined_for(reference, measure), defined_for(candidate, measure)
         if not len(ours):
             continue
         sizes = (len(theirs), len(ours))
-        sample, other = _sample(ours, measure), _sample(theirs, measure)
+        sample, other = sample_of(ours, measure), sample_of(theirs, measure)
         value, low, high = _estimate(sample, measure.kind, resampling)
         exchange = exchange_of(theirs, ours)
         p = UNDEFINED
@@ -154,14 +154,15 @@ def pooled(numerator: np.ndarray, denominator: np.ndarray, resampling: Resamplin
     return _estimate((numerator, denominator), PERPLEXITY, resampling)
 
 
-def _defined(scores: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+def defined_for(scores: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     """Documents that have the measure."""
     if any(column not in scores for column in measure.columns):
         return scores.iloc[:0]
     return scores[scores[measure.columns].notna().all(axis=1)]
 
 
-def _sample(scores: pd.DataFrame, measure: Measure) -> Sample:
+def sample_of(scores: pd.DataFrame, measure: Measure) -> Sample:
+    """Numerator and denominator of each document."""
     if measure.numerator not in scores:
         return np.empty(0), np.empty(0)
     y = scores[measure.numerator].to_numpy(float)

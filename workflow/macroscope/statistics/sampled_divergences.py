@@ -43,6 +43,7 @@ STATISTICS = tuple(
         _NULL,
         # Exchanging texts moves both KL by the same sum; functions of forward KL and of 1 - AUC: the same tests again.
         difference=name not in ("backward_kl", "exponentiated_kl", "mauve"),
+        sized=True,
     )
     for name in NAMES
 )

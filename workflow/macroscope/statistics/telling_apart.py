@@ -40,6 +40,7 @@ STATISTICS = (
         "AUC of telling single documents of the system from real ones, by judges that learn from so many",
         "single documents of the system and of real text are told apart no better than by chance",
         difference=False,
+        sized=True,
     ),
     Statistic(SMALLEST),
 )

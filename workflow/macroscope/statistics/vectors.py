@@ -24,7 +24,9 @@ STATISTICS = (
     Statistic("mmd_squared", "squared maximum mean discrepancy of the two populations", _NULL),
     Statistic("energy_distance", "energy distance of the two populations", _NULL),
     Statistic("precision", "share of the system's population within reach of these vectors of real text", _NULL),
-    Statistic("recall", "share of real text's population within reach of these vectors of the system", _NULL),
+    Statistic(
+        "recall", "share of real text's population within reach of these vectors of the system", _NULL, sized=True
+    ),
 )
 _AT_ONCE = 128
 

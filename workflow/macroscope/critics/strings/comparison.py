@@ -25,14 +25,15 @@ OF_LOGARITHM = {"log_ppl": "latent_ppl", "log_ppl_ratio": "latent_ppl_ratio"}
 _ESTIMATED = "expected under estimates from so many texts"
 STATISTICS = (
     Statistic("*_share", "share of the system's texts"),
-    Statistic("*_per_word", f"divergence a word {_ESTIMATED}"),
-    Statistic("cross_entropy", f"mean of real texts, {_ESTIMATED} of the system"),
-    Statistic("latent_nll", f"mean of the system's texts, {_ESTIMATED} of real text"),
-    Statistic("latent_ppl", f"latent PPL of the system's texts, {_ESTIMATED} of real text"),
+    Statistic("*_per_word", f"divergence a word {_ESTIMATED}", sized=True),
+    Statistic("cross_entropy", f"mean of real texts, {_ESTIMATED} of the system", sized=True),
+    Statistic("latent_nll", f"mean of the system's texts, {_ESTIMATED} of real text", sized=True),
+    Statistic("latent_ppl", f"latent PPL of the system's texts, {_ESTIMATED} of real text", sized=True),
     Statistic(
         "latent_ppl_ratio",
         f"latent PPL of the system's texts over that of real texts, {_ESTIMATED} of real text",
         "texts of the system and of real text come from one distribution",
+        sized=True,
     ),
     Statistic("fallback_orders"),
 )

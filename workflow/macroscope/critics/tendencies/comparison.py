@@ -21,37 +21,54 @@ from macroscope.statistics.tidy import UNDEFINED, rows_table
 
 _ONE = "documents of the system and of real text come from one distribution"
 STATISTICS = (
-    Statistic("vocabulary_size", "types of as many texts of the system"),
+    Statistic("vocabulary_size", "types of as many texts of the system", sized=True),
     Statistic("vocabulary_tokens_compared"),
-    Statistic("vocabulary_size_compared", "types of the system in as many tokens"),
-    Statistic("vocabulary_size_difference", "types of the system minus types of real text, in as many tokens", _ONE),
+    Statistic("vocabulary_size_compared", "types of the system in as many tokens", sized=True),
+    Statistic(
+        "vocabulary_size_difference",
+        "types of the system minus types of real text, in as many tokens",
+        _ONE,
+        sized=True,
+    ),
     Statistic("zipf_s", "exponent of the law that the system's tokens come from"),
-    Statistic("zipf_s_ranked", "exponent fitted to the ranked counts of as many texts"),
+    Statistic("zipf_s_ranked", "exponent fitted to the ranked counts of as many texts", sized=True),
     Statistic("zipf_s_difference", "exponent of the system minus that of real text, at equal sizes", _ONE),
     Statistic(
-        "zipf_d_own", "distance of as many texts to the law fitted to them", "tokens come from Zipf's law", False
+        "zipf_d_own",
+        "distance of as many texts to the law fitted to them",
+        "tokens come from Zipf's law",
+        False,
+        sized=True,
     ),
     Statistic(
         "zipf_d_reference",
         "distance of as many texts to the law fitted to real text",
         "tokens come from the Zipf's law of real text",
         False,
+        sized=True,
     ),
-    Statistic("zipf_d_empirical", "distance between the ranks of as many texts", _ONE),
-    Statistic("tvd_sup", "largest difference of a word's share, as many texts", _ONE),
-    Statistic("tvd_half_l1", "total variation distance of as many texts", _ONE),
+    Statistic("zipf_d_empirical", "distance between the ranks of as many texts", _ONE, sized=True),
+    Statistic("tvd_sup", "largest difference of a word's share, as many texts", _ONE, sized=True),
+    Statistic("tvd_half_l1", "total variation distance of as many texts", _ONE, sized=True),
     Statistic("heaps*_alpha", "factor of Heaps' law of the system"),
     Statistic("heaps*_beta", "exponent of Heaps' law of the system"),
     Statistic(
-        "heaps*_d_own", "distance of as many texts to the law fitted to them", "types come from Heaps' law", False
+        "heaps*_d_own",
+        "distance of as many texts to the law fitted to them",
+        "types come from Heaps' law",
+        False,
+        sized=True,
     ),
     Statistic(
         "heaps*_d_reference",
         "distance of as many texts to the law fitted to real text",
         "types come from the Heaps' law of real text",
         False,
+        sized=True,
     ),
-    Statistic("heaps*_d_empirical", "distance between the types of texts of equal length, as many texts", _ONE),
+    Statistic(
+        "heaps*_d_empirical", "distance between the types of texts of equal length, as many texts", _ONE, sized=True
+    ),
 )
 
 

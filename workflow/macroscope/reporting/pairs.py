@@ -1,0 +1,150 @@
+"""System against system: the table of all pairs, adjusted for their number, and what the report shows of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from macroscope.critics import critic_named
+from macroscope.critics.declaration import statistics_of
+from macroscope.critics.pairs import COLUMNS, FROM_EACH_OTHER
+from macroscope.reporting.formats import format_number, format_p_value
+from macroscope.reporting.results import Results
+from macroscope.statistics.declaration import declared
+from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.pairs import AUC, RATIO
+from macroscope.statistics.telling_apart import TOLD_APART
+from macroscope.statistics.tidy import SIGNIFICANT
+from macroscope.tables import read_csv
+
+FILE = "pairs.csv"
+FIRST = (FROM_EACH_OTHER, TOLD_APART, "latent_ppl")
+"""Numbers that a pair's table begins with, whatever they say."""
+MOST_ROWS = 12
+"""Of a critic in a pair's table; pairs.csv has them all."""
+SIGNS = {RATIO: "×", AUC: ""}
+
+
+@dataclass(frozen=True)
+class Nearer:
+    """Which of two systems single documents are told from real ones less often.
+
+    Attributes
+    ----------
+    verdict
+        "first", "second", or "" where the difference may be none.
+    text
+        The difference in points with its interval.
+    p_value
+        Unadjusted, as a person reads it.
+    """
+
+    verdict: str
+    text: str
+    p_value: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems on a corpus.
+
+    Attributes
+    ----------
+    corpus, system, other
+        Names.
+    rows
+        Of the table of pairs.
+    """
+
+    corpus: str
+    system: str
+    other: str
+    rows: pd.DataFrame
+
+    def nearer(self, critic: str) -> Nearer | None:
+        """Which one is nearer to real text, to a critic; None where the critic does not judge both."""
+        found = self.rows[(self.rows["critic"] == critic) & (self.rows["statistic"] == TOLD_APART)]
+        if found.empty:
+            return None
+        value, low, high, p = found.iloc[0][["value", "ci_low", "ci_high", "p_value"]]
+        verdict = "first" if high < 0 else "second" if low > 0 else ""
+        return Nearer(verdict, f"{100 * value:+.0f} [{100 * low:+.0f}, {100 * high:+.0f}]", format_p_value(p))
+
+
+def pairs_table(results: Results) -> pd.DataFrame:
+    """Every number of every pair, with `p_adjusted`: columns of `critics.pairs`; empty where no pair is asked for.
+
+    One family a critic and corpus: all pairs there, in all numbers that make up the critic's verdict on a system.
+    """
+    tables = [read_csv(path, keep_default_na=False, na_values=[""]) for path in results.plan.critics.pairs_files()]
+    if not tables:
+        return pd.DataFrame(columns=[*COLUMNS, "p_adjusted"])
+    table = pd.concat(tables, ignore_index=True)
+    in_family = pd.Series(
+        [_in_family(critic, name) for critic, name in zip(table["critic"], table["statistic"], strict=True)],
+        index=table.index,
+    )
+    tests = table[in_family & table["p_value"].notna()]
+    families = tests.groupby(["corpus", "critic"], sort=False)["p_value"]
+    adjusted = pd.Series(float("nan"), index=table.index)
+    adjusted.update(families.transform(benjamini_hochberg))
+    at = list(table.columns).index("p_value") + 1
+    table.insert(at, "p_adjusted", adjusted)
+    return table
+
+
+def read_pairs(tables: Path) -> pd.DataFrame:
+    """The pairs, from the folder of the tables; empty where there are none."""
+    path = tables / FILE
+    return read_csv(path) if path.exists() else pd.DataFrame(columns=[*COLUMNS, "p_adjusted"])
+
+
+def pairs_of(table: pd.DataFrame, corpus: str) -> Iterator[Pair]:
+    """Pairs of a corpus."""
+    own = table[table["corpus"] == corpus]
+    for (system, other), rows in own.groupby(["system", "other"], sort=False):
+        yield Pair(corpus, str(system), str(other), rows)
+
+
+def display_pair(pair: Pair) -> pd.DataFrame:
+    """The numbers of a pair as a person reads them: the first ones of every critic, then what differs, surest first."""
+    shown = []
+    for critic, rows in pair.rows.groupby("critic", sort=False):
+        first = rows[rows["statistic"].isin(FIRST)]
+        first = first.sort_values("statistic", key=lambda names: names.map(FIRST.index))
+        others = rows[~rows["statistic"].isin(FIRST) & (rows["p_adjusted"] < SIGNIFICANT)].sort_values("p_adjusted")
+        for row in pd.concat([first, others]).head(MOST_ROWS).to_dict("records"):
+            shown.append(
+                {
+                    "critic": critic,
+                    "number": _title(row, pair),
+                    "value": _value(row),
+                    "p": format_p_value(row["p_value"]),
+                    "p, adjusted": format_p_value(row["p_adjusted"]),
+                    "n": f"{row['n_system']:,.0f} and {row['n_other']:,.0f}",
+                    "how": row["method"],
+                }
+            )
+    return pd.DataFrame(shown)
+
+
+def _in_family(critic: str, statistic: str) -> bool:
+    """Whether a number's difference between systems is a test of its own, as that to real text is."""
+    if statistic == FROM_EACH_OTHER:
+        return False
+    found = declared(statistics_of(critic_named(critic)), statistic)
+    return bool(found.null) and found.difference
+
+
+def _title(row: dict[str, object], pair: Pair) -> str:
+    name = str(row["statistic"]).replace("_", " ")
+    if row["measure"] == AUC:
+        return f"{name}: share of pairs told rightly"
+    sign = "÷" if row["measure"] == RATIO else "−"
+    return f"{name}: {pair.system} {sign} {pair.other}"
+
+
+def _value(row: dict[str, object]) -> str:
+    numbers = [format_number(float(str(row[name]))) for name in ("value", "ci_low", "ci_high")]
+    return f"{SIGNS.get(str(row['measure']), '')}{numbers[0]} [{numbers[1]}, {numbers[2]}]"
