@@ -1,0 +1,134 @@
+"""Agreement of annotators: Krippendorff's alpha (Krippendorff 2011, "Computing Krippendorff's alpha-reliability").
+
+    alpha = 1 - D_o / D_e
+
+D_o is the mean difference of two values of the same unit, D_e that of any two values. A unit of m values adds to the
+coincidences o_ck each of its ordered pairs with the weight 1 / (m - 1); n_c are their row sums, n is their sum. Then
+D_o = sum o_ck d²_ck / n and D_e = sum n_c n_k d²_ck / (n (n - 1)), without the pairs of a value with itself.
+1 is perfect agreement, 0 what chance gives; below 0, annotators disagree systematically. Units may have any number
+of values; those with one say nothing about agreement, and do not count.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from macroscope.statistics.bootstrap import Array, bootstrap_sums
+
+Level = Literal["nominal", "ordinal", "interval"]
+LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Krippendorff's alpha.
+
+    Attributes
+    ----------
+    alpha
+        At most 1; NaN where it is undefined.
+    low, high
+        Interval over units; NaN where there is none.
+    units, values
+        Units with at least two values, and the values in them.
+    reason
+        Why alpha, or its interval, is undefined; "" where both are there.
+    """
+
+    alpha: float
+    low: float
+    high: float
+    units: int
+    values: int
+    reason: str
+
+
+def krippendorff(
+    units: Sequence[Hashable],
+    values: Sequence[Hashable],
+    level: Level,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 1,
+) -> Agreement:
+    """Alpha of annotators' values, with a bootstrap interval over units.
+
+    Parameters
+    ----------
+    units, values
+        Of each annotation: what was judged, and the value; any order. Values of ordinal and interval scales are
+        numbers, those of nominal ones anything.
+
+    Returns
+    -------
+    agreement
+        The interval is about these annotators: resampling people who are two or three would not say how others agree.
+        Its ends are percentiles of alpha over resampled units. Where all values are equal there is nothing to
+        disagree about, and alpha is undefined.
+    """
+    kinds = sorted(set(values), key=(lambda v: (str(type(v)), str(v))) if level == "nominal" else None)  # type: ignore[arg-type, type-var]
+    number = {value: position for position, value in enumerate(kinds)}
+    by_unit: dict[Hashable, list[int]] = {}
+    for unit, value in zip(units, values, strict=True):
+        by_unit.setdefault(unit, []).append(number[value])
+    pairable = [found for found in by_unit.values() if len(found) > 1]
+    count = sum(map(len, pairable))
+    if not pairable:
+        return Agreement(np.nan, np.nan, np.nan, 0, 0, "nothing was judged twice")
+    rows = np.stack([_coincidences(np.array(found), len(kinds)).ravel() for found in pairable])
+    scale = np.arange(len(kinds), dtype=float) if level == "nominal" else np.array(kinds, dtype=float)
+    alpha = float(_alpha(rows.sum(axis=0)[None], scale, level)[0])
+    if np.isnan(alpha):
+        return Agreement(np.nan, np.nan, np.nan, len(pairable), count, "all values are equal")
+    low, high, reason = _interval(rows, scale, level, confidence, resamples, seed)
+    return Agreement(alpha, low, high, len(pairable), count, reason)
+
+
+def _interval(
+    rows: Array, scale: Array, level: Level, confidence: float, resamples: int, seed: int
+) -> tuple[float, float, str]:
+    """Percentiles over resampled units; resamples in which all values are equal have perfect agreement."""
+    if len(rows) < 2:
+        return np.nan, np.nan, "one unit alone was judged twice"
+    rng = np.random.default_rng(seed)
+    step = max(1, _AT_ONCE // rows.shape[1])
+    sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
+    drawn = np.concatenate([_alpha(bootstrap_sums(rows, size, rng), scale, level) for size in sizes])
+    drawn = np.where(np.isnan(drawn), 1.0, drawn)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(drawn, [tail, 1 - tail])
+    return float(low), float(high), ""
+
+
+def _coincidences(found: np.ndarray, kinds: int) -> Array:
+    """What one unit adds to the coincidence matrix, kinds x kinds."""
+    counts = np.bincount(found, minlength=kinds).astype(float)
+    return (np.outer(counts, counts) - np.diag(counts)) / (len(found) - 1)
+
+
+def _alpha(coincidences: Array, scale: Array, level: Level) -> Array:
+    """Alpha of each row, a flattened coincidence matrix; NaN where all values are equal."""
+    kinds = len(scale)
+    o = coincidences.reshape(-1, kinds, kinds)
+    n_c = o.sum(axis=2)
+    n = n_c.sum(axis=1)
+    difference = _differences(n_c, scale, level)
+    observed = (o * difference).sum(axis=(1, 2)) / n
+    expected = np.einsum("bc,bk,bck->b", n_c, n_c, difference) / (n * (n - 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(expected > 0, 1 - observed / expected, np.nan)
+
+
+def _differences(n_c: Array, scale: Array, level: Level) -> Array:
+    """Squared differences d²_ck, of each row of marginals: (rows or 1) x kinds x kinds."""
+    if level == "nominal":
+        return (1 - np.eye(len(scale)))[None]
+    if level == "interval":
+        return ((scale[:, None] - scale[None]) ** 2)[None]
+    # Ordinal: (sum of n_g for g from c to k, less the halves of both ends)²; that is the distance of the mid-ranks.
+    middle = np.cumsum(n_c, axis=1) - n_c / 2
+    return np.asarray((middle[:, :, None] - middle[:, None, :]) ** 2, dtype=float)
