@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from macroscope.cli import config, corpora, critics, reporting, statistics, systems
+from macroscope.cli import config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError
 from macroscope.files import write_text
@@ -41,6 +41,7 @@ app.add_typer(systems.app, name="systems")
 app.add_typer(critics.app, name="critics")
 app.add_typer(statistics.app, name="statistics")
 app.add_typer(reporting.app, name="reporting")
+app.add_typer(human.app, name="human")
 
 log = logging.getLogger("macroscope")
 

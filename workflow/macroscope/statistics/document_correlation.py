@@ -18,7 +18,7 @@ from scipy.stats import rankdata
 
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.two_way_bootstrap import NOTHING, Estimate, TwoWay, two_way_interval
+from macroscope.statistics.two_way_bootstrap import NOTHING, Estimate, Statistic, TwoWay, two_way_interval
 
 FEWEST_DOCUMENTS = 8
 LEAST_RELIABILITY = 0.1
@@ -91,7 +91,11 @@ def correlate_documents(
         return _fisher(plain.correlations(weights, values) / np.sqrt(plain.reliability(weights)))
 
     ranks = _Means(_as_ranks(adjusted, h, _centred(h, np.ones((1, documents)), groups)[0], crossed), crossed, groups)
-    flags = {"confidence": resampling.confidence, "resamples": resampling.resamples, "seed": resampling.seed}
+
+    def interval(statistic: Statistic) -> Estimate:
+        confidence, resamples, seed = resampling.confidence, resampling.resamples, resampling.seed
+        return _back(two_way_interval(statistic, crossed, confidence=confidence, resamples=resamples, seed=seed))
+
     reliability = float(plain.reliability(one, least=-np.inf)[0])
     disattenuated, reason = UNDEFINED, ""
     if np.isnan(reliability):
@@ -99,10 +103,10 @@ def correlate_documents(
     elif reliability < LEAST_RELIABILITY:
         reason = f"the ratings' reliability is below {LEAST_RELIABILITY}: their error cannot be taken off"
     else:
-        disattenuated = _back(two_way_interval(mended, crossed, **flags))
+        disattenuated = interval(mended)
     return DocumentCorrelation(
-        _back(two_way_interval(raw, crossed, **flags)),
-        _back(two_way_interval(ranked, crossed, **flags)),
+        interval(raw),
+        interval(ranked),
         disattenuated,
         float(np.clip(reliability, 0, 1)),
         documents,

@@ -7,8 +7,8 @@ which no annotator ever vanishes, so that every resample is defined). The three 
 
     V = V_documents + V_annotators - V_ratings,
 
-since the noise of a single rating is in both of the first two (Owen and Eckles 2012; Cameron, Gelbach and Miller 2011).
-Each is corrected for its number, (n + 1) / (n - 1), and the interval is that of Student's t with Satterthwaite's degrees
+since the noise of a single rating is in both of the first two (Owen and Eckles 2012; Cameron, Gelbach, Miller 2011).
+Each is corrected for its number, (n + 1) / (n - 1), and the interval is Student's t with Satterthwaite's degrees
 of freedom: with two or three annotators who differ it is long, and it has to be.
 """
 
@@ -80,7 +80,7 @@ def two_way_interval(
     Returns
     -------
     estimate
-        On the statistic's own scale. On simulated ratings (40 documents, two annotators each) intervals of 95 % hold the
+        On the statistic's own scale. On simulated ratings (40 documents, two annotators each), those of 95 % hold the
         mean in 93 to 97 % of the cases with 3 to 10 annotators. They hold it in 91 % where three to five annotators
         differ as much as the documents do and answer yes or no, and with two annotators in 89 to 98 %: two people say
         little about how people differ.

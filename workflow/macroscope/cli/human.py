@@ -1,0 +1,132 @@
+"""`macroscope human <verb>`: sheets for annotators, and what follows from their answers (deng2022, Appendix H)."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from macroscope.cli.resampling import Confidence, Resamples, Seed, resampling_of
+
+app = typer.Typer(help="Ask people: sheets for annotators -> tables.", no_args_is_help=True)
+
+
+@app.command()
+def sheet(
+    output: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
+    run: Annotated[Path | None, typer.Option(help="Folder of a finished run, results/<run>.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Corpus of the run, where it has several.")] = None,
+    real: Annotated[
+        list[Path] | None, typer.Option(help="Real texts in place of a run: JSON Lines, CSV, a folder; repeatable.")
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(help="With --run: a system's name (default: all, and the control). Else NAME=FILE; repeatable."),
+    ] = None,
+    questionnaire: Annotated[Path | None, typer.Option(help="YAML of questions; default: those of deng2022.")] = None,
+    documents: Annotated[int, typer.Option(min=1, help="Documents of each system.")] = 20,
+    annotators: Annotated[int, typer.Option(min=1, help="Number of annotators.")] = 3,
+    per_document: Annotated[int, typer.Option(min=1, help="Annotators of each document.")] = 2,
+    repeated: Annotated[
+        float, typer.Option(min=0, max=0.5, help="Share of an annotator's documents that is shown twice.")
+    ] = 0.1,
+    training: Annotated[int, typer.Option(min=0, help="Real documents of the training phase.")] = 5,
+    language: Annotated[str, typer.Option(help="Language of files (ISO 639-1), to cut sentences.")] = "en",
+    seed: Seed = 1,
+) -> None:
+    """Draw documents and write a page for each annotator; the key stays with you."""
+    from macroscope.errors import MacroscopeError
+    from macroscope.human.drawing import Design
+    from macroscope.human.pool import pool_of_files, pool_of_run
+    from macroscope.human.questionnaire import DEFAULT, read_questionnaire
+    from macroscope.human.sheet import PAGES, write_sheet
+
+    asked = read_questionnaire(questionnaire or DEFAULT)
+    lessons = training if asked.section_types else 0
+    if (run is None) == (not real and not system):
+        raise MacroscopeError("give either --run, or files with --real and --system NAME=FILE")
+    if run is not None:
+        if real:
+            raise MacroscopeError("--real: a run has its own real texts; leave one of both out")
+        pool = pool_of_run(run, corpus, system or [])
+    else:
+        pool = pool_of_files(real or [], _files_by_system(system or []), language, lessons)
+    design = Design(documents, annotators, per_document, repeated, lessons, seed)
+    key = write_sheet(pool, design, asked, output)
+    shown = len(key["showings"])
+    typer.echo(f"Study {key['study']}: {len(key['annotators'])} pages with {shown} texts in {output / PAGES}")
+
+
+def _files_by_system(pairs: list[str]) -> dict[str, list[Path]]:
+    from macroscope.config.options import KEPT_NAMES
+    from macroscope.errors import MacroscopeError
+
+    found: dict[str, list[Path]] = {}
+    for pair in pairs:
+        name, equals, path = pair.partition("=")
+        if not (name and equals and path):
+            raise MacroscopeError(f"--system: {pair!r} is not NAME=FILE")
+        if name in KEPT_NAMES:
+            raise MacroscopeError(f"--system: '{name}' is the name of {KEPT_NAMES[name]}; give another one")
+        found.setdefault(name, []).append(Path(path))
+    return found
+
+
+@app.command()
+def collect(
+    sheet: Annotated[Path, typer.Option(help="Folder that `macroscope human sheet` wrote.")],
+    answers: Annotated[list[Path], typer.Option(help="Exported files, or folders of them; repeatable.")],
+    output: Annotated[Path, typer.Option(help="Folder for the tables; it must not exist.")],
+    types: Annotated[
+        Path | None, typer.Option(help="Folder of a critic's latents, whose section types are held against people's.")
+    ] = None,
+    types_column: Annotated[str, typer.Option(help="Column with the types of the sections.")] = "section_types",
+    resamples: Resamples = 2000,
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
+) -> None:
+    """Exported answers -> scores with intervals, agreement, and what was not counted and why."""
+    from macroscope.errors import MacroscopeError
+    from macroscope.human.collecting import collect as collect_tables
+    from macroscope.human.exports import read_exports, read_key
+    from macroscope.human.section_types import read_projections
+
+    if output.exists():
+        raise MacroscopeError(f"{output}: there is something already; give a new --output")
+    key = read_key(sheet)
+    handed = read_exports(key, answers)
+    systems = dict.fromkeys(one["system"] for one in key["showings"])
+    projected = None if types is None else read_projections(types, systems, types_column)
+    tables = collect_tables(key, handed, output, resampling_of(resamples, 0, confidence, seed), projected)
+    for name in ("systems", "agreement"):
+        typer.echo(tables[name].to_string(index=False, float_format="{:.3g}".format, na_rep="–"))
+    excluded = int(tables["exclusions"]["count"].sum())
+    typer.echo(f"{len(handed.answers)} annotations count, {excluded} do not: {output / 'exclusions.csv'}")
+
+
+@app.command()
+def correlate(
+    collected: Annotated[Path, typer.Option(help="Folder that `macroscope human collect` wrote.")],
+    scores: Annotated[
+        list[str], typer.Option(help="CRITIC=FOLDER of its scores (critics/<critic>/<corpus>/scores); repeatable.")
+    ],
+    output: Annotated[Path, typer.Option(help="CSV to write.")],
+    resamples: Resamples = 2000,
+    confidence: Confidence = 0.95,
+    seed: Seed = 1,
+) -> None:
+    """Critics' T(x) / M of single documents against people's scores of them, the annotators' error taken off."""
+    from macroscope.errors import MacroscopeError
+    from macroscope.files import atomic
+    from macroscope.human.correlating import correlate_scores
+    from macroscope.tables import write_csv
+
+    folders: dict[str, Path] = {}
+    for pair in scores:
+        name, equals, folder = pair.partition("=")
+        if not (name and equals and folder):
+            raise MacroscopeError(f"--scores: {pair!r} is not CRITIC=FOLDER")
+        folders[name] = Path(folder)
+    table = correlate_scores(collected, folders, resampling_of(resamples, 0, confidence, seed))
+    with atomic(output) as temporary:
+        write_csv(table, temporary)
+    typer.echo(table.to_string(index=False, float_format="{:.3g}".format, na_rep="–"))

@@ -1,0 +1,226 @@
+"""Exported answers -> tables: scores with intervals, agreement, organisations, types against a classifier's, time."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from macroscope.files import atomic
+from macroscope.human.exports import Answer, Handed
+from macroscope.human.questionnaire import Questionnaire
+from macroscope.human.section_types import confusion_table, organisations, type_agreement
+from macroscope.statistics.agreement import Agreement, krippendorff
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.proportions import share_interval
+from macroscope.statistics.two_way_bootstrap import (
+    DOCUMENTS,
+    NOTHING,
+    Estimate,
+    TwoWay,
+    two_way_interval,
+    weighted_mean,
+)
+from macroscope.tables import write_csv
+
+log = logging.getLogger("macroscope")
+SECTION_TYPES = "section types"
+"""Under this name the agreement on section types stands among the questions."""
+
+
+def collect(
+    key: dict[str, Any], handed: Handed, output: Path, resampling: Resampling, projected: dict[str, Any] | None = None
+) -> dict[str, pd.DataFrame]:
+    """Write all tables of a study into a folder.
+
+    Parameters
+    ----------
+    projected
+        (system, document) -> section types by a classifier; see `section_types.read_projections`.
+
+    Returns
+    -------
+    dict
+        Name of each table -> the table.
+    """
+    questionnaire = Questionnaire.model_validate(key["questionnaire"])
+    table = annotations(handed.answers, questionnaire)
+    tables = {
+        "annotations": table,
+        "systems": system_scores(table, questionnaire, resampling),
+        "document_scores": document_scores(table),
+        "agreement": agreement(table, handed.answers, questionnaire, resampling),
+        "repeated": repeated(table, resampling),
+        "times": times(handed.answers),
+        "remarks": remarks(handed.answers, key["texts"]),
+        "exclusions": pd.DataFrame(
+            [(place, reason, count) for (place, reason), count in sorted(handed.excluded.items())],
+            columns=["of", "reason", "count"],
+        ),
+    }
+    tables["scores"] = tables["systems"][["question", "system", "mean"]].rename(columns={"mean": "score"})
+    if questionnaire.section_types:
+        tables["training"] = pd.DataFrame(handed.training, columns=["annotator", "document", "sections", "right"])
+        tables["organisations"] = organisations(handed.answers, questionnaire)
+        if projected is not None:
+            tables["section_types"] = type_agreement(handed.answers, projected, resampling)
+            tables["confusion"] = confusion_table(handed.answers, projected)
+    with atomic(output) as folder:
+        folder.mkdir()
+        for name, one in tables.items():
+            write_csv(one, folder / f"{name}.csv")
+    for row in tables["exclusions"].itertuples(index=False):
+        log.info("not counted: %s: %s (%d)", *row)
+    return tables
+
+
+def annotations(answers: list[Answer], questionnaire: Questionnaire) -> pd.DataFrame:
+    """A row an answer and question."""
+    rows = [
+        (
+            *(question.name, one.annotator, one.system, one.document, one.code, one.repeat),
+            *(one.answers[question.name], question.scores[one.answers[question.name]]),
+            *(one.reasons.get(question.name, ""), one.seconds),
+        )
+        for question in questionnaire.questions
+        for one in sorted(answers, key=lambda one: (one.annotator, one.system, one.document, one.repeat))
+    ]
+    columns = ["question", "annotator", "system", "document", "code", "repeat", "answer", "score", "reason", "seconds"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def system_scores(table: pd.DataFrame, questionnaire: Questionnaire, resampling: Resampling) -> pd.DataFrame:
+    """Mean score of each system, over the first time that each annotator saw each document."""
+    rows = []
+    bounds = {question.name: sorted(question.scores.values()) for question in questionnaire.questions}
+    for (question, system), group in _first(table).groupby(["question", "system"], sort=False):
+        scale = bounds[str(question)]
+        found = mean_interval(group, scale, resampling)
+        counts = (len(group), group["document"].nunique(), group["annotator"].nunique())
+        rows.append((question, system, found.value, found.low, found.high, *counts, found.over))
+    columns = [
+        "question",
+        "system",
+        "mean",
+        "ci_low",
+        "ci_high",
+        "annotations",
+        "documents",
+        "annotators",
+        "interval_over",
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def mean_interval(group: pd.DataFrame, scale: list[float], resampling: Resampling) -> Estimate:
+    """Mean of ratings with its interval, cut to the scale.
+
+    Where all ratings are equal, nothing varies that could be resampled: at the end of a scale of two answers the interval
+    is then that of a share of documents, and otherwise there is none.
+    """
+    scores = group["score"].to_numpy(float)
+    if (scores == scores[0]).all():
+        value, documents = float(scores[0]), group["document"].nunique()
+        if len(scale) > 2:
+            return Estimate(value, np.nan, np.nan, NOTHING)
+        share = np.full(documents, float(value == scale[1]))
+        ends = share_interval(share, np.ones(documents), resampling.confidence)[1:]
+        low, high = (scale[0] + end * (scale[1] - scale[0]) for end in ends)
+        return Estimate(value, low, high, DOCUMENTS)
+    found = two_way_interval(
+        weighted_mean(scores),
+        TwoWay.of(group["annotator"], group["document"]),
+        confidence=resampling.confidence,
+        resamples=resampling.resamples,
+        seed=resampling.seed,
+    )
+    return Estimate(found.value, max(found.low, scale[0]), min(found.high, scale[-1]), found.over)
+
+
+def document_scores(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean score of each document over its annotators."""
+    keys = ["question", "system", "document"]
+    grouped = _first(table).groupby(keys, sort=False)["score"]
+    return grouped.agg(score="mean", annotators="size").reset_index()
+
+
+def agreement(
+    table: pd.DataFrame, answers: list[Answer], questionnaire: Questionnaire, resampling: Resampling
+) -> pd.DataFrame:
+    """Krippendorff's alpha of each question, and of the section types."""
+    first = _first(table)
+    flags: dict[str, Any] = {"resamples": resampling.resamples, "seed": resampling.seed}
+    rows = []
+    for question in questionnaire.questions:
+        group = first[first["question"] == question.name]
+        units = list(zip(group["system"], group["document"], strict=True))
+        values = group["score"].tolist()
+        rows.append(
+            _row(question.name, question.level, krippendorff(units, values, question.level, **_of(resampling), **flags))
+        )
+    if questionnaire.section_types:
+        labels = [
+            ((one.system, one.document, n), kind)
+            for one in answers
+            if not one.repeat
+            for n, kind in enumerate(one.types)
+        ]
+        units, kinds = [unit for unit, _ in labels], [kind for _, kind in labels]
+        rows.append(_row(SECTION_TYPES, "nominal", krippendorff(units, kinds, "nominal", **_of(resampling), **flags)))
+    columns = ["question", "level", "alpha", "ci_low", "ci_high", "units", "values", "reason"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _of(resampling: Resampling) -> dict[str, Any]:
+    return {"confidence": resampling.confidence}
+
+
+def _row(question: str, level: str, found: Agreement) -> tuple[Any, ...]:
+    return (question, level, found.alpha, found.low, found.high, found.units, found.values, found.reason)
+
+
+def repeated(table: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
+    """How far annotators agree with themselves on documents that they were shown twice."""
+    rows = []
+    for question, group in table.groupby("question", sort=False):
+        keys = ["annotator", "system", "document"]
+        pairs = group.pivot_table(index=keys, columns="repeat", values="score").reindex(columns=[False, True]).dropna()
+        if pairs.empty:
+            rows.append((question, 0, np.nan, np.nan, np.nan, np.nan, "nobody judged a text twice"))
+            continue
+        same = (pairs[False] == pairs[True]).astype(float)
+        by_document = same.groupby(level=["system", "document"]).agg(["sum", "size"])
+        share = share_interval(
+            by_document["sum"].to_numpy(float), by_document["size"].to_numpy(float), resampling.confidence
+        )
+        rows.append((question, len(pairs), *share, float((pairs[False] - pairs[True]).abs().mean()), ""))
+    columns = ["question", "pairs", "same", "ci_low", "ci_high", "mean_difference", "reason"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def times(answers: list[Answer]) -> pd.DataFrame:
+    """Seconds a document, of each annotator and system."""
+    table = pd.DataFrame(
+        [(one.annotator, one.system, one.seconds) for one in answers], columns=["annotator", "system", "s"]
+    )
+    grouped = table.groupby(["annotator", "system"])["s"]
+    return grouped.agg(documents="size", median_seconds="median", total_seconds="sum").reset_index()
+
+
+def remarks(answers: list[Answer], texts: dict[str, list[list[str]]]) -> pd.DataFrame:
+    """Marked sentences and comments; sections and sentences count from 1."""
+    rows: list[tuple[Any, ...]] = []
+    for one in answers:
+        place = (one.annotator, one.system, one.document)
+        for section, sentence in sorted(one.marks):
+            rows.append((*place, "mark", section + 1, sentence + 1, texts[one.digest][section][sentence].strip()))
+        if one.comment:
+            rows.append((*place, "comment", None, None, one.comment))
+    table = pd.DataFrame(rows, columns=["annotator", "system", "document", "kind", "section", "sentence", "text"])
+    return table.astype({"section": "Int64", "sentence": "Int64"})
+
+
+def _first(table: pd.DataFrame) -> pd.DataFrame:
+    """Without the answers to repeated documents."""
+    return table[~table["repeat"].astype(bool)]

@@ -1,0 +1,145 @@
+"""The documents that a sheet is drawn from: those of a finished run, or of files."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from macroscope.config.options import CONTROL, require_name
+from macroscope.config.schema import parse_config
+from macroscope.corpora.files.reading import read_user_documents
+from macroscope.corpora.plan import CorporaPlan
+from macroscope.corpora.titles import normalise_title
+from macroscope.documents import Document, Provenance, read_documents
+from macroscope.errors import MacroscopeError
+from macroscope.files import read_json
+from macroscope.systems.plan import SystemsPlan
+
+log = logging.getLogger("macroscope")
+
+
+@dataclass
+class Pool:
+    """What can be drawn.
+
+    Attributes
+    ----------
+    systems
+        System -> its documents; real text is the system `control`.
+    training
+        Real documents all of whose sections have a type; none of them is among those of `control`.
+    types
+        Section types to choose from, the most frequent first.
+    language
+        ISO 639-1 code, by which sentences are cut.
+    counts
+        What was left out: (reason, number).
+    """
+
+    systems: dict[str, list[Document]]
+    training: list[Document]
+    types: list[str]
+    language: str
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+def pool_of_run(run: Path, corpus: str | None, systems: Sequence[str]) -> Pool:
+    """Documents of a finished run.
+
+    Parameters
+    ----------
+    run
+        Its folder, `results/<run>`.
+    corpus
+        May be None where the run has one.
+    systems
+        Default: the control and all that are judged against the corpus.
+    """
+    config = parse_config(read_json(run / "config.json"), str(run / "config.json"))
+    if corpus is None:
+        if len(config.corpora) > 1:
+            raise MacroscopeError(f"{run}: several corpora ({', '.join(config.corpora)}); choose one with --corpus")
+        corpus = next(iter(config.corpora))
+    corpora = CorporaPlan(config, str(run))
+    plan = SystemsPlan(config, str(run), corpora)
+    try:
+        require_name(corpus, config.corpora, str(run), "corpus")
+        for system in systems:
+            require_name(system, {**config.systems, CONTROL: None}, str(run), "system")
+    except ValueError as error:
+        raise MacroscopeError(str(error)) from None
+    chosen = list(systems) or [CONTROL, *config.judged_systems(corpus)]
+    found = {system: list(read_documents(Path(plan.samples(corpus, system)))) for system in chosen}
+    documents = Path(corpora.documents(corpus))
+    titled = [document for split in ("train", "valid") for document in read_documents(documents, split)]
+    return _pool(found, titled, corpora.options(corpus).language)
+
+
+def pool_of_files(real: Sequence[Path], systems: Mapping[str, Sequence[Path]], language: str, training: int) -> Pool:
+    """Documents of files of the user's own.
+
+    Parameters
+    ----------
+    real
+        Real texts; the first `training` with titled sections are for the training phase, the rest is `control`.
+    systems
+        System -> its files.
+    """
+    counts: Counter[str] = Counter()
+    everything = {name: _read(paths, name, counts) for name, paths in {CONTROL: real, **systems}.items() if paths}
+    texts = [_with_types(document, language) for document in everything.get(CONTROL, [])]
+    titled = [document for document in texts if _types_of(document)]
+    first = {document.id for document in titled[:training]}
+    if real:
+        everything[CONTROL] = [document for document in texts if document.id not in first]
+    pool = _pool(everything, titled, language)
+    pool.training = [document for document in pool.training if document.id in first]
+    pool.counts += counts
+    return pool
+
+
+def _read(paths: Sequence[Path], name: str, counts: Counter[str]) -> list[Document]:
+    provenance = Provenance(name)
+    found = list(read_user_documents(paths, provenance, 0.0, 1.0))
+    for count in provenance.counts:
+        if count.dropped:
+            counts[f"{name}: {count.filter}"] += count.dropped
+    return found
+
+
+def _with_types(document: Document, language: str) -> Document:
+    sections = tuple(
+        replace(section, title=normalise_title(section.title, language) if section.title else None)
+        for section in document.sections
+    )
+    return replace(document, sections=sections)
+
+
+def _types_of(document: Document) -> list[str]:
+    """Types of all sections; empty where one has none."""
+    titles = [section.title for section in document.sections]
+    return [title for title in titles if title] if all(titles) else []
+
+
+def _pool(systems: Mapping[str, Iterable[Document]], titled: Sequence[Document], language: str) -> Pool:
+    """Leave out what cannot be judged, and say how much: texts that two documents share, and empty ones."""
+    counts: Counter[str] = Counter()
+    seen: set[str] = set()
+    kept: dict[str, list[Document]] = {}
+    for system, documents in systems.items():
+        kept[system] = []
+        for document in documents:
+            text = " ".join(document.text.split())
+            if not text:
+                counts[f"{system}: document without text"] += 1
+            elif text in seen:
+                counts[f"{system}: the text of another document under a second id"] += 1
+            else:
+                seen.add(text)
+                kept[system].append(document)
+    training = [document for document in titled if _types_of(document)]
+    frequent = Counter(kind for document in training for kind in _types_of(document))
+    types = sorted(frequent, key=lambda kind: (-frequent[kind], kind))
+    shown = [document for document in training if " ".join(document.text.split()) not in seen]
+    return Pool(kept, shown, types, language, counts)
