@@ -61,6 +61,16 @@ def test_rooms_import_from_rooms_to_their_left_only(room):
         assert not wrong, f"{path.relative_to(REPOSITORY)} imports from {sorted(wrong)}"
 
 
+def test_people_stand_beside_the_rooms():
+    """Sheets are drawn from corpora and systems, answers are numbers; no room needs either."""
+    for path in (PACKAGE / "human").rglob("*.py"):
+        wrong = imports(path) - {"human", "corpora", "systems", "statistics", "config", *SHARED}
+        assert not wrong, f"{path.relative_to(REPOSITORY)} imports from {sorted(wrong)}"
+    for room in ROOMS:
+        for path in (PACKAGE / room).rglob("*.py"):
+            assert "human" not in imports(path), path
+
+
 def test_shared_modules_import_from_no_room():
     for name in SHARED:
         path = PACKAGE / f"{name.replace('.', '/')}.py"

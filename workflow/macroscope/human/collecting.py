@@ -10,8 +10,8 @@ import pandas as pd
 from macroscope.files import atomic
 from macroscope.human.exports import Answer, Handed
 from macroscope.human.questionnaire import Questionnaire
-from macroscope.human.section_types import confusion_table, organisations, type_agreement
-from macroscope.statistics.agreement import Agreement, krippendorff
+from macroscope.human.section_types import Types, confusion_table, organisations, type_agreement
+from macroscope.statistics.agreement import Level, krippendorff
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.two_way_bootstrap import (
@@ -30,7 +30,7 @@ SECTION_TYPES = "section types"
 
 
 def collect(
-    key: dict[str, Any], handed: Handed, output: Path, resampling: Resampling, projected: dict[str, Any] | None = None
+    key: dict[str, Any], handed: Handed, output: Path, resampling: Resampling, projected: Types | None = None
 ) -> dict[str, pd.DataFrame]:
     """Write all tables of a study into a folder.
 
@@ -116,8 +116,8 @@ def system_scores(table: pd.DataFrame, questionnaire: Questionnaire, resampling:
 def mean_interval(group: pd.DataFrame, scale: list[float], resampling: Resampling) -> Estimate:
     """Mean of ratings with its interval, cut to the scale.
 
-    Where all ratings are equal, nothing varies that could be resampled: at the end of a scale of two answers the interval
-    is then that of a share of documents, and otherwise there is none.
+    Where all ratings are equal, nothing varies that could be resampled: at an end of a scale of two answers the
+    interval is then that of a share of documents, and otherwise there is none.
     """
     scores = group["score"].to_numpy(float)
     if (scores == scores[0]).all():
@@ -150,34 +150,24 @@ def agreement(
 ) -> pd.DataFrame:
     """Krippendorff's alpha of each question, and of the section types."""
     first = _first(table)
-    flags: dict[str, Any] = {"resamples": resampling.resamples, "seed": resampling.seed}
+
     rows = []
+
+    def row(question: str, level: Level, units: list[Any], values: list[Any]) -> tuple[Any, ...]:
+        confidence, resamples, seed = resampling.confidence, resampling.resamples, resampling.seed
+        found = krippendorff(units, values, level, confidence=confidence, resamples=resamples, seed=seed)
+        return (question, level, found.alpha, found.low, found.high, found.units, found.values, found.reason)
+
     for question in questionnaire.questions:
         group = first[first["question"] == question.name]
         units = list(zip(group["system"], group["document"], strict=True))
-        values = group["score"].tolist()
-        rows.append(
-            _row(question.name, question.level, krippendorff(units, values, question.level, **_of(resampling), **flags))
-        )
+        rows.append(row(question.name, question.level, units, group["score"].tolist()))
     if questionnaire.section_types:
-        labels = [
-            ((one.system, one.document, n), kind)
-            for one in answers
-            if not one.repeat
-            for n, kind in enumerate(one.types)
-        ]
-        units, kinds = [unit for unit, _ in labels], [kind for _, kind in labels]
-        rows.append(_row(SECTION_TYPES, "nominal", krippendorff(units, kinds, "nominal", **_of(resampling), **flags)))
+        shown = [one for one in answers if not one.repeat]
+        sections = [(one.system, one.document, n) for one in shown for n in range(len(one.types))]
+        rows.append(row(SECTION_TYPES, "nominal", sections, [kind for one in shown for kind in one.types]))
     columns = ["question", "level", "alpha", "ci_low", "ci_high", "units", "values", "reason"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _of(resampling: Resampling) -> dict[str, Any]:
-    return {"confidence": resampling.confidence}
-
-
-def _row(question: str, level: str, found: Agreement) -> tuple[Any, ...]:
-    return (question, level, found.alpha, found.low, found.high, found.units, found.values, found.reason)
 
 
 def repeated(table: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:

@@ -10,6 +10,7 @@ they tell neither the system nor that two annotators, or the same one twice, see
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -90,27 +91,30 @@ def draw(pool: Pool, design: Design) -> tuple[list[Showing], list[Document]]:
         chosen = [documents[i] for i in rng.permutation(len(documents))[: design.per_system]]
         here: Counter[str] = Counter()
         for document in chosen:
-            taken: list[str] = []
-            for _ in range(design.per_document):
-                order = [names[i] for i in rng.permutation(len(names)) if names[i] not in taken]
-                taken.append(
-                    min(
-                        order,
-                        key=lambda name: (
-                            here[name],
-                            len(dealt[name]),
-                            sum(met[frozenset({name, other})] for other in taken),
-                        ),
-                    )
-                )
-                here[taken[-1]] += 1
+            shown = {name: len(already) for name, already in dealt.items()}
+            taken = _annotators(design.per_document, [names[i] for i in rng.permutation(len(names))], here, shown, met)
             for name in taken:
                 dealt[name].append((system, document))
-                met.update(frozenset({name, other}) for other in taken if other < name)
+            here.update(taken)
+            met.update(frozenset(pair) for pair in combinations(taken, 2))
     codes = _Codes(rng)
     showings = [showing for name in names for showing in _ordered(name, dealt[name], design.repeated, codes, rng)]
     training = [pool.training[i] for i in rng.permutation(len(pool.training))[: design.training]]
     return showings, training
+
+
+def _annotators(
+    number: int, order: Sequence[str], here: Counter[str], shown: dict[str, int], met: Counter[frozenset[str]]
+) -> list[str]:
+    """Who judges a document: those with the fewest documents of its system, then of all, then together so far."""
+    taken: list[str] = []
+
+    def burden(name: str) -> tuple[int, int, int]:
+        return here[name], shown[name], sum(met[frozenset({name, other})] for other in taken)
+
+    for _ in range(number):
+        taken.append(min((name for name in order if name not in taken), key=burden))
+    return taken
 
 
 def _require(pool: Pool, design: Design) -> None:

@@ -74,8 +74,8 @@ def read_key(sheet: Path) -> dict[str, Any]:
 def read_exports(key: dict[str, Any], paths: Sequence[Path]) -> Handed:
     """Read exported files, or folders of them.
 
-    Of two exports of one annotator, every text's newest answer counts. A file that is no whole export of this study, and
-    an answer that is not finished or does not fit its question, is left out and counted.
+    Of two exports of one annotator, every text's newest answer counts. A file that is no whole export of this study, an
+    answer that is not finished or does not fit its question: they are left out and counted.
 
     Raises
     ------

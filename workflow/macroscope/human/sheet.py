@@ -54,8 +54,8 @@ def write_sheet(pool: Pool, design: Design, questionnaire: Questionnaire, output
         raise MacroscopeError(f"{output}: there is something already, perhaps a study under way; give a new --output")
     if questionnaire.section_types and len(pool.types) < 2:
         raise MacroscopeError(
-            "the real texts have fewer than two section types to choose from; give real texts with titled sections, or a"
-            " questionnaire without section_types"
+            "the real texts have fewer than two section types to choose from; give real texts with titled sections, or"
+            " a questionnaire without section_types"
         )
     showings, training = draw(pool, design)
     key = _key(pool, design, questionnaire, showings, training)

@@ -1,0 +1,186 @@
+"""Answers to tables: known truth, and everything that people can hand in wrongly."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from macroscope.errors import MacroscopeError
+from macroscope.human.collecting import collect
+from macroscope.human.correlating import correlate_scores
+from macroscope.human.exports import read_exports, read_key
+from macroscope.human.section_types import read_projections
+from macroscope.statistics.judgements import read_judgements
+from macroscope.statistics.latent import Resampling
+from tests.unit.human.conftest import export_of
+
+FEW = Resampling(resamples=100)
+GOLD = ["introduction", "method", "result"]
+
+
+def all_well(showing):
+    return GOLD, "coherent" if showing["system"] == "control" else "incoherent"
+
+
+def hand_in(folder, name, export):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(export if isinstance(export, str) else json.dumps(export))
+
+
+def reasons(handed):
+    return {reason: count for (_, reason), count in handed.excluded.items()}
+
+
+@pytest.fixture
+def answers(study, tmp_path):
+    _, key = study
+    for annotator in key["annotators"]:
+        hand_in(tmp_path / "answers", f"{annotator}.json", export_of(key, annotator, all_well))
+    return tmp_path / "answers"
+
+
+def test_tables_of_known_answers(study, answers, tmp_path):
+    folder, key = study
+    handed = read_exports(read_key(folder), [answers])
+    assert not handed.excluded
+    tables = collect(key, handed, tmp_path / "out", FEW)
+    assert read_judgements(str(tmp_path / "out" / "scores.csv")).scores == {"coherent": {"control": 1.0, "lm": 0.0}}
+    systems = tables["systems"].set_index("system")
+    assert systems.loc["control", "ci_high"] == 1
+    assert 0.4 < systems.loc["control", "ci_low"] < 1  # five texts do not show that all are
+    alpha = tables["agreement"].set_index("question")["alpha"]
+    assert alpha["coherent"] == 1
+    assert alpha["section types"] == 1
+    assert tables["repeated"].loc[0, ["pairs", "same"]].tolist() == [2, 1]
+    assert (tables["times"]["median_seconds"] == 30).all()
+    assert len(tables["annotations"]) == 22
+    assert tables["organisations"]["judged"].tolist() == [20]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason", "count"),
+    [
+        (lambda text: text[: len(text) // 2], "file: half an export, or none (not valid JSON); ask for it again", 1),
+        (lambda text: text.replace('"whole": true', '"whole": false'), "file: half an export; ask for it again", 1),
+        (
+            lambda text: text.replace('"annotator-1"', '"annotator-9"'),
+            "file: an annotator whom the sheet does not know",
+            1,
+        ),
+        (lambda text: text.replace("human answers", "human lies"), "file: no export of an annotation page", 1),
+        (
+            lambda text: text.replace('"incoherent"', '"so-so"'),
+            "an answer to 'coherent' that was not to choose from",
+            5,
+        ),
+        (lambda text: text.replace('"result"', '"epilogue"'), "a section type that was not to choose from", 11),
+        (lambda text: text.replace('"2": "result"', '"2": ""'), "not finished: a section without a type", 11),
+        (lambda text: text.replace('"coherent": "', '"other": "'), "not finished: no answer to 'coherent'", 11),
+        (lambda text: text.replace('"marks": []', '"marks": [[0, 99]]'), "a mark on a sentence that is not there", 11),
+        (lambda text: text.replace('"marks": []', '"marks": 3'), "an answer of another form than the page writes", 11),
+        (lambda text: text.replace('"digest": "', '"digest": "0'), "the text is not that of the sheet", 11),
+        (lambda text: text.replace('"code": "', '"code": "0'), "a text that this annotator was not shown", 11),
+    ],
+)
+def test_what_does_not_count_is_counted(study, answers, spoil, reason, count):
+    _, key = study
+    path = answers / "annotator-1.json"
+    path.write_text(spoil(path.read_text()))
+    handed = read_exports(key, [answers])
+    found = reasons(handed)
+    assert abs(found[reason] - count) <= (reason.startswith("an answer to"))  # the repeated text may be either's
+    lost = sum(n for name, n in found.items() if not name.startswith(("file:", "a text that", "the text is")))
+    assert len(handed.answers) + lost == 22
+    assert {one.annotator for one in handed.answers} <= {"annotator-1", "annotator-2"}
+    assert path.exists()
+
+
+def test_an_export_of_another_sheet(study, answers):
+    _, key = study
+    for path in answers.iterdir():
+        path.write_text(path.read_text().replace(key["study"], "0123456789"))
+    with pytest.raises(MacroscopeError, match="no finished answer .* an export of another sheet .study 0123456789"):
+        read_exports(key, [answers])
+
+
+def test_the_newer_of_two_exports_counts_and_nothing_of_the_older_is_lost(study, answers):
+    _, key = study
+    newer = export_of(key, "annotator-1", lambda showing: (GOLD, "coherent"), changed="2026-01-02T10:00:00.000Z")
+    del newer["answers"][3]
+    hand_in(answers, "a-newer.json", newer)  # read before the older one: what is newer is in the answers
+    handed = read_exports(key, [answers])
+    mine = [one for one in handed.answers if one.annotator == "annotator-1"]
+    assert len(mine) == 11
+    assert sum(one.answers["coherent"] == "coherent" for one in mine) >= 10
+    assert handed.excluded == {("annotator-1.json", "an older answer to the same text"): 10}
+
+
+def test_the_same_export_twice_is_one(study, answers):
+    _, key = study
+    hand_in(answers, "copy.json", (answers / "annotator-1.json").read_text())
+    handed = read_exports(key, [answers])
+    assert len(handed.answers) == 22
+    assert not handed.excluded
+
+
+def test_two_codes_of_one_text_are_one_document(study, answers, tmp_path):
+    """Annotators see a text under codes of their own: it is one document all the same."""
+    _, key = study
+    codes = {}
+    for one in key["showings"]:
+        codes.setdefault((one["system"], one["document"]), set()).add(one["code"])
+    assert all(len(found) >= 2 for found in codes.values())
+    tables = collect(key, read_exports(key, [answers]), tmp_path / "out", FEW)
+    assert len(tables["document_scores"]) == 10
+    assert (tables["document_scores"]["annotators"] == 2).all()
+
+
+def test_people_against_a_classifier(study, answers, tmp_path):
+    _, key = study
+    latents = tmp_path / "latents"
+    latents.mkdir()
+    seen = [*["introduction"], "method", "method"]
+    documents = [f"lm-{n}" for n in range(4)]
+    pd.DataFrame({"id": documents, "section_types": [seen] * 4}).to_parquet(latents / "lm.parquet")
+    projected = read_projections(latents, ["control", "lm"])
+    tables = collect(key, read_exports(key, [answers]), tmp_path / "out", FEW, projected)
+    found = tables["section_types"].set_index("system")
+    assert found.loc["lm", "same_type"] == pytest.approx(2 / 3)
+    assert found.loc["lm", ["labels", "documents", "unmatched"]].tolist() == [24, 4, 1]
+    assert found.loc["control", "unmatched"] == 5
+    confusion = tables["confusion"].set_index(["people", "classifier"])["count"]
+    assert confusion.to_dict() == {
+        ("introduction", "introduction"): 8,
+        ("method", "method"): 8,
+        ("result", "method"): 8,
+    }
+    with pytest.raises(MacroscopeError, match="no column 'states' beside 'id'"):
+        read_projections(latents, ["lm"], "states")
+    with pytest.raises(MacroscopeError, match=r"no <system>.parquet"):
+        read_projections(latents, ["other"])
+
+
+def test_critics_scores_against_people(study, answers, tmp_path):
+    _, key = study
+    collect(key, read_exports(key, [answers]), tmp_path / "out", FEW)
+    scores = tmp_path / "scores"
+    scores.mkdir()
+    rng = np.random.default_rng(1)
+    for system, start, count in (("control", 1.0, 9), ("lm", 3.0, 4)):
+        name = "real" if system == "control" else "lm"
+        units = rng.integers(3, 9, count)
+        table = {
+            "id": [f"{name}-{n}" for n in range(count)],
+            "nll": (start + rng.normal(0, 0.1, count)) * units,
+            "units": units,
+        }
+        pd.DataFrame(table).to_parquet(scores / f"{system}.parquet")
+    table = correlate_scores(tmp_path / "out", {"mine": scores}, FEW).set_index("documents_of")
+    over = table.loc["over systems"]
+    assert over["pearson"] < -0.9
+    assert over["reliability"] == 1
+    assert over[["documents", "unmatched", "annotators"]].tolist() == [9, 1, 2]
+    assert table.loc["within systems", "reason"] == "all documents have the same score"
+    with pytest.raises(MacroscopeError, match="no such file; give the folder that"):
+        correlate_scores(scores, {"mine": scores}, FEW)

@@ -1,0 +1,62 @@
+"""Correlations of documents with people's scores, against known truth."""
+
+import numpy as np
+import pytest
+from scipy.stats import pearsonr, spearmanr
+
+from macroscope.statistics.document_correlation import correlate_documents
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.two_way_bootstrap import TwoWay
+
+ONE = Resampling(resamples=100)
+
+
+def simulated(rng, rho, *, people=3, documents=60, ratings=2, noise=1.0, systems=1):
+    """Values that correlate with the true scores by rho, and noisy ratings by people of different strictness."""
+    systems_of = np.arange(documents) % systems
+    true = rng.normal(size=documents)
+    values = rho * true + np.sqrt(1 - rho**2) * rng.normal(size=documents) + 2 * systems_of
+    annotators = np.concatenate([rng.permutation(people)[:ratings] for _ in range(documents)])
+    crossed = TwoWay(annotators, np.repeat(np.arange(documents), ratings))
+    given = (true + 2 * systems_of)[crossed.documents] + rng.normal(0, 0.5, people)[annotators]
+    return values, systems_of, given + rng.normal(0, noise, len(given)), crossed
+
+
+@pytest.mark.parametrize(("rho", "systems"), [(0.0, 1), (0.6, 1), (0.6, 3), (-0.8, 1)])
+def test_intervals_hold_the_truth(rho, systems):
+    hits, runs, seen = np.zeros(2), 1000, []
+    rng = np.random.default_rng(7)
+    noisy = rho / np.sqrt(1 + 1 / 2)
+    for run in range(runs):
+        found = correlate_documents(*simulated(rng, rho, systems=systems), Resampling(resamples=100, seed=run))
+        hits += [
+            found.pearson.low <= noisy <= found.pearson.high,
+            found.disattenuated.low <= rho <= found.disattenuated.high,
+        ]
+        seen.append((found.pearson.value, found.disattenuated.value, found.reliability))
+    assert np.mean(seen, axis=0) == pytest.approx([noisy, rho, 2 / 3], abs=0.05)
+    assert 0.93 <= hits[0] / runs <= 0.985
+    assert hits[1] / runs >= 0.95
+
+
+def test_raw_correlations_are_the_textbooks():
+    """One annotator, so that no level is taken off but the common one."""
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=40), rng.normal(size=40)
+    crossed = TwoWay(np.zeros(40, dtype=int), np.arange(40))
+    found = correlate_documents(x, np.zeros(40, dtype=int), y, crossed, ONE)
+    assert found.pearson.value == pytest.approx(pearsonr(x, y)[0])
+    assert found.spearman.value == pytest.approx(spearmanr(x, y)[0])
+    assert "no document was judged by two annotators" in found.reason
+    assert np.isnan(found.disattenuated.value)
+
+
+def test_what_cannot_be_correlated_has_its_reason():
+    few = TwoWay(np.zeros(3, dtype=int), np.arange(3))
+    zero = np.zeros(3, dtype=int)
+    assert "fewer than 8" in correlate_documents(np.arange(3.0), zero, np.arange(3.0), few, ONE).reason
+    ten = TwoWay(np.zeros(10, dtype=int), np.arange(10))
+    flat = correlate_documents(np.ones(10), np.zeros(10, dtype=int), np.arange(10.0), ten, ONE)
+    assert flat.reason == "all documents have the same value"
+    flat = correlate_documents(np.arange(10.0), np.zeros(10, dtype=int), np.ones(10), ten, ONE)
+    assert flat.reason == "all documents have the same score"
