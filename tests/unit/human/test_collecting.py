@@ -100,7 +100,7 @@ def test_an_export_of_another_sheet(study, answers):
     _, key = study
     for path in answers.iterdir():
         path.write_text(path.read_text().replace(key["study"], "0123456789"))
-    with pytest.raises(MacroscopeError, match="no finished answer .* an export of another sheet .study 0123456789"):
+    with pytest.raises(MacroscopeError, match=r"no finished answer .* an export of another sheet .study 0123456789"):
         read_exports(key, [answers])
 
 

@@ -42,7 +42,7 @@ def sheet(
 
     asked = read_questionnaire(questionnaire or DEFAULT)
     lessons = training if asked.section_types else 0
-    if (run is None) == (not real and not system):
+    if run is None and not real and not system:
         raise MacroscopeError("give either --run, or files with --real and --system NAME=FILE")
     if run is not None:
         if real:
