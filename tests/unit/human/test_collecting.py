@@ -1,13 +1,16 @@
 """Answers to tables: known truth, and everything that people can hand in wrongly."""
 
 import json
+import logging
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
+from macroscope import cli
 from macroscope.errors import MacroscopeError
-from macroscope.human.collecting import collect
+from macroscope.human.collecting import collect, mean_interval
 from macroscope.human.correlating import correlate_scores
 from macroscope.human.exports import read_exports, read_key
 from macroscope.human.section_types import read_projections
@@ -184,3 +187,48 @@ def test_critics_scores_against_people(study, answers, tmp_path):
     assert table.loc["within systems", "reason"] == "all documents have the same score"
     with pytest.raises(MacroscopeError, match="no such file; give the folder that"):
         correlate_scores(scores, {"mine": scores}, FEW)
+
+
+def test_intervals_of_yes_and_no_hold_the_share():
+    rng = np.random.default_rng(1)
+    annotators = np.concatenate([(np.arange(2) + number) % 3 for number in range(40)])
+    documents, share, hits = np.repeat(np.arange(40), 2), norm.cdf(0.8), 0
+    for run in range(1000):
+        liking = rng.normal(0, 0.3, 3)[annotators] + rng.normal(0, 1, 40)[documents] + rng.normal(0, 1, 80)
+        scores = (liking < 0.8 * np.sqrt(0.3**2 + 2)).astype(float)
+        group = pd.DataFrame({"score": scores, "annotator": annotators, "document": documents})
+        found = mean_interval(group, [0.0, 1.0], Resampling(resamples=100, seed=run))
+        hits += found.low <= share <= found.high
+    assert 0.93 <= hits / 1000 <= 0.985
+
+
+def test_equal_ratings_on_a_longer_scale_have_no_interval():
+    group = pd.DataFrame({"score": [3.0, 3.0], "annotator": ["a", "b"], "document": ["x", "y"]})
+    found = mean_interval(group, [1.0, 2.0, 3.0], FEW)
+    assert (found.value, found.over) == (3.0, "")
+
+
+def test_the_command_line(study, answers, tmp_path, capsys, monkeypatch):
+    folder, key = study
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["macroscope", "human", *map(str, words)])
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        return done.value.code, capsys.readouterr()
+
+    flags = ("--sheet", folder, "--answers", answers, "--output", tmp_path / "out", "--resamples", 100)
+    code, said = run("collect", *flags)
+    assert code == 0
+    assert "22 annotations count, 0 do not" in said.out
+    code, said = run("collect", *flags)
+    assert (code, "there is something already" in said.err) == (1, True)
+    code, said = run("sheet", "--output", tmp_path / "new")
+    assert (code, "give either --run, or files" in said.err) == (1, True)
+    code, said = run("sheet", "--output", tmp_path / "new", "--system", "control=x.jsonl")
+    assert (code, "'control' is the name of held-out real text" in said.err) == (1, True)
+    code, said = run("sheet", "--output", tmp_path / "new", "--run", tmp_path)
+    assert (code, "config.json: no such file" in said.err) == (1, True)
+    code, said = run("correlate", "--collected", tmp_path / "out", "--scores", "x", "--output", tmp_path / "c.csv")
+    assert (code, "'x' is not CRITIC=FOLDER" in said.err) == (1, True)
+    logging.getLogger("macroscope").handlers = []
