@@ -209,7 +209,7 @@ def test_equal_ratings_on_a_longer_scale_have_no_interval():
 
 
 def test_the_command_line(study, answers, tmp_path, capsys, monkeypatch):
-    folder, key = study
+    folder, _ = study
 
     def run(*words):
         monkeypatch.setattr("sys.argv", ["macroscope", "human", *map(str, words)])

@@ -199,9 +199,9 @@ def test_an_export_goes_on_in_another_browser(study, browse, tmp_path):
     exported = export(page, tmp_path)
     other = open_page("there", path)
     other.set_input_files("#load", str(exported))
-    other.wait_for_function("document.getElementById('progress-text').textContent.startsWith('1 of')")
+    playwright.expect(other.locator("#progress-text")).to_have_text("1 of 11")
     other.set_input_files("#load", str(folder / "key.json"))
-    other.wait_for_function("document.getElementById('status').textContent.includes('no export of this page')")
+    playwright.expect(other.locator("#status")).to_contain_text("no export of this page")
     assert other.inner_text("#progress-text") == "1 of 11"
     assert json.loads(exported.read_text())["answers"][0]["reasons"] == {"coherent": "why"}
 

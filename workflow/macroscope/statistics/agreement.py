@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.special import stdtrit
 
-from macroscope.statistics.bootstrap import Array, bootstrap_sums
+from macroscope.statistics.bootstrap import Array
 
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
@@ -67,8 +68,8 @@ def krippendorff(
     -------
     agreement
         The interval is about these annotators: resampling people who are two or three would not say how others agree.
-        Its ends are percentiles of alpha over resampled units. Where all values are equal there is nothing to
-        disagree about, and alpha is undefined.
+        It is Student's, with the spread of log(1 - alpha) under the Bayesian bootstrap over units. Where all values are
+        equal there is nothing to disagree about, and alpha is undefined.
     """
     kinds = sorted(set(values), key=(lambda v: (str(type(v)), str(v))) if level == "nominal" else None)  # type: ignore[arg-type, type-var]
     number = {value: position for position, value in enumerate(kinds)}
@@ -91,17 +92,27 @@ def krippendorff(
 def _interval(
     rows: Array, scale: Array, level: Level, confidence: float, resamples: int, seed: int
 ) -> tuple[float, float, str]:
-    """Percentiles over resampled units; resamples in which all values are equal have perfect agreement."""
-    if len(rows) < 2:
+    """Interval of alpha over units, on the scale of log(1 - alpha) = log(D_o / D_e), on which it is about symmetric."""
+    units = len(rows)
+    if units < 2:
         return np.nan, np.nan, "one unit alone was judged twice"
+    alpha = float(_alpha(rows.sum(axis=0)[None], scale, level)[0])
+    if alpha == 1:
+        return np.nan, np.nan, "nobody disagrees: how far alpha may be below 1 cannot be told from these units"
     rng = np.random.default_rng(seed)
     step = max(1, _AT_ONCE // rows.shape[1])
     sizes = [min(step, resamples - start) for start in range(0, resamples, step)]
-    drawn = np.concatenate([_alpha(bootstrap_sums(rows, size, rng), scale, level) for size in sizes])
-    drawn = np.where(np.isnan(drawn), 1.0, drawn)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail])
+    drawn = np.concatenate([_alpha(_weights(size, units, rng) @ rows, scale, level) for size in sizes])
+    spread = float(np.log1p(-drawn).std(ddof=1)) * ((units + 1) / (units - 1)) ** 0.5
+    half = float(stdtrit(units - 1, 0.5 + confidence / 2)) * spread
+    low, high = (1 - (1 - alpha) * np.exp(sign * half) for sign in (1, -1))
     return float(low), float(high), ""
+
+
+def _weights(resamples: int, units: int, rng: np.random.Generator) -> Array:
+    """Exponential weights of units, of mean 1: no disagreement ever vanishes, as it may from drawn units."""
+    drawn = rng.exponential(size=(resamples, units))
+    return np.asarray(drawn / drawn.mean(axis=1, keepdims=True), dtype=float)
 
 
 def _coincidences(found: np.ndarray, kinds: int) -> Array:
