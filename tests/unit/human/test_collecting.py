@@ -16,6 +16,7 @@ from macroscope.human.exports import read_exports, read_key
 from macroscope.human.section_types import read_projections
 from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.latent import Resampling
+from macroscope.tables import read_csv
 from tests.unit.human.conftest import export_of
 
 FEW = Resampling(resamples=100)
@@ -117,6 +118,19 @@ def test_the_newer_of_two_exports_counts_and_nothing_of_the_older_is_lost(study,
     assert len(mine) == 11
     assert sum(one.answers["coherent"] == "coherent" for one in mine) >= 10
     assert handed.excluded == {("annotator-1.json", "an older answer to the same text"): 10}
+
+
+def test_whatever_is_typed_can_be_written_and_read(study, answers, tmp_path):
+    _, key = study
+    path = answers / "annotator-1.json"
+    typed = '=1+1, \\ud800 <b> \\u0000 \\u202e "quoted"'.replace('"', '\\"')
+    path.write_text(path.read_text().replace('"comment": ""', f'"comment": "{typed}"').replace('"training": []',
+                    '"training": [{"code": "training-1", "first": 3}, null]'))  # fmt: skip
+    tables = collect(key, read_exports(key, [answers]), tmp_path / "out", FEW)
+    assert len(tables["remarks"]) == 11
+    assert tables["training"].empty
+    read = read_csv(tmp_path / "out" / "remarks.csv")
+    assert read["text"].str.startswith("=1+1, ? <b>").all()
 
 
 def test_the_same_export_twice_is_one(study, answers):

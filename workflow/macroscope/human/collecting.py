@@ -154,8 +154,7 @@ def agreement(
     rows = []
 
     def row(question: str, level: Level, units: list[Any], values: list[Any]) -> tuple[Any, ...]:
-        confidence, resamples, seed = resampling.confidence, resampling.resamples, resampling.seed
-        found = krippendorff(units, values, level, confidence=confidence, resamples=resamples, seed=seed)
+        found = krippendorff(units, values, level, confidence=resampling.confidence)
         return (question, level, found.alpha, found.low, found.high, found.units, found.values, found.reason)
 
     for question in questionnaire.questions:

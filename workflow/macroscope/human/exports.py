@@ -106,7 +106,7 @@ def read_exports(key: dict[str, Any], paths: Sequence[Path]) -> Handed:
             if before is None or changed >= before[0]:
                 newest[showing["code"]] = (changed, path.name, answer)
         for lesson in export["training"]:
-            if isinstance(lesson, dict) and lesson.get("first"):
+            if isinstance(lesson, dict) and isinstance(lesson.get("first"), dict):
                 lessons.setdefault((annotator, str(lesson.get("code"))), lesson["first"])
     for code, (_, name, answer) in newest.items():
         found = _answer(answer, showings[code], questionnaire, key)
@@ -162,9 +162,9 @@ def _answer(
     try:
         types = tuple(str(raw["types"].get(str(n)) or "") for n in range(len(sections)))
         answers = {str(name): str(label) for name, label in raw["answers"].items()}
-        reasons = {str(name): str(text).strip() for name, text in raw["reasons"].items()}
+        reasons = {str(name): _text(text) for name, text in raw["reasons"].items()}
         marks = tuple((int(section), int(sentence)) for section, sentence in raw["marks"])
-        comment, seconds = str(raw["comment"]).strip(), float(raw["seconds"])
+        comment, seconds = _text(raw["comment"]), float(raw["seconds"])
     except (KeyError, TypeError, ValueError, AttributeError):
         return "an answer of another form than the page writes"
     if any(not (0 <= s < len(sections) and 0 <= t < len(sections[s])) for s, t in marks):
@@ -184,6 +184,11 @@ def _answer(
             return f"not finished: no reason for '{question.name}'"
     place = (showing["annotator"], showing["code"], showing["system"], showing["document"])
     return Answer(*place, showing["digest"], showing["repeat"], answers, reasons, types, marks, comment, seconds)
+
+
+def _text(value: Any) -> str:
+    """What somebody typed, as text that a file can hold: half a character becomes a question mark."""
+    return str(value).strip().encode("utf-8", "replace").decode()
 
 
 def _count_untouched(key: dict[str, Any], newest: dict[str, Any], handed: Handed) -> None:
