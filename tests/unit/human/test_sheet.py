@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 
-from macroscope.documents import Document, Section
+from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.human.drawing import Design, draw
-from macroscope.human.pool import Pool, pool_of_files
+from macroscope.human.pool import Pool, pool_of_files, pool_of_run
 from macroscope.human.questionnaire import read_questionnaire
 from macroscope.human.sheet import write_sheet
 
@@ -149,3 +149,47 @@ def test_a_questionnaire_of_ones_own(tmp_path):
     found = read_questionnaire(path)
     assert found.questions[0].scores == {"no": 0, "yes": 1}
     assert not found.section_types
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A finished run of one corpus and one system besides the control."""
+    folder = tmp_path / "results" / "mine"
+
+    def write(path, name, split, titles):
+        sections = [Section(title, f"{name} {title} here.") for title in titles]
+        made = [
+            Document(f"{name}-{n}", split, None, tuple(Section(one.title, f"{one.text} {n}") for one in sections))
+            for n in range(4)
+        ]
+        write_documents(path, made, Provenance("c"))
+
+    config = {
+        "run": "mine",
+        "corpora": {"c": {"source": "simulated", "kind": "wiki"}},
+        "systems": {"lm": {"kind": "files", "files": ["x.jsonl"]}},
+        "comparisons": [{"corpus": "c", "systems": "all", "critics": ["tendencies"]}],
+    }
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    write(folder / "corpora" / "c" / "documents.parquet", "real", "train", ["abstract", "career"])
+    write(folder / "systems" / "c" / "control" / "samples.parquet", "held-out", "test", ["abstract", "legacy"])
+    write(folder / "systems" / "c" / "lm" / "samples.parquet", "lm", "test", [None])
+    return folder
+
+
+def test_a_run_gives_its_samples_and_its_real_section_types(run):
+    pool = pool_of_run(run, None, [])
+    assert {system: len(documents) for system, documents in pool.systems.items()} == {"control": 4, "lm": 4}
+    assert pool.types == ["abstract", "career"]
+    assert {document.id for document in pool.training} == {f"real-{n}" for n in range(4)}
+    assert list(pool_of_run(run, "c", ["lm"]).systems) == ["lm"]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "systems", "message"),
+    [("d", [], "there is no corpus 'd'"), ("c", ["ml"], "there is no system 'ml'; valid here: control, lm")],
+)
+def test_names_that_a_run_does_not_have(run, corpus, systems, message):
+    with pytest.raises(MacroscopeError, match=message):
+        pool_of_run(run, corpus, systems)

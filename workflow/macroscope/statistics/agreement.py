@@ -67,8 +67,8 @@ def krippendorff(
         The interval is about these annotators: resampling people who are two or three would not say how others agree.
         It is Student's, with the jackknife's standard error of log(1 - alpha). On simulated ratings, those of 95 %
         hold alpha in 94 to 95 % of the cases with 40 units or more, and with 20 in 89 to 93 %; percentiles of a
-        bootstrap over units did so in 86 to 94 %. Where all values are equal there is nothing to disagree about, and alpha is
-        undefined.
+        bootstrap over units did so in 86 to 94 %. Where all values are equal there is nothing to disagree about, and
+        alpha is undefined.
     """
     kinds = sorted(set(values), key=(lambda v: (str(type(v)), str(v))) if level == "nominal" else None)  # type: ignore[arg-type, type-var]
     number = {value: position for position, value in enumerate(kinds)}
