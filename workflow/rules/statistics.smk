@@ -46,7 +46,7 @@ for critic in plan.critics.with_stage("project"):
         name:
             f"tell_apart_{critic}"
         input:
-            **plan.critics.seen(critic),
+            **plan.critics.side_by_side.seen(critic),
         output:
             plan.critics.place("told_apart", critic),
         log:
@@ -61,11 +61,14 @@ for critic in plan.critics.with_stage("project"):
         params:
             code=plan.code(
                 f"tell_apart_{critic}",
-                ["macroscope.critics.telling_apart", plan.critics.view_module(critic)],
+                [
+                    "macroscope.critics.telling_apart",
+                    plan.critics.side_by_side.view_module(critic),
+                ],
             ),
             critic=critic,
             signature=plan.critics.signature(critic),
-            systems=plan.critics.system_flags(critic),
+            systems=plan.critics.side_by_side.system_flags(critic),
             latents=repeated_flag("--latents", "latents"),
             scores=repeated_flag("--scores", "scores"),
             resampling=plan.interval_flags(),
@@ -84,8 +87,8 @@ for critic in plan.critics.with_stage("project"):
         name:
             f"compare_pairs_{critic}"
         input:
-            **plan.critics.seen(critic),
-            statistics=plan.critics.statistics_of_all(critic),
+            **plan.critics.side_by_side.seen(critic),
+            statistics=plan.critics.side_by_side.statistics_of_all(critic),
         output:
             plan.critics.place("pairs", critic),
         log:
@@ -100,12 +103,15 @@ for critic in plan.critics.with_stage("project"):
         params:
             code=plan.code(
                 f"compare_pairs_{critic}",
-                ["macroscope.critics.pairs", plan.critics.view_module(critic)],
+                [
+                    "macroscope.critics.pairs",
+                    plan.critics.side_by_side.view_module(critic),
+                ],
             ),
             critic=critic,
             signature=plan.critics.signature(critic),
-            systems=plan.critics.system_flags(critic),
-            pairs=plan.critics.pair_flags(critic),
+            systems=plan.critics.side_by_side.system_flags(critic),
+            pairs=plan.critics.side_by_side.pair_flags(critic),
             latents=repeated_flag("--latents", "latents"),
             scores=repeated_flag("--scores", "scores"),
             statistics=repeated_flag("--statistics", "statistics"),

@@ -321,11 +321,10 @@ def test_who_knows_a_process_judges_no_other_corpus():
 
 def test_statistics_are_those_of_scores_and_of_comparisons():
     judged = [{"corpus": "wiki", "systems": ["mine"], "critics": ["coherence", "strings"]}]
-    assert plan_of(judged).critics.statistics() == [
-        f"results/default/statistics/{critic}/wiki/{system}.csv"
-        for critic in ("coherence", "strings")
-        for system in ("control", "mine")
-    ]
+    names = ("coherence", "strings")
+    files = [f"{critic}/wiki/{system}.csv" for critic in names for system in ("control", "mine")]
+    files += [f"{critic}/wiki.told_apart.csv" for critic in names]
+    assert plan_of(judged).critics.statistics() == [f"results/default/statistics/{file}" for file in files]
 
 
 # ---- probing, the clusters critic's own ------------------------------------------------------------------------------

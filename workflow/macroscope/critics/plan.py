@@ -15,17 +15,17 @@ Any other name is one of the critic's own plan, whose method `inputs` gives the 
 
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from macroscope.config.options import CONTROL
 from macroscope.critics import VARIANT, critic_named, critics
 from macroscope.critics.declaration import MAKES, SHOWN, STAGES, Critic, captions_of, signature
+from macroscope.critics.side_by_side import SideBySide
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
 from macroscope.models import gpus_of, megabytes_of, threads_of
-from macroscope.stages import MACHINE, Function, Stage, Wildcards, as_json, flags, load, module_of
+from macroscope.stages import MACHINE, Function, Stage, Wildcards, as_json, flags, load
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -74,6 +74,8 @@ class CriticsPlan:
         Every critic that is there, of the config or not, and the config's variants.
     own
         Plans of the critics that have unusual stages.
+    side_by_side
+        What all systems of a corpus are compared by together.
     """
 
     def __init__(self, config: "Config", corpora: "CorporaPlan", systems: "SystemsPlan") -> None:
@@ -84,6 +86,7 @@ class CriticsPlan:
             for name, critic in critics().items()
             if critic.data.plan
         }
+        self.side_by_side = SideBySide(self)
         self._check_processes()
 
     # ---- who judges what -----------------------------------------------------------------------------------------
@@ -113,19 +116,6 @@ class CriticsPlan:
             for corpus in plan.corpora():
                 found.setdefault((critic, corpus), [])
         return found
-
-    @cached_property
-    def against(self) -> dict[tuple[str, str], list[tuple[str, str]]]:
-        """(critic, corpus) -> pairs of systems that are compared with each other there; only where there are any."""
-        found: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
-        for comparison in self.config.comparisons:
-            asked = comparison.pairs
-            if asked == "all":
-                judged = [some for some in self.systems.on(comparison.corpus, comparison.systems) if some != CONTROL]
-                asked = list(combinations(judged, 2))
-            for critic in comparison.critics if asked else ():
-                found.setdefault((critic, comparison.corpus), {}).update(dict.fromkeys(asked))
-        return {chapter: list(pairs) for chapter, pairs in found.items()}
 
     @cached_property
     def corpora_used(self) -> list[str]:
@@ -162,51 +152,13 @@ class CriticsPlan:
         found: dict[str, str | Function] = {}
         for name in self.stage(critic, stage).inputs:
             if name == "all_latents":
-                found[name] = self._of_all("latents", critic)
+                found[name] = self.of_all("latents", critic)
             elif name not in PLACES:
                 place = self._of_own_plan(critic, stage, name)
                 found |= {name: place} if place is not None else {}
             elif self._is_made(critic, name):
                 found[name] = self.place(name, critic)
         return found
-
-    def seen(self, critic: str) -> dict[str, Function]:
-        """Inputs by which single documents of all systems are told from real ones."""
-        names = ("latents", "scores") if self.declared(critic).scores else ("latents",)
-        return {name: self._of_all(name, critic) for name in names}
-
-    def system_flags(self, critic: str) -> Function:
-        """Parameter function: the systems that a critic judges on a corpus, as flags, in the order of the inputs."""
-        return lambda wildcards: [
-            word for system in self.chapters[critic, wildcards.corpus] for word in ("--system", system)
-        ]
-
-    def statistics_of_all(self, critic: str) -> Function:
-        """Input function: the statistics of every system of a corpus by a critic."""
-        names = ["statistics"] if self.declared(critic).compares else []
-        names += [self.score_statistics(critic)] if self.declared(critic).scores else []
-        found = [self._of_all(name, critic) for name in names]
-
-        def statistics(wildcards: Wildcards) -> list[str]:
-            told = self.place("told_apart", critic, corpus=wildcards.corpus)
-            return [*(file for of_all in found for file in of_all(wildcards)), told]
-
-        return statistics
-
-    def pair_flags(self, critic: str) -> Function:
-        """Parameter function: the pairs of systems that are compared with each other, as flags."""
-        return lambda wildcards: [
-            word for pair in self.against[critic, wildcards.corpus] for word in ("--pair", ":".join(pair))
-        ]
-
-    def pairs_files(self) -> list[str]:
-        """Every table of systems against each other."""
-        return [self.place("pairs", critic, corpus=corpus) for critic, corpus in self.against]
-
-    def view_module(self, critic: str) -> str:
-        """Module that knows what a critic sees of single documents."""
-        where = self.declared(critic).view
-        return module_of(where, self.found[critic].package) if where else "macroscope.critics.views"
 
     def value_flags(self, critic: str, stage: str) -> Function:
         """Parameter function: the values that a stage reads, as words of its command line."""
@@ -393,7 +345,7 @@ class CriticsPlan:
         place: str | Function | None = own.stage_input(critic, stage, name)
         return place
 
-    def _of_all(self, name: str, critic: str) -> Function:
+    def of_all(self, name: str, critic: str) -> Function:
         """Input function: something of every system of a corpus."""
 
         def found(wildcards: Wildcards) -> list[str]:

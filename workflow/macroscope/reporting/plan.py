@@ -42,7 +42,7 @@ class ReportingPlan:
         judgements = {file for entry in self.config.human_judgements for file in table_files(entry.table)}
         return {
             "statistics": self.statistics(),
-            "pairs": self.critics.pairs_files(),
+            "pairs": self.critics.side_by_side.pairs_files(),
             "theory": list(self.critics.theories().values()),
             "probabilities": [
                 self.systems.language_models.log_probabilities(*pair) for pair in self.critics.known_log_q()
