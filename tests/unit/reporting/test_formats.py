@@ -81,3 +81,8 @@ def test_all_differences_of_one_system_by_a_critic_without_a_prior_are_a_family(
     assert mine["tvd_sup"] == 0.04
     assert pd.isna(mine["zipf_d_own"])  # a distance to a law, which real text does not keep either
     assert pd.isna(mine["zipf_s"])
+
+
+def test_a_table_without_rows_has_its_heads():
+    table = pd.DataFrame({"name": ["a"], "dropped": [0]})
+    assert "name" in html_table(table[table["dropped"] > 0])

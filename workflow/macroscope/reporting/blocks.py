@@ -28,7 +28,7 @@ class Shown:
     anchor, title
         Place and heading.
     caption
-        HTML: how to read it.
+        HTML: how to read it; "" where an earlier block says so.
     table, figure
         HTML of a table, SVG of a figure, or None.
     documents, passages
@@ -108,7 +108,7 @@ def _cell_class(values: pd.Series, shown: pd.Series) -> str:
     """CSS class of a column."""
     if pd.api.types.is_numeric_dtype(values):
         return "num"
-    return "long" if shown.str.len().max() > LONG_TEXT else ""
+    return "long" if shown.map(len).max() > LONG_TEXT else ""
 
 
 def _with_classes(row: str, classes: list[str]) -> str:

@@ -102,10 +102,10 @@ def pair_chapters(results: Results, tables: Path, captions: Captions) -> Iterato
             Shown(
                 f"{pair.system}:{pair.other}",
                 f"{pair.system} against {pair.other}",
-                captions.html("pairs"),
+                captions.html("pairs") if number == 0 else "",
                 html_table(display_pair(pair)),
             )
-            for pair in pairs_of(table, corpus)
+            for number, pair in enumerate(pairs_of(table, corpus))
         ]
         if blocks:
             yield Chapter(pairs_page(corpus), f"system against system on {corpus}", blocks)
@@ -196,7 +196,7 @@ def _dropped(path: Path, captions: Captions) -> Shown:
     table = read_csv(path, keep_default_na=False)
     busy = table[table["dropped"] > 0]
     caption = captions.html("dropped", idle=len(table) - len(busy))
-    return Shown("dropped", "What was dropped, and why", caption, html_table(busy))
+    return Shown("dropped", "What was dropped, and why", caption, html_table(busy) if len(busy) else None)
 
 
 def _times(logs: Path | None, captions: Captions) -> Iterator[Shown]:
