@@ -23,7 +23,7 @@ from .case import Case, Texts
 
 RESAMPLING = Resampling(resamples=200, permutations=199)
 SYSTEMS = (CONTROL, "alike", "harmless", "damaged")
-MADE = {**MAKES, "compare": "statistics", "explain": "evidence", "theory": "theory"}
+MADE = {**MAKES, "compare": "statistics", "explain": "evidence", "theory": "theory", "blame": "blame"}
 
 
 class Bench:
@@ -59,7 +59,7 @@ class Bench:
             self.run("project", system)
         self.run("learn_shared")
         for system in SYSTEMS:
-            for stage in ("score", "explain", "compare"):
+            for stage in ("score", "explain", "compare", "blame"):
                 self.run(stage, system)
             self.compare_scores(system)
 

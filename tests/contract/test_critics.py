@@ -15,6 +15,7 @@ from jinja2 import Environment, StrictUndefined
 from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.config.schema import load_config
 from macroscope.critics import critics
+from macroscope.critics.blaming import read_blame, read_scores
 from macroscope.critics.declaration import STAGES, captions_of, difference_tests, signature, statistics_of
 from macroscope.critics.gathering import gather, own_metadata
 from macroscope.critics.plan import PLACES
@@ -148,7 +149,7 @@ def test_every_number_is_declared_with_what_it_promises(bench):
 
 
 def test_same_input_same_bytes(bench):
-    for stage, name in (("project", "latents"), ("score", "scores"), ("compare", "statistics")):
+    for stage, name in (("project", "latents"), ("score", "scores"), ("compare", "statistics"), ("blame", "blame")):
         again = bench.run(stage, "damaged", bench.folder / "again", evidence=bench.folder / "again-evidence")
         if again is not None:
             assert again.read_bytes() == bench.path(name, "damaged").read_bytes(), stage
@@ -198,6 +199,37 @@ def test_one_document_repeated_documents_and_none(bench):
             output, evidence = bench.folder / f"{name}.{stage}", bench.folder / f"{name}.evidence"
             with suppress(MacroscopeError):  # one sentence is an answer, too; anything else is not
                 bench.run(stage, name, output, latents=latents, evidence=evidence)
+
+
+def test_blame_has_a_row_a_sample_and_marks_within_the_texts(bench):
+    if "blame" not in bench.critic.data.stages:
+        pytest.skip(f"{bench.critic.name} blames nothing")
+    for system in SYSTEMS:
+        texts = list(Collection(bench.path("texts", system)))
+        rows = list(read_blame(bench.path("blame", system)))
+        assert [row["id"] for row in rows] == [document.id for document in texts]
+        assert all(row["score"] is not None and np.isfinite(row["score"]) for row in rows)
+        for document, row in zip(texts, rows, strict=True):
+            for mark in row["marks"]:
+                text = document.sections[mark["section"]].text
+                assert 0 <= mark["start"] < mark["end"] <= len(text)
+                assert 0 <= mark["weight"] <= 1
+                assert mark["note"]
+                marked = text[mark["start"] : mark["end"]]
+                assert marked == marked.strip() or marked == text
+    marks = [mark for row in read_blame(bench.path("blame", "damaged")) for mark in row["marks"]]
+    assert bool(bench.critic.data.blames.marks) or not marks
+
+
+def test_what_is_damaged_is_blamed_more(bench):
+    if "blame" not in bench.critic.data.stages:
+        pytest.skip(f"{bench.critic.name} blames nothing")
+    scores = {}
+    for system in ("damaged", "alike"):
+        _, own, real = read_scores(bench.path("blame", system))
+        real = read_scores(bench.path("blame"))[1] if real is None else real
+        scores[system] = (np.searchsorted(np.sort(real), own) / len(real)).mean()
+    assert scores["damaged"] > scores["alike"]
 
 
 # ---- what it sees ----------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ STAGES = (
     "theory",
     "explain",
     "compare",
+    "blame",
     "overview",
     "report",
 )
@@ -53,6 +54,25 @@ MAKES = {
     "score": "scores",
 }
 """Stage -> what it makes, by the name under which other stages read it."""
+
+
+@dataclass(frozen=True)
+class Blame:
+    """What a critic's stage `blame` says of a document.
+
+    Attributes
+    ----------
+    score
+        What its number is, for a reader; larger is less like real text.
+    unit
+        Of the number.
+    marks
+        What is marked in the text; "" where nothing is.
+    """
+
+    score: str
+    unit: str
+    marks: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,6 +110,8 @@ class Critic:
         What the reference must have for that: a count of `COUNTED` -> how many.
     plan
         "module:class" of what its unusual rules need of the config; "" where all its stages are standard ones.
+    blames
+        What its stage `blame` says of a document; None where it has no such stage.
     commands
         "module:NAME" of verbs that it adds to `macroscope critics`: a mapping from names to functions for Typer, in a
         module that imports nothing heavy. "" where it has none.
@@ -107,6 +129,7 @@ class Critic:
     criticize: Mapping[str, Any] | None = None
     fewest: Mapping[str, int] = field(default_factory=dict)
     plan: str = ""
+    blames: Blame | None = None
     commands: str = ""
 
     def __post_init__(self) -> None:
@@ -118,6 +141,8 @@ class Critic:
             raise ValueError(f"'fewest' counts {', '.join(COUNTED)}, not {', '.join(sorted(unknown))}")
         if "explain" in self.stages and "evidence" in self.stages.get("compare", self.stages["project"]).values:
             raise ValueError("evidence is written by 'explain' or by 'compare', not by both")
+        if ("blame" in self.stages) != (self.blames is not None):
+            raise ValueError("`blames` says what the number of the stage 'blame' is: a critic has both, or neither")
 
     @cached_property
     def scores(self) -> bool:

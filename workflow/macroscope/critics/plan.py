@@ -7,7 +7,7 @@ Stages read by these names:
     texts            samples of the system            all_latents      of every system of the corpus
     inference        what `train` made                scores           of the system
     prior            what `fit_prior` made            all_evidence     of every system of the corpus
-    shared           what `learn_shared` made
+    shared           what `learn_shared` made         own_evidence     of the system
 
 Any other name is one of the critic's own plan, whose method `inputs` gives the files that figures and report read, and
 `stage_input` what another stage reads.
@@ -45,6 +45,8 @@ PLACES = {
     "scores": f"{_FOLDER}/scores/{{system}}.parquet",
     "control_scores": f"{_FOLDER}/scores/{CONTROL}.parquet",
     "evidence": f"{_FOLDER}/evidence/{{system}}",
+    "own_evidence": f"{_FOLDER}/evidence/{{system}}",
+    "blame": f"{_FOLDER}/blame/{{system}}.parquet",
     "checkpoints": f"{_FOLDER}/checkpoints",
     "theory": f"{_FOLDER}/theory/{{system}}.json",
     "shards": f"{_FOLDER}/shards/{{system}}/{{shard}}.parquet",
@@ -185,7 +187,7 @@ class CriticsPlan:
 
     def outputs(self, critic: str, stage: str) -> list[tuple[str, str, bool]]:
         """(name, pattern, whether it is a folder) of what a standard stage makes; "made" is what it returns by."""
-        made = {"compare": "statistics", "explain": "evidence", "theory": "theory"} | MAKES
+        made = {"compare": "statistics", "explain": "evidence", "theory": "theory", "blame": "blame"} | MAKES
         name = "shards" if stage == "project" and self.is_sharded else made[stage]
         found = [("made", self.place(name, critic), self.stage(critic, stage).folder)]
         if "evidence" in self.stage(critic, stage).values:
@@ -213,6 +215,14 @@ class CriticsPlan:
                 found.append(self.place("statistics", critic, corpus=corpus, system=system))
         judged = [chapter for chapter, systems in self.chapters.items() if systems]
         return found + [self.place("told_apart", critic, corpus=corpus) for critic, corpus in judged]
+
+    def blames(self) -> dict[tuple[str, str, str], str]:
+        """(critic, corpus, system) -> file of what the critic has against the system's texts, where it tells."""
+        return {
+            (critic, corpus, system): self.place("blame", critic, corpus=corpus, system=system)
+            for critic, corpus, system in self.comparisons
+            if self.declared(critic).blames is not None
+        }
 
     def theories(self) -> dict[tuple[str, str, str], str]:
         """(critic, corpus, system) -> file of what theory gives, wherever it gives anything."""

@@ -1,6 +1,7 @@
 """Words as critics of topics count them."""
 
 import unicodedata
+from collections.abc import Iterator
 
 import regex
 
@@ -10,3 +11,9 @@ _WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
 def lower_case_words(text: str) -> list[str]:
     """Words in lower case, without punctuation and numbers; of scripts without spaces, what stands between these."""
     return _WORD.findall(unicodedata.normalize("NFC", text).lower())
+
+
+def placed_words(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where each of those words stands in a text: (start, end, word)."""
+    for found in _WORD.finditer(text):
+        yield found.start(), found.end(), unicodedata.normalize("NFC", found.group().lower())

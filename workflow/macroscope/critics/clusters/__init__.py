@@ -6,7 +6,7 @@ clusters. The clustering depends on both sides of a comparison, so collections a
 Besides, probing: what the clusters of whole corpora know of their texts.
 """
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import Blame, Critic
 from macroscope.stages import Stage
 
 _CLUSTERING = "normalise explained_variance seeds restarts"
@@ -22,6 +22,7 @@ CRITIC = Critic(
         "probing:STATISTICS",
     ),
     gives_log_q=True,
+    blames=Blame("latent NLL of its cluster", "nats"),
     criticize={"max_tokens": 256},
     plan="plan:ProbingPlan",
     stages={
@@ -50,6 +51,7 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=240,
         ),
+        "blame": Stage("macroscope.critics.blaming:blame_compared", reads="texts own_evidence system"),
         "overview": Stage("figures:draw", reads="all_evidence probing"),
         "report": Stage("report:items", reads="all_evidence probing"),
         "embed_corpus": Stage(

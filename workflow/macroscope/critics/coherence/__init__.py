@@ -4,7 +4,7 @@ Latents: the sequence of section types z_1 ... z_M. Projection: a fine-tuned sec
 sections. Prior: a bigram Markov chain with begin and end.
 """
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import Blame, Critic
 from macroscope.stages import Stage
 
 CRITIC = Critic(
@@ -27,6 +27,7 @@ CRITIC = Critic(
         "transitions:STATISTICS",
     ),
     certainty="posterior_margin",
+    blames=Blame("latent NLL a transition", "nats", "sections that hardly follow the one before"),
     stages={
         "train": Stage(
             "training:train",
@@ -50,6 +51,7 @@ CRITIC = Critic(
             uses="error_threshold",
             folder=True,
         ),
+        "blame": Stage("blame:blame", reads="texts latents scores prior", uses="error_threshold"),
         "overview": Stage("figures:draw", reads="inference"),
         "report": Stage("report:items", reads="inference all_latents all_evidence"),
     },

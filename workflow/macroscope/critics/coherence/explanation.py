@@ -1,13 +1,12 @@
 """Why a system's coherence is as it is: its transitions, its errors, and its most unlikely documents."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.coherence.latents import read_latents
+from macroscope.critics.coherence.latents import read_states
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior
 from macroscope.critics.coherence.priors import Priors
@@ -46,7 +45,7 @@ def explain(
         Of the control.
     """
     chain, threshold = Priors.load(prior).default, options.error_threshold
-    states, control = dict(_states(latents)), dict(_states(control_latents))
+    states, control = dict(read_states(latents)), dict(read_states(control_latents))
     exchange = exchange_of(read_keys(control_latents), read_keys(latents))
     table = transition_table(list(states.values()), list(control.values()), chain, threshold, resampling, exchange)
     title = f"{system}: section transitions against real text"
@@ -96,11 +95,6 @@ def worst_documents(
             "end": end,
         }
     return [found[name] for name in worst.index]
-
-
-def _states(latents: Path) -> Iterator[tuple[str, np.ndarray]]:
-    for batch in read_latents(latents):
-        yield from zip(batch.ids, np.split(batch.states, np.cumsum(batch.lengths)[:-1]), strict=True)
 
 
 def _shortened(text: str) -> str:

@@ -98,6 +98,12 @@ def read_latents(path: Path) -> Iterator[Batch]:
         yield Batch(ids, openings, lengths.astype(np.int64), flat, gold)
 
 
+def read_states(path: Path) -> Iterator[tuple[str, NDArray[np.int64]]]:
+    """Stream (id, MAP type of each section) of every document."""
+    for batch in read_latents(path):
+        yield from zip(batch.ids, np.split(batch.states, np.cumsum(batch.lengths)[:-1]), strict=True)
+
+
 def _open(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)

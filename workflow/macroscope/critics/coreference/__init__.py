@@ -6,7 +6,7 @@ coreference. Prior: a 5-gram model of the chains of the train split, entities nu
 Besides: resolvers with environments of their own, whose rules stand in rules/critics/coreference.smk.
 """
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import Blame, Critic
 from macroscope.stages import Stage
 
 _RESOLVED = "resolver ranker model mentions domain single"
@@ -24,6 +24,7 @@ CRITIC = Critic(
         "macroscope.statistics.categorical:STATISTICS",
     ),
     plan="plan:ResolverPlan",
+    blames=Blame("latent NLL a symbol of the chain", "nats", "mentions that are unlikely where they stand"),
     commands="commands:COMMANDS",
     stages={
         "train": Stage(
@@ -52,6 +53,7 @@ CRITIC = Critic(
             megabytes=4000,
             folder=True,
         ),
+        "blame": Stage("blame:blame", reads="texts latents scores prior", uses="unlikely"),
         "overview": Stage("figures:draw", reads=""),
         "report": Stage("report:items", reads="inference prior all_evidence"),
     },

@@ -5,13 +5,14 @@ topics as there are languages, fitted to the train split. Prior: its Dirichlet d
 comparison need no more.
 """
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import Blame, Critic
 from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:LanguagesOptions",
     # Not asked without being told to: it needs a corpus of several languages, and to know how many.
     density=True,
+    blames=Blame("latent NLL", "nats", "words of another language than most of the text"),
     theory_of=("languages",),
     latents="id opening words proportions log_proportions log_sample",
     view="view:view",
@@ -40,6 +41,7 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=240,
         ),
+        "blame": Stage("blame:blame", reads="texts latents scores inference"),
         "overview": Stage("figures:draw", reads="inference all_latents"),
         "report": Stage("report:items", reads="inference all_evidence"),
     },

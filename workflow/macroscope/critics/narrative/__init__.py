@@ -8,7 +8,7 @@ Besides: further detectors for comparison, pre-training, autoencoders, sentences
 stand in rules/critics/narrative.smk.
 """
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import Blame, Critic
 from macroscope.stages import Stage
 
 _SENTENCES = "encoder pooling max_tokens autoencoders"
@@ -30,6 +30,7 @@ CRITIC = Critic(
         "macroscope.statistics.categorical:STATISTICS",
     ),
     plan="plan:NarrativePlan",
+    blames=Blame("latent NLL a place", "nats", "sentences that seem out of place, or before which one seems missing"),
     stages={
         "train": Stage(
             "judging:train",
@@ -48,6 +49,7 @@ CRITIC = Critic(
         "score": Stage("scoring:score", reads="latents inference"),
         "explain": Stage("explanation:explain", reads="texts latents inference language", folder=True),
         "compare": Stage("comparison:compare_latents", reads="control_latents latents inference resampling"),
+        "blame": Stage("blame:blame", reads="texts latents scores inference language"),
         "overview": Stage("figures:draw", reads="inference all_latents detectors infilled"),
         "report": Stage(
             "report:items",

@@ -4,7 +4,7 @@ Latents: the text itself. Prior: a distribution over strings, estimated from the
 estimates that have not seen it, so the estimates depend on both sides of a comparison.
 """
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import Blame, Critic
 from macroscope.stages import Stage
 
 CRITIC = Critic(
@@ -13,6 +13,11 @@ CRITIC = Critic(
     view="view:view",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
     gives_log_q=True,
+    blames=Blame(
+        "surprisal a word, by an n-gram model of other real texts",
+        "nats",
+        "words that are less likely there than 98 % of the words of real text",
+    ),
     stages={
         "project": Stage("texts:project", reads="texts signature", megabytes=1000),
         "compare": Stage(
@@ -22,6 +27,7 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=480,
         ),
+        "blame": Stage("blame:blame", reads="texts control_latents", uses="order", megabytes=4000),
         "overview": Stage("report:draw"),
         "report": Stage("report:items", reads="all_evidence"),
     },

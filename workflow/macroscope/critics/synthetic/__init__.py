@@ -4,7 +4,7 @@ Latents: the state of each sub-sequence. Projection: a look into the table of th
 process's own transition matrix. So there is nothing that a critic could get wrong, and what it finds is the system's.
 """
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import Blame, Critic
 from macroscope.stages import Stage
 
 CRITIC = Critic(
@@ -13,12 +13,14 @@ CRITIC = Critic(
     theory_of=("hsmm",),
     latents="id opening states tail unknown_symbols tokens",
     statistics=("macroscope.statistics.latent:STATISTICS", "macroscope.statistics.categorical:STATISTICS"),
+    blames=Blame("latent NLL a sub-sequence", "nats", "sub-sequences that the process would hardly write there"),
     stages={
         "fit_prior": Stage("truth:measure_truth", reads="documents process resampling", folder=True),
         "project": Stage("projection:project", reads="texts process signature"),
         "score": Stage("scoring:score", reads="latents process", uses="invalid_probability"),
         "theory": Stage("theory:write_theory", reads="process order", uses="invalid_probability"),
         "explain": Stage("explanation:explain", reads="texts latents process", folder=True),
+        "blame": Stage("blame:blame", reads="texts latents scores process", uses="invalid_probability"),
         "overview": Stage("figures:draw", reads="prior", uses="series"),
         "report": Stage("report:items", reads="prior all_evidence", uses="series"),
     },

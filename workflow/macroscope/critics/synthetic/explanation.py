@@ -1,7 +1,6 @@
 """What the texts look like, state by state (deng2022 Figure 3), and what the process does not have of them."""
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.corpora.simulated.hsmm import SOURCE_STATE, HsmmProcess
-from macroscope.critics.synthetic.latents import UNKNOWN, read_latents
+from macroscope.critics.synthetic.latents import UNKNOWN, read_states
 from macroscope.critics.synthetic.projection import pieces_of
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
@@ -32,7 +31,7 @@ def explain(texts: Path, latents: Path, process: Path, *, output: Path) -> None:
     truth = HsmmProcess.load(process)
     passages: list[dict[str, Any]] = []
     invalid = Counter[str]()
-    for document, states in zip(read_documents(texts), _states(latents), strict=True):
+    for document, states in zip(read_documents(texts), read_states(latents), strict=True):
         pieces = [" ".join(piece) for piece in pieces_of(document.text.split())]
         if len(passages) < SHOWN and pieces:
             passages.append({"title": document.id, "pieces": _pieces(pieces, states, truth)})
@@ -44,11 +43,6 @@ def explain(texts: Path, latents: Path, process: Path, *, output: Path) -> None:
         folder.mkdir()
         write_json(folder / "passages.json", passages)
         write_csv(table, folder / "invalid.csv")
-
-
-def _states(latents: Path) -> Iterator[list[int]]:
-    for table in read_latents(latents):
-        yield from (np.asarray(some).tolist() for some in table["states"])
 
 
 def _pieces(pieces: list[str], states: list[int], process: HsmmProcess) -> list[dict[str, Any]]:

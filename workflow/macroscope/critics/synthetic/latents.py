@@ -29,3 +29,9 @@ LATENTS = pa.schema(
 def read_latents(path: Path) -> Iterator[pd.DataFrame]:
     """Stream the latents of a system."""
     return read_batches(path, "states")
+
+
+def read_states(path: Path) -> Iterator[list[int]]:
+    """Stream the states of every document."""
+    for table in read_latents(path):
+        yield from (some.tolist() for some in table["states"])

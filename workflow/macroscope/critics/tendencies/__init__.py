@@ -4,12 +4,17 @@ Latents: counts of tokens, and numbers of every text: its length, types, stop wo
 collections are compared with each other.
 """
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import Blame, Critic
 from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:TendenciesOptions",
     criticize={},
+    blames=Blame(
+        "mean distance of its numbers from the median of real text",
+        "ranks, 0 to 1",
+        "words that repeat four words running, in texts that do so more than 95 % of real ones",
+    ),
     latents="id opening block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams"
     " duplicate_4grams compression_ratio block_counts",
     view="view:view",
@@ -30,6 +35,7 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=240,
         ),
+        "blame": Stage("blame:blame", reads="texts latents control_latents"),
         "overview": Stage("figures:draw", reads="all_latents all_evidence", uses="training_samples count_permutations"),
         "report": Stage("report:items", reads="all_evidence", uses="training_samples"),
     },

@@ -4,7 +4,7 @@ Latents: the approximate posterior over topic strengths in R^K. Projection: vari
 topic model, fitted to the train split. Prior: its Gaussian N(mu, Sigma), so that score and comparison need no more.
 """
 
-from macroscope.critics.declaration import Critic
+from macroscope.critics.declaration import Blame, Critic
 from macroscope.stages import Stage
 
 _WORDS = "convention most_documents least_frequency"
@@ -17,6 +17,7 @@ CRITIC = Critic(
     fewest={"documents": 100},
     certainty="posterior_resolved",
     density=True,
+    blames=Blame("latent NLL", "nats"),
     theory_of=("topics",),
     latents="id opening words mean variance bound converged",
     view="view:view",
@@ -50,6 +51,7 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=240,
         ),
+        "blame": Stage("macroscope.critics.blaming:blame_latent_nll", reads="scores"),
         "overview": Stage("figures:draw", reads="inference all_latents", uses="convention"),
         "report": Stage("report:items", reads="inference all_evidence"),
     },

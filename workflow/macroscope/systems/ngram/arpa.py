@@ -71,13 +71,21 @@ class BackoffModel:
         """Natural logarithm of the probability of each text of words, with its end."""
         if not texts:
             return np.empty(0)
+        logs, starts = self._logs_of(texts)
+        logs[starts] = 0.0  # the beginning is given
+        return np.add.reduceat(logs, starts) * np.log(10)
+
+    def word_logs(self, texts: Sequence[Sequence[str]]) -> list[Reals]:
+        """Natural logarithm of the probability of each word of each text after those before it, and of its end."""
+        logs, starts = self._logs_of(texts)
+        return [own[1:] * np.log(10) for own in np.split(logs, starts[1:])]
+
+    def _logs_of(self, texts: Sequence[Sequence[str]]) -> tuple[Reals, Integers]:
+        """log10 P of the words of texts, each with its beginning and its end; and where each text begins."""
         end, other = self.words[END], self.words.get(UNKNOWN, MISSING)
         lengths = np.array([len(text) + 1 for text in texts])
         numbers = (n for text in texts for n in (0, *(self.words.get(word, other) for word in text), end))
-        logs = self._token_logs(np.fromiter(numbers, dtype=np.int64))
-        starts = np.cumsum(lengths + 1) - lengths - 1
-        logs[starts] = 0.0  # the beginning is given
-        return np.add.reduceat(logs, starts) * np.log(10)
+        return self._token_logs(np.fromiter(numbers, dtype=np.int64)), np.cumsum(lengths + 1) - lengths - 1
 
     def _token_logs(self, stream: Integers) -> Reals:
         """log10 P of each word of a stream of texts after what stands before it; no n-gram has an end in its midst."""

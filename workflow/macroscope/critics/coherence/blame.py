@@ -1,0 +1,39 @@
+"""The sections of a document that hardly follow those before them."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from macroscope.critics.blaming import Blamed, Place, blame_weight, rates, write_blame
+from macroscope.critics.coherence.latents import read_states
+from macroscope.critics.coherence.options import CoherenceOptions
+from macroscope.critics.coherence.prior import SectionPrior
+from macroscope.critics.coherence.priors import Priors
+from macroscope.critics.coherence.sections import BEGIN, END
+from macroscope.critics.coherence.transitions import step_probabilities
+from macroscope.documents import Document, read_documents
+
+
+def blame(texts: Path, latents: Path, scores: Path, prior: Path, *, options: CoherenceOptions, output: Path) -> None:
+    """Blame documents for T(x) a transition, and the sections whose transition is an error; see `critics.blaming`."""
+    chain, nats = Priors.load(prior).default, rates(scores)
+    rows = (
+        Blamed(name, nats[name], list(marks(document, states, chain, options.error_threshold)))
+        for document, (name, states) in zip(read_documents(texts), read_states(latents), strict=True)
+    )
+    write_blame(rows, output)
+
+
+def marks(
+    document: Document, states: np.ndarray, prior: SectionPrior, threshold: float
+) -> Iterator[tuple[Place, float, str]]:
+    """Sections whose transition has a probability below the threshold; the last one also for ending there."""
+    names = [BEGIN, *(prior.types[state] for state in states), END]
+    for number, ((before, after), p) in enumerate(zip(pairwise(names), step_probabilities(states, prior), strict=True)):
+        section = min(number, len(document.sections) - 1)
+        length = len(document.sections[section].text)
+        if p < threshold and length:
+            weight = blame_weight(np.inf if p == 0 else -np.log(p), -np.log(threshold))
+            yield (section, 0, length), weight, f"{before} → {after}: probability {p:.2g}"
