@@ -1,7 +1,8 @@
 """Numbers -> tables, figures, report.
 
 Inputs: all statistics and critics' evidence of the run, counts of corpora and samples, tables of human judgements.
-Outputs: results/{run}/tables/, results/{run}/figures/, results/{run}/report.html, results/{run}/pages/.
+Outputs: results/{run}/tables/, results/{run}/figures/, results/{run}/report.html, results/{run}/pages/,
+results/{run}/reader/.
 """
 
 
@@ -95,4 +96,34 @@ rule write_report:
         python -m macroscope --log {log:q} {params.code} reporting report --config {params.config:q} \
             --tables {input.tables:q} --figures {input.figures:q} --times {params.logs:q} {params.older} \
             --output {output.first:q} --pages {output.pages:q}
+        """
+
+
+rule write_reader:
+    """A folder that opens offline: every text, what the critics have against it, real text beside it."""
+    input:
+        **plan.reporting.reader_read(),
+    output:
+        directory("results/{run}/reader"),
+    log:
+        "logs/{run}/write_reader.log",
+    benchmark:
+        "logs/{run}/write_reader.tsv"
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=240,
+    params:
+        code=plan.code(
+            "write_reader",
+            "macroscope.reporting.reader.writing",
+            plan.reporting.reader_page(),
+        ),
+        config=plan.effective_config,
+        digest=plan.digest(),
+    shell:
+        """
+        python -m macroscope --log {log:q} {params.code} reporting reader --config {params.config:q} \
+            --output {output:q}
         """

@@ -48,3 +48,11 @@ def report(
     from macroscope.reporting.report import write_report
 
     write_report(config, tables, figures, output, pages, times, older or [])
+
+
+@app.command()
+def reader(config: Config, output: Annotated[Path, typer.Option(help="Folder to write.")]) -> None:
+    """Write the reader: every text, and what the critics mark in it, in a folder that opens offline."""
+    from macroscope.reporting.reader.writing import write_reader
+
+    write_reader(config, output)

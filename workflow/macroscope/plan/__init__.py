@@ -39,7 +39,7 @@ class Plan:
 
     def targets(self) -> list[str]:
         """What a complete run leaves."""
-        return [f"{self.results}/report.html"]
+        return [f"{self.results}/report.html", f"{self.results}/reader"]
 
     def resampling_flags(self, permutations: bool = True) -> str:
         """Bootstrap and permutation, as flags of `macroscope statistics`."""
@@ -68,6 +68,7 @@ class Plan:
         """The files that a person opens first."""
         return (
             f"\nReport:       {self.results}/report.html  (open it in a browser)\n"
+            f"Texts:        {self.results}/reader/index.html\n"
             f"Headline:     {self.results}/tables/headline.csv\n"
             f"All numbers:  {self.results}/tables/statistics.csv\n"
         )

@@ -63,6 +63,15 @@ class ReportingPlan:
         """What the report is made from, tables and figures aside."""
         return {"shown": self.critics.shown_files("report"), "look": [self.config.look] if self.config.look else []}
 
+    def reader_read(self) -> dict[str, list[str]]:
+        """What the reader is made from."""
+        samples = [self.systems.samples(*pair) for pair in self.critics.pairs]
+        return {"samples": samples, "blame": list(self.critics.blames().values())}
+
+    def reader_page(self) -> list[Path]:
+        """The page of the reader, and what belongs to it."""
+        return sorted((CAPTIONS / "reader").iterdir())
+
     def modules(self, stage: str) -> list[str]:
         """Modules of a stage of reporting, with what the critics contribute."""
         return [f"macroscope.reporting.{stage}", *self.critics.shown_modules()]
