@@ -50,7 +50,9 @@ class TextList {
     if (!this.rows.length) return;
     const place = this.rows.indexOf(this.chosen);
     const next = place < 0 ? 0 : Math.min(this.rows.length - 1, Math.max(0, place + by));
-    if (next !== place) this.choose(this.rows[next], false);
+    if (next === place) return;
+    this.select(this.rows[next]); // a text may take time to load, and keys come faster
+    this.choose(this.rows[next], false);
   }
 
   draw() {

@@ -71,9 +71,10 @@ const Marks = (() => {
     }
     const paragraph = inline(text, marks.filter((mark) => !whole.includes(mark)));
     if (whole.length) {
-      const lines = whole.map((mark, i) => `inset ${4 * (i + 1)}px 0 var(--critic-${mark.colour})`);
-      paragraph.style.boxShadow = lines.join(", ");
-      paragraph.style.paddingInlineStart = `${4 * whole.length + 10}px`;
+      const colours = [...new Set(whole.map((mark) => mark.colour))];
+      const bars = colours.map((colour, i) => `var(--critic-${colour}) ${4 * i}px ${4 * (i + 1)}px`);
+      paragraph.style.background = `linear-gradient(to right, ${bars.join(", ")}, transparent ${4 * colours.length}px)`;
+      paragraph.style.paddingLeft = `${4 * colours.length + 10}px`;
     }
     made.append(paragraph);
     return made;

@@ -1,5 +1,5 @@
 // The page: which texts, in which order, which of them is read. What is shown follows from the address alone:
-// #<corpus>/<system>/<id>?by=<critic>.
+// #<corpus>/<system>/<id>?by=<critic>, where no critic after "by=" means the order in which texts were drawn.
 "use strict";
 
 (() => {
@@ -14,7 +14,7 @@
 
   function address(system, id, by) {
     const parts = [...system.key.split("/"), ...(id === null ? [] : [id])].map(encodeURIComponent).join("/");
-    return `#${parts}${by ? `?by=${encodeURIComponent(by)}` : ""}`;
+    return `#${parts}${by === null ? "" : `?by=${encodeURIComponent(by)}`}`;
   }
 
   function parsed() {
@@ -106,7 +106,8 @@
       const { ids, titles, beginnings } = state.index;
       rows = rows.filter((row) => `${ids[row]}\n${titles[row] || ""}\n${beginnings[row]}`.toLowerCase().includes(words));
     }
-    at("count").textContent = `${rows.length.toLocaleString("en")} of ${state.index.ids.length.toLocaleString("en")} texts`;
+    const shown = state.by ? " · number, share of real texts below it" : "";
+    at("count").textContent = `${rows.length.toLocaleString("en")} of ${state.index.ids.length.toLocaleString("en")} texts${shown}`;
     at("list").scrollTop = 0;
     list.show(rows);
     if (state.row >= 0) list.select(state.row);
@@ -119,7 +120,7 @@
 
   function described(row) {
     const score = state.by ? state.index.scores[state.by][row] : null;
-    const value = !state.by ? "" : score === null ? "not judged" : `${four(score)} · > ${percent(state.index, state.by, row)}`;
+    const value = !state.by ? "" : score === null ? "not judged" : `${four(score)} · ${percent(state.index, state.by, row)}`;
     return { title: nameOf(state.index, row), beginning: state.index.beginnings[row], value };
   }
 
@@ -197,7 +198,8 @@
     );
   }
 
-  const marking = () => critics().filter((name) => state.run.critics[name].marks);
+  // Real text is judged by every critic of its corpus: each has one colour there, whichever system is read.
+  const marking = () => controlOf(state.system).critics.filter((name) => state.run.critics[name].marks);
   const colourOf = (critic) => marking().indexOf(critic) % state.run.colours;
 
   function drawText(pane, kind, system, index, row, text) {
@@ -228,7 +230,7 @@
       const line = body.insertRow();
       const name = make("th", "", critic);
       name.scope = "row";
-      name.title = state.run.critics[critic].score;
+      name.append(make("span", "", state.run.critics[critic].score));
       line.append(name);
       const score = index.scores[critic][row];
       const { unit } = state.run.critics[critic];
@@ -237,12 +239,16 @@
         continue;
       }
       line.append(make("td", "", `${four(score)} ${unit}`));
-      line.append(make("td", "", `${percent(index, critic, row)} of ${index.real[critic].toLocaleString("en")} real texts`));
+      line.append(make("td", "", largerThan(system, index, critic, row)));
       line.append(make("td", "", state.run.critics[critic].marks ? String(index.marks[critic][row]) : "none made"));
     }
-    const scroll = make("div", "scroll");
-    scroll.append(table);
-    return scroll;
+    return table;
+  }
+
+  function largerThan(system, index, critic, row) {
+    const [below, real] = [index.below[critic][row], index.real[critic]];
+    const texts = `${real.toLocaleString("en")} ${system.control ? "other " : ""}real texts`;
+    return below >= real ? `all ${texts}` : `${percent(index, critic, row)} of ${texts}`;
   }
 
   function notesOf(text, marks) {

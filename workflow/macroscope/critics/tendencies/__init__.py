@@ -12,7 +12,7 @@ CRITIC = Critic(
     criticize={},
     blames=Blame(
         "mean distance of its numbers from the median of real text",
-        "ranks, 0 to 1",
+        "of 1",
         "words that repeat four words running, in texts that do so more than 95 % of real ones",
     ),
     latents="id opening block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams"

@@ -1,0 +1,104 @@
+"""Runs for tests of the reader: samples and blame as the workflow leaves them, made by hand in a second."""
+
+import json
+from collections.abc import Iterable
+from contextlib import chdir
+from pathlib import Path
+
+import numpy as np
+
+from macroscope.config.options import CONTROL
+from macroscope.config.schema import parse_config
+from macroscope.critics.blaming import Blamed, write_blame
+from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.reporting.reader.writing import write_reader
+
+HOSTILE = [
+    ("<script>document.title='run'</script>", "<img src=x onerror=\"document.title='run'\"> & <b>bold</b>"),
+    ("quotes \" ' ` ${1}", "</script><script>document.title='run'</script> \\u0041 \\ end"),
+    ("\u05e9\u05dc\u05d5\u05dd", "\u202e right to left \u05e9\u05dc\u05d5\u05dd\u202c \u2028 line \u2029 ends"),
+    ("nul \u0000 and others", "nul \u0000, bell \u0007, joined \U0001f469\u200d\U0001f680 and \U0001d518 beyond"),
+    ("javascript:document.title='run'", "]]> --> {{ 7 * 7 }} #wiki/other/x?by=y % %41"),
+]
+
+
+def texts(system: str, number: int, words: int = 60) -> list[Document]:
+    """Numbered texts of two sections, and the hostile ones at the end; those of all systems have the same ids."""
+    rng = np.random.default_rng(len(system))
+    found = []
+    for n in range(number):
+        body = " ".join(f"w{value}" for value in rng.integers(0, 500, words))
+        sections = (Section("Beginning", f"Text {n} of {system}: {body}."), Section(None, f"Second part {n}. {body}"))
+        found.append(Document(f"text-{n}", "test", f"Title {n}", sections))
+    for n, (title, text) in enumerate(HOSTILE):
+        found.append(Document(f"hostile/{n} <i>?&#\"'", "test", title, (Section(title, text),)))
+    return found
+
+
+def blamed(documents: Iterable[Document], factor: float) -> Iterable[Blamed]:
+    """Text n has the score n times a factor; in every third one 'Text' is marked, and the second section as a whole."""
+    for n, document in enumerate(documents):
+        marks = []
+        if len(document.sections) > 1 and n % 3 == 0:
+            marks = [((0, 0, 4), 0.75, f'word <b>{n}</b> "quoted"')]
+            marks.append(((1, 0, len(document.sections[1].text)), 0.5, "history → end: 0.001"))
+        yield Blamed(document.id, np.nan if n == 7 else factor * n, marks)
+
+
+def last_word(document: Document) -> list[tuple[tuple[int, int, int], float, str]]:
+    """The last word of a hostile text, wherever the characters before it lie."""
+    text = document.sections[0].text
+    start = text.rindex(" ") + 1
+    return [((0, start, len(text)), 1.0, "the last word")]
+
+
+def write_run(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
+    """Write samples and blame of a run, and its config; returns the config.
+
+    Parameters
+    ----------
+    systems
+        Name -> number of texts, the control first.
+    """
+    raw = {
+        "run": "r1",
+        "corpora": {"wiki": {"source": "simulated", "kind": "wiki", "documents": 100}},
+        "systems": {
+            name: {"kind": "perturbation", "of": CONTROL, "perturb": ["shuffle_words"]}
+            for name in systems
+            if name != CONTROL
+        }
+        | {CONTROL: {"kind": CONTROL}},
+        "critics": {"coherence": {}, "strings": {}, "topics": {}},
+        "comparisons": [{"corpus": "wiki", "systems": "all", "critics": ["coherence", "strings", "topics"]}],
+    }
+    results = folder / "results" / "r1"
+    for name, number in systems.items():
+        documents = texts(name, number, words)
+        write_documents(results / "systems" / "wiki" / name / "samples.parquet", documents, Provenance("wiki"))
+        critics = results / "critics"
+        write_blame(blamed(documents, 0.01), critics / "coherence" / "wiki" / "blame" / f"{name}.parquet")
+        rare = [
+            Blamed(d.id, float(len(documents) - n), last_word(d) if n >= number else [((0, 2, 9), 0.6, "rare")])
+            for n, d in enumerate(documents)
+        ]
+        write_blame(rare, critics / "strings" / "wiki" / "blame" / f"{name}.parquet")
+        unmarked = (Blamed(d.id, -1.5 * n) for n, d in enumerate(documents))
+        write_blame(unmarked, critics / "topics" / "wiki" / "blame" / f"{name}.parquet")
+    config = results / "config.json"
+    config.write_text(parse_config(raw).model_dump_json())
+    return config
+
+
+def built_reader(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
+    """Write a run and its reader; returns the reader's folder."""
+    write_run(folder, systems, words)
+    with chdir(folder):
+        write_reader(Path("results/r1/config.json"), Path("results/r1/reader"))
+    return folder / "results" / "r1" / "reader"
+
+
+def loaded(path: Path) -> list[object]:
+    """What a script hands over, without its names."""
+    text = path.read_text(encoding="utf-8")
+    return json.loads("[" + text[text.index("(") + 1 : text.rindex(")")] + "]")

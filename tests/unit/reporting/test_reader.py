@@ -1,0 +1,136 @@
+"""The reader's files: what they say is what the samples and the critics say, in a browser's units."""
+
+import numpy as np
+import pytest
+
+from macroscope.config.options import CONTROL
+from macroscope.critics.blaming import (
+    Blamed,
+    blame_weight,
+    joined,
+    places_within,
+    read_scores,
+    section_starts,
+    write_blame,
+)
+from macroscope.documents import Document, Section
+from macroscope.errors import MacroscopeError
+from macroscope.reporting.reader.index import Partners, ScoresOfCritic
+from macroscope.reporting.reader.writing import CHUNK
+
+from ...reader_runs import built_reader, loaded, texts
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    return built_reader(tmp_path_factory.mktemp("reader"), {CONTROL: 120, "shuffled": 230})
+
+
+def test_all_texts_are_there_in_order(reader):
+    (run,) = loaded(reader / "data" / "run.js")
+    assert [(entry["key"], entry["texts"]) for entry in run["systems"]] == [
+        ("wiki/control", 125),
+        ("wiki/shuffled", 235),
+    ]
+    for entry in run["systems"]:
+        folder = reader / "data" / entry["key"]
+        assert len(list(folder.glob("[0-9]*.js"))) == -(-entry["texts"] // CHUNK)
+        read = [text for n in range(-(-entry["texts"] // CHUNK)) for text in loaded(folder / f"{n}.js")[2]]
+        expected = texts(entry["system"], entry["texts"] - 5)
+        assert [sections for sections, _ in read] == [[[s.title, s.text] for s in d.sections] for d in expected]
+        key, index = loaded(folder / "index.js")
+        assert key == entry["key"]
+        assert index["ids"] == [document.id for document in expected]
+        assert index["words"] == [len(document.text.split()) for document in expected]
+
+
+def test_scores_stand_beside_the_share_of_real_texts_that_they_exceed(reader):
+    _, index = loaded(reader / "data" / "wiki" / "shuffled" / "index.js")
+    assert index["scores"]["coherence"][8] == 0.08
+    assert index["scores"]["coherence"][7] is None
+    # Real text n has the score n / 100, too, but for the seventh, which is not judged.
+    assert index["below"]["coherence"][5] == 5
+    assert index["below"]["coherence"][100] == 99
+    assert index["real"] == {"coherence": 124, "strings": 125, "topics": 125}
+    assert index["partners"][3] == 3
+    assert index["partners"][200] is None
+    _, control = loaded(reader / "data" / "wiki" / "control" / "index.js")
+    assert control["real"]["strings"] == 124  # the others
+
+
+def test_marks_are_where_a_browser_counts_them(reader):
+    document = texts("shuffled", 230)[233]
+    _, marks = loaded(reader / "data" / "wiki" / "shuffled" / "2.js")[2][33]
+    ((_, start, end, weight, note),) = marks["strings"]
+    units = document.sections[0].text.encode("utf-16-le")
+    assert units[2 * start : 2 * end].decode("utf-16-le") == "beyond"
+    assert end == len(units) // 2 == len(document.sections[0].text) + 3  # three characters count twice
+    assert (weight, note) == (1.0, "the last word")
+
+
+def test_same_input_same_bytes(reader, tmp_path):
+    again = built_reader(tmp_path, {CONTROL: 120, "shuffled": 230})
+    files = sorted(path.relative_to(reader) for path in reader.rglob("*") if path.is_file())
+    assert files == sorted(path.relative_to(again) for path in again.rglob("*") if path.is_file())
+    assert all((reader / path).read_bytes() == (again / path).read_bytes() for path in files)
+
+
+def test_nothing_of_the_page_is_elsewhere(reader):
+    for path in reader.glob("*.*"):
+        assert "http" not in path.read_text(), path
+
+
+def test_blame_of_other_samples_is_one_sentence(tmp_path):
+    built = built_reader(tmp_path, {CONTROL: 3})
+    file = built.parent / "critics" / "topics" / "wiki" / "blame" / "control.parquet"
+    write_blame([Blamed("text-0", 1.0), Blamed("other", 2.0)], file)
+    with pytest.raises(MacroscopeError, match=r"topics.*control.parquet: document 'text-1'.*has 'other' in its place"):
+        built_reader_again(tmp_path)
+    write_blame([Blamed("text-0", 1.0)], file)
+    with pytest.raises(MacroscopeError, match=r"document 'text-1'.*ends before it"):
+        built_reader_again(tmp_path)
+
+
+def built_reader_again(folder):
+    from contextlib import chdir
+    from pathlib import Path
+
+    from macroscope.reporting.reader.writing import write_reader
+
+    with chdir(folder):
+        write_reader(Path("results/r1/config.json"), Path("results/r1/reader"))
+
+
+def test_partners_have_one_id_or_first_words_that_nobody_else_has():
+    partners = Partners([("a", "once upon"), ("b", "twice"), ("c", "twice"), ("d", "")])
+    assert partners.of([("a", "x"), ("n", "once upon"), ("m", "twice"), ("o", "")]) == [0, 0, None, None]
+    assert partners.of([("m", "once upon"), ("n", "once upon")]) == [None, None]
+
+
+def test_real_texts_of_a_comparison_take_the_place_of_the_control(tmp_path):
+    own, control = tmp_path / "own.parquet", tmp_path / "control.parquet"
+    write_blame([Blamed("a", 3.0), Blamed("b", np.nan)], own, np.array([5.0, 1.0, np.nan, 2.0]))
+    write_blame([Blamed("a", 9.0)], control)
+    found = ScoresOfCritic.read(own, control)
+    assert (found.below[0], found.real) == (2, 3)
+    ids, scores, real = read_scores(own)
+    assert ids == ["a", "b"]
+    assert np.isnan(scores[1])
+    assert np.nanmax(real) == 5
+
+
+def test_places_of_a_text_are_places_of_its_sections():
+    document = Document("d", "test", None, tuple(Section(None, text) for text in ("one two", "", "three")))
+    starts = section_starts(document)
+    text = document.text
+    for start in range(len(text)):
+        for end in range(start + 1, len(text) + 1):
+            places = places_within(starts, start, end)
+            assert "".join(document.sections[n].text[a:b] for n, a, b in places) == text[start:end].replace("\n", "")
+    assert joined([(0, 0, 3), (0, 4, 7), (2, 0, 5)]) == [(0, 0, 7), (2, 0, 5)]
+
+
+def test_weights_grow_with_costs():
+    assert blame_weight(0.0, 5.0) == 0
+    assert blame_weight(5.0, 5.0) == 0.5
+    assert blame_weight(float("inf"), 5.0) == 1

@@ -1,0 +1,242 @@
+"""The reader in a real browser, from a folder: it shows what is asked for, and loads and runs nothing else."""
+
+import re
+import shutil
+
+import pytest
+
+from macroscope.config.options import CONTROL
+
+from ...reader_runs import HOSTILE, built_reader, texts
+
+playwright = pytest.importorskip("playwright.sync_api", reason="the reader's page is tested with playwright")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the reader's page is tested in Chromium, which is not here")
+SIZES = {CONTROL: 120, "shuffled": 230}
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    return built_reader(tmp_path_factory.mktemp("reader"), SIZES)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser, reader):
+    """The page; at the end nothing may have been asked of a network, and nothing have failed."""
+    opened = browser.new_page(viewport={"width": 1300, "height": 800})
+    asked, failed = [], []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.on("pageerror", lambda error: failed.append(str(error)))
+    opened.on("console", lambda message: failed.append(message.text) if message.type == "error" else None)
+    yield opened
+    title = opened.title()
+    opened.close()
+    assert not failed
+    assert title != "run"
+    assert all(url.startswith((reader.as_uri(), "data:,")) for url in asked), asked
+
+
+def shown(page, reader, address="", title=None):
+    """Open the page at an address, and wait until a text is there."""
+    page.goto(f"{reader.as_uri()}/index.html{address}")
+    wait(page, title)
+
+
+def wait(page, title=None):
+    heading = page.locator("#document h2") if title is None else page.locator("#document h2", has_text=title)
+    heading.wait_for()
+    page.locator("#real h2").wait_for()
+
+
+def titles(page):
+    return page.locator("#list .title").all_text_contents()
+
+
+def test_texts_are_ordered_by_each_critic(page, reader):
+    shown(page, reader, "#wiki/shuffled")
+    assert titles(page)[0] == HOSTILE[4][0]  # coherence: the last text has the largest score
+    page.select_option("#order", "strings")
+    wait(page, "Title 0")
+    assert titles(page)[:3] == ["Title 0", "Title 1", "Title 2"]
+    page.select_option("#order", "topics")
+    wait(page, "Title 0")
+    page.select_option("#order", "")
+    assert titles(page)[:2] == ["Title 0", "Title 1"]
+    page.select_option("#order", "coherence")
+    page.locator("#list").press("End")
+    wait(page, "Title 7")  # what is not judged stands last
+    assert page.locator("#list .row[aria-selected=true] .value").text_content() == "not judged"
+    assert page.locator("#list .row").count() < 40  # of 235
+
+
+def test_numbers_say_what_they_are(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-5?by=strings", "Title 5")
+    cells = page.locator("#document .scores tbody tr").nth(0).locator("th, td").all_text_contents()
+    assert cells == ["coherencelatent NLL a transition", "0.05 nats", "4 % of 124 real texts", "0"]
+    shown(page, reader, "#wiki/shuffled/text-0", "Title 0")
+    rows = page.locator("#document .scores tbody tr")
+    assert "all 125 real texts" in rows.nth(1).text_content()
+    assert "none made" in rows.nth(2).text_content()
+    shown(page, reader, "#wiki/shuffled/text-7", "Title 7")
+    assert "not judged" in rows.nth(0).text_content()
+    assert "other real texts" in page.locator("#real .scores").text_content()
+
+
+def test_marks_are_where_the_critics_say(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-3", "Title 3")
+    marks = page.locator("#document .text mark")
+    # 'Text' of one critic and 'xt 3 of' of another one lie over each other.
+    assert marks.all_text_contents() == ["Te", "xt", " 3 of"]
+    assert [mark.get_attribute("title").count("\n") for mark in marks.all()] == [0, 1, 0]
+    whole = page.locator("#document mark.whole")
+    assert whole.all_text_contents() == ["coherence: history → end: 0.001"]
+    document = texts("shuffled", 4)[3]
+    assert page.locator("#document .text").all_text_contents() == [section.text for section in document.sections]
+    assert 'coherence: word <b>3</b> "quoted"' in page.locator("#document .notes").text_content()
+
+
+def test_the_legend_switches_critics(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-3", "Title 3")
+    colours = page.locator("#legend .swatch").evaluate_all(
+        "all => all.map(one => getComputedStyle(one).backgroundColor)"
+    )
+    assert len(set(colours)) == 2  # of three critics one marks nothing
+    page.locator("#legend input").first.uncheck()
+    page.locator("#document mark.whole").wait_for(state="detached")
+    assert page.locator("#document mark").all_text_contents() == ["xt 3 of"]
+    page.locator("#legend input").first.check()
+    page.locator("#document mark.whole").wait_for()
+
+
+def test_keys_and_links(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-3?by=strings", "Title 3")
+    page.keyboard.press("j")
+    wait(page, "Title 4")
+    assert page.url.endswith("#wiki/shuffled/text-4?by=strings")
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    wait(page, "Title 2")
+    page.go_back()
+    wait(page, "Title 3")
+    page.keyboard.press("n")
+    assert page.evaluate("document.activeElement.textContent") == "Te"
+    assert "word <b>3</b>" in page.locator("#status").text_content()
+    page.keyboard.press("p")
+    assert page.evaluate("document.activeElement.textContent") == "coherence: history → end: 0.001"
+    real = page.locator("#real h2").text_content()
+    page.keyboard.press("]")
+    page.locator("#real .kind", has_text="Real text (").wait_for()
+    assert page.locator("#real h2").text_content() != real
+    page.keyboard.press("r")
+    assert not page.locator("#real").is_visible()
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("jk")  # typed, and no key of the page
+    assert page.input_value("#search") == "jk"
+    assert page.locator("#document h2").text_content() == "Title 3"
+
+
+def test_a_link_names_a_text_whatever_its_id(page, browser, reader):
+    shown(page, reader, "#wiki/shuffled", None)
+    for n, (title, _) in enumerate(HOSTILE):
+        page.select_option("#order", "")
+        page.locator("#list").press("End")
+        for _ in range(len(HOSTILE) - 1 - n):
+            page.keyboard.press("k")
+        wait(page)
+        page.locator("#document .about", has_text=f"hostile/{n} <i>?&#\"'").wait_for()
+        link = page.locator("#document .about a").evaluate("link => link.href")
+        other = browser.new_page()
+        other.goto(link)
+        other.locator("#document .about", has_text=f"hostile/{n} ").wait_for()
+        assert other.locator("#document h2").text_content() == title
+        other.close()
+
+
+def test_every_link_leads_to_something(page, reader):
+    shown(page, reader, "#wiki/control/text-9", "Title 9")
+    for link in page.locator("a").all():
+        href = link.get_attribute("href")
+        assert href == "../report.html" or re.match(r"#wiki/control/text-\d+", href), href
+
+
+def test_wrong_links_say_so(page, reader):
+    shown(page, reader, "#wiki/nobody/text-1")
+    assert "There are no texts at #wiki/nobody/text-1" in page.locator("#status").text_content()
+    shown(page, reader, "#wiki/shuffled/nothing%20here")
+    page.locator("#status", has_text='There is no text "nothing here"').wait_for()
+    shown(page, reader, "#%E0%A4%A")
+
+
+def test_search(page, reader):
+    shown(page, reader, "#wiki/shuffled?by=")
+    page.fill("#search", "title 22")
+    page.locator("#count", has_text="11 of 235 texts").wait_for()
+    assert titles(page)[0] == "Title 22"
+    page.fill("#search", "second part 117.")
+    page.locator("#count", has_text="0 of 235 texts").wait_for()
+    page.click("#everywhere")
+    page.locator("#count", has_text="1 of 235 texts").wait_for()
+    assert titles(page) == ["Title 117"]
+    page.fill("#search", "")
+    page.locator("#count", has_text="235 of 235 texts").wait_for()
+
+
+def test_real_text_stands_beside(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-11?by=strings", "Title 11")
+    assert page.locator("#real h2").text_content() == "Title 11"
+    assert "the one that this comes from (12 of 125 by strings)" in page.locator("#real .kind").text_content()
+    shown(page, reader, "#wiki/shuffled/text-200?by=strings", "Title 200")
+    page.locator("#real .kind", has_text="(63 of 125 by strings)").wait_for()  # the middle one
+
+
+def test_hostile_texts_are_shown_as_text(page, reader):
+    for n, (title, text) in enumerate(HOSTILE):
+        page.goto("about:blank")
+        name = f"hostile%2F{n}%20%3Ci%3E%3F%26%23%22'"
+        shown(page, reader, f"#wiki/shuffled/{name}")
+        assert page.locator("#document h2").text_content() == title
+        assert page.locator("#document .text").text_content() == text
+        assert page.locator("#document .text mark").last.text_content() == text[text.rindex(" ") + 1 :]
+        assert page.locator("#panes script, #panes img, #panes b, #panes i, #list script").count() == 0
+
+
+def test_accessible(page, reader):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe checks accessibility").Axe()
+    for scheme in ("light", "dark"):
+        for width in (1300, 900, 390):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.emulate_media(color_scheme=scheme)
+            shown(page, reader, "#wiki/shuffled/text-3", "Title 3")
+            found = axe.run(page, options={"preload": False})
+            assert not found.response["violations"], (scheme, width, found.generate_report())
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+
+
+def test_print_has_the_text_and_not_the_controls(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-3", "Title 3")
+    page.emulate_media(media="print")
+    assert page.locator("#document .text").first.is_visible()
+    assert page.locator("#legend").is_visible()
+    assert not page.locator("#list-pane").is_visible()
+    assert not page.locator("header").is_visible()
+
+
+def test_a_missing_file_is_named(browser, reader, tmp_path):
+    broken = shutil.copytree(reader, tmp_path / "reader")
+    (broken / "data" / "wiki" / "shuffled" / "2.js").unlink()
+    opened = browser.new_page()
+    opened.goto(f"{broken.as_uri()}/index.html#wiki/shuffled/text-229")
+    opened.locator("#status", has_text="data/wiki/shuffled/2.js is missing or cannot be read").wait_for()
+    opened.goto(f"{broken.as_uri()}/index.html#wiki/shuffled/text-1")
+    wait(opened, "Title 1")
+    opened.close()
