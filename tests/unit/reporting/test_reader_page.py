@@ -194,7 +194,7 @@ def test_search(page, reader):
 def test_real_text_stands_beside(page, reader):
     shown(page, reader, "#wiki/shuffled/text-11?by=strings", "Title 11")
     assert page.locator("#real h2").text_content() == "Title 11"
-    assert "the one that this comes from (12 of 125 by strings)" in page.locator("#real .kind").text_content()
+    assert "with the same id or first words (12 of 125 by strings)" in page.locator("#real .kind").text_content()
     shown(page, reader, "#wiki/shuffled/text-200?by=strings", "Title 200")
     page.locator("#real .kind", has_text="(63 of 125 by strings)").wait_for()  # the middle one
 

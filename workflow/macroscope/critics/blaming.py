@@ -1,7 +1,7 @@
 """What a critic blames texts for: a number for each document, and the places of its text that made it so.
 
 What a critic's stage `blame` writes, a row a document, in the order of the samples: `id`; `score` (larger is less like
-real text; what it is, the declaration says; null where the critic does not judge the document); `marks`, each with
+real text, infinite where none could be; what it is, the declaration says; null where the critic does not judge the document); `marks`, each with
 `section` (from 0), `start` and `end` (characters of the section's text), `weight` (in [0, 1], how strongly that place
 is blamed) and `note` (why, for a reader).
 """
@@ -170,7 +170,7 @@ def _row(blamed: Blamed) -> dict[str, Any]:
         {"section": place[0], "start": place[1], "end": place[2], "weight": weight, "note": note}
         for place, weight, note in blamed.marks
     ]
-    return {"id": blamed.id, "score": float(blamed.score) if np.isfinite(blamed.score) else None, "marks": marks}
+    return {"id": blamed.id, "score": None if np.isnan(blamed.score) else float(blamed.score), "marks": marks}
 
 
 def _columns(path: Path, *names: str) -> Iterator[tuple[Any, ...]]:

@@ -114,7 +114,7 @@
   }
 
   const nameOf = (index, row) => index.titles[row] || index.ids[row];
-  const four = (value) => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
+  const four = (value) => (value > 1e300 ? "∞" : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
   // Never rounded up to all of them.
   const percent = (index, critic, row) => `${Math.floor((100 * index.below[critic][row]) / Math.max(1, index.real[critic]))} %`;
 
@@ -168,7 +168,7 @@
     return chunk[row % state.run.chunk];
   }
 
-  // The real text that a text has come from, where it has; otherwise the middle one, in the order that is chosen.
+  // The partner of a text, a real one of the same id or first words, where it has one; otherwise the middle one, in the order that is chosen.
   function beside(row) {
     const partner = state.index.partners[row];
     if (partner !== null) return partner;
@@ -183,7 +183,7 @@
     if (mine !== asked) return;
     state.realRow = row;
     const place = ordered(state.real).indexOf(row) + 1;
-    const from = state.index.partners[state.row] === row ? "Real text, the one that this comes from" : "Real text";
+    const from = state.index.partners[state.row] === row ? "Real text with the same id or first words" : "Real text";
     const order = state.by ? `by ${state.by}` : "as drawn";
     drawText(at("real"), `${from} (${place} of ${state.real.ids.length} ${order})`, system, state.real, row, text);
   }

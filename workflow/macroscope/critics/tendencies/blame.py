@@ -16,7 +16,7 @@ LENGTH = 4
 """Words running that stand twice."""
 MORE_THAN = 0.95
 """Share of real documents that a document must repeat itself more than for its repetitions to be marked."""
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+_TOKEN = re.compile(r"\w+")
 
 
 def blame(texts: Path, latents: Path, control_latents: Path, *, output: Path) -> None:

@@ -46,7 +46,7 @@ class ScoresOfCritic:
         """
         _, scores, real = read_scores(own)
         known = read_scores(control)[1] if real is None else real
-        known = np.sort(known[np.isfinite(known)])
+        known = np.sort(known[~np.isnan(known)])
         below = np.searchsorted(known, scores, side="left")
         return cls(scores, below, max(0, len(known) - (own == control)))
 
