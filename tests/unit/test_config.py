@@ -19,7 +19,7 @@ DEFAULT = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
 def test_shipped_configs_are_valid_and_can_be_planned(path):
     plan = Plan(load_config(path))
-    assert plan.targets() == [f"results/{plan.config.run}/report.html"]
+    assert plan.targets() == [f"results/{plan.config.run}/{name}" for name in ("report.html", "reader")]
     assert len(set(plan.critics.comparisons)) == len(plan.critics.comparisons)
     for corpus in plan.config.corpora:
         assert plan.corpora.raw_parts(corpus)

@@ -8,8 +8,9 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 REPORT = {"make_tables": 1, "draw_figures": 1, "write_report": 1}
-SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence"]
-JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies"]
+READER = {"write_reader": 1}
+SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence", "blame_coherence"]
+JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies", "blame_tendencies"]
 """What happens to the texts of a system."""
 CLUSTERED = {
     "project_clusters": 1,
@@ -17,6 +18,8 @@ CLUSTERED = {
     "compare_clusters": 3,
     "project_strings": 1,
     "compare_strings": 1,
+    "blame_clusters": 3,
+    "blame_strings": 1,
 }
 """What happens besides to those of a system that is clustered: all systems share the clustering."""
 
@@ -53,7 +56,7 @@ def test_second_run_does_nothing(run):
 
 def test_changed_candidate_runs_what_depends_on_it(run):
     with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
-        assert run.pending() == Counter({"draw_files": 1, **dict.fromkeys(JUDGED, 1), **CLUSTERED, **REPORT})
+        assert run.pending() == Counter({"draw_files": 1, **dict.fromkeys(JUDGED, 1), **CLUSTERED, **REPORT, **READER})
 
 
 def test_changed_human_judgements_run_the_report_alone(run):
@@ -73,7 +76,7 @@ def test_added_system_runs_for_that_system_alone(run):
     run.config["systems"]["another"] = run.config["systems"]["mine"]
     run.save()
     try:
-        assert run.pending() == Counter({"draw_files": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
+        assert run.pending() == Counter({"draw_files": 1, **dict.fromkeys(JUDGED, 1), **REPORT, **READER})
     finally:
         del run.config["systems"]["another"]
         run.save()
@@ -83,10 +86,10 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
     run.config["systems"]["cut"] = {"kind": "perturbation", "of": "mine", "perturb": ["truncate"]}
     run.save()
     try:
-        assert run.pending() == Counter({"draw_perturbation": 1, **dict.fromkeys(JUDGED, 1), **REPORT})
+        assert run.pending() == Counter({"draw_perturbation": 1, **dict.fromkeys(JUDGED, 1), **REPORT, **READER})
         with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
             assert run.pending() == Counter(
-                {"draw_files": 1, "draw_perturbation": 1, **dict.fromkeys(JUDGED, 2), **CLUSTERED, **REPORT}
+                {"draw_files": 1, "draw_perturbation": 1, **dict.fromkeys(JUDGED, 2), **CLUSTERED, **REPORT, **READER}
             )
     finally:
         del run.config["systems"]["cut"]
@@ -100,11 +103,11 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         ("critics/coherence/transitions.py", {"explain_coherence": 4, **REPORT}),
         (
             "critics/coherence/projection.py",
-            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), **REPORT},
+            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), **REPORT, **READER},
         ),
         (
             "critics/coherence/prior.py",
-            {"fit_prior_coherence": 1, **dict.fromkeys(SCORED, 4), **REPORT},
+            {"fit_prior_coherence": 1, **dict.fromkeys(SCORED, 4), **REPORT, **READER},
         ),
         (
             "systems/language_model/sampler.py",
@@ -115,14 +118,22 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
                 **dict.fromkeys(JUDGED, 2),
                 **CLUSTERED,
                 **REPORT,
+                **READER,
             },
         ),
-        ("critics/clusters/scores.py", {"compare_clusters": 3, **REPORT}),
+        ("critics/clusters/scores.py", {"compare_clusters": 3, "blame_clusters": 3, **REPORT, **READER}),
+        ("critics/strings/blame.py", {"blame_strings": 3, **READER}),
+        ("reporting/reader/index.py", READER),
         ("critics/clusters/probing.py", {"embed_corpus": 2, "probe_clusters": 1, **REPORT}),
         ("critics/strings/cross_fitting.py", {"compare_strings": 3, **REPORT}),
         (
             "critics/tendencies/features.py",
-            {"project_tendencies": 4, "compare_tendencies": 4, "embed_corpus": 2, "probe_clusters": 1, **REPORT},
+            {
+                **dict.fromkeys(["project_tendencies", "compare_tendencies", "blame_tendencies"], 4),
+                **{"embed_corpus": 2, "probe_clusters": 1},
+                **REPORT,
+                **READER,
+            },
         ),
         ("critics/tendencies/growth.py", {"compare_tendencies": 4, **REPORT}),
         ("critics/tendencies/figures.py", REPORT),
@@ -150,7 +161,9 @@ def test_edited_writing_of_statistics_compares_again(run):
         jobs = run.pending()
     compared = {"compare_scores_coherence": 4, "compare_tendencies": 4, "compare_clusters": 3, "compare_strings": 3}
     # What is significant stands there as well, and a transition graph draws that.
-    assert jobs == Counter({**compared, "summarise_perplexity": 1, "explain_coherence": 4, **REPORT})
+    assert jobs == Counter(
+        {**compared, "summarise_perplexity": 1, "explain_coherence": 4, "blame_clusters": 3, **REPORT, **READER}
+    )
 
 
 def test_edited_comparison_of_scores_compares_scores_alone(run):
@@ -196,7 +209,7 @@ def test_results_of_older_code_stay_where_they_are_accepted(run, tmp_path):
         assert copied.pending() == Counter()
         del copied.config["accept_older_code"]
         copied.save()
-        assert copied.pending() == Counter({"project_coherence": 4, **dict.fromkeys(SCORED, 4), **REPORT})
+        assert copied.pending() == Counter({"project_coherence": 4, **dict.fromkeys(SCORED, 4), **REPORT, **READER})
 
 
 def test_a_rule_that_is_not_there_cannot_be_accepted(run):

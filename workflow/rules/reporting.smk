@@ -121,7 +121,6 @@ rule write_reader:
             plan.reporting.reader_page(),
         ),
         config=plan.effective_config,
-        digest=plan.digest(),
     shell:
         """
         python -m macroscope --log {log:q} {params.code} reporting reader --config {params.config:q} \

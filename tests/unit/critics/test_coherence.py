@@ -16,7 +16,7 @@ from macroscope.critics.coherence.classifier import cut
 from macroscope.critics.coherence.confusion import confusion, inverse, write_confusion
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_info, read_latents, write_latents
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.prior import SectionPrior, count_transitions, flatten
+from macroscope.critics.coherence.prior import SectionPrior, count_transitions, flatten, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.scoring import score
 from macroscope.critics.coherence.sections import gold_types, section_types, subset
@@ -29,7 +29,7 @@ from macroscope.critics.coherence.temperature import (
     reliability,
 )
 from macroscope.critics.coherence.theory import expected_latent_ppl
-from macroscope.critics.coherence.transitions import step_probabilities, transition_table
+from macroscope.critics.coherence.transitions import transition_table
 from macroscope.critics.declaration import signature
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError

@@ -1,9 +1,9 @@
 """What a critic blames texts for: a number for each document, and the places of its text that made it so.
 
 What a critic's stage `blame` writes, a row a document, in the order of the samples: `id`; `score` (larger is less like
-real text, infinite where none could be; what it is, the declaration says; null where the critic does not judge the document); `marks`, each with
-`section` (from 0), `start` and `end` (characters of the section's text), `weight` (in [0, 1], how strongly that place
-is blamed) and `note` (why, for a reader).
+real text, infinite where that is impossible; what it is, the declaration says; null where the critic does not judge the
+document); `marks`, each with `section` (from 0), `start` and `end` (characters of the section's text), `weight` (in
+[0, 1], how strongly that place is blamed) and `note` (why, for a reader).
 """
 
 import json

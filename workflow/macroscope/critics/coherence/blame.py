@@ -9,10 +9,9 @@ import numpy as np
 from macroscope.critics.blaming import Blamed, Place, blame_weight, rates, write_blame
 from macroscope.critics.coherence.latents import read_states
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.prior import SectionPrior
+from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.sections import BEGIN, END
-from macroscope.critics.coherence.transitions import step_probabilities
 from macroscope.documents import Document, read_documents
 
 

@@ -8,10 +8,10 @@ import pandas as pd
 
 from macroscope.critics.coherence.latents import read_states
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.prior import SectionPrior
+from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.transition_graph import transition_graph
-from macroscope.critics.coherence.transitions import step_probabilities, transition_table
+from macroscope.critics.coherence.transitions import transition_table
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save

@@ -6,6 +6,7 @@ Where its probabilities come from is `smoothing`. The published code takes addit
 and end among the successors of everything, looks at MAP states alone, and divides by M + 1.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -155,6 +156,11 @@ def latent_ppl(prior: SectionPrior, sequences: Sequences) -> float:
         nll, units = prior.known_nll(states, lengths)
         return float(np.exp(nll.sum() / units.sum()))
     return float(np.exp(prior.nll(states, lengths).sum() / prior.units(lengths).sum()))
+
+
+def step_probabilities(sequence: Sequence[int] | NDArray[np.integer], prior: SectionPrior) -> Array:
+    """P_c of each of the M + 1 transitions of one document, begin and end included."""
+    return np.exp(prior.log_probabilities)[transitions_of(sequence, len(prior.types))]
 
 
 def flatten(sequences: Sequences) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -4,8 +4,6 @@ Transitions of a document depend on each other: one that loops makes the same er
 exchanged is a document with all its transitions.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -184,8 +182,3 @@ def _with_rows(y: sparse.csr_matrix, x: sparse.csr_matrix, rows: Indices) -> tup
 
 def _sums(matrix: sparse.spmatrix) -> Array:
     return np.asarray(matrix.sum(axis=0), dtype=float).ravel()
-
-
-def step_probabilities(sequence: Sequence[int] | Indices, prior: SectionPrior) -> Array:
-    """P_c of each of the M + 1 transitions of one document, begin and end included."""
-    return np.exp(prior.log_probabilities)[transitions_of(sequence, len(prior.types))]
