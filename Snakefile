@@ -3,9 +3,9 @@
 #   data/                                  raw downloads, kept between runs
 #   results/<run>/corpora/<corpus>/        documents.parquet
 #   results/<run>/systems/<corpus>/<system>/samples.parquet
-#   results/<run>/critics/<critic>/<corpus>/{inference,prior,latents,scores,evidence}/
+#   results/<run>/critics/<critic>/<corpus>/{inference,prior,latents,scores,evidence,blame}/
 #   results/<run>/statistics/<critic>/<corpus>/<system>.csv
-#   results/<run>/{tables,figures}/  report.html
+#   results/<run>/{tables,figures,reader}/  report.html
 
 from snakemake.utils import min_version
 

@@ -1,7 +1,7 @@
 """Documents -> latents, T(x): the standard stages, one rule for every critic and stage (`project_coherence`).
 
 Inputs: samples of the systems, documents of the corpora, and what earlier stages made.
-Outputs: results/{run}/critics/{critic}/{corpus}/{inference,prior,latents,shared,scores,theory,evidence}/, and of the stage
+Outputs: results/{run}/critics/{critic}/{corpus}/{inference,prior,latents,shared,scores,theory,evidence,blame}/, and of the stage
 compare results/{run}/statistics/{critic}/{corpus}/{system}.csv.
 What a critic declares (workflow/macroscope/critics/<critic>/__init__.py) says which stages it has, what they read and
 what they ask for; what is unusual about it stands in rules/critics/<critic>.smk.

@@ -47,7 +47,8 @@ def criticize(
     print(f"\n{picture_text(read_picture(tables))}\n\n{legend(plan.config.statistics.margin)}")
     for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
         print(f"\nWarning ({critic_of}, {title}): {warning}")
-    print(f"\nReport: {output / plan.results / 'report.html'}\nConfig: {output / 'config.yaml'}")
+    texts = output / plan.results / "reader" / "index.html"
+    print(f"\nReport: {output / plan.results / 'report.html'}\nTexts:  {texts}\nConfig: {output / 'config.yaml'}")
 
 
 def require_cores(cores: str) -> None:
