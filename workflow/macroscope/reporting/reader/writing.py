@@ -50,11 +50,9 @@ def write_reader(config: Path, output: Path) -> None:
         folder.mkdir()
         _write_page(folder, results.plan.config.run)
         systems = []
-        for corpus in results.corpora():
-            controls = Partners.read(_samples(results, corpus, CONTROL)) if results.systems(corpus) else None
-            for system in results.systems(corpus):
-                assert controls is not None
-                systems.append(_write_system(results, folder, corpus, system, controls))
+        for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.critics.pairs):
+            real = Partners.read(_samples(results, corpus, CONTROL))
+            systems += [_write_system(results, folder, corpus, system, real) for system in results.systems(corpus)]
         used = dict.fromkeys(chain.from_iterable(entry["critics"] for entry in systems))
         critics = {name: _described(name) for name in used}
         about = {"chunk": CHUNK, "colours": COLOURS, "critics": critics, "systems": systems}
@@ -79,13 +77,13 @@ def _samples(results: Results, corpus: str, system: str) -> Path:
     return Path(results.plan.systems.samples(corpus, system))
 
 
-def _write_system(results: Results, folder: Path, corpus: str, system: str, controls: Partners) -> dict[str, Any]:
+def _write_system(results: Results, folder: Path, corpus: str, system: str, real: Partners) -> dict[str, Any]:
     """Write the index and the texts of a system; returns its entry of data/run.js."""
     key, samples = f"{corpus}/{system}", _samples(results, corpus, system)
     found = results.plan.critics.blames()
     files = {critic: Path(file) for (critic, c, s), file in found.items() if (c, s) == (corpus, system)}
     scores = {critic: _scores(found, critic, corpus, system) for critic in files}
-    index = Index(scores, controls, is_control=system == CONTROL)
+    index = Index(scores, real, is_control=system == CONTROL)
     place = folder / "data" / corpus / system
     place.mkdir(parents=True)
     documents = progress(read_documents(samples), f"write {key}", unit="documents")
