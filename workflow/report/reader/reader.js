@@ -220,7 +220,8 @@
     const table = make("table", "scores");
     table.append(make("caption", "", "What the critics say: larger is less like real text"));
     const head = table.createTHead().insertRow();
-    for (const name of ["critic", "number", "larger than", "marks"]) {
+    const others = system.control ? "other real texts" : "real texts";
+    for (const name of ["critic", "number", `larger than, of ${others}`, "marks"]) {
       const cell = make("th", "", name);
       cell.scope = "col";
       head.append(cell);
@@ -239,16 +240,15 @@
         continue;
       }
       line.append(make("td", "", `${four(score)} ${unit}`));
-      line.append(make("td", "", largerThan(system, index, critic, row)));
-      line.append(make("td", "", state.run.critics[critic].marks ? String(index.marks[critic][row]) : "none made"));
+      line.append(make("td", "", largerThan(index, critic, row)));
+      line.append(make("td", "", state.run.critics[critic].marks ? String(index.marks[critic][row]) : "–"));
     }
     return table;
   }
 
-  function largerThan(system, index, critic, row) {
-    const [below, real] = [index.below[critic][row], index.real[critic]];
-    const texts = `${real.toLocaleString("en")} ${system.control ? "other " : ""}real texts`;
-    return below >= real ? `all ${texts}` : `${percent(index, critic, row)} of ${texts}`;
+  function largerThan(index, critic, row) {
+    const real = index.real[critic].toLocaleString("en");
+    return index.below[critic][row] >= index.real[critic] ? `all ${real}` : `${percent(index, critic, row)} of ${real}`;
   }
 
   function notesOf(text, marks) {
