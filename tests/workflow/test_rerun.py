@@ -12,7 +12,11 @@ READER = {"write_reader": 1}
 SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence", "blame_coherence"]
 JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies", "blame_tendencies"]
 """What happens to the texts of a system."""
+TOLD = {"tell_apart_coherence": 1, "tell_apart_tendencies": 1}
+"""What happens to all systems together when the texts of one change."""
 CLUSTERED = {
+    "tell_apart_clusters": 1,
+    "tell_apart_strings": 1,
     "project_clusters": 1,
     "learn_shared_clusters": 1,
     "compare_clusters": 3,
@@ -56,7 +60,9 @@ def test_second_run_does_nothing(run):
 
 def test_changed_candidate_runs_what_depends_on_it(run):
     with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
-        assert run.pending() == Counter({"draw_files": 1, **dict.fromkeys(JUDGED, 1), **CLUSTERED, **REPORT, **READER})
+        assert run.pending() == Counter(
+            {"draw_files": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CLUSTERED, **REPORT, **READER}
+        )
 
 
 def test_changed_human_judgements_run_the_report_alone(run):
@@ -76,7 +82,7 @@ def test_added_system_runs_for_that_system_alone(run):
     run.config["systems"]["another"] = run.config["systems"]["mine"]
     run.save()
     try:
-        assert run.pending() == Counter({"draw_files": 1, **dict.fromkeys(JUDGED, 1), **REPORT, **READER})
+        assert run.pending() == Counter({"draw_files": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **REPORT, **READER})
     finally:
         del run.config["systems"]["another"]
         run.save()
@@ -86,10 +92,20 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
     run.config["systems"]["cut"] = {"kind": "perturbation", "of": "mine", "perturb": ["truncate"]}
     run.save()
     try:
-        assert run.pending() == Counter({"draw_perturbation": 1, **dict.fromkeys(JUDGED, 1), **REPORT, **READER})
+        assert run.pending() == Counter(
+            {"draw_perturbation": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **REPORT, **READER}
+        )
         with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
             assert run.pending() == Counter(
-                {"draw_files": 1, "draw_perturbation": 1, **dict.fromkeys(JUDGED, 2), **CLUSTERED, **REPORT, **READER}
+                {
+                    "draw_files": 1,
+                    "draw_perturbation": 1,
+                    **dict.fromkeys(JUDGED, 2),
+                    **TOLD,
+                    **CLUSTERED,
+                    **REPORT,
+                    **READER,
+                }
             )
     finally:
         del run.config["systems"]["cut"]
@@ -103,11 +119,11 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         ("critics/coherence/transitions.py", {"explain_coherence": 4, **REPORT}),
         (
             "critics/coherence/projection.py",
-            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), **REPORT, **READER},
+            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "tell_apart_coherence": 1, **REPORT, **READER},
         ),
         (
             "critics/coherence/prior.py",
-            {"fit_prior_coherence": 1, **dict.fromkeys(SCORED, 4), **REPORT, **READER},
+            {"fit_prior_coherence": 1, **dict.fromkeys(SCORED, 4), "tell_apart_coherence": 1, **REPORT, **READER},
         ),
         (
             "systems/language_model/sampler.py",
@@ -116,6 +132,7 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
                 "gather_samples": 2,
                 "measure_log_probabilities": 1,
                 **dict.fromkeys(JUDGED, 2),
+                **TOLD,
                 **CLUSTERED,
                 **REPORT,
                 **READER,
@@ -130,6 +147,7 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
             "critics/tendencies/features.py",
             {
                 **dict.fromkeys(["project_tendencies", "compare_tendencies", "blame_tendencies"], 4),
+                "tell_apart_tendencies": 1,
                 **{"embed_corpus": 2, "probe_clusters": 1},
                 **REPORT,
                 **READER,
@@ -160,9 +178,10 @@ def test_edited_writing_of_statistics_compares_again(run):
     with edited(package(run) / "statistics" / "tidy.py", compute):
         jobs = run.pending()
     compared = {"compare_scores_coherence": 4, "compare_tendencies": 4, "compare_clusters": 3, "compare_strings": 3}
+    told = {f"tell_apart_{critic}": 1 for critic in ("coherence", "tendencies", "clusters", "strings")}
     # What is significant stands there as well, and a transition graph draws that.
     assert jobs == Counter(
-        {**compared, "summarise_perplexity": 1, "explain_coherence": 4, "blame_clusters": 3, **REPORT, **READER}
+        {**compared, **told, "summarise_perplexity": 1, "explain_coherence": 4, "blame_clusters": 3, **REPORT, **READER}
     )
 
 
@@ -209,7 +228,9 @@ def test_results_of_older_code_stay_where_they_are_accepted(run, tmp_path):
         assert copied.pending() == Counter()
         del copied.config["accept_older_code"]
         copied.save()
-        assert copied.pending() == Counter({"project_coherence": 4, **dict.fromkeys(SCORED, 4), **REPORT, **READER})
+        assert copied.pending() == Counter(
+            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "tell_apart_coherence": 1, **REPORT, **READER}
+        )
 
 
 def test_a_rule_that_is_not_there_cannot_be_accepted(run):

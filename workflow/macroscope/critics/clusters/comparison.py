@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from macroscope.critics.clusters.clustering import Clustering, Labels, fit, number_of_clusters, prepared
 from macroscope.critics.clusters.latents import Embeddings
@@ -62,7 +61,7 @@ class Comparison:
 
 def describe(texts: Embeddings, confidence: float) -> pd.DataFrame:
     """Shares of texts that were cut, that are empty, that equal an earlier one, and that have no finite embedding."""
-    known = finite(texts)
+    known = texts.known()
     different = len(np.unique(texts.vectors[known], axis=0)) if known.any() else 0
     counts = {
         "truncated_share": int(texts.truncated.sum()),
@@ -71,11 +70,6 @@ def describe(texts: Embeddings, confidence: float) -> pd.DataFrame:
         "not_embedded_share": int((~known).sum()),
     }
     return shares_table(counts, len(texts), confidence)
-
-
-def finite(texts: Embeddings) -> NDArray[np.bool_]:
-    """Texts that have an embedding: an encoder in low precision may give numbers that are none."""
-    return np.asarray(np.isfinite(texts.vectors).all(axis=1))
 
 
 def compare(
@@ -105,7 +99,7 @@ def compare(
     MacroscopeError
         Where a side has fewer than two texts that can be embedded.
     """
-    sides = [side.some(finite(side)) for side in (reference, candidate)]
+    sides = [side.some(side.known()) for side in (reference, candidate)]
     for name, side in zip(("the control", "the system"), sides, strict=True):
         if len(side) < 2:
             raise MacroscopeError(

@@ -62,6 +62,10 @@ class Embeddings:
     def __len__(self) -> int:
         return len(self.keys)
 
+    def known(self) -> NDArray[np.bool_]:
+        """Texts that have an embedding: an encoder in low precision may give numbers that are none."""
+        return np.asarray(np.isfinite(self.vectors).all(axis=1))
+
     def some(self, chosen: NDArray[Any]) -> "Embeddings":
         """Those of some texts, by number or flag."""
         numbers = np.arange(len(self))[chosen]

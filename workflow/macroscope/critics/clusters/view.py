@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from macroscope.critics.clusters.comparison import finite
 from macroscope.critics.clusters.latents import read_embeddings
 from macroscope.statistics.telling_apart import View
 
@@ -10,5 +9,5 @@ from macroscope.statistics.telling_apart import View
 def view(latents: Path, scores: Path | None) -> View:
     """The embedding of every document that has one."""
     texts = read_embeddings(latents)
-    texts = texts.some(finite(texts))
+    texts = texts.some(texts.known())
     return View(texts.keys.reset_index(drop=True), texts.vectors.astype(float))
