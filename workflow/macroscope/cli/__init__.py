@@ -15,6 +15,7 @@ import typer
 
 from macroscope.cli import config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
+from macroscope.cli.gate import GateCommand, WithoutVerdict, gate
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError
 from macroscope.files import write_text
 from macroscope.lifetime import end_with_snakemake
@@ -35,6 +36,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command()(criticize)
+app.command(cls=GateCommand)(gate)
 app.add_typer(config.app, name="config")
 app.add_typer(corpora.app, name="corpora")
 app.add_typer(systems.app, name="systems")
@@ -88,30 +90,31 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # whatever the terminal can show
     try:
         app()
-    except MacroscopeError as error:
-        _fail(str(error))
-    except OSError as error:
-        if error.errno in _ADVICE:
-            _fail(f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE[error.errno]}")
-        _fail_unexpectedly()
+    except WithoutVerdict as error:
+        _explain(error.__cause__ or error, error.status)
     except Exception as error:
-        # Libraries that write by themselves have errors of their own, with the system's words in them.
-        for number in _FULL:
-            if os.strerror(number) in str(error):
-                _fail(f"the disk: {os.strerror(number)}; {_ADVICE[number]}")
-        _fail_unexpectedly()
+        _explain(error, 1)
 
 
-def _fail(sentence: str) -> NoReturn:
+def _explain(error: BaseException, status: int) -> NoReturn:
+    """End with what a user can mend in one sentence, or with the traceback of a defect."""
+    if isinstance(error, MacroscopeError):
+        _fail(str(error), status)
+    if isinstance(error, OSError) and error.errno in _ADVICE:
+        _fail(f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE[error.errno]}", status)
+    # Libraries that write by themselves have errors of their own, with the system's words in them.
+    for number in _FULL:
+        if not isinstance(error, OSError) and os.strerror(number) in str(error):
+            _fail(f"the disk: {os.strerror(number)}; {_ADVICE[number]}", status)
+    # A defect of macroscope: the traceback goes to the log file, too.
+    if not log.handlers:
+        raise error
+    log.error(UNEXPECTED, exc_info=error)
+    sys.exit(status)
+
+
+def _fail(sentence: str, status: int) -> NoReturn:
     if not log.handlers:
         log.addHandler(logging.StreamHandler(sys.stderr))
     log.error("%s%s", FAILED, sentence)
-    sys.exit(1)
-
-
-def _fail_unexpectedly() -> NoReturn:
-    """A defect of macroscope: the traceback goes to the log file, too."""
-    if not log.handlers:
-        raise
-    log.exception(UNEXPECTED)
-    sys.exit(1)
+    sys.exit(status)

@@ -1,0 +1,188 @@
+"""The numbers of a finished run, as a gate reads them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from macroscope.errors import MacroscopeError, nearest
+from macroscope.files import read_json
+from macroscope.statistics.tidy import COLUMNS
+from macroscope.tables import read_csv
+
+CONFIG, STATISTICS, CORPORA, PAIRS = "config.json", "tables/statistics.csv", "tables/corpora.csv", "tables/pairs.csv"
+"""What is read of a run's folder; the last one may be absent. A build server need keep no more of it than this."""
+Key = tuple[str, str, str, str]
+"""(corpus, system, critic, statistic)"""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A value with its interval.
+
+    Attributes
+    ----------
+    interval
+        (value, low, high); NaN where there is none.
+    sizes
+        Numbers of documents in reference and candidate; 0: none takes part.
+    signature
+        Everything that changes it: key -> value; values of a key that stands several times are joined.
+    reason
+        Why the value is NaN.
+    """
+
+    interval: tuple[float, float, float]
+    sizes: tuple[int, int]
+    signature: Mapping[str, str]
+    reason: str = ""
+
+    @property
+    def confidence(self) -> float:
+        """Level of the interval; NaN where the signature does not say."""
+        try:
+            return float(self.signature.get("confidence", "nan"))
+        except ValueError:
+            return float("nan")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes
+    ----------
+    folder
+        `results/<run>`.
+    config
+        Effective config.
+    numbers
+        All of `tables/statistics.csv`.
+    corpora
+        Corpus -> its rows of `tables/corpora.csv`: (split, column) -> value.
+    """
+
+    folder: Path
+    config: Mapping[str, Any]
+    numbers: Mapping[Key, Number]
+    corpora: Mapping[str, Mapping[str, str]]
+
+    @cached_property
+    def systems(self) -> set[str]:
+        """Names of all systems that have numbers."""
+        return {system for _, system, _, _ in self.numbers}
+
+    @cached_property
+    def pairs(self) -> dict[tuple[str, str, str, str, str], dict[str, Any]]:
+        """(corpus, critic, statistic, system, other) -> row of `tables/pairs.csv`; empty where the run has none."""
+        path = self.folder / PAIRS
+        if not path.exists():
+            return {}
+        rows = _table(path, ("corpus", "critic", "statistic", "system", "other", "measure", "value"))
+        keys = ("corpus", "critic", "statistic", "system", "other")
+        return {tuple(str(row[key]) for key in keys): row for row in rows.to_dict("records")}  # type: ignore[misc]
+
+
+def find_side(given: str) -> tuple[Run, str | None]:
+    """Read a side of a gate: FOLDER or FOLDER:SYSTEM.
+
+    FOLDER is `results/<run>`, the config.json in it, or a folder above that has one run.
+
+    Raises
+    ------
+    MacroscopeError
+        Where there is no finished run, or the run has no such system.
+    """
+    if Path(given).exists():
+        return read_run(_folder_of(Path(given))), None
+    path, colon, system = given.rpartition(":")
+    if not colon or not Path(path).exists():
+        raise MacroscopeError(
+            f"{given}: no such folder; give that of a finished run, results/RUN or results/RUN:SYSTEM"
+        )
+    run = read_run(_folder_of(Path(path)))
+    if system not in run.systems:
+        raise MacroscopeError(f"{path}: the run has no numbers of a system '{system}'{nearest(system, run.systems)}")
+    return run, system
+
+
+def read_run(folder: Path) -> Run:
+    """Read what a gate needs of a finished run.
+
+    Raises
+    ------
+    MacroscopeError
+        Where it is not finished or not readable.
+    """
+    config = read_json(folder / CONFIG)
+    if not isinstance(config, dict) or not {"corpora", "systems", "statistics"} <= set(config):
+        raise MacroscopeError(
+            f"{folder / CONFIG}: not the effective config of a run; give a folder that a run has made"
+        )
+    table = _table(folder / STATISTICS, COLUMNS)
+    numbers: dict[Key, Number] = {}
+    for row in table.to_dict("records"):
+        key = (str(row["corpus"]), str(row["system"]), str(row["critic"]), str(row["statistic"]))
+        if key in numbers:
+            raise MacroscopeError(f"{folder / STATISTICS}: {' '.join(key)} stands twice; make the tables again")
+        numbers[key] = _number(row, folder / STATISTICS)
+    return Run(folder, config, numbers, _corpora(_table(folder / CORPORA, ("corpus", "split"))))
+
+
+def parse_signature(signature: str) -> dict[str, str]:
+    """Parts of a signature by their keys; values of a key that stands several times are joined by ' and '."""
+    found: dict[str, str] = {}
+    for part in signature.split("|"):
+        key, _, value = part.partition(":")
+        found[key] = f"{found[key]} and {value}" if key in found else value
+    return found
+
+
+def _folder_of(path: Path) -> Path:
+    if path.is_file():
+        path = path.parent
+    if (path / STATISTICS).exists():
+        return path
+    inside = sorted(some.parent.parent for some in path.glob(f"results/*/{STATISTICS}"))
+    if len(inside) > 1:
+        names = ", ".join(map(str, inside))
+        raise MacroscopeError(f"{path}: several runs ({names}); give one of them")
+    if not inside:
+        raise MacroscopeError(f"{path}: no finished run (there is no {STATISTICS}); give the folder results/RUN of one")
+    return inside[0]
+
+
+def _table(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
+    try:
+        table = read_csv(path, keep_default_na=False, dtype=str)
+    except FileNotFoundError:
+        raise MacroscopeError(f"{path}: no such file; the run has not finished, or not all of it was kept") from None
+    except (ValueError, UnicodeDecodeError) as error:
+        raise MacroscopeError(f"{path}: not a table ({error}); make the tables again") from None
+    if missing := [name for name in needed if name not in table.columns]:
+        raise MacroscopeError(f"{path}: there is no column {missing[0]!r}; make the tables again with this version")
+    return table
+
+
+def _number(row: dict[Any, Any], path: Path) -> Number:
+    try:
+        value, low, high = (float(row[name] or "nan") for name in ("value", "ci_low", "ci_high"))
+        sizes = tuple(int(float(row[name] or 0)) for name in ("n_reference", "n_candidate"))
+    except ValueError as error:
+        raise MacroscopeError(f"{path}: {row['critic']} {row['statistic']} of {row['system']}: {error}") from None
+    if np.isfinite([value, low, high]).all() and not low <= high:
+        raise MacroscopeError(f"{path}: {row['critic']} {row['statistic']} of {row['system']}: ci_low is above ci_high")
+    return Number((value, low, high), (sizes[0], sizes[1]), parse_signature(row["signature"]), row["reason"])
+
+
+def _corpora(table: pd.DataFrame) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for row in table.to_dict("records"):
+        about = found.setdefault(str(row["corpus"]), {})
+        for name in table.columns.drop(["corpus", "split"]):
+            about[f"{name} of {row['split']}"] = str(row[name])
+    return found
