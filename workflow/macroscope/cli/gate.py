@@ -70,7 +70,7 @@ def _gate(candidate: str, policy: Path, baseline: str | None, json: Path | None,
         typer.echo(
             f"Wrote {policy}; look at it, then: macroscope gate --baseline OLD --candidate NEW --policy {policy}"
         )
-        return
+        return 0
     if baseline is None:
         raise MacroscopeError("--baseline is required: the run that the candidate is held against (or --init)")
     asked = read_policy(policy)

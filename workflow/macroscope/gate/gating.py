@@ -153,12 +153,8 @@ def judge(sides: Sides, policy: Policy) -> Answer:
     planned = [test for number, rule in enumerate(policy.statistics) for test in _planned(number, rule, sides)]
     if not planned:
         raise MacroscopeError("the policy is about no system that was chosen; mend its patterns of 'system'")
-    common = [
-        test
-        for test in planned
-        if _keys(test)[0] in sides.baseline.numbers and _keys(test)[1] in sides.candidate.numbers
-    ]
-    if not common:
+    runs = sides.baseline, sides.candidate
+    if not any(all(key in run.numbers for key, run in zip(_keys(test), runs, strict=True)) for test in planned):
         raise MacroscopeError("the two sides have no statistic in common of those that the policy names")
     each = 1 - (1 - policy.confidence) / len(planned)
     answered = tuple(_answer(test, sides, each) for test in planned)

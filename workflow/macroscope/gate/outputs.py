@@ -114,7 +114,7 @@ def as_junit(answer: Answer) -> "ElementTree.ElementTree[ElementTree.Element]":
 
 
 def shown(text: str) -> str:
-    """Text whose control characters are written as \\u...."""
+    """Text whose control characters are written as escapes."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
