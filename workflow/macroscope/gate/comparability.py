@@ -56,7 +56,7 @@ def require_comparable(baseline: Run, candidate: Run, first: Key, second: Key) -
     before, after = baseline.corpora.get(corpus, {}), candidate.corpora.get(corpus, {})
     for key, here, there in _differences(before, after):
         raise MacroscopeError(
-            f"{about}, since the corpus '{corpus}' has changed; {key} is {here} in the baseline, {there} in the candidate"
+            f"{about}, since the corpus has changed; {key} is {here} in the baseline, {there} in the candidate"
         )
 
 

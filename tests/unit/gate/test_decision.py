@@ -1,0 +1,78 @@
+"""Where an interval lies, and the n that would decide: closed forms."""
+
+import math
+
+import pytest
+
+from macroscope.gate.change import at_confidence, distance
+from macroscope.gate.decision import (
+    FAIL,
+    INCONCLUSIVE,
+    PASS,
+    Tolerated,
+    decide,
+    factor_that_decides,
+    whole_verdict,
+)
+
+
+@pytest.mark.parametrize(
+    ("interval", "tolerated", "verdict"),
+    [
+        ((0, -1, 1), Tolerated(high=1), PASS),
+        ((0, -1, 1.1), Tolerated(high=1), INCONCLUSIVE),
+        ((2, 0.9, 3), Tolerated(high=1), INCONCLUSIVE),
+        ((2, 1.1, 3), Tolerated(high=1), FAIL),
+        ((-2, -3, -1.1), Tolerated(low=-1), FAIL),
+        ((-2, -3, -1.1), Tolerated(high=1), PASS),
+        ((0, -2, 2), Tolerated(-1, 1), INCONCLUSIVE),
+        ((-3, -4, -2), Tolerated(-1, 1), FAIL),
+    ],
+)
+def test_an_interval_is_within_outside_or_neither(interval, tolerated, verdict):
+    assert decide(interval, tolerated) == verdict
+
+
+@pytest.mark.parametrize(
+    ("interval", "tolerated", "times"),
+    [
+        ((0, -2, 2), Tolerated(high=1), 4),  # half as wide: four times as many
+        ((0, -2, 2), Tolerated(-1, 0.5), 16),  # both ends have to come in
+        ((2, 0, 4), Tolerated(high=1), 4),  # outside: the lower end has to rise above 1
+        ((-2, -4, 0), Tolerated(-1, 1), 4),
+        ((1, 0, 2), Tolerated(high=1), None),
+        ((1, 0, 2), Tolerated(1, 5), None),
+    ],
+)
+def test_the_width_goes_with_one_over_the_root_of_n(interval, tolerated, times):
+    assert factor_that_decides(interval, tolerated) == times
+    if times is not None:
+        value, low, high = interval
+        shrunk = [
+            (value, value - (value - low) * s, value + (high - value) * s)
+            for s in (0.999 / times**0.5, 1.001 / times**0.5)
+        ]
+        assert decide(shrunk[0], tolerated) != INCONCLUSIVE
+        assert decide(shrunk[1], tolerated) == INCONCLUSIVE
+
+
+def test_the_worst_answer_is_the_whole():
+    assert whole_verdict([PASS, INCONCLUSIVE, FAIL]) == FAIL
+    assert whole_verdict([PASS, INCONCLUSIVE]) == INCONCLUSIVE
+    assert whole_verdict([PASS, PASS]) == PASS
+    assert whole_verdict([]) == INCONCLUSIVE
+
+
+def test_an_interval_at_another_level():
+    value, low, high = at_confidence((1.0, 0.0, 3.0), 0.95, 0.99, 10**9)
+    stretch = 2.5758293 / 1.9599640  # of a normal distribution
+    assert (value, low, high) == pytest.approx((1, 1 - stretch, 1 + 2 * stretch), abs=1e-5)
+    assert at_confidence((1.0, 0.0, 3.0), 0.95, 0.99, 5)[2] == pytest.approx(1 + 2 * 4.6041 / 2.7764, abs=1e-3)
+    assert at_confidence((1.0, 0.0, 3.0), 0.95, 0.95, 2) == (1.0, 0.0, 3.0)
+
+
+def test_distance_from_the_control():
+    assert distance((3.0, 0.0, 6.0), (-1.0, -5.0, 3.0), 0.95) == pytest.approx((4, 0, 9))
+    far = distance((-10.0, -13.0, -7.0), (0.0, -4.0, 4.0), 0.95)
+    assert far == pytest.approx((10, 5, 15))
+    assert math.isclose(distance((0.0, -3.0, 3.0), (1.0, -3.0, 5.0), 0.95)[2], 6.0)

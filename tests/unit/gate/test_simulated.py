@@ -1,0 +1,114 @@
+"""Whether a gate keeps its promises, with the house's own intervals on simulated texts (known truth)."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from macroscope.gate.change import at_confidence, difference
+from macroscope.gate.decision import FAIL, PASS
+from macroscope.gate.gating import judge, sides_of
+from macroscope.gate.policy import Policy, Rule
+from macroscope.gate.runs import Number, Run, parse_signature
+from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.proportions import share_interval
+from macroscope.statistics.ratio import difference_interval, ratio_interval
+
+from .conftest import CONFIG, SIGNATURE
+
+RUNS = 1000
+LEVEL = 0.95
+SLACK = 3 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)
+"""Three standard errors of a share of `RUNS`."""
+
+
+def texts(rng, n, mean=1.0):
+    """Skewed values of n texts."""
+    return rng.gamma(2.0, mean / 2.0, n)
+
+
+def interval_of(values, rng):
+    """Interval of a mean, as the comparison of scores makes it."""
+    return ratio_interval((values, np.ones(len(values))), LEVEL, 200, rng)
+
+
+@pytest.mark.parametrize("wanted", [LEVEL, 0.99])
+def test_the_interval_of_a_change_covers(wanted):
+    """Two independent collections of unlike sizes, at the run's level and at the one that three tests ask for."""
+    rng = np.random.default_rng(1)
+    covered = 0
+    for _ in range(RUNS):
+        sides = [at_confidence(interval_of(texts(rng, n), rng), LEVEL, wanted, n) for n in (80, 40)]
+        _, low, high = difference(sides[1], sides[0], wanted)
+        covered += low <= 0 <= high
+    slack = 3 * math.sqrt(wanted * (1 - wanted) / RUNS)
+    assert wanted - slack <= covered / RUNS <= wanted + slack + 0.015  # what few texts' intervals are wider by
+
+
+def test_a_shared_control_makes_it_wider_and_never_wrong():
+    """Differences of two systems from the same real texts: the interval of their change is conservative."""
+    rng = np.random.default_rng(2)
+    covered = 0
+    for _ in range(RUNS):
+        real = texts(rng, 60)
+        ones = np.ones(60)
+        sides = [
+            difference_interval((real, ones), (texts(rng, 60), ones), Exchange((60, 60)), LEVEL, 200, rng)
+            for _ in range(2)
+        ]
+        _, low, high = difference(sides[1], sides[0], LEVEL)
+        covered += low <= 0 <= high
+    assert covered / RUNS >= 0.97  # its variance holds the control's twice, though it cancels: 1.96 * sqrt(2) is 0.994
+
+
+def run_of(name, intervals, n):
+    """A finished run of a system whose statistics have these intervals."""
+    numbers = {
+        ("wiki", "lm", "coherence", statistic): Number(interval, (n, n), parse_signature(SIGNATURE))
+        for statistic, interval in intervals.items()
+    }
+    return Run(Path(name), CONFIG, numbers, {}), None
+
+
+def gate(rng, changes, tolerated, n=150):
+    """The answer about shares and means, of which some have changed for the worse."""
+    runs = []
+    for name, shift in (("before", dict.fromkeys(changes, 0.0)), ("after", changes)):
+        found = {}
+        for statistic, by in shift.items():
+            if statistic.endswith("share"):
+                found[statistic] = share_interval(rng.random(n) < 0.2 + by, np.ones(n), LEVEL)
+            else:
+                found[statistic] = interval_of(texts(rng, n) + by, rng)
+        runs.append(run_of(name, found, n))
+    asked = Rule(critic="coherence", statistic="*", worse="higher", difference=tolerated)
+    return judge(sides_of(*runs), Policy(statistics=[asked]))
+
+
+SAME = {"latent_nll": 0.0, "posterior_kl": 0.0, "title_agreement_share": 0.0, "transition_error_share": 0.0}
+
+
+def test_a_gate_of_equals_passes_and_of_a_regression_fails():
+    rng = np.random.default_rng(3)
+    same = [gate(rng, SAME, 0.5).verdict for _ in range(100)]
+    assert same.count(PASS) >= 95
+    worse = [gate(rng, SAME | {"title_agreement_share": 0.6}, 0.2).verdict for _ in range(100)]
+    assert worse.count(FAIL) >= 95
+
+
+def test_all_intervals_of_a_gate_hold_together():
+    """Four tests at once: one of them misses in at most 5 % of gates, though each alone would in 5 %, all in 18 %."""
+    rng = np.random.default_rng(4)
+    missed = 0
+    for _ in range(RUNS):
+        answer = gate(rng, SAME, 0.5, 60)
+        missed += any(not test.interval[1] <= 0 <= test.interval[2] for test in answer.tests)
+    assert missed / RUNS <= 1 - LEVEL + SLACK
+
+
+def test_a_change_on_the_limit_seldom_passes():
+    """What has become worse by just as much as is tolerated passes in no more gates than the level allows."""
+    rng = np.random.default_rng(5)
+    passed = sum(gate(rng, {"latent_nll": 0.3}, 0.3).verdict == PASS for _ in range(RUNS))
+    assert passed / RUNS <= (1 - LEVEL) / 2 + SLACK
