@@ -71,6 +71,16 @@ def test_people_stand_beside_the_rooms():
             assert "human" not in imports(path), path
 
 
+def test_a_gate_stands_beside_the_rooms():
+    """It reads what a run leaves; only the command line needs it."""
+    for path in (PACKAGE / "gate").rglob("*.py"):
+        wrong = imports(path) - {"gate", "critics", "statistics", "config", *SHARED, "__version__"}
+        assert not wrong, f"{path.relative_to(REPOSITORY)} imports from {sorted(wrong)}"
+    for path in PACKAGE.rglob("*.py"):
+        if not {"gate", "cli"} & set(path.relative_to(PACKAGE).parts):
+            assert "gate" not in imports(path), path
+
+
 def test_shared_modules_import_from_no_room():
     for name in SHARED:
         path = PACKAGE / f"{name.replace('.', '/')}.py"
@@ -104,7 +114,7 @@ def test_every_rule_file_and_package_folder_carry_the_same_name():
 
 
 GENERAL = [
-    *(PACKAGE / name for name in ("cli", "config", "plan", "reporting", "registry.py", "stages.py")),
+    *(PACKAGE / name for name in ("cli", "config", "gate", "plan", "reporting", "registry.py", "stages.py")),
     *(PACKAGE / room / "plan.py" for room in ("corpora", "systems", "critics")),
     *(REPOSITORY / "workflow" / "rules").glob("*.smk"),
     REPOSITORY / "workflow" / "report",

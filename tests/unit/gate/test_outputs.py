@@ -1,13 +1,15 @@
 """What a gate says: to people, as JSON, to build servers, and by its exit status."""
 
 import json
-import subprocess
+import logging
 import sys
+from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import pytest
 import yaml
 
+from macroscope import cli
 from macroscope.gate.gating import judge, sides_of
 from macroscope.gate.outputs import as_json, as_junit, text_of
 from macroscope.gate.policy import read_policy
@@ -18,14 +20,27 @@ from .conftest import row, rule, write_run
 HOSTILE = '<img src=x onerror="x">&\x00\x1b[31m\u202e\ud800]]>\n'
 
 
-@pytest.fixture
-def command(tmp_path):
-    def call(*arguments):
-        code = "from macroscope.cli import main; main()"
-        given = [sys.executable, "-c", code, "gate", *map(str, arguments)]
-        return subprocess.run(given, capture_output=True, text=True, check=False, cwd=tmp_path)
+@dataclass
+class Done:
+    """What a command left."""
 
-    return call
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    def call(*arguments):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["macroscope", "gate", *map(str, arguments)])
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        said = capsys.readouterr()
+        return Done(done.value.code, said.out, said.err)
+
+    yield call
+    logging.getLogger("macroscope").handlers = []
 
 
 @pytest.fixture
@@ -66,6 +81,17 @@ def test_errors_are_no_verdict(command, runs):
         assert done.returncode == 3, arguments
         assert "Traceback" not in done.stderr
     assert command("--help").returncode == 0
+
+
+def test_a_defect_is_no_verdict(command, runs, monkeypatch):
+    def broken(*arguments):
+        raise KeyError("defect")
+
+    monkeypatch.setattr("macroscope.gate.gating.judge", broken)
+    before, after, policy = runs
+    done = command("--baseline", before, "--candidate", after, "--policy", policy)
+    assert done.returncode == 3
+    assert "KeyError: 'defect'" in done.stderr
 
 
 def test_a_starting_policy_passes_the_run_that_it_was_made_from(command, runs, tmp_path):

@@ -30,7 +30,7 @@ def texts(rng, n, mean=1.0):
 
 def interval_of(values, rng):
     """Interval of a mean, as the comparison of scores makes it."""
-    return ratio_interval((values, np.ones(len(values))), LEVEL, 200, rng)
+    return ratio_interval((values, np.ones(len(values))), LEVEL, 100, rng)
 
 
 @pytest.mark.parametrize("wanted", [LEVEL, 0.99])
@@ -54,7 +54,7 @@ def test_a_shared_control_makes_it_wider_and_never_wrong():
         real = texts(rng, 60)
         ones = np.ones(60)
         sides = [
-            difference_interval((real, ones), (texts(rng, 60), ones), Exchange((60, 60)), LEVEL, 200, rng)
+            difference_interval((real, ones), (texts(rng, 60), ones), Exchange((60, 60)), LEVEL, 100, rng)
             for _ in range(2)
         ]
         _, low, high = difference(sides[1], sides[0], LEVEL)

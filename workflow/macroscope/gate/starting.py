@@ -54,7 +54,10 @@ def _entries(run: Run, system: str | None) -> Iterator[str]:
     for (corpus, name, critic, statistic), number in run.numbers.items():
         about = declaration_of(critic, statistic)
         judged = name == system if system else name not in KEPT_NAMES
-        if not judged or about is None or about.sized or about.spans or not np.isfinite(number.interval).all():
+        # What is tested against real text says something of the system; other numbers describe its texts.
+        if not judged or about is None or not about.null or about.sized or about.spans:
+            continue
+        if not np.isfinite(number.interval).all():
             continue
         half = (number.interval[2] - number.interval[1]) / 2
         found = usable.setdefault((corpus, critic), {})
