@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from macroscope.corpora import retrieval, sources
+from macroscope.corpora import retrieval, sources, transfer
 from macroscope.corpora.integrity import fault_of, published_checksum
 from macroscope.corpora.retrieval import RemoteFile, RemoteSource, retrieve
 from macroscope.errors import MacroscopeError
@@ -24,12 +24,21 @@ class Server:
 
     def __init__(self, script):
         self.script, self.requests, self.etag, self.sums = list(script), [], '"one"', ""
+        self.over = threading.Event()
 
     def answer(self, request):
         self.requests.append(dict(request.headers))
         action = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if action == "busy":
             request.send_error(503)
+            return
+        if action in ("silent", "silent later"):
+            if action == "silent later":
+                request.send_response(200)
+                request.send_header("Content-Length", str(len(CONTENT)))
+                request.end_headers()
+                request.wfile.write(CONTENT[:1000])
+            self.over.wait(20)
             return
         if action in ("circle", "file:///etc/passwd"):
             request.send_response(302)
@@ -83,6 +92,7 @@ def serving(*script):
     try:
         yield server
     finally:
+        server.over.set()
         httpd.shutdown()
         httpd.server_close()
         thread.join()
@@ -109,6 +119,30 @@ def test_downloads_and_notes_where_from(tmp_path):
     note = json.loads((tmp_path / "file.bin.json").read_text())
     assert (note["sha256"], note["size"]) == (SHA256, len(CONTENT))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file.bin", "file.bin.json"]
+
+
+@pytest.mark.parametrize("kind", ["silent", "silent later"])
+def test_a_silent_server_is_left_soon(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(transfer, "SILENCE_SECONDS", 0.2)
+    with serving(kind) as server, pytest.raises(MacroscopeError) as error:
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+    # Three tries, and none for the second place on the same host.
+    assert len(server.requests) == 3
+    assert "127.0.0.1 was silent, 3 times (nothing arrived for 0.2 s); check the mirror" in str(error.value)
+
+
+def test_a_server_that_wakes_up_is_no_fault(tmp_path, monkeypatch):
+    monkeypatch.setattr(transfer, "SILENCE_SECONDS", 0.2)
+    with serving("silent", "busy", "silent later", "serve") as server:
+        monkeypatch.setattr(retrieval, "_ATTEMPTS", 6)
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_no_more_than_two_minutes_of_silence():
+    waits = sum(2.0**k for k in range(retrieval._SILENT_ATTEMPTS - 1))
+    longest = max(transfer.CONNECT_SECONDS, transfer.SILENCE_SECONDS)
+    assert retrieval._SILENT_ATTEMPTS * longest + waits <= 120
 
 
 def test_resumes_where_the_connection_broke(tmp_path):

@@ -1,8 +1,7 @@
-"""Retrieval of raw files: registry, mirrors, resumed downloads, retries, checksums (design, section 9).
+"""Retrieval of raw files: registry, mirrors, retries, checksums (design, section 9).
 
-The registry is resources/sources.yaml. A download grows in "<destination>.part", which a broken run leaves to the
-next; what it is part of is noted in "<destination>.part.json", so that a file which changed upstream starts anew. What
-is known about a finished file stands in "<destination>.json".
+The registry is resources/sources.yaml. A broken run leaves its part of a file to the next (`corpora/transfer.py`).
+What is known about a finished file stands in "<destination>.json".
 """
 
 import hashlib
@@ -17,24 +16,41 @@ from urllib.request import url2pathname
 
 import requests
 import yaml
-from tenacity import Retrying, before_sleep_log, retry_if_exception_type, stop_after_attempt, wait_exponential
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    before_sleep_log,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_exponential,
+)
+from tenacity.stop import stop_base
 
 from macroscope.corpora.integrity import fault_of, has_checksum, published_checksum
 from macroscope.corpora.origin import note_of
+from macroscope.corpora.transfer import (
+    HEADERS,
+    PIECE_BYTES,
+    Broken,
+    Download,
+    Missing,
+    Silent,
+    Transfer,
+    note_of_part,
+    part_of,
+    reason_of,
+    timeout,
+)
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import read_json, write_json
+from macroscope.files import write_json
 from macroscope.paths import RESOURCES
-from macroscope.progress import Progress
 
 log = logging.getLogger("macroscope")
 
-_PIECE_BYTES = 1 << 18
-_TIMEOUT_SECONDS = (20.0, 60.0)  # to connect, between two pieces
 _ATTEMPTS = 6
+# A host that says that it is busy will mostly have the file later; one that says nothing will mostly go on so.
+_SILENT_ATTEMPTS = 3
 _FIRST_WAIT_SECONDS = 1.0
-_PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
-# "identity": lengths and ranges are those of the file itself. Wikimedia turns away clients without a name.
-_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "macroscope/0.1 (research on language models)"}
 
 
 @dataclass(frozen=True)
@@ -151,15 +167,20 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
     destination.parent.mkdir(parents=True, exist_ok=True)
     origin = {"retrieved_as": name, "version": source.version, "licence": source.licence, "citation": source.citation}
     failures: list[str] = []
+    unreachable: set[str | None] = set()
     for place in places:
+        if urlsplit(place).netloc in unreachable:
+            continue
         try:
             download = _download(place, destination, remote)
-        except _Missing as error:
+        except Missing as error:
+            if isinstance(error, _Unreachable):
+                unreachable.add(urlsplit(place).netloc)
             failures.append(str(error))
             continue
         _verify(remote, download, destination, mirror)
-        os.replace(_part(destination), destination)
-        _note(destination).unlink(missing_ok=True)
+        os.replace(part_of(destination), destination)
+        note_of_part(destination).unlink(missing_ok=True)
         known = {"url": place, "size": download.size, "sha256": download.sha256, "changed": download.changed}
         write_json(note_of(destination), origin | known)
         return
@@ -167,21 +188,8 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
     raise MacroscopeError(f"{file} cannot be retrieved: {'; '.join(failures)}; {advice}")
 
 
-@dataclass(frozen=True)
-class _Download:
-    """A finished download: its size in bytes, its checksum, when it changed upstream."""
-
-    size: int
-    sha256: str
-    changed: str | None
-
-
-class _Missing(Exception):
-    """A place does not have the file, or cannot be reached."""
-
-
-class _Broken(Exception):
-    """The transfer broke off, or the host asks to come back later."""
+class _Unreachable(Missing):
+    """No place of this host can be reached."""
 
 
 def _mirrored(url: str, mirror: str) -> list[str]:
@@ -197,126 +205,52 @@ def _mirrored(url: str, mirror: str) -> list[str]:
     return list(dict.fromkeys([base + path, f"{base}/{path.rpartition('/')[2]}"]))
 
 
-def _download(place: str, destination: Path, remote: RemoteFile) -> _Download:
+def _download(place: str, destination: Path, remote: RemoteFile) -> Download:
     if urlsplit(place).scheme == "file":
         return _copy(Path(url2pathname(unquote(urlsplit(place).path))), destination)
-    host = urlsplit(place).hostname
+    host, silences = urlsplit(place).hostname, _StopAtSilence()
     try:
         for attempt in Retrying(
-            retry=retry_if_exception_type(_Broken),
-            stop=stop_after_attempt(_ATTEMPTS),
+            retry=retry_if_exception_type(Broken),
+            stop=silences | stop_after_attempt(_ATTEMPTS),
             wait=wait_exponential(multiplier=_FIRST_WAIT_SECONDS, max=60),
             before_sleep=before_sleep_log(log, logging.INFO),
             reraise=True,
         ):
             with attempt:
-                return _Transfer(place, destination, remote).run()
-    except _Broken as error:
-        raise _Missing(f"{host} could not be reached, or broke off, {_ATTEMPTS} times ({error})") from None
+                return Transfer(place, destination, remote.name).run()
+    except Silent as error:
+        raise _Unreachable(f"{host} was silent, {silences.found} times ({error})") from None
+    except Broken as error:
+        raise _Unreachable(f"{host} could not be reached, or broke off, {_ATTEMPTS} times ({error})") from None
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _copy(path: Path, destination: Path) -> _Download:
+class _StopAtSilence(stop_base):
+    """Stop where a host was silent too often; what it does otherwise counts as another try alone."""
+
+    def __init__(self) -> None:
+        self.found = 0
+
+    def __call__(self, state: RetryCallState) -> bool:
+        self.found += state.outcome is not None and isinstance(state.outcome.exception(), Silent)
+        return self.found >= _SILENT_ATTEMPTS
+
+
+def _copy(path: Path, destination: Path) -> Download:
     if not path.is_file():
-        raise _Missing(f"no file {path}")
+        raise Missing(f"no file {path}")
     digest, size = hashlib.sha256(), 0
-    with path.open("rb") as source, _part(destination).open("wb") as target:
-        while piece := source.read(_PIECE_BYTES):
+    with path.open("rb") as source, part_of(destination).open("wb") as target:
+        while piece := source.read(PIECE_BYTES):
             digest.update(piece)
             size += target.write(piece)
-    return _Download(size, digest.hexdigest(), None)
+    return Download(size, digest.hexdigest(), None)
 
 
-class _Transfer:
-    """One attempt at a file over HTTP, from where the last one ended."""
-
-    def __init__(self, url: str, destination: Path, remote: RemoteFile) -> None:
-        self.url, self.remote = url, remote
-        self.part, self.note = _part(destination), _note(destination)
-
-    def run(self) -> _Download:
-        start, validator = self._resumable()
-        headers = _HEADERS | ({"Range": f"bytes={start}-", "If-Range": validator} if start and validator else {})
-        try:
-            with requests.get(self.url, headers=headers, stream=True, timeout=_TIMEOUT_SECONDS) as response:
-                return self._receive(response, start)
-        except (
-            requests.exceptions.ConnectionError,
-            requests.exceptions.ChunkedEncodingError,
-            requests.exceptions.ContentDecodingError,
-            requests.exceptions.Timeout,
-        ) as error:
-            raise _Broken(_reason(error)) from None
-        except (requests.exceptions.RequestException, ValueError) as error:
-            # Redirects in a circle or to what is no web address, an address that cannot be parsed: no retry helps.
-            raise _Missing(f"{self.url}: {_reason(error)}") from None
-
-    def _resumable(self) -> tuple[int, str | None]:
-        """How much is here, and the validator of the version that it is part of."""
-        if not self.part.exists() or not self.note.exists():
-            return 0, None
-        note = read_json(self.note)
-        known = note if isinstance(note, dict) else {}
-        if known.get("url") != self.url or not known.get("validator"):
-            return 0, None
-        return self.part.stat().st_size, known["validator"]
-
-    def _receive(self, response: requests.Response, start: int) -> _Download:
-        if response.status_code == requests.codes.requested_range_not_satisfiable:
-            return self._nothing_left(response, start)
-        if response.status_code in _PASSING_STATUS:
-            raise _Broken(f"HTTP status {response.status_code}")
-        if not response.ok:
-            raise _Missing(f"{self.url}: HTTP status {response.status_code}")
-        resumed = response.status_code == requests.codes.partial_content
-        if resumed and not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
-            self.part.unlink(missing_ok=True)
-            raise _Broken("it sent another range than it was asked for")
-        start = start if resumed else 0
-        length = response.headers.get("Content-Length")
-        total = start + int(length) if length is not None else None
-        write_json(self.note, {"url": self.url, "validator": _validator(response)})
-        digest = _digest_of(self.part) if resumed else hashlib.sha256()
-        size = self._write(response, digest, start, total)
-        if total is not None and size < total:
-            raise _Broken(f"{size:,} of {total:,} bytes arrived")
-        return _Download(size, digest.hexdigest(), response.headers.get("Last-Modified"))
-
-    def _nothing_left(self, response: requests.Response, start: int) -> _Download:
-        """The part is all of the file, or does not fit it and goes."""
-        if response.headers.get("Content-Range", "").endswith(f"*/{start}"):
-            return _Download(start, _digest_of(self.part).hexdigest(), response.headers.get("Last-Modified"))
-        self.part.unlink()
-        raise _Broken("the part that was here does not fit the file")
-
-    def _write(self, response: requests.Response, digest: "hashlib._Hash", start: int, total: int | None) -> int:
-        size = start
-        with (
-            self.part.open("ab" if start else "wb") as target,
-            Progress(f"retrieve {self.remote.name}", total, "B") as progress,
-        ):
-            progress.advance(start)
-            for piece in response.iter_content(_PIECE_BYTES):
-                digest.update(piece)
-                size += target.write(piece)
-                progress.advance(len(piece))
-        return size
-
-
-def _validator(response: requests.Response) -> str | None:
-    """Strong ETag, or date of the last change: what If-Range may hold."""
-    etag = response.headers.get("ETag")
-    return etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified")
-
-
-def _digest_of(path: Path) -> "hashlib._Hash":
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256")
-
-
-def _verify(remote: RemoteFile, download: _Download, destination: Path, mirror: str | None) -> None:
+def _verify(remote: RemoteFile, download: Download, destination: Path, mirror: str | None) -> None:
     """Check what is known of a file: size, checksum, what upstream publishes, what its name says."""
-    part, wrong = _part(destination), None
+    part, wrong = part_of(destination), None
     if remote.size is not None and download.size != remote.size:
         wrong = f"its size is {download.size:,} bytes, not {remote.size:,}"
     elif remote.sha256 is not None and download.sha256 != remote.sha256:
@@ -331,7 +265,7 @@ def _verify(remote: RemoteFile, download: _Download, destination: Path, mirror: 
             wrong = f"its checksum is not the published one, {published}"
     if wrong:
         part.unlink()
-        _note(destination).unlink(missing_ok=True)
+        note_of_part(destination).unlink(missing_ok=True)
         raise MacroscopeError(f"{remote.name}: {wrong}; the download was deleted: retrieve it again, or from a mirror")
 
 
@@ -352,27 +286,8 @@ def _text_at(place: str) -> str:
         path = Path(url2pathname(unquote(urlsplit(place).path)))
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     try:
-        response = requests.get(place, headers=_HEADERS, timeout=_TIMEOUT_SECONDS)
+        response = requests.get(place, headers=HEADERS, timeout=timeout())
     except requests.exceptions.RequestException as error:
-        log.info("%s: %s", place, _reason(error))
+        log.info("%s: %s", place, reason_of(error))
         return ""
     return response.text if response.ok else ""
-
-
-def _part(destination: Path) -> Path:
-    return destination.with_name(destination.name + ".part")
-
-
-def _note(destination: Path) -> Path:
-    return destination.with_name(destination.name + ".part.json")
-
-
-def _reason(error: Exception) -> str:
-    """Innermost cause of a network error, in a few words."""
-    cause: Any = error
-    while True:
-        inner = getattr(cause, "reason", None) or next((arg for arg in cause.args if isinstance(arg, Exception)), None)
-        if not isinstance(inner, Exception):
-            break
-        cause = inner
-    return str(cause).rsplit(": ", 1)[-1] or type(cause).__name__
