@@ -168,13 +168,25 @@ def validate(document: Document, where: str) -> None:
             f"{where}: document {document.id!r} has no sections; give it at least one, or leave it out"
         )
     for text in _texts_of(document):
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise MacroscopeError(
-                f"{where}: document {document.id!a} has half a character, {text[error.start]!a}, which no"
-                " file can hold as UTF-8; write the text again without it"
-            ) from None
+        whole_characters(text, f"{where}: document {document.id!a}")
+
+
+def whole_characters(text: str, where: str) -> str:
+    """A text that can be written as UTF-8; `where` says, for the message, whose it is.
+
+    Raises
+    ------
+    MacroscopeError
+        Where it has half a character (a lone surrogate), as JSON can spell one.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise MacroscopeError(
+            f"{where} has half a character, {text[error.start]!a}, which no file can hold as UTF-8; write the text"
+            " again without it"
+        ) from None
+    return text
 
 
 def _texts_of(document: Document) -> Iterator[str]:

@@ -34,7 +34,7 @@ def test_zips_that_cannot_be_read(offset, value, archive):
     content[offset] = value
     content[content.index(b"PK\x01\x02") + offset + 2] = value
     archive.write_bytes(content)
-    with pytest.raises(MacroscopeError, match=r"train\.txt cannot be read .*; zip it again, plainly"):
+    with pytest.raises(MacroscopeError, match=r"train\.txt: cannot be read .*; zip it again, plainly"):
         articles(archive)
 
 

@@ -2,10 +2,9 @@
 
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator
-from io import BufferedIOBase
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json
@@ -23,7 +22,7 @@ def numbered_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         Where a line is not valid JSON or no object, or the file is unreadable.
     """
     with _open(path) as stream:
-        yield from parse_lines(_bounded(stream, str(path)), str(path))
+        yield from parse_lines(stream, str(path))
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -37,7 +36,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     with _open(path) as stream:
         try:
-            for number, line in enumerate(_bounded(stream, str(path)), start=1):
+            for number, line in enumerate(bounded_lines(stream, str(path)), start=1):
                 yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise MacroscopeError(
@@ -49,11 +48,11 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             ) from None
 
 
-def parse_lines(lines: Iterable[bytes], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def parse_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Parse lines of JSON; `name` says in errors what they are lines of."""
     number = 0
     try:
-        for number, line in enumerate(lines, start=1):
+        for number, line in enumerate(bounded_lines(stream, name), start=1):
             if line.strip():
                 yield number, _record(line, f"{name}, line {number}")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -69,26 +68,42 @@ def _record(line: bytes, where: str) -> dict[str, Any]:
     return record
 
 
-def _bounded(stream: BufferedIOBase, name: str) -> Iterator[bytes]:
-    """Lines of a stream, none of which takes all of the memory."""
+def identifier_of(record: dict[str, Any], key: str, default: str, where: str) -> str:
+    """Id of a record: a text or a whole number; `default` where it has none.
+
+    Raises
+    ------
+    MacroscopeError
+        Where it is something else.
+    """
+    value = record.get(key)
+    if value is None or value == "":
+        return default
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise MacroscopeError(f"{where}: '{key}' is a {type(value).__name__}; give a string or a whole number")
+    return str(value)
+
+
+def bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
+    """Lines of a stream, none of which takes all of the memory; `name` says in errors what they are lines of."""
     number = 0
     while line := stream.readline(LONGEST_LINE + 1):
         number += 1
         if len(line) > LONGEST_LINE:
             raise MacroscopeError(
-                f"{name}, line {number} is longer than {LONGEST_LINE >> 20:,} MB; give one JSON object a line, or a"
-                " shorter text"
+                f"{name}, line {number} is longer than {LONGEST_LINE >> 20:,} MB; give one record a line, or a shorter"
+                " text"
             )
         yield line
 
 
-def _open(path: Path) -> BufferedIOBase:
+def _open(path: Path) -> IO[bytes]:
     try:
         file = path.open("rb")
     except FileNotFoundError:
         raise MacroscopeError(f"{path}: no such file") from None
     if file.read(2) == b"\x1f\x8b":
         file.close()
-        return gzip.open(path)
+        return cast(IO[bytes], gzip.open(path))
     file.seek(0)
-    return cast(BufferedIOBase, file)
+    return file

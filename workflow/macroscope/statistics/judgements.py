@@ -8,6 +8,7 @@ it before anything runs.
 import csv
 import math
 import re
+import reprlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -156,7 +157,7 @@ def _read_scores(path: Path, only: str | None = None) -> dict[str, dict[str, flo
         question, system = row.get("question") or ONLY_QUESTION, row["system"]
         if (question, system) in lines:
             raise MacroscopeError(
-                f"{path}, line {line}: system '{system}' has a score for '{question}' in line"
+                f"{path}, line {line}: system {reprlib.repr(system)} has a score for {reprlib.repr(question)} in line"
                 f" {lines[question, system]} already; keep one"
             )
         lines[question, system] = line
@@ -185,6 +186,9 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             raise MacroscopeError(f"{path}, line {line}: not valid CSV ({error})") from None
         if header is None:
             header = cells
+            for column in header:
+                if header.count(column) > 1:
+                    raise MacroscopeError(f"{path}, line {line}: two columns are called {column!r}; keep one")
             for column in ("system", "score"):
                 if column not in header:
                     raise MacroscopeError(
@@ -207,6 +211,7 @@ def _number(text: str, path: Path, line: int) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise MacroscopeError(
-            f"{path}, line {line}: the score {text!r} is not a number; leave the row out where there is none"
+            f"{path}, line {line}: the score {reprlib.repr(text)} is not a number; leave the row out where there is"
+            " none"
         )
     return number

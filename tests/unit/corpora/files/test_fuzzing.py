@@ -7,19 +7,15 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from macroscope.corpora.files.reading import read_user_documents
-from macroscope.documents import Provenance, read_documents, write_documents
+from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
+from tests import fuzzing
+from tests.fuzzing import ANY_TEXT, FUZZ, VALUES
 
-FUZZ = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-HALVES = st.sampled_from(["\ud800", "\udfff", "a\udc80b"])
-ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=30) | HALVES
-SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3))
 NAMES = st.sampled_from(["id", "title", "text", "sections", "section_names", "split", "label", "original", "else"])
 SECTIONS = st.lists(ANY_TEXT | st.fixed_dictionaries({"text": ANY_TEXT}, optional={"title": ANY_TEXT | st.none()}))
 LIKELY = st.fixed_dictionaries(
@@ -28,21 +24,8 @@ LIKELY = st.fixed_dictionaries(
 RECORDS = st.lists(LIKELY | st.dictionaries(NAMES, VALUES, max_size=5), max_size=4)
 
 
-def is_one_sentence(message):
-    assert message.strip()
-    assert "\n" not in message
-    message.encode()  # it can be printed
-
-
 def ends_well(path):
-    """Documents that survive the disk, or a sentence."""
-    try:
-        documents = list(read_user_documents([path], Provenance("test"), 0.1, 0.1))
-    except MacroscopeError as error:
-        is_one_sentence(str(error))
-        return
-    write_documents(path.with_name("out.parquet"), documents, Provenance("test"))
-    assert list(read_documents(path.with_name("out.parquet"))) == documents
+    fuzzing.ends_well(lambda _, path, provenance, __: read_user_documents([path], provenance, 0.1, 0.1), None, path)
 
 
 @FUZZ

@@ -6,11 +6,11 @@ sentences each). The official zips hold train.txt, val.txt and test.txt; their s
 
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from macroscope.corpora.archives import is_zip, open_member, open_zip
 from macroscope.corpora.cohan.options import CohanCorpus
 from macroscope.corpora.counting import keep
 from macroscope.corpora.lines import numbered_records, parse_lines
@@ -70,25 +70,15 @@ def read_articles(options: CohanCorpus, path: Path, provenance: Provenance, work
 
 
 def _records(path: Path) -> Iterator[Record]:
-    if not path.exists():
-        raise MacroscopeError(f"{path}: no such file")
-    if not zipfile.is_zipfile(path):
-        if path.suffix == ".zip":
-            raise MacroscopeError(f"{path}: not a zip file, or a truncated one; download it again")
+    if not is_zip(path):
         for number, record in numbered_records(path):
             yield f"{path}, line {number}", None, record
         return
-    with zipfile.ZipFile(path) as archive:
-        members = _official_members(archive, path)
-        for split, name in members:
-            try:
-                with archive.open(name) as stream:
-                    for number, record in parse_lines(stream, f"{path}, {name}"):
-                        yield f"{path}, {name}, line {number}", split, record
-            except (zipfile.BadZipFile, zlib.error) as error:
-                raise MacroscopeError(f"{path}: {name} is corrupt ({error}); download the zip again") from None
-            except (RuntimeError, NotImplementedError) as error:  # encrypted, or compressed in another way
-                raise MacroscopeError(f"{path}: {name} cannot be read ({error}); zip it again, plainly") from None
+    with open_zip(path) as archive:
+        for split, name in _official_members(archive, path):
+            with open_member(archive, path, name) as stream:
+                for number, record in parse_lines(stream, f"{path}, {name}"):
+                    yield f"{path}, {name}, line {number}", split, record
 
 
 def _official_members(archive: zipfile.ZipFile, path: Path) -> list[tuple[str, str]]:

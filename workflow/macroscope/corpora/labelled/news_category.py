@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.corpora.labelled.texts import LabelledText
-from macroscope.corpora.lines import numbered_records
+from macroscope.corpora.lines import identifier_of, numbered_records
 from macroscope.errors import MacroscopeError
 
 
@@ -17,8 +17,8 @@ def read_texts(path: Path) -> Iterator[LabelledText]:
     """Stream the texts; the label is the first author, the id the `link`, or without one the number of the line."""
     for number, record in numbered_records(path):
         headline, description, authors = _fields(record, f"{path}, line {number}")
-        identifier = record.get("link") or f"line-{number}"
-        yield LabelledText(str(identifier), None, authors.split(",")[0].strip(), f"{headline}\n{description}")
+        identifier = identifier_of(record, "link", f"line-{number}", f"{path}, line {number}")
+        yield LabelledText(identifier, None, authors.split(",")[0].strip(), f"{headline}\n{description}")
 
 
 def _fields(record: dict[str, Any], where: str) -> tuple[str, str, str]:

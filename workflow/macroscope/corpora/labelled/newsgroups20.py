@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from macroscope.corpora.archives import open_archive
+from macroscope.corpora.archives import open_archive, read_member
 from macroscope.corpora.labelled.texts import LabelledText
 from macroscope.errors import MacroscopeError
 
@@ -28,7 +28,7 @@ def read_texts(path: Path) -> Iterator[LabelledText]:
             if split is None or stream is None or parts[-1].startswith("."):
                 continue
             found = True
-            text = body(stream.read().decode("latin-1"))
+            text = body(read_member(stream, f"{path}, {member.name}").decode("latin-1"))
             yield LabelledText(f"{parts[-2]}/{parts[-1]}", split.group(1), parts[-2], text)
     if not found:
         raise MacroscopeError(

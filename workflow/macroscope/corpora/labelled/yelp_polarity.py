@@ -5,13 +5,13 @@ breaks are written as \n; some quotes are written as \" besides.
 """
 
 import csv
-import io
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from macroscope.corpora.archives import open_archive
 from macroscope.corpora.labelled.texts import LabelledText
+from macroscope.corpora.lines import bounded_lines
 from macroscope.errors import MacroscopeError
 
 LABELS = {"1": "negative", "2": "positive"}
@@ -34,7 +34,8 @@ def read_texts(path: Path) -> Iterator[LabelledText]:
 def _reviews(archive: tarfile.TarFile, member: tarfile.TarInfo, split: str, where: str) -> Iterator[LabelledText]:
     stream = archive.extractfile(member)
     assert stream is not None  # the member is a file
-    reader = csv.reader(io.TextIOWrapper(stream, encoding="utf-8", newline=""), strict=True)
+    lines = (line.decode("utf-8") for line in bounded_lines(stream, where))
+    reader = csv.reader(lines, strict=True)
     try:
         for number, row in enumerate(reader, start=1):
             if len(row) != 2 or row[0] not in LABELS:

@@ -11,7 +11,7 @@ from typing import IO
 
 from macroscope.corpora.archives import open_archive
 from macroscope.corpora.counting import keep
-from macroscope.corpora.lines import numbered_lines
+from macroscope.corpora.lines import bounded_lines, numbered_lines
 from macroscope.corpora.parallel.options import ParallelCorpus
 from macroscope.corpora.splits import split_of
 from macroscope.corpora.texts import tidy
@@ -79,7 +79,8 @@ def _tab_separated(path: Path, original: str, language: str) -> Iterator[tuple[s
 
 
 def _of_archive(path: Path, original: str, language: str) -> Iterator[tuple[str, str]]:
-    with _unpacked(path, (original, language)) as (first, second):
+    with _unpacked(path, (original, language)) as files:
+        first, second = (bounded_lines(file, str(path)) for file in files)
         for number, (one, other) in enumerate(zip_longest(first, second), start=1):
             if one is None or other is None:
                 short = original if one is None else language
@@ -96,7 +97,8 @@ def _unpacked(path: Path, languages: tuple[str, str]) -> Iterator[tuple[IO[bytes
         with open_archive(path) as archive:
             for member in archive:
                 language = member.name.rpartition(".")[2]
-                stream = archive.extractfile(member) if language in missing else None
+                # A link may lead to nothing, or to itself.
+                stream = archive.extractfile(member) if member.isfile() and language in missing else None
                 if stream is not None:
                     shutil.copyfileobj(stream, streams[language])
                     missing.discard(language)

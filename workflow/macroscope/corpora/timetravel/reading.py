@@ -8,19 +8,18 @@ rewritten one is premise, counterfactual, rewritten ending. With three rewriting
 """
 
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from macroscope.corpora.archives import is_zip, open_member, open_zip
 from macroscope.corpora.counting import keep
-from macroscope.corpora.lines import numbered_records, parse_lines
+from macroscope.corpora.lines import identifier_of, numbered_records, parse_lines
 from macroscope.corpora.sentences import split_sentences
 from macroscope.corpora.splits import split_of
 from macroscope.corpora.texts import tidy
 from macroscope.corpora.timetravel.options import TimeTravelCorpus
-from macroscope.documents import Count, Document, Provenance, Section
+from macroscope.documents import Count, Document, Provenance, Section, whole_characters
 from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
 
@@ -57,7 +56,7 @@ def read_timetravel(
     with Progress(f"extract {path.name}", unit="stories") as progress:
         for file, number, record in _records(path):
             where = f"{path}, {file}, line {number}" if file != path.name else f"{path}, line {number}"
-            identifier = str(record.get("story_id") or f"{file.split('.json')[0]}-{number}")
+            identifier = identifier_of(record, "story_id", f"{file.split('.json')[0]}-{number}", where)
             named = _NAME.match(file) if options.official_splits else None
             split = _SPLITS[named[1]] if named else split_of(identifier, options.valid_share, options.test_share)
             for suffix, sentences in _stories(record, where, options.rewritten):
@@ -73,24 +72,17 @@ def read_timetravel(
 
 def _records(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """(name of the file, line, record) of a file of JSON Lines, or of those in a zip, as the release is."""
-    if not zipfile.is_zipfile(path):
-        if path.suffix == ".zip":
-            raise MacroscopeError(f"{path}: not a zip file, or a truncated one; download it again")
+    if not is_zip(path):
         yield from ((path.name, number, record) for number, record in numbered_records(path))
         return
-    with zipfile.ZipFile(path) as archive:
+    with open_zip(path) as archive:
         members = [name for name in archive.namelist() if name.endswith(".json") and not name.startswith("__MACOSX")]
         if not members:
             raise MacroscopeError(f"{path}: no .json file in it; give the zip of TimeTravel, or its files")
         for member in members:
-            try:
-                with archive.open(member) as lines:
-                    for number, record in parse_lines(lines, f"{path}, {member}"):
-                        yield PurePosixPath(member).name, number, record
-            except (zipfile.BadZipFile, zlib.error) as error:
-                raise MacroscopeError(f"{path}, {member}: the data are broken ({error}); download it again") from None
-            except (RuntimeError, NotImplementedError) as error:  # encrypted, or compressed in another way
-                raise MacroscopeError(f"{path}, {member} cannot be read ({error}); zip it again, plainly") from None
+            with open_member(archive, path, member) as stream:
+                for number, record in parse_lines(stream, f"{path}, {member}"):
+                    yield PurePosixPath(member).name, number, record
 
 
 def _stories(record: dict[str, Any], where: str, rewritten: bool) -> Iterator[tuple[str, list[str]]]:
@@ -123,7 +115,7 @@ def _sentences(ending: object, where: str) -> list[str]:
         return [_line(sentence) for sentence in ending]
     if not isinstance(ending, str):
         raise MacroscopeError(f"{where} is neither a text nor a list of sentences")
-    found = [_line(sentence) for sentence in split_sentences(_line(ending))]
+    found = [_line(sentence) for sentence in split_sentences(whole_characters(_line(ending), where))]
     # An abbreviation of the segmenter may be a word here ("I saw May. She ...").
     return found if len(found) == OF_AN_END else _STOP.split(_line(ending))
 

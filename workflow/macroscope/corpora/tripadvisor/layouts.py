@@ -11,18 +11,17 @@ made of the reviews has that form once it is converted. INSET's README and code 
 by Python's pickle in spite of its name. To open a pickle runs the code in it, so none is opened here.
 """
 
-import json
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from macroscope.corpora.archives import open_archive
-from macroscope.corpora.lines import numbered_lines
+from macroscope.corpora.archives import open_archive, open_member, open_zip, read_member
+from macroscope.corpora.lines import identifier_of, numbered_lines
+from macroscope.documents import whole_characters
 from macroscope.errors import MacroscopeError
+from macroscope.files import parse_json
 
 _LINES = (".jsonl", ".jsonl.gz")
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz")
@@ -61,7 +60,8 @@ def read_reviews(path: Path) -> Iterator[Review]:
     if name.endswith(_LINES):
         return _of_lines(path)
     if name.endswith(".json"):
-        return _of_hotel(path.read_bytes(), path.stem, str(path))
+        with path.open("rb") as stream:
+            return _of_hotel(read_member(stream, str(path)), path.stem, str(path))
     if name.endswith((".zip", *_TARS)):
         return _of_archive(path)
     raise MacroscopeError(
@@ -82,14 +82,14 @@ def _of_lines(path: Path) -> Iterator[Review]:
     for number, line in numbered_lines(path):
         if line.strip():
             where = f"{path}, line {number}"
-            yield _of_line(_parsed(line, str(path), number, _A_LINE), f"{stem}-{number}", where)
+            yield _of_line(parse_json(line.encode(), where, f"; {_A_LINE}"), f"{stem}-{number}", where)
 
 
 def _of_line(record: Any, default_id: str, where: str) -> Review:
     if isinstance(record, list) and all(isinstance(sentence, str) for sentence in record):
         return Review(default_id, record)
     if isinstance(record, dict) and isinstance(record.get("text"), str):
-        return Review(_identifier(record, "id", default_id, where), record["text"])
+        return Review(identifier_of(record, "id", default_id, where), whole_characters(record["text"], where))
     raise MacroscopeError(f"{where}: neither a text nor a list of sentences; {_A_LINE}")
 
 
@@ -105,21 +105,17 @@ def _of_archive(path: Path) -> Iterator[Review]:
 def _tarred(path: Path) -> Iterator[tuple[str, bytes]]:
     with open_archive(path) as archive:
         for member in archive:
-            stream = archive.extractfile(member) if _is_json(member.name) else None
+            # A link may lead to nothing, or to itself.
+            stream = archive.extractfile(member) if member.isfile() and _is_json(member.name) else None
             if stream is not None:
-                yield member.name, stream.read()
+                yield member.name, read_member(stream, f"{path}, {member.name}")
 
 
 def _zipped(path: Path) -> Iterator[tuple[str, bytes]]:
-    if not zipfile.is_zipfile(path):
-        raise MacroscopeError(f"{path}: not a zip file, or a truncated one; download it again")
-    with zipfile.ZipFile(path) as archive:
+    with open_zip(path) as archive:
         for name in filter(_is_json, archive.namelist()):
-            try:
-                data = archive.read(name)
-            except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-                raise MacroscopeError(f"{path}, {name}: the data are broken ({error}); download it again") from None
-            yield name, data
+            with open_member(archive, path, name) as stream:
+                yield name, read_member(stream, f"{path}, {name}")
 
 
 def _is_json(name: str) -> bool:
@@ -129,7 +125,7 @@ def _is_json(name: str) -> bool:
 
 def _of_hotel(data: bytes, stem: str, where: str) -> Iterator[Review]:
     _refuse_pickle(data, where)
-    hotel = _parsed(_decoded(data, where), where, 1, _A_HOTEL)
+    hotel = parse_json(data, where, f"; {_A_HOTEL}")
     reviews = hotel.get("Reviews") if isinstance(hotel, dict) else None
     if not isinstance(reviews, list):
         raise MacroscopeError(f"{where}: no list 'Reviews' in it; {_A_HOTEL}")
@@ -141,16 +137,10 @@ def _of_hotel(data: bytes, stem: str, where: str) -> Iterator[Review]:
                 f"{place}: 'Content' is a {type(content).__name__}; a review of LARA is an object whose 'Content' is a"
                 " string"
             )
-        yield Review(_identifier(record, "ReviewID", f"{stem}-{number}", place), cleaned(content or ""))
-
-
-def _identifier(record: dict[str, Any], key: str, default: str, where: str) -> str:
-    value = record.get(key)
-    if value is None or value == "":
-        return default
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise MacroscopeError(f"{where}: '{key}' is a {type(value).__name__}; give a string or a whole number")
-    return str(value)
+        yield Review(
+            identifier_of(record, "ReviewID", f"{stem}-{number}", place),
+            cleaned(whole_characters(content or "", place)),
+        )
 
 
 def _refuse_pickle(start: bytes, where: str) -> None:
@@ -159,23 +149,3 @@ def _refuse_pickle(start: bytes, where: str) -> None:
             f"{where}: a Python pickle, which is not opened, since that runs the code in it; where you trust the file,"
             f" convert it to JSON Lines, a review a line: {_CONVERT}"
         )
-
-
-def _decoded(data: bytes, where: str) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise MacroscopeError(f"{where}: not valid UTF-8 (byte {error.start + 1:,}); save the file as UTF-8") from None
-
-
-def _parsed(text: str, where: str, line: int, advice: str) -> Any:
-    """Value of a JSON text that begins on a line of a file."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        line += error.lineno - 1
-        raise MacroscopeError(
-            f"{where}, line {line} is not valid JSON ({error.msg} at column {error.colno}); {advice}"
-        ) from None
-    except RecursionError:
-        raise MacroscopeError(f"{where}, line {line} is not usable JSON (nested too deep); {advice}") from None

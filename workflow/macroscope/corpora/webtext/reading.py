@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.corpora.counting import keep
-from macroscope.corpora.lines import numbered_records
+from macroscope.corpora.lines import identifier_of, numbered_records
 from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.splits import named_split, split_of
 from macroscope.corpora.texts import tidy
@@ -73,18 +73,16 @@ def read_texts(paths: Sequence[Path], provenance: Provenance) -> Iterator[Docume
 
 
 def _document(record: dict[str, Any], where: str, default_id: str) -> Document:
-    identifier, text = record.get("id"), record.get("text")
+    text = record.get("text")
     if not isinstance(text, str):
         found = f"'text' is a {type(text).__name__}" if "text" in record else "'text' is missing"
         raise MacroscopeError(f"{where}: {found}; a line of this format has id, ended, length and text (a string)")
-    if isinstance(identifier, bool) or not isinstance(identifier, str | int | None):
-        raise MacroscopeError(f"{where}: 'id' is a {type(identifier).__name__}; give a whole number or a string")
+    name = identifier_of(record, "id", default_id, where)
     known: dict[str, str | None] = {}
     for key in ("label", "original"):
         value = record.get(key)
         if not isinstance(value, str | None):
             raise MacroscopeError(f"{where}: '{key}' is a {type(value).__name__}; give a string, or leave it out")
         known[key] = value or None
-    name = default_id if identifier is None or identifier == "" else str(identifier)
     section = Section(None, tidy(text))
     return Document(name, "test", None, (section,), label=known["label"], original=known["original"])
