@@ -11,7 +11,31 @@ from macroscope.errors import nearest
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+LONGEST_NAME = 100
+"""Characters of a name. File systems take 255 bytes for a file's, in which two names and what it holds may stand."""
+_REPEATED = re.compile(r"(.+?)\1{9,}")
+
+
+def fit_for_paths(name: str) -> str:
+    """What can be a part of paths that the workflow matches, as near to a file's name as may be; perhaps empty.
+
+    Snakemake takes a name with an end that repeats for one that its rules make longer and longer.
+    """
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[: 2 * LONGEST_NAME]
+    return _REPEATED.sub(r"\1", plain)[: LONGEST_NAME - len("-000")].strip("-_")
+
+
+def _require_no_repetition(name: str) -> str:
+    if found := _REPEATED.search(name):
+        raise ValueError(f"the workflow cannot use names that repeat {found[1]!r} ten times or more; give another")
+    return name
+
+
+Name = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=LONGEST_NAME),
+    AfterValidator(_require_no_repetition),
+]
 
 
 def _is_number(annotation: Any) -> bool:

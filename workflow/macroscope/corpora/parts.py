@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from macroscope.config.options import fit_for_paths
 from macroscope.corpora.retrieval import RemoteSource, remote_source
 from macroscope.corpora.splits import named_split
 from macroscope.documents import SPLITS
@@ -28,9 +29,9 @@ def data_files(source: RemoteSource, splits: Iterable[str], place: str) -> list[
 
 
 def named_parts(files: Iterable[str]) -> dict[str, str]:
-    """Number the parts: file names may repeat, and may hold what a wildcard must not."""
+    """Number the parts: file names may repeat, be long, and hold what a wildcard must not."""
     return {
-        f"{number:03d}-{re.sub(r'[^A-Za-z0-9]+', '-', Path(file).name).strip('-')}": file
+        f"{number:03d}-{fit_for_paths(re.sub('[^A-Za-z0-9]+', '-', Path(file).name))}": file
         for number, file in enumerate(files)
     }
 

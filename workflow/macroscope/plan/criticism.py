@@ -1,7 +1,7 @@
 """`macroscope criticize`: what two collections of texts allow, the config that they imply, and the run."""
 
 import logging
-import re
+import os
 import shlex
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.config.options import KEPT_NAMES, require_usable
+from macroscope.config.options import KEPT_NAMES, fit_for_paths, require_usable
 from macroscope.config.schema import load_config, parse_config
 from macroscope.corpora.look import Look, look_at
 from macroscope.critics import critics
@@ -182,12 +182,28 @@ def criticize(config: Mapping[str, Any], look: pd.DataFrame, output: Path, cores
         plan = Plan(load_config(path))
     unlock(path.parent)
     began = time.time()
-    if subprocess.run(command, check=False).returncode:
+    if subprocess.run(command, env=environment(path.parent), check=False).returncode:
         reasons = reasons_of_failure(output / "logs", began) or [f"the logs are in {output / 'logs'}"]
         raise MacroscopeError(
             f"the workflow failed: {'; '.join(reasons)}. What was finished stays; the same command goes on from there"
         )
     return plan
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Variables for a run in `folder`: where the user's cache cannot be written, as Snakemake must, it is in there."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        if os.access(cache, os.W_OK | os.X_OK):
+            return dict(os.environ)
+    except OSError:
+        pass  # nor can it be made
+    own = folder / ".snakemake" / "cache"
+    log.warning("%s cannot be written: this run keeps its cache in %s", cache, own)
+    # Models that are there can be read all the same.
+    models = {"HF_HOME": str(cache / "huggingface")} if (cache / "huggingface").is_dir() else {}
+    return {**models, **os.environ, "XDG_CACHE_HOME": str(own), "MPLCONFIGDIR": str(own / "matplotlib")}
 
 
 def _require_usable(path: Path, exists: bool = True) -> None:
@@ -212,7 +228,7 @@ def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
     """Names for the candidates, from their files: unique, and fit for a path."""
     names: dict[str, Path] = {}
     for file in files:
-        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", file.name.split(".")[0]).strip("-_") or "candidate"
+        stem = fit_for_paths(file.name.split(".")[0]) or "candidate"
         name, number = stem, 1
         while name in names or name in KEPT_NAMES:
             number += 1

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from macroscope.config.options import fit_for_paths
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.paths import RESOURCES
 
@@ -62,7 +63,7 @@ def table_files(table: str) -> list[str]:
 
 def short_name(table: str) -> str:
     """Name of a table in names of files: its own, or that of its file without suffix."""
-    return re.sub(r"[^A-Za-z0-9]+", "-", table if table in BUILT_IN else Path(table).stem).strip("-")
+    return fit_for_paths(re.sub("[^A-Za-z0-9]+", "-", table if table in BUILT_IN else Path(table).stem))
 
 
 def is_there(table: str) -> bool:

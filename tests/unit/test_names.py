@@ -1,0 +1,164 @@
+"""Names of runs, corpora, systems and files: refused in one sentence, or fit for paths and shells everywhere."""
+
+import json
+import re
+import shlex
+import string
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from macroscope.config.options import LONGEST_NAME
+from macroscope.config.schema import parse_config
+from macroscope.corpora.parts import named_parts
+from macroscope.errors import MacroscopeError
+from macroscope.paths import SNAKEFILE
+from macroscope.plan import Plan
+from macroscope.plan.criticism import names_of_candidates
+from tests.fuzzing import FUZZ, is_one_sentence
+
+LONGEST_OF_A_FILE = 255
+"""Bytes of a file's name that the usual file systems take."""
+HOSTILE = [
+    *(
+        "a b",
+        "'",
+        '"',
+        "$(touch pwned)",
+        "`x`",
+        ";",
+        "-rf",
+        "--help",
+        ".",
+        "..",
+        "../x",
+        "/x",
+        "a/b",
+        "ü",
+        "名",
+        "\u202e",
+    ),
+    *(
+        "a\n",
+        "\n",
+        "",
+        " ",
+        "{x}",
+        "*",
+        "?",
+        "[1]",
+        "~",
+        "!",
+        "#",
+        "%s",
+        "\\",
+        "\x00",
+        "\ud800",
+        "control",
+        "split_half",
+    ),
+    *("con", "null", "all", "true", "x" * 9, "x" * 20, "ab" * 20, "x" * 240, "x" * 5000, "é" * 127),
+    *("".join(map(str, range(60)))[:length] for length in (LONGEST_NAME, LONGEST_NAME + 1, 240)),
+]
+NAMES = st.sampled_from(HOSTILE) | st.text(max_size=8) | st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]*", fullmatch=True)
+FIT = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_NAME}}}")
+
+
+def config_of(run="r", corpus="c", system="s", reference="real.jsonl", candidate="mine.jsonl", table=None):
+    return {
+        "run": run,
+        "corpora": {corpus: {"source": "files", "files": [reference]}},
+        "systems": {system: {"kind": "files", "files": [candidate]}},
+        "comparisons": [{"corpus": corpus, "systems": [system], "critics": ["tendencies"]}],
+        **({} if table is None else {"human_judgements": [{"corpus": corpus, "table": table}]}),
+    }
+
+
+def parsed(config):
+    """The config, or None where it was refused in one sentence."""
+    try:
+        found = parse_config(config)
+        Plan(found)
+    except MacroscopeError as error:
+        is_one_sentence(str(error)[:4000])
+        return None
+    return found
+
+
+@FUZZ
+@given(NAMES, NAMES, NAMES)
+def test_any_names(run, corpus, system):
+    found = parsed(config_of(run, corpus, system))
+    if found is not None:
+        assert all(FIT.fullmatch(name) for name in (run, corpus, system))
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_names_in_each_place(name):
+    repeats = re.search(r"(.+)\1{9}", name)
+    fits = bool(FIT.fullmatch(name)) and not name.startswith("-") and not repeats
+    for place in ("run", "corpus", "system"):
+        kept = place == "system" and name in ("control", "split_half")
+        assert (parsed(config_of(**{place: name})) is not None) == (fits and not kept), (place, name)
+
+
+def test_the_limit_is_named():
+    for place in ("run", "corpus", "system"):
+        with pytest.raises(MacroscopeError, match=f"at most {LONGEST_NAME} characters"):
+            parse_config(config_of(**{place: "x" * 240}))
+
+
+@FUZZ
+@given(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="/\x00"), min_size=1, max_size=250), max_size=12)
+)
+def test_names_from_files(files):
+    names = names_of_candidates([Path(file) for file in files])
+    assert list(names.values()) == [Path(file) for file in files]
+    assert all(FIT.fullmatch(name) for name in names)
+    parts = named_parts(files)
+    assert list(parts.values()) == files
+    assert all(FIT.fullmatch(part[4:] or "x") and len(f"{part}.parquet.json") < LONGEST_OF_A_FILE for part in parts)
+
+
+def test_a_name_that_repeats_is_refused():
+    with pytest.raises(MacroscopeError, match="cannot use names that repeat 'ab' ten times or more; give another"):
+        parse_config(config_of(system="ab" * 20))
+
+
+def test_candidates_with_long_names_stay_apart():
+    files = [Path(f"{folder}/{'x' * 240}.jsonl") for folder in "abcdefghijkl"]
+    assert len(names_of_candidates(files)) == 12
+
+
+ALPHABET = string.ascii_letters + string.digits
+FILES = {"reference": 're\'al $(touch pwned);`x` "ü".jsonl', "candidate": "-rf " + "n" * 240 + ".jsonl"}
+
+
+def test_shells_get_each_name_as_one_word(tmp_path):
+    """A dry-run with names that are as long and odd as they may be: what a shell would make of its commands."""
+    paths = {side: tmp_path / name for side, name in FILES.items()}
+    for path in paths.values():
+        path.write_text('{"text": "A fox ran. It rained."}\n')
+    longest = {place: (place + ALPHABET * 9)[:LONGEST_NAME] for place in ("run", "corpus", "system")}
+    config = config_of(**longest, **{side: str(path) for side, path in paths.items()})
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True))
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", "config.yaml"]
+    command += ["--cores", "1", "--dry-run", "--printshellcmds", "--nocolor", "--quiet", "host"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    commands = [line for line in output.splitlines() if "macroscope --log" in line or "macroscope " in line]
+    words = [word for line in commands for word in shlex.split(line)]
+    words += [file for word in words if word.startswith("{") for file in json.loads(word).get("files", ())]
+    for path in paths.values():
+        assert str(path) in words, commands[:3]
+    assert not (tmp_path / "pwned").exists()
+    produced = re.findall(r"^ +(?:output|log|benchmark): (.*)$", output, re.MULTILINE)
+    assert produced
+    assert max(len(part.encode()) for line in produced for p in line.split(", ") for part in p.split("/")) < 230
