@@ -232,23 +232,28 @@ def _require_interval(test: Test, ours: Number, theirs: Number) -> None:
             raise Undecided(f"undefined in the {side}: {number.reason or 'the run does not say why'}")
         if not np.isfinite(number.interval).all():
             raise Undecided(f"it has no interval in the {side}")
-    if test.measure != VALUE and about is not None and about.sized and ours.sizes != theirs.sizes:
+
+
+def _require_like_sizes(test: Test, ours: Number, theirs: Number) -> None:
+    """Check that a number which depends on how many documents there are is of as many on both sides."""
+    about = declaration_of(test.critic, test.statistic)
+    if about is not None and about.sized and ours.sizes != theirs.sizes:
         raise Undecided(f"{UNLIKE_SIZES}: {ours.sizes[1]} in the baseline, {theirs.sizes[1]} in the candidate")
 
 
 def _interval(test: Test, sides: Sides, level: float) -> Interval:
     """Interval of what a test is about, at a level."""
     first, second = _keys(test)
-    if test.farther:
-        after = _from_control(sides.candidate, second, level)
-        if test.measure == VALUE:
-            return after
-        require_comparable(sides.baseline, sides.candidate, _of_control(first), _of_control(second))
-        return difference(after, _from_control(sides.baseline, first, level), level)
     if test.measure == VALUE:
-        return _stretched(sides.candidate, second, level)
-    if sides.same_run and (found := _recorded(test, sides.candidate, level)):
-        return found
+        of_value = _from_control if test.farther else _stretched
+        return of_value(sides.candidate, second, level)
+    if not test.farther and sides.same_run and (recorded := _recorded(test, sides.candidate, level)):
+        return recorded
+    _require_like_sizes(test, sides.baseline.numbers[first], sides.candidate.numbers[second])
+    if test.farther:
+        after, before = _from_control(sides.candidate, second, level), _from_control(sides.baseline, first, level)
+        require_comparable(sides.baseline, sides.candidate, _of_control(first), _of_control(second))
+        return difference(after, before, level)
     ours, theirs = sides.baseline, sides.candidate
     if test.measure == DIFFERENCE:
         return difference(_stretched(theirs, second, level), _stretched(ours, first, level), level)

@@ -55,7 +55,10 @@ def _entries(run: Run, system: str | None) -> Iterator[str]:
         about = declaration_of(critic, statistic)
         judged = name == system if system else name not in KEPT_NAMES
         # What is tested against real text says something of the system; other numbers describe its texts.
-        if not judged or about is None or not about.null or about.sized or about.spans:
+        if not judged or about is None or not about.null or about.spans:
+            continue
+        # ... and what depends on how many texts there are compares only where both runs have as many.
+        if about.sized and statistic != TOLD_APART:
             continue
         if not np.isfinite(number.interval).all():
             continue
