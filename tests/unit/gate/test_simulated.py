@@ -17,7 +17,7 @@ from macroscope.statistics.ratio import difference_interval, ratio_interval
 
 from .conftest import CONFIG, SIGNATURE
 
-RUNS = 1000
+RUNS = 400
 LEVEL = 0.95
 SLACK = 3 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)
 """Three standard errors of a share of `RUNS`."""
