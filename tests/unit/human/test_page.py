@@ -1,9 +1,7 @@
 """The page in a real browser: two annotators click through ten texts, and the table is right to the last digit."""
 
 import json
-import os
 import shutil
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -16,8 +14,6 @@ from tests.unit.human.conftest import TYPES
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: apt-get install chromium")
-AXE = os.environ.get("MACROSCOPE_AXE", "")
-"""Path of axe.min.js of npm's axe-core, where accessibility is to be checked by it."""
 
 
 @pytest.fixture
@@ -209,15 +205,13 @@ def test_an_export_goes_on_in_another_browser(study, browse, tmp_path):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
 def test_the_page_is_accessible(study, browse, scheme, width):
-    if not AXE or not Path(AXE).exists():
-        pytest.skip("axe-core is not there: npm install axe-core, then MACROSCOPE_AXE=node_modules/axe-core/axe.min.js")
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe checks accessibility").Axe()
     folder, key = study
     open_page, _ = browse
     page = open_page("axe", folder / "pages" / "annotator-1.html", color_scheme=scheme, bypass_csp=True)
     page.set_viewport_size({"width": width, "height": 900})
-    page.add_script_tag(path=AXE)
-    assert page.evaluate("axe.run()")["violations"] == []
+    assert axe.run(page).response["violations"] == []
     train(page, key)
     page.locator(".sentence").first.click()
-    assert page.evaluate("axe.run()")["violations"] == []
+    assert axe.run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width

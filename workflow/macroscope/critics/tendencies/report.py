@@ -163,5 +163,5 @@ def _words(findings: Findings) -> pd.DataFrame:
         for sign in sorted(signs, key=lambda sign: -(some["difference"] * sign).max()):
             there = some[some["difference"] * sign > 0]
             shown = [f"{w} ({100 * c:.2f} %, not {100 * r:.2f} %)" for w, c, r, _ in there.itertuples(index=False)]
-            rows.append({"system": system, "": signs[sign], "words": ", ".join(shown)})
+            rows.append({"system": system, "how often": signs[sign], "words": ", ".join(shown)})
     return pd.DataFrame(rows)

@@ -1,0 +1,92 @@
+"""The report in a real browser, from a folder: it sorts, links, prints, and loads nothing from anywhere else."""
+
+import shutil
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api", reason="the report's pages are tested with playwright")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the report's pages are tested in Chromium, which is not here")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def results(run):
+    return run.work / "results" / "test"
+
+
+@pytest.fixture
+def page(browser, results):
+    """A page; at the end nothing may have been asked of a network, and nothing have failed."""
+    opened = browser.new_page(viewport={"width": 1300, "height": 800})
+    asked, failed = [], []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.on("pageerror", lambda error: failed.append(str(error)))
+    opened.on("console", lambda message: failed.append(message.text) if message.type == "error" else None)
+    yield opened
+    opened.close()
+    assert not failed
+    assert all(url.startswith((results.as_uri(), "data:,")) for url in asked), asked
+
+
+def names(page):
+    return [row.inner_text().split("\n")[0] for row in page.query_selector_all("table.picture tbody th")]
+
+
+def test_the_picture_sorts_by_a_critic_and_back(page, results):
+    page.goto((results / "report.html").as_uri())
+    before = names(page)
+    assert set(before) == {"mine", "lm", "lm-nucleus", "real text, by halves"}
+    head = page.locator("table.picture th", has_text="tendencies")
+    column = [cell.inner_text() for cell in page.query_selector_all("table.picture thead th")]
+    at = next(i for i, text in enumerate(column) if text.startswith("tendencies"))
+
+    def values():
+        cells = page.query_selector_all(f"table.picture tbody tr > :nth-child({at + 1})")
+        return [float(cell.get_attribute("data-value")) for cell in cells]
+
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert values() == sorted(values(), reverse=True)
+    head.get_by_role("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert values() == sorted(values())
+    assert sorted(names(page)) == sorted(before)
+
+
+def test_a_row_leads_to_its_system_and_a_cell_to_its_critic(page, results):
+    page.goto((results / "report.html").as_uri())
+    page.locator("table.picture tbody th a", has_text="mine").click()
+    assert page.locator("h1").inner_text().startswith("mine")
+    page.locator("a", has_text="Read its texts").first.click()
+    page.wait_for_url("**/reader/index.html#*")
+    page.go_back()
+    page.go_back()
+    page.locator("table.picture td a").first.click()
+    assert " on real" in page.locator("h1").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_is_accessible(browser, results, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe checks accessibility").Axe()
+    for path in [results / "report.html", *sorted((results / "pages").iterdir())]:
+        opened = browser.new_page(viewport={"width": 1300, "height": 800}, color_scheme=scheme)
+        opened.goto(path.as_uri())
+        found = [(some["id"], some["nodes"][0]["html"][:200]) for some in axe.run(opened).response["violations"]]
+        opened.close()
+        assert not found, f"{path.name}: {found}"
+
+
+def test_no_page_is_wider_than_a_phone(browser, results):
+    for path in [results / "report.html", *sorted((results / "pages").iterdir())]:
+        opened = browser.new_page(viewport={"width": 390, "height": 800})
+        opened.goto(path.as_uri())
+        assert opened.evaluate("document.documentElement.scrollWidth") <= 390, path.name
+        opened.close()
