@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,11 @@ from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.critics.declaration import Critic
 from macroscope.critics.views import view_of
 from macroscope.registry import Declared
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.telling_apart import FEWEST, View, tell_apart
 from macroscope.statistics.tidy import rows_table, tidy_table, with_partners, write_tidy
+
+if TYPE_CHECKING:  # whatever else stands there computes nothing here
+    from macroscope.statistics.latent import Resampling
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ def tell_systems_apart(
     *,
     corpus: str,
     signature: str,
-    resampling: Resampling,
+    resampling: "Resampling",
 ) -> None:
     """Write how well single documents of every system are told from the control's, as tidy statistics.
 
@@ -72,7 +75,7 @@ def tell_systems_apart(
     write_tidy(pd.concat(tables, ignore_index=True), output)
 
 
-def _rows(first: View, second: View, resampling: Resampling) -> pd.DataFrame:
+def _rows(first: View, second: View, resampling: "Resampling") -> pd.DataFrame:
     found = tell_apart(first, second, resampling.confidence, resampling.seed)
     return rows_table(
         found,

@@ -16,8 +16,8 @@ from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
 from macroscope.registry import Declared
 from macroscope.stages import load
-from macroscope.statistics.comparison import CATEGORIES
 from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.scores import CATEGORIES
 from macroscope.statistics.telling_apart import View
 
 ViewOf = Callable[[Path, Path | None], View]

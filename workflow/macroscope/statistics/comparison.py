@@ -10,9 +10,8 @@ from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling, compare, pooled
+from macroscope.statistics.scores import CATEGORIES
 from macroscope.statistics.tidy import with_partners, write_statistics
-
-CATEGORIES = "categories"
 
 
 def compare_files(
