@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
+from macroscope.config.options import CONTROL
 from macroscope.gate.change import at_confidence, difference
 from macroscope.gate.decision import FAIL, PASS
 from macroscope.gate.gating import judge, sides_of
@@ -18,6 +20,8 @@ from macroscope.statistics.ratio import difference_interval, ratio_interval
 from .conftest import CONFIG, SIGNATURE
 
 RUNS = 400
+KEY = ("wiki", "lm", "coherence", "latent_nll")
+SIGNED = parse_signature(SIGNATURE)
 LEVEL = 0.95
 SLACK = 3 * math.sqrt(LEVEL * (1 - LEVEL) / RUNS)
 """Three standard errors of a share of `RUNS`."""
@@ -112,3 +116,37 @@ def test_a_change_on_the_limit_seldom_passes():
     rng = np.random.default_rng(5)
     passed = sum(gate(rng, {"latent_nll": 0.3}, 0.3).verdict == PASS for _ in range(RUNS))
     assert passed / RUNS <= (1 - LEVEL) / 2 + SLACK
+
+
+def farther(rng, means, sizes, tolerated):
+    """The answer about the distance of a mean from real text that both runs share."""
+    measured = []
+    for mean, n in zip((0.0, *means), sizes, strict=True):
+        values = rng.normal(mean, 1, n)
+        half = float(t.ppf((1 + LEVEL) / 2, n - 1)) * values.std(ddof=1) / math.sqrt(n)
+        measured.append(Number((values.mean(), values.mean() - half, values.mean() + half), (sizes[0], n), SIGNED))
+    control, *systems = measured
+    runs = [
+        (Run(Path(name), CONFIG, {KEY: number, (KEY[0], CONTROL, *KEY[2:]): control}, {}), None)
+        for name, number in zip(("before", "after"), systems, strict=True)
+    ]
+    asked = Rule(critic=KEY[2], statistic=KEY[3], worse="farther", difference=tolerated)
+    return judge(sides_of(*runs), Policy(statistics=[asked])).tests[0]
+
+
+@pytest.mark.parametrize(
+    ("means", "sizes"),
+    [
+        ((0.0, 1.0), (2000, 100, 2000)),
+        ((0.0, 1.0), (100, 100, 100)),
+        ((-0.5, 0.8), (100, 400, 400)),
+        ((0.5, 0.8), (100, 100, 100)),
+    ],
+    ids=["from the control", "all alike", "opposite sides", "one side"],
+)
+def test_farther_covers_wherever_the_systems_lie(means, sizes):
+    """Near the control an estimated distance hides its error; on opposite sides of it the control's error adds up."""
+    rng, truth = np.random.default_rng(6), abs(means[1]) - abs(means[0])
+    found = [farther(rng, means, sizes, truth) for _ in range(1000)]
+    assert np.mean([test.interval[1] <= truth <= test.interval[2] for test in found]) >= LEVEL - 0.02
+    assert np.mean([test.verdict == PASS for test in found]) <= 0.04  # 2.5 %, and three standard errors

@@ -52,3 +52,13 @@ def distance(interval: Interval, control: Interval, confidence: float) -> Interv
     if low <= 0 <= high:
         return abs(value), 0.0, max(-low, high)
     return (value, low, high) if value > 0 else (-value, -high, -low)
+
+
+def change_of_distance(after: Interval, before: Interval) -> Interval:
+    """By how much a distance has grown, at the level at which the two intervals hold together.
+
+    MOVER would be far too short here (simulated: 77 to 91 % in place of 95 %): an estimated distance is never below 0,
+    so that near 0 its own error hides, and real texts that two systems share add to the change where the systems lie on
+    opposite sides of them. What the two intervals allow holds whatever depends on what.
+    """
+    return after[0] - before[0], after[1] - before[2], after[2] - before[1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from macroscope.config.options import CONTROL, KEPT_NAMES
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.gate.change import at_confidence, difference, distance, logarithm
+from macroscope.gate.change import at_confidence, change_of_distance, difference, distance, logarithm
 from macroscope.gate.comparability import declaration_of, require_comparable
 from macroscope.gate.decision import INCONCLUSIVE, Tolerated, decide, factor_that_decides, whole_verdict
 from macroscope.gate.policy import ANY, FARTHER, LOWER, Policy, Rule, require_matches
@@ -251,9 +251,10 @@ def _interval(test: Test, sides: Sides, level: float) -> Interval:
         return recorded
     _require_like_sizes(test, sides.baseline.numbers[first], sides.candidate.numbers[second])
     if test.farther:
-        after, before = _from_control(sides.candidate, second, level), _from_control(sides.baseline, first, level)
+        both = (1 + level) / 2  # of each distance, so that the two hold together (Bonferroni)
+        after, before = _from_control(sides.candidate, second, both), _from_control(sides.baseline, first, both)
         require_comparable(sides.baseline, sides.candidate, _of_control(first), _of_control(second))
-        return difference(after, before, level)
+        return change_of_distance(after, before)
     ours, theirs = sides.baseline, sides.candidate
     if test.measure == DIFFERENCE:
         return difference(_stretched(theirs, second, level), _stretched(ours, first, level), level)
