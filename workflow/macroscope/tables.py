@@ -1,7 +1,8 @@
 """Tables as CSV: what a spreadsheet would take for a formula is written, and read, as text.
 
 Cells of strings that begin with "=", "+", "-" or "@" and are longer than that get an apostrophe in front, which
-spreadsheets take for "this is text". `read_csv` takes it away again.
+spreadsheets take for "this is text". `read_csv` takes it away again. So do cells of nothing but white space: a line of
+that would be none to who reads it.
 """
 
 import re
@@ -11,18 +12,18 @@ from typing import Any
 
 import pandas as pd
 
-_FORMULA = re.compile(r"'*[=+\-@\t\r].", re.DOTALL)
+_GUARDED = re.compile(r"'*(?:[=+\-@\t\r].|\s+\Z)", re.DOTALL)
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
     """Write a table without its index; the same table gives the same bytes."""
-    _with_texts(table, lambda text: f"'{text}" if _FORMULA.match(text) else text).to_csv(path, index=False)
+    _with_texts(table, lambda text: f"'{text}" if _GUARDED.match(text) else text).to_csv(path, index=False)
 
 
 def read_csv(path: Path | str, **options: Any) -> pd.DataFrame:
     """Read what `write_csv` wrote; `options` are those of `pandas.read_csv`."""
     table = pd.read_csv(path, **options)
-    return _with_texts(table, lambda text: text[1:] if text[:1] == "'" and _FORMULA.match(text[1:]) else text)
+    return _with_texts(table, lambda text: text[1:] if text[:1] == "'" and _GUARDED.match(text[1:]) else text)
 
 
 def _with_texts(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
