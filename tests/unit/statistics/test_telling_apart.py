@@ -175,3 +175,16 @@ def test_texts_of_one_kind_are_seldom_called_unlike(sizes, partners):
         _, low, _, _ = told(view(first, named[0]), view(second, named[1]), run)
         called.append(low > 0.5)
     assert np.mean(called) <= 0.06
+
+
+def test_documents_that_all_belong_together_have_no_value():
+    chain = pd.DataFrame({"id": [f"{i}" for i in range(5)], "opening": [f"o{i}" for i in range(5)]})
+    shifted = chain.assign(opening=[f"o{(i + 1) % 5}" for i in range(5)])
+    rows = tell_apart(View(chain, np.zeros((5, 1))), View(shifted, np.ones((5, 1))), 0.95, 0)
+    assert np.isnan([row[1] for row in rows]).all()
+
+
+def test_a_number_that_is_infinite_or_missing_everywhere_is_no_error():
+    numbers = np.column_stack([np.full(30, np.inf), np.full(30, np.nan), np.arange(30.0)])
+    value, low, high, _ = told(view(numbers, "a"), view(numbers, "b"))
+    assert 0 <= low <= value <= high <= 1

@@ -80,5 +80,5 @@ def _rows(first: View, second: View, resampling: "Resampling") -> pd.DataFrame:
     return rows_table(
         found,
         (len(first), len(second)),
-        lambda _: f"the critic judges fewer than {FEWEST} documents on a side",
+        lambda _: f"the critic judges fewer than {FEWEST} documents on a side, or all of them belong together",
     )

@@ -50,7 +50,8 @@ def with_scores(view: View, latents: Path, scores: Path | None) -> View:
     """A view with what `of_scores` sees of the same documents beside it; NaN where it sees nothing."""
     scored = of_scores(latents, scores)
     at = pd.Index(scored.keys["id"]).get_indexer(view.keys["id"])
-    beside = np.where((at >= 0)[:, None], scored.numbers[at], np.nan) if len(scored) else np.empty((len(view), 0))
+    beside = np.full((len(view), scored.numbers.shape[1]), np.nan)  # as many columns where nothing is scored
+    beside[at >= 0] = scored.numbers[at[at >= 0]]
     return View(view.keys, np.concatenate([view.numbers, beside], axis=1))
 
 

@@ -111,10 +111,12 @@ def tell_apart(first: View, second: View, confidence: float, seed: int) -> list[
     groups = belonging(first.keys, second.keys)
     group, sizes = np.concatenate(groups), (len(first), len(second))
     judged = judge(first, second, groups, seed)
+    known = min(_distinct(group[np.isfinite(odds)]) for odds in judged.log_odds.T)
+    if known < 2:  # nearly all belong together: nobody is left to be judged by what others say
+        return [undefined(TOLD_APART), undefined(SMALLEST)]
     found = [auc(*each, len(first)) for each in zip(judged.log_odds.T, judged.folds.T, strict=True)]
     value = float(np.mean([each for each, _ in found]))
     members = np.stack([np.bincount(group, influence) for _, influence in found])
-    known = min(_distinct(group[np.isfinite(odds)]) for odds in judged.log_odds.T)
     # Of a mean of alike values: no more than the mean of their variances, however they go together.
     variance = float((members**2).sum(axis=1).mean()) * known / (known - 1)
     low, high = _interval(value, variance, sizes, confidence)
