@@ -124,4 +124,4 @@ def test_the_word_of_the_largest_difference_comes_first(tmp_path):
     findings = Findings("tendencies", "corpus", tmp_path, ["control", "mine"], words, OPTIONS, 0.95, tmp_path)
     table = _words(findings)
     assert table["words"].str.split(" ").str[0].tolist() == ["the", "was"]
-    assert table[""].tolist() == ["less often", "more often than in real text"]
+    assert table["how often"].tolist() == ["less often", "more often than in real text"]
