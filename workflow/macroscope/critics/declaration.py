@@ -90,6 +90,9 @@ class Critic:
     statistics
         "module:NAME" of what it declares of its statistics: tuples of `statistics.declaration.Statistic`. Of several
         that fit a name the first one holds.
+    quantities
+        What its own quantities are called: name of a statistic, or its beginning -> words; see
+        `reporting.statistic_names`.
     certainty
         Name of the statistic that says how sure the projection is of a system's own text; it stands beside the latent
         PPL in the headline. "": there is none.
@@ -121,6 +124,7 @@ class Critic:
     stages: Mapping[str, Stage]
     latents: str = "id"
     statistics: tuple[str, ...] = field(default=())
+    quantities: Mapping[str, str] = field(default_factory=dict)
     certainty: str = ""
     density: bool = False
     gives_log_q: bool = False

@@ -10,6 +10,7 @@ from macroscope.critics import critic_named
 from macroscope.critics.declaration import difference_tests, statistics_of
 from macroscope.reporting.formats import format_number, format_p_value
 from macroscope.reporting.results import rows_of
+from macroscope.reporting.statistic_names import readable
 from macroscope.statistics.declaration import declared
 from macroscope.statistics.tidy import SIGNIFICANT
 
@@ -17,7 +18,7 @@ OF_MEANS = "_mean_difference"
 """End of the name of a test of a difference of means; the means themselves say more. Of other differences what is
 compared may be another number than each side's own, such as a vocabulary in equally many tokens."""
 
-LATENT_PPL = "latent ppl"
+LATENT_PPL = "latent_ppl"
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,10 @@ class Difference:
 
     Attributes
     ----------
+    statistic
+        Its name.
     name
-        Of the statistic, as a person reads it.
+        The same as a person reads it.
     holds
         What it is.
     value, real
@@ -38,6 +41,7 @@ class Difference:
         How many half widths of the interval the two are apart.
     """
 
+    statistic: str
     name: str
     holds: str
     value: str
@@ -65,7 +69,8 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
         real = sides[1].loc[base] if base in sides[1].index else None
         differences.append(
             Difference(
-                base.replace("_", " "),
+                base,
+                readable(base, found.data.quantities),
                 declared(known, base).holds,
                 _read(value),
                 "" if real is None else _read(real),
@@ -73,7 +78,7 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
                 _sureness(value, real),
             )
         )
-    return sorted(differences, key=lambda some: (some.name != LATENT_PPL, not some.real, -some.sureness))
+    return sorted(differences, key=lambda some: (some.statistic != LATENT_PPL, not some.real, -some.sureness))
 
 
 def differences_table(differences: list[Difference]) -> pd.DataFrame:
@@ -92,7 +97,7 @@ def differences_table(differences: list[Difference]) -> pd.DataFrame:
 
 
 def in_words(difference: Difference) -> str:
-    """A difference as half a sentence: "duplicate 4grams mean 0.629, not 0.0213"."""
+    """A difference as half a sentence: "repeated 4-grams (share), mean 0.629, not 0.0213"."""
     value = difference.value.partition(" [")[0]
     return f"{difference.name} {value}" + (f", not {difference.real.partition(' [')[0]}" if difference.real else "")
 

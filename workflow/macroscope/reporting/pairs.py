@@ -11,6 +11,7 @@ from macroscope.critics.declaration import statistics_of
 from macroscope.critics.pairs import COLUMNS, FROM_EACH_OTHER
 from macroscope.reporting.formats import format_number, format_p_value
 from macroscope.reporting.results import Results
+from macroscope.reporting.statistic_names import readable
 from macroscope.statistics.declaration import declared
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.pairs import AUC, RATIO
@@ -141,7 +142,7 @@ def _in_family(critic: str, statistic: str) -> bool:
 
 
 def _title(row: dict[str, object], pair: Pair) -> str:
-    name = str(row["statistic"]).replace("_", " ")
+    name = readable(str(row["statistic"]), critic_named(str(row["critic"])).data.quantities)
     if row["measure"] == AUC:
         return f"{name}: share of pairs told rightly"
     sign = "÷" if row["measure"] == RATIO else "−"

@@ -21,6 +21,13 @@ CRITIC = Critic(
         "macroscope.statistics.categorical:STATISTICS",
         "probing:STATISTICS",
     ),
+    quantities={
+        "clusters": "number of clusters",
+        "duplicate": "texts that are there twice",
+        "empty": "empty texts",
+        "not_embedded": "texts that were not embedded",
+        "truncated": "texts that were cut for the encoder",
+    },
     gives_log_q=True,
     blames=Blame("latent NLL of its cluster", "nats"),
     criticize={"max_tokens": 256},

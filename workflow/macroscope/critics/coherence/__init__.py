@@ -26,6 +26,13 @@ CRITIC = Critic(
         "macroscope.statistics.categorical:STATISTICS",
         "transitions:STATISTICS",
     ),
+    quantities={
+        "latent_ppl_corrected": "latent PPL without what the classifier's mistakes add",
+        "repeating_error": "sections that come again where they should not",
+        "title_agreement": "sections whose type is their title's",
+        "transition_error": "transitions that real text hardly has",
+        "unseen_transition": "transitions that real text never has",
+    },
     certainty="posterior_margin",
     blames=Blame("latent NLL a transition", "nats", "sections that hardly follow the one before"),
     stages={

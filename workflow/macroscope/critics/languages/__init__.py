@@ -22,6 +22,11 @@ CRITIC = Critic(
         "macroscope.statistics.vectors:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",
     ),
+    quantities={
+        "known_words": "known words a text",
+        "mixed": "texts that mix languages",
+        "without_words": "texts without a known word",
+    },
     stages={
         "train": Stage(
             "training:train",

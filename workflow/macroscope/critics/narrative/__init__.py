@@ -29,6 +29,16 @@ CRITIC = Critic(
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",
     ),
+    quantities={
+        "cut_sentence": "sentences that are cut",
+        "discordant": "sentences out of place",
+        "discordant_corrected": "share of sentences out of place beyond real text's",
+        "missing": "places where a sentence is missing",
+        "missing_corrected": "share of places where a sentence is missing beyond real text's",
+        "too_short": "texts that are too short",
+        "worst_discordant": "its worst sentence's probability to be out of place",
+        "worst_missing": "its worst place's probability to miss a sentence",
+    },
     plan="plan:NarrativePlan",
     blames=Blame("latent NLL a place", "nats", "sentences that seem out of place, or before which one seems missing"),
     stages={

@@ -12,6 +12,7 @@ CRITIC = Critic(
     latents="id opening text words",
     view="view:view",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
+    quantities={"duplicate": "texts that are there twice", "empty": "empty texts"},
     gives_log_q=True,
     blames=Blame(
         "surprisal a word, by an n-gram model of other real texts",

@@ -13,6 +13,13 @@ CRITIC = Critic(
     theory_of=("hsmm",),
     latents="id opening states tail unknown_symbols tokens",
     statistics=("macroscope.statistics.latent:STATISTICS", "macroscope.statistics.categorical:STATISTICS"),
+    quantities={
+        "invalid_subsequence": "sub-sequences that the process cannot write",
+        "other_length": "sub-sequences of another length",
+        "unfinished": "strings that do not end",
+        "unknown_symbol": "symbols that the process does not have",
+        "valid": "strings that the process can write",
+    },
     blames=Blame("latent NLL a sub-sequence", "nats", "sub-sequences that the process would hardly write there"),
     stages={
         "fit_prior": Stage("truth:measure_truth", reads="documents process resampling", folder=True),

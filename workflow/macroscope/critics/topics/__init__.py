@@ -28,6 +28,11 @@ CRITIC = Critic(
         "macroscope.statistics.vectors:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",
     ),
+    quantities={
+        "known_words": "known words a text",
+        "not_converged": "texts whose topics were not found",
+        "without_words": "texts without a known word",
+    },
     stages={
         "train": Stage(
             "training:train",
