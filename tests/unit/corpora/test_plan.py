@@ -54,6 +54,24 @@ def test_other_splits_extract_no_file_anew():
     assert options[0] == options[1]
 
 
+def test_what_two_corpora_read_in_the_same_way_is_extracted_once():
+    wiki = {"source": "wikipedia", "dump": "simplewiki"}
+    plan = plan_of(
+        wiki,
+        long=wiki | {"filters": {"min_sections": 4}},
+        german=wiki | {"language": "de"},
+        web={"source": "webtext", "dataset": "webtext"},
+        some={"source": "webtext", "dataset": "webtext", "splits": ["train", "valid", "test"], "unit": "line"},
+        process={"source": "simulated", "kind": "wiki"},
+        twin={"source": "simulated", "kind": "wiki"},
+    )
+    parts = {name: plan.parts(names(corpus=name)) for name in plan.config.corpora}
+    assert parts["long"] == parts["c"]
+    assert parts["some"] == parts["web"]
+    for one, other in (("german", "c"), ("twin", "process"), ("web", "c")):
+        assert not set(parts[one]) & set(parts[other])
+
+
 @pytest.mark.parametrize(
     ("corpus", "message"),
     [

@@ -64,10 +64,21 @@ class CorporaPlan:
         return digest_of_folders([self.raw_part(wildcards)])
 
     def parts(self, wildcards: Wildcards) -> list[str]:
-        """Extracted parts of a corpus."""
+        """Extracted parts of a corpus; those that another corpus has as well are extracted once."""
         return [
-            f"{self.folder(wildcards.corpus)}/extracted/{name}.parquet" for name in self.raw_parts(wildcards.corpus)
+            f"{self.folder(self._extracted_for(wildcards.corpus, name))}/extracted/{name}.parquet"
+            for name in self.raw_parts(wildcards.corpus)
         ]
+
+    def _extracted_for(self, corpus: str, part: str) -> str:
+        """First corpus of the config that reads the same raw file, as the same part, in the same way."""
+        asked, raw = self._way_of_reading(corpus), self.raw_parts(corpus)[part]
+        same = (other for other in self.config.corpora if self._way_of_reading(other) == asked)
+        return next(other for other in same if self.raw_parts(other).get(part) == raw)
+
+    def _way_of_reading(self, corpus: str) -> tuple[str, str]:
+        options = self.options(corpus)
+        return options.read_by, as_json(options, options.extraction_options)
 
     # ---- corpora that are made from a known process --------------------------------------------------------------
 
