@@ -90,3 +90,16 @@ def test_no_page_is_wider_than_a_phone(browser, results):
         opened.goto(path.as_uri())
         assert opened.evaluate("document.documentElement.scrollWidth") <= 390, path.name
         opened.close()
+
+
+A4_WITHIN_MARGINS = 688
+"""Width between margins of 14 mm, in CSS pixels of 96 an inch."""
+
+
+def test_no_printed_page_loses_a_column(browser, results):
+    for path in [results / "report.html", *sorted((results / "pages").glob("*.html"))]:
+        opened = browser.new_page(viewport={"width": A4_WITHIN_MARGINS, "height": 1000})
+        opened.emulate_media(media="print")
+        opened.goto(path.as_uri())
+        assert opened.evaluate("document.documentElement.scrollWidth") <= A4_WITHIN_MARGINS, path.name
+        opened.close()

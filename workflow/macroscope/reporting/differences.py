@@ -18,7 +18,7 @@ OF_MEANS = "_mean_difference"
 """End of the name of a test of a difference of means; the means themselves say more. Of other differences what is
 compared may be another number than each side's own, such as a vocabulary in equally many tokens."""
 
-LATENT_PPL = "latent_ppl"
+LATENT_PPL, LATENT_NLL = "latent_ppl", "latent_nll"
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Difference:
 def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, system: str) -> list[Difference]:
     """Tests of a critic by which a system differs from real text.
 
-    What the prior says comes first, then what has a value of both sides, the surest first: farthest apart, measured by
+    What the prior says comes first (of a density the latent NLL: its perplexity may be any positive number), then what has a value of both sides, the surest first: farthest apart, measured by
     the intervals.
     """
     found = critic_named(critic)
@@ -65,6 +65,8 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
     for row in tests[tests["p_adjusted"] < SIGNIFICANT].to_dict("records"):
         name = row["statistic"]
         base = name.removesuffix("_difference") if name.endswith(OF_MEANS) else name
+        if found.data.density and base == LATENT_PPL:
+            base = LATENT_NLL
         value = sides[0].loc[base]
         real = sides[1].loc[base] if base in sides[1].index else None
         differences.append(
@@ -78,7 +80,9 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
                 _sureness(value, real),
             )
         )
-    return sorted(differences, key=lambda some: (some.statistic != LATENT_PPL, not some.real, -some.sureness))
+    return sorted(
+        differences, key=lambda some: (some.statistic not in (LATENT_PPL, LATENT_NLL), not some.real, -some.sureness)
+    )
 
 
 def differences_table(differences: list[Difference]) -> pd.DataFrame:

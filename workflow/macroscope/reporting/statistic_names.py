@@ -16,6 +16,10 @@ WHOLE = {
     "latent_ppl": "latent PPL",
     "mauve": "MAUVE",
     "mmd_squared": "squared MMD",
+    "posterior_entropy": "entropy of the posterior",
+    "posterior_kl": "KL of the posterior to the prior",
+    "posterior_margin": "certainty of the projection",
+    "posterior_resolved": "share of the prior's variance that the words take away",
     "precision": "precision (share of its texts near a real one)",
     "recall": "recall (share of real texts near one of its)",
     "told_apart": "told apart from real text",
@@ -51,7 +55,7 @@ ENDS = {
 }
 """End of a name -> what is said of what stands before it; the first that fits holds."""
 
-BEGINNINGS = {"reference_": "{} of real text", "latent_ppl_": "latent PPL, {}", "posterior_": "posterior: {}"}
+BEGINNINGS = {"reference_": "{} of real text", "latent_ppl_": "latent PPL, {}"}
 
 
 def readable(name: str, quantities: Mapping[str, str]) -> str:
