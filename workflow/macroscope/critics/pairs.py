@@ -9,7 +9,7 @@ import pandas as pd
 from macroscope.config.options import CONTROL
 from macroscope.critics.declaration import Critic, statistics_of
 from macroscope.critics.telling_apart import Files
-from macroscope.critics.views import view_of
+from macroscope.critics.views import read_view
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.registry import Declared
@@ -100,8 +100,9 @@ def _told_apart(
 
     A judge learns more from more documents: of the larger system as many are looked at as the other has.
     """
-    view = view_of(critic)
-    real, ours, theirs = (view(files[name].latents, files[name].scores) for name in (CONTROL, system, other))
+    real, ours, theirs = (
+        read_view(critic, files[name].latents, files[name].scores, resampling.seed) for name in (CONTROL, system, other)
+    )
     size, rng = min(len(ours), len(theirs)), np.random.default_rng(resampling.seed)
     ours, theirs = (side.some(np.sort(rng.permutation(len(side))[:size])) for side in (ours, theirs))
     level, seed = resampling.confidence, resampling.seed

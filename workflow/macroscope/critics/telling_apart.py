@@ -10,7 +10,7 @@ import pandas as pd
 
 from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.critics.declaration import Critic
-from macroscope.critics.views import view_of
+from macroscope.critics.views import read_view
 from macroscope.registry import Declared
 from macroscope.statistics.telling_apart import FEWEST, View, tell_apart
 from macroscope.statistics.tidy import rows_table, tidy_table, with_partners, write_tidy
@@ -59,8 +59,7 @@ def tell_systems_apart(
     files
         System -> what the critic made of it; the control among them.
     """
-    view = view_of(critic)
-    control = view(files[CONTROL].latents, files[CONTROL].scores)
+    control = read_view(critic, files[CONTROL].latents, files[CONTROL].scores, resampling.seed)
     tables = []
     for system, made in files.items():
         if system == CONTROL:
@@ -68,7 +67,7 @@ def tell_systems_apart(
             first, second, name = control.some(numbers[1::2]), control.some(numbers[::2]), SPLIT_HALF
             signed = signature
         else:
-            first, second, name = control, view(made.latents, made.scores), system
+            first, second, name = control, read_view(critic, made.latents, made.scores, resampling.seed), system
             signed = with_partners(signature, first.keys, second.keys, system)
         about = {"corpus": corpus, "system": name, "critic": critic.name, "signature": signed}
         tables.append(tidy_table(_rows(first, second, resampling), resampling=resampling, **about))

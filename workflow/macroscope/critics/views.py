@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from macroscope.critics.declaration import Critic
+from macroscope.critics.thinning import thinned
 from macroscope.errors import MacroscopeError
 from macroscope.registry import Declared
 from macroscope.stages import load
@@ -30,6 +31,12 @@ def view_of(critic: Declared[Critic]) -> ViewOf:
         found: ViewOf = load(critic.data.view, critic.package)
         return found
     return of_scores if critic.data.scores else of_numbers
+
+
+def read_view(critic: Declared[Critic], latents: Path, scores: Path | None, seed: int) -> View:
+    """What a critic sees of a system's documents: of very many a random part; see `critics.thinning`."""
+    with thinned(latents, scores, seed) as files:
+        return view_of(critic)(*files)
 
 
 def of_scores(latents: Path, scores: Path | None) -> View:

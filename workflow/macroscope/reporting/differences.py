@@ -53,8 +53,8 @@ class Difference:
 def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, system: str) -> list[Difference]:
     """Tests of a critic by which a system differs from real text.
 
-    What the prior says comes first (of a density the latent NLL: its perplexity may be any positive number), then what has a value of both sides, the surest first: farthest apart, measured by
-    the intervals.
+    What the prior says comes first (of a density the latent NLL: its perplexity may be any positive number), then what
+    has a value of both sides, the surest first: farthest apart, measured by the intervals.
     """
     found = critic_named(critic)
     own = rows_of(statistics, critic, corpus)
