@@ -36,15 +36,22 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     number = 0
     with _open(path) as stream:
         try:
-            for number, line in enumerate(bounded_lines(stream, str(path)), start=1):
-                yield number, line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise MacroscopeError(
-                f"{path}, line {number} is not valid UTF-8 (byte {error.start + 1}); save the file as UTF-8"
-            ) from None
+            for number, line in enumerate(decoded_lines(stream, str(path)), start=1):
+                yield number, line
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise MacroscopeError(
                 f"{path}: the compressed data are broken after line {number:,} ({error}); make or download it again"
+            ) from None
+
+
+def decoded_lines(stream: IO[bytes], name: str) -> Iterator[str]:
+    """Lines of a stream of text, without their ends; `name` says in errors what they are lines of."""
+    for number, line in enumerate(bounded_lines(stream, name), start=1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise MacroscopeError(
+                f"{name}, line {number} is not valid UTF-8 (byte {error.start + 1}); save the file as UTF-8"
             ) from None
 
 

@@ -17,6 +17,7 @@ from macroscope.corpora.counting import keep
 from macroscope.corpora.files.headings import split_sections
 from macroscope.corpora.files.options import FilesCorpus
 from macroscope.corpora.lines import numbered_records
+from macroscope.corpora.parquet import numbered_rows
 from macroscope.corpora.splits import split_of
 from macroscope.corpora.texts import tidy
 from macroscope.documents import SPLITS, Count, Document, Provenance, Section, UniqueIds, validate
@@ -26,7 +27,6 @@ from macroscope.files import parse_json, read_json
 _TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
 _FORMATS = "JSON Lines (.jsonl, .jsonl.gz), Parquet (.parquet), CSV (.csv), or a folder of .txt or .md files"
-_PARQUET_ROWS = 256
 _FIELDS = ("id", "title", "text", "sections", "section_names", "split", "label", "original")
 """What is read of a record; whatever else it has is not looked at."""
 
@@ -149,7 +149,7 @@ def _file_records(file: Path, called: str) -> Iterator[_Record]:
     elif name.endswith(_JSON_SUFFIXES):
         rows, unit = numbered_records(file), "line"
     elif name.endswith(".parquet"):
-        rows, unit = _parquet_rows(file), "row"
+        rows, unit = numbered_rows(file, _FIELDS), "row"
     elif name.endswith(".csv"):
         rows, unit = _csv_rows(file), "line"
     else:
@@ -188,25 +188,6 @@ def _json_list(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(item, dict):
             raise MacroscopeError(f"{file}, item {number}: is a {type(item).__name__}; give a list of objects")
         yield number, item
-
-
-def _parquet_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        number = 0
-        parquet = pq.ParquetFile(file)
-        known = [name for name in parquet.schema_arrow.names if name in _FIELDS]
-        for batch in parquet.iter_batches(batch_size=_PARQUET_ROWS, columns=known):
-            for row in batch.to_pylist():
-                number += 1
-                yield number, row
-    except UnicodeDecodeError as error:
-        raise MacroscopeError(f"{file}, after row {number:,}: a text is not valid UTF-8 ({error.reason})") from None
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise MacroscopeError(f"{file}: not a readable Parquet file ({reason}); write it again") from None
 
 
 def _csv_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from macroscope.corpora.archives import open_archive
 from macroscope.corpora.labelled.texts import LabelledText
-from macroscope.corpora.lines import bounded_lines
+from macroscope.corpora.lines import LONGEST_LINE, bounded_lines
 from macroscope.errors import MacroscopeError
 
 LABELS = {"1": "negative", "2": "positive"}
@@ -34,6 +34,7 @@ def read_texts(path: Path) -> Iterator[LabelledText]:
 def _reviews(archive: tarfile.TarFile, member: tarfile.TarInfo, split: str, where: str) -> Iterator[LabelledText]:
     stream = archive.extractfile(member)
     assert stream is not None  # the member is a file
+    csv.field_size_limit(LONGEST_LINE)  # of the whole process; by default 131 kB, which a long text has
     lines = (line.decode("utf-8") for line in bounded_lines(stream, where))
     reader = csv.reader(lines, strict=True)
     try:

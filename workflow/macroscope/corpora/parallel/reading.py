@@ -11,7 +11,7 @@ from typing import IO
 
 from macroscope.corpora.archives import open_archive
 from macroscope.corpora.counting import keep
-from macroscope.corpora.lines import bounded_lines, numbered_lines
+from macroscope.corpora.lines import decoded_lines, numbered_lines
 from macroscope.corpora.parallel.options import ParallelCorpus
 from macroscope.corpora.splits import split_of
 from macroscope.corpora.texts import tidy
@@ -80,12 +80,14 @@ def _tab_separated(path: Path, original: str, language: str) -> Iterator[tuple[s
 
 def _of_archive(path: Path, original: str, language: str) -> Iterator[tuple[str, str]]:
     with _unpacked(path, (original, language)) as files:
-        first, second = (bounded_lines(file, str(path)) for file in files)
-        for number, (one, other) in enumerate(zip_longest(first, second), start=1):
+        sides = (
+            decoded_lines(file, f"{path}, '{name}'") for file, name in zip(files, (original, language), strict=True)
+        )
+        for number, (one, other) in enumerate(zip_longest(*sides), start=1):
             if one is None or other is None:
                 short = original if one is None else language
                 raise MacroscopeError(f"{path}: the lines are not aligned: those of '{short}' end before line {number}")
-            yield one.decode("utf-8", "replace"), other.decode("utf-8", "replace")
+            yield one, other
 
 
 @contextmanager

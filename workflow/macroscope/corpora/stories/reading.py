@@ -7,14 +7,11 @@ stories, without blank lines, the first story would never end, and that is an er
 """
 
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from macroscope.corpora.counting import keep
 from macroscope.corpora.lines import numbered_lines
+from macroscope.corpora.parquet import numbered_rows
 from macroscope.corpora.splits import split_of
 from macroscope.corpora.stories.options import StoriesCorpus
 from macroscope.corpora.texts import tidy
@@ -24,8 +21,6 @@ from macroscope.progress import Progress
 
 LONGEST = 10_000_000
 """Characters of a story: several of the longest novels. Beyond it, what ends a story is taken to be something else."""
-_ROWS_AT_ONCE = 256
-_BYTES_AT_ONCE = 1 << 20  # not a row group, which may be as large as its file
 
 
 def read_stories(options: StoriesCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
@@ -92,17 +87,8 @@ def _blocks(path: Path) -> Iterator[tuple[int, str]]:
 
 def _rows(path: Path) -> Iterator[tuple[int, str]]:
     """Texts of a Parquet file with their rows, from 1; a row without one has no words."""
-    if not path.is_file():
-        raise MacroscopeError(f"{path}: no such file")
-    try:
-        with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BYTES_AT_ONCE) as file:
-            if "text" not in file.schema_arrow.names:
-                raise MacroscopeError(f"{path}: no column 'text'; give Parquet files whose rows are stories")
-            batches = file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=["text"])
-            texts = chain.from_iterable(batch.column(0).to_pylist() for batch in batches)
-            for number, text in enumerate(texts, start=1):
-                if not isinstance(text, str | None):
-                    raise MacroscopeError(f"{path}, row {number}: 'text' is a {type(text).__name__}, not a string")
-                yield number, text or ""
-    except (pa.ArrowException, OSError) as error:
-        raise MacroscopeError(f"{path}: not a readable Parquet file ({error}); download it again") from None
+    for number, row in numbered_rows(path, ("text",), required="text"):
+        text = row["text"]
+        if not isinstance(text, str | None):
+            raise MacroscopeError(f"{path}, row {number}: 'text' is a {type(text).__name__}, not a string")
+        yield number, text or ""
