@@ -8,16 +8,19 @@ FAILED = "macroscope: error: "
 """What the one sentence about a bad input begins with, in a job's log."""
 UNEXPECTED = "macroscope: unexpected error"
 """What stands before the traceback of a defect."""
+_BREAKS = re.compile(r"\s*[\r\n]\s*")
 
 
 class MacroscopeError(Exception):
     """A bad input: one sentence that says what is wrong, where, and what to do.
 
-    The command line prints it without a traceback and exits with status 1. It is one line, whatever is quoted in it.
+    The command line prints it without a traceback and exits with status 1. Whatever is quoted in it, it is one line and
+    does nothing to a terminal: control characters, marks of direction and halves of characters are written as escapes.
     """
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(re.sub(r"\s*[\r\n]\s*", " ", sentence))
+        line = _BREAKS.sub(" ", sentence)
+        super().__init__("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line))
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:

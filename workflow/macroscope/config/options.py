@@ -43,8 +43,9 @@ def _is_number(annotation: Any) -> bool:
     return bool(types & {int, float}) and bool not in types
 
 
-_UNUSABLE = re.compile(r"[{}\x00-\x1f\x7f]")
-"""Snakemake looks for wildcards in paths, and reads lists of them line by line."""
+_UNUSABLE = re.compile("[{}\x00-\x1f\x7f\ud800-\udfff]")
+"""Snakemake looks for wildcards in paths, and reads lists of them line by line; a config can hold no halves of
+characters, which is how Python sees a name that is no UTF-8."""
 
 
 def require_usable(path: str) -> str:
