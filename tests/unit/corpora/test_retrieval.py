@@ -6,7 +6,8 @@ import hashlib
 import http.server
 import json
 import threading
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -31,6 +32,9 @@ class Server:
         action = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if action == "busy":
             request.send_error(503)
+            return
+        if action.startswith("trickle"):
+            self.trickle(request, action)
             return
         if action in ("silent", "silent later"):
             if action == "silent later":
@@ -71,7 +75,24 @@ class Server:
             request.send_header("Content-Range", f"bytes {sent}-{len(CONTENT) - 1}/{len(CONTENT)}")
         request.end_headers()
         end = len(CONTENT) // 2 if action == "break" else len(CONTENT)
-        request.wfile.write(CONTENT[start:end])
+        if action != "slow":
+            request.wfile.write(CONTENT[start:end])
+            return
+        with suppress(OSError):
+            for first in range(start, end, 1 << 15):
+                request.wfile.write(CONTENT[first : min(first + (1 << 15), end)])
+                self.over.wait(0.04)
+
+    def trickle(self, request, action):
+        """A byte now and then: sooner than a socket's own limit of silence, for as long as anybody listens."""
+        start = b"HTTP/1.1 200 OK\r\n"
+        if action != "trickle headers":
+            kind = b"Transfer-Encoding: chunked" if "chunks" in action else b"Content-Length: 1000000"
+            start += kind + b"\r\n\r\n"
+        request.wfile.write(start)
+        with suppress(OSError):
+            while not self.over.wait(0.02):
+                request.wfile.write(b"1\r\nx\r\n" if "chunks" in action else b"x")
 
 
 @contextmanager
@@ -128,7 +149,45 @@ def test_a_silent_server_is_left_soon(tmp_path, monkeypatch, kind):
         retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
     # Three tries, and none for the second place on the same host.
     assert len(server.requests) == 3
-    assert "127.0.0.1 was silent, 3 times (nothing arrived for 0.2 s); check the mirror" in str(error.value)
+    said = "127.0.0.1 was silent or too slow, 3 times (nothing arrived for 0.2 s); check the mirror"
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("kind", ["trickle headers", "trickle", "trickle chunks"])
+def test_a_server_that_trickles_is_left_soon(tmp_path, monkeypatch, kind):
+    """No limit of a socket ends what sends a byte now and then."""
+    monkeypatch.setattr(transfer, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(transfer, "ANSWER_SECONDS", 0.4)
+    began = time.monotonic()
+    with serving(kind) as server:
+        with pytest.raises(MacroscopeError, match="was silent or too slow, 3 times") as error:
+            retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+        assert time.monotonic() - began < 5
+        assert len(server.requests) == 3
+    why = "no answer within 0.4 s" if "headers" in kind else "bytes arrived in 0.3"
+    assert why in str(error.value)
+
+
+def test_what_a_slow_server_sent_is_kept(tmp_path, monkeypatch):
+    """A host that is above the floor is waited for; from one below it, what came stays for the next run."""
+    monkeypatch.setattr(transfer, "SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr(transfer, "SLOWEST", 1 << 40)
+    with serving("slow") as server:
+        with pytest.raises(MacroscopeError, match="was silent or too slow, 3 times"):
+            retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+        kept, seen = (tmp_path / "file.bin.part").stat().st_size, len(server.requests)
+        assert 0 < kept < len(CONTENT)
+        monkeypatch.setattr(transfer, "SLOWEST", 1000)
+        retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+        assert [request["Range"] for request in server.requests[seen:]] == [f"bytes={kept}-"]
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_published_checksums_that_trickle_hold_nothing_up(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(transfer, "SILENCE_SECONDS", 0.3)
+    with serving("serve", "trickle") as server, caplog.at_level("INFO", logger="macroscope"):
+        retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
+    assert "unverified" in caplog.text
 
 
 def test_a_server_that_wakes_up_is_no_fault(tmp_path, monkeypatch):

@@ -25,6 +25,7 @@ from tenacity import (
     wait_exponential,
 )
 from tenacity.stop import stop_base
+from urllib3.exceptions import HTTPError
 
 from macroscope.corpora.integrity import fault_of, has_checksum, published_checksum
 from macroscope.corpora.origin import note_of
@@ -36,10 +37,11 @@ from macroscope.corpora.transfer import (
     Missing,
     Silent,
     Transfer,
+    answer,
     note_of_part,
     part_of,
+    pieces,
     reason_of,
-    timeout,
 )
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import write_json
@@ -220,7 +222,7 @@ def _download(place: str, destination: Path, remote: RemoteFile) -> Download:
             with attempt:
                 return Transfer(place, destination, remote.name).run()
     except Silent as error:
-        raise _Unreachable(f"{host} was silent, {silences.found} times ({error})") from None
+        raise _Unreachable(f"{host} was silent or too slow, {silences.found} times ({error})") from None
     except Broken as error:
         raise _Unreachable(f"{host} could not be reached, or broke off, {_ATTEMPTS} times ({error})") from None
     raise AssertionError("unreachable: the last attempt returns or raises")
@@ -286,8 +288,8 @@ def _text_at(place: str) -> str:
         path = Path(url2pathname(unquote(urlsplit(place).path)))
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     try:
-        response = requests.get(place, headers=HEADERS, timeout=timeout())
-    except requests.exceptions.RequestException as error:
+        with answer(place, HEADERS) as response:
+            return b"".join(pieces(response)).decode("utf-8", "replace") if response.ok else ""
+    except (Silent, HTTPError, requests.exceptions.RequestException) as error:
         log.info("%s: %s", place, reason_of(error))
         return ""
-    return response.text if response.ok else ""

@@ -5,20 +5,26 @@ changed upstream starts anew.
 """
 
 import hashlib
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import requests
-from urllib3.exceptions import NewConnectionError
+from urllib3.exceptions import HTTPError, NewConnectionError
 from urllib3.exceptions import TimeoutError as NothingArrived
 
 from macroscope.files import read_json, write_json
 from macroscope.progress import Progress
 
 PIECE_BYTES = 1 << 18
-CONNECT_SECONDS, SILENCE_SECONDS = 10.0, 30.0
-"""How long is waited for a connection, and between two pieces."""
+CONNECT_SECONDS, SILENCE_SECONDS, ANSWER_SECONDS = 10.0, 30.0, 60.0
+"""How long is waited for a connection, for another byte, and for an answer to begin, names and redirects included."""
+SLOWEST = 1000
+"""Bytes a second; a host that sends fewer for `SILENCE_SECONDS` counts as silent. A modem sends five times that."""
 _PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
 # "identity": lengths and ranges are those of the file itself. Wikimedia turns away clients without a name.
 HEADERS = {"Accept-Encoding": "identity", "User-Agent": "macroscope/0.1 (research on language models)"}
@@ -42,7 +48,7 @@ class Broken(Exception):
 
 
 class Silent(Broken):
-    """Nothing arrived for as long as is waited."""
+    """Nothing, or next to nothing, arrived for as long as is waited."""
 
 
 class Transfer:
@@ -65,9 +71,10 @@ class Transfer:
         start, validator = self._resumable()
         headers = HEADERS | ({"Range": f"bytes={start}-", "If-Range": validator} if start and validator else {})
         try:
-            with requests.get(self.url, headers=headers, stream=True, timeout=timeout()) as response:
+            with answer(self.url, headers) as response:
                 return self._receive(response, start)
         except (
+            HTTPError,
             requests.exceptions.ConnectionError,
             requests.exceptions.ChunkedEncodingError,
             requests.exceptions.ContentDecodingError,
@@ -123,11 +130,61 @@ class Transfer:
             Progress(f"retrieve {self.name}", total, "B") as progress,
         ):
             progress.advance(start)
-            for piece in response.iter_content(PIECE_BYTES):
+            for piece in pieces(response):
                 digest.update(piece)
                 size += target.write(piece)
                 progress.advance(len(piece))
         return size
+
+
+def answer(url: str, headers: Mapping[str, str]) -> requests.Response:
+    """Ask a host for a file: its answer, of which the content is still to come (`pieces`).
+
+    Raises
+    ------
+    Silent
+        Where there is none in time: the library's own limits begin anew with every byte.
+    """
+    found: Future[requests.Response] = Future()
+
+    def ask() -> None:
+        try:
+            limits = (CONNECT_SECONDS, SILENCE_SECONDS)
+            found.set_result(requests.get(url, headers=dict(headers), stream=True, timeout=limits))
+        except Exception as error:
+            found.set_exception(error)
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        return found.result(ANSWER_SECONDS)
+    except TimeoutError:
+        found.add_done_callback(_close)
+        raise Silent(f"no answer within {ANSWER_SECONDS:g} s") from None
+
+
+def _close(late: Future[requests.Response]) -> None:
+    """An answer that nobody waits for any more."""
+    if late.exception() is None:
+        late.result().close()
+
+
+def pieces(response: requests.Response) -> Iterator[bytes]:
+    """Content of an answer, as it arrives.
+
+    Raises
+    ------
+    Silent
+        Where it arrives more slowly than `SLOWEST`.
+    """
+    since, arrived = time.monotonic(), 0
+    while piece := response.raw.read1(PIECE_BYTES, decode_content=True):
+        yield piece
+        arrived += len(piece)
+        passed = time.monotonic() - since
+        if passed >= SILENCE_SECONDS:
+            if arrived < SLOWEST * passed:
+                raise Silent(f"{arrived:,} bytes arrived in {passed:.3g} s")
+            since, arrived = time.monotonic(), 0
 
 
 def _validator(response: requests.Response) -> str | None:
@@ -150,11 +207,6 @@ def part_of(destination: Path) -> Path:
 def note_of_part(destination: Path) -> Path:
     """Where it is noted what a part is part of."""
     return destination.with_name(destination.name + ".part.json")
-
-
-def timeout() -> tuple[float, float]:
-    """Seconds to connect, and between two pieces."""
-    return CONNECT_SECONDS, SILENCE_SECONDS
 
 
 def _broken(error: Exception) -> Broken:
