@@ -14,6 +14,7 @@ from macroscope.config.reading import read_yaml
 from macroscope.lifetime import SNAKEMAKE, end_jobs_on_interrupt
 from macroscope.machine import limits
 from macroscope.paths import RESOURCES
+from macroscope.plan.caches import caches
 from macroscope.shell import in_shell
 from macroscope.stages import input_flags, repeated_flag
 from snakemake.exceptions import WorkflowError
@@ -28,6 +29,7 @@ try:
 except MacroscopeError as error:
     raise WorkflowError(str(error)) from None
 
+os.environ.update(caches(Path.cwd()))
 # Jobs run this checkout's package, with the interpreter that runs Snakemake unless Snakemake activated another
 # environment for the job (--sdm conda).
 shell.prefix(

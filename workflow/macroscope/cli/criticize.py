@@ -27,8 +27,6 @@ def criticize(
     """
     from macroscope.corpora.look import table_of
     from macroscope.plan import criticism
-    from macroscope.reporting.picture import legend, picture_text
-    from macroscope.reporting.tables import read_picture, read_warnings
 
     require_cores(cores)
     look, looks = criticism.first_look(reference, candidate)
@@ -43,6 +41,10 @@ def criticize(
     shown = table.rename_axis("property").reset_index()
     config = criticism.implied_config(reference, candidate, choice, seed)
     plan = criticism.criticize(config, shown, output, cores)
+    # Not before the look: their imports take as long as it does.
+    from macroscope.reporting.picture import legend, picture_text
+    from macroscope.reporting.tables import read_picture, read_warnings
+
     tables = output / plan.results / "tables"
     print(f"\n{picture_text(read_picture(tables))}\n\n{legend(plan.config.statistics.margin)}")
     for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):

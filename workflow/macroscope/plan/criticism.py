@@ -22,6 +22,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.paths import PROFILE, SNAKEFILE
 from macroscope.plan import Plan
+from macroscope.plan.caches import caches
 from macroscope.plan.failures import reasons_of_failure
 from macroscope.plan.folder import unlock, write_config
 from macroscope.registry import require
@@ -181,29 +182,14 @@ def criticize(config: Mapping[str, Any], look: pd.DataFrame, output: Path, cores
         log.warning("%s was edited: it is used as it is. Delete it to have it written anew.", path)
         plan = Plan(load_config(path))
     unlock(path.parent)
+    os.environ.update(caches(path.parent))  # for what is imported after the run, too
     began = time.time()
-    if subprocess.run(command, env=environment(path.parent), check=False).returncode:
+    if subprocess.run(command, check=False).returncode:
         reasons = reasons_of_failure(output / "logs", began) or [f"the logs are in {output / 'logs'}"]
         raise MacroscopeError(
             f"the workflow failed: {'; '.join(reasons)}. What was finished stays; the same command goes on from there"
         )
     return plan
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """Variables for a run in `folder`: where the user's cache cannot be written, as Snakemake must, it is in there."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        if os.access(cache, os.W_OK | os.X_OK):
-            return dict(os.environ)
-    except OSError:
-        pass  # nor can it be made
-    own = folder / ".snakemake" / "cache"
-    log.warning("%s cannot be written: this run keeps its cache in %s", cache, own)
-    # Models that are there can be read all the same.
-    models = {"HF_HOME": str(cache / "huggingface")} if (cache / "huggingface").is_dir() else {}
-    return {**models, **os.environ, "XDG_CACHE_HOME": str(own), "MPLCONFIGDIR": str(own / "matplotlib")}
 
 
 def _require_usable(path: Path, exists: bool = True) -> None:

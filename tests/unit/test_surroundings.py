@@ -1,0 +1,115 @@
+"""Where macroscope runs: homes and temporary folders that cannot be written, terminals of few characters."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from macroscope.paths import SNAKEFILE
+from macroscope.plan.caches import caches
+
+LIBRARIES = ("HF_HOME", "MPLCONFIGDIR", "XDG_CONFIG_HOME")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    for name in LIBRARIES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_a_cache_that_can_be_written_is_used(cache, tmp_path):
+    assert caches(tmp_path) == {}
+    assert cache.is_dir()
+
+
+def test_one_that_cannot_gives_way_to_the_runs_own(cache, tmp_path, monkeypatch):
+    cache.write_text("no folder")
+    found = caches(tmp_path)
+    own = Path(found["XDG_CACHE_HOME"])
+    assert own.parent == tmp_path / ".snakemake"
+    assert found == {"XDG_CACHE_HOME": str(own), "MPLCONFIGDIR": str(own / "matplotlib")}
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own))
+    assert caches(tmp_path) == {}  # a job of this run says nothing again
+
+
+def test_models_of_a_cache_that_is_for_reading_are_still_found(cache, tmp_path, monkeypatch):
+    (cache / "huggingface").mkdir(parents=True)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    found = caches(tmp_path)
+    assert found["HF_HOME"] == str(cache / "huggingface")
+    assert found["XDG_CACHE_HOME"] != str(cache)
+
+
+def test_what_the_environment_says_of_a_library_stays(cache, tmp_path, monkeypatch):
+    cache.write_text("no folder")
+    monkeypatch.setenv("MPLCONFIGDIR", "mine")
+    assert "MPLCONFIGDIR" not in caches(tmp_path)
+
+
+def test_a_home_that_is_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", "/proc/nowhere")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert caches(tmp_path)["XDG_CACHE_HOME"].startswith(str(tmp_path))
+
+
+SURROUNDINGS = [
+    {"HOME": "FILE"},
+    {"HOME": ""},
+    {"XDG_CACHE_HOME": "FILE", "XDG_CONFIG_HOME": "FILE"},
+    {"TMPDIR": "/none/such"},
+    {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    {"LANG": "tr_TR.UTF-8", "TZ": "Nowhere/Else"},
+]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "file").write_text("")  # a home that nobody can write, not even root
+    for name, number in (("real", 8), ("mine", 4)):
+        lines = (f'{{"text": "Text {number} of {name}, é. It is so. And so."}}\n' for number in range(number))
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    return tmp_path
+
+
+def call(folder, changed, *arguments, before=""):
+    """Call a module of Python in other surroundings, in a shell that does something before."""
+    env = os.environ | {name: value.replace("FILE", str(folder / "file")) for name, value in changed.items()}
+    command = ["bash", "-c", f'{before} exec "$@"', "bash", sys.executable, "-m", *arguments]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+
+
+LOOK = ["macroscope", "criticize", "--reference", "real.jsonl", "--candidate", "mine.jsonl", "--output", "out"]
+
+
+@pytest.mark.parametrize("changed", SURROUNDINGS, ids=lambda changed: "-".join(changed))
+def test_a_look_is_the_same_wherever_it_is_taken(changed, folder):
+    done = call(folder, changed, *LOOK, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    assert re.search("^documents +8 +4$", done.stdout, re.MULTILINE)
+    assert "Critics: " in done.stdout
+
+
+CONFIG = """
+run: r
+corpora: {c: {source: files, files: [real.jsonl], split: test}}
+systems: {s: {kind: files, files: [mine.jsonl]}}
+comparisons: [{corpus: c, systems: [s], critics: [tendencies]}]
+"""
+WORKFLOW = ["snakemake", "--snakefile", str(SNAKEFILE), "--configfile", "config.yaml", "--cores", "1", "--nocolor"]
+
+
+@pytest.mark.parametrize("changed", [{"HOME": "FILE"}, {"XDG_CACHE_HOME": "FILE"}], ids=["HOME", "XDG_CACHE_HOME"])
+def test_snakemake_alone_needs_no_home(changed, folder):
+    """The profile of this checkout and the rules see to it; `macroscope criticize` calls the same."""
+    (folder / "config.yaml").write_text(CONFIG)
+    done = call(folder, changed, *WORKFLOW, "--until", "draw_files", before="umask 077;")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "results/r/systems/c/s/samples.parquet").stat().st_mode & 0o777 == 0o600
+    assert done.stderr.count("this run keeps its cache in") == 1
+    assert "Traceback" not in done.stderr
