@@ -2,13 +2,14 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from macroscope.paths import SNAKEFILE
+from macroscope.paths import REPOSITORY, SNAKEFILE
 from macroscope.plan.caches import caches
 
 LIBRARIES = ("HF_HOME", "MPLCONFIGDIR", "XDG_CONFIG_HOME")
@@ -76,10 +77,10 @@ def folder(tmp_path):
     return tmp_path
 
 
-def call(folder, changed, *arguments, before=""):
+def call(folder, changed, *arguments, before="", within=()):
     """Call a module of Python in other surroundings, in a shell that does something before."""
     env = os.environ | {name: value.replace("FILE", str(folder / "file")) for name, value in changed.items()}
-    command = ["bash", "-c", f'{before} exec "$@"', "bash", sys.executable, "-m", *arguments]
+    command = [*within, "bash", "-c", f'{before} exec "$@"', "bash", sys.executable, "-m", *arguments]
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
@@ -113,3 +114,25 @@ def test_snakemake_alone_needs_no_home(changed, folder):
     assert (folder / "results/r/systems/c/s/samples.parquet").stat().st_mode & 0o777 == 0o600
     assert done.stderr.count("this run keeps its cache in") == 1
     assert "Traceback" not in done.stderr
+
+
+OWN_MOUNTS = ("unshare", "--map-root-user", "--mount")
+"""Within it, mounts are nobody else's and end with the command."""
+MOUNTS = {
+    "a full TMPDIR": "mkdir full; mount -t tmpfs -o size=4k none full; head -c 9999 /dev/zero 2> /dev/null > full/x;",
+    "a checkout that cannot be written": f"mount --bind {shlex.quote(str(REPOSITORY))} {shlex.quote(str(REPOSITORY))};"
+    f"mount -o remount,ro,bind {shlex.quote(str(REPOSITORY))};",
+}
+
+
+@pytest.mark.parametrize("mounts", MOUNTS)
+def test_disks_that_cannot_be_written(mounts, folder):
+    try:
+        subprocess.run([*OWN_MOUNTS, "mount", "-t", "tmpfs", "none", str(folder)], check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this system lets nobody but its owner mount")
+    (folder / "config.yaml").write_text(CONFIG)
+    arguments = [*WORKFLOW, "--until", "draw_files"]
+    done = call(folder, {"TMPDIR": "full"}, *arguments, before=MOUNTS[mounts], within=OWN_MOUNTS)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "results/r/systems/c/s/samples.parquet").exists()
