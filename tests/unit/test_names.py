@@ -107,10 +107,25 @@ def test_hostile_names_in_each_place(name):
         assert (parsed(config_of(**{place: name})) is not None) == (fits and not kept), (place, name)
 
 
-def test_the_limit_is_named():
-    for place in ("run", "corpus", "system"):
-        with pytest.raises(MacroscopeError, match=f"at most {LONGEST_NAME} characters"):
-            parse_config(config_of(**{place: "x" * 240}))
+SENTENCES = {
+    "x" * 240: f"a name has at most {LONGEST_NAME} characters, and this one 240; shorten it",
+    **dict.fromkeys(
+        ["a b", "a\n", "-a", "..", "$(x)", "é", "", "a/b", "{a}"], "is no name: names have letters (A to Z)"
+    ),
+    "ab" * 20: "the workflow cannot use names that repeat 'ab' ten times or more; give another",
+    1: "a name is text, and YAML takes this one for 1; put it in quotation marks",
+    False: "a name is text, and YAML takes this one for False",
+    None: "a name is text, and YAML takes this one for None",
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_what_is_wrong_with_a_name_is_said(name):
+    for place, group in (("run", "run"), ("corpus", "corpora."), ("system", "systems.")):
+        with pytest.raises(MacroscopeError, match=re.escape(SENTENCES[name])) as error:
+            parse_config(config_of(**{place: name}))
+        assert str(error.value).startswith(f"config: {group}")
+        is_one_sentence(str(error.value))
 
 
 @FUZZ
@@ -126,17 +141,45 @@ def test_names_from_files(files):
     assert all(FIT.fullmatch(part[4:] or "x") and len(f"{part}.parquet.json") < LONGEST_OF_A_FILE for part in parts)
 
 
-def test_a_name_that_repeats_is_refused():
-    with pytest.raises(MacroscopeError, match="cannot use names that repeat 'ab' ten times or more; give another"):
-        parse_config(config_of(system="ab" * 20))
-
-
 def test_candidates_with_long_names_stay_apart():
     files = [Path(f"{folder}/{'x' * 240}.jsonl") for folder in "abcdefghijkl"]
     assert len(names_of_candidates(files)) == 12
 
 
 ALPHABET = string.ascii_letters + string.digits
+ODD_FILES = [
+    *(
+        "a b.jsonl",
+        " a.jsonl",
+        "it's.jsonl",
+        'say "a".jsonl',
+        "$(touch pwned).jsonl",
+        "`touch pwned`.jsonl",
+        "a;b.jsonl",
+    ),
+    *(
+        "-n.jsonl",
+        "--help",
+        "a&b|c>d<e.jsonl",
+        "*?[a].jsonl",
+        "~.jsonl",
+        "#a.jsonl",
+        "a\\b.jsonl",
+        "é.jsonl",
+        "e\u0301.jsonl",
+    ),
+    *(
+        "отчёт.jsonl",
+        "\u202e.jsonl",
+        "!a.jsonl",
+        "%s.jsonl",
+        "a=b,c.jsonl",
+        "null",
+        "train.jsonl",
+        "a:b.jsonl",
+        "ab" * 100,
+    ),
+]
 FILES = {"reference": 're\'al $(touch pwned);`x` "ü".jsonl', "candidate": "-rf " + "n" * 240 + ".jsonl"}
 
 
@@ -147,6 +190,10 @@ def test_shells_get_each_name_as_one_word(tmp_path):
         path.write_text('{"text": "A fox ran. It rained."}\n')
     longest = {place: (place + ALPHABET * 9)[:LONGEST_NAME] for place in ("run", "corpus", "system")}
     config = config_of(**longest, **{side: str(path) for side, path in paths.items()})
+    for number, name in enumerate(ODD_FILES):
+        (tmp_path / name).write_text("")
+        config["systems"][f"s{number}"] = {"kind": "files", "files": [name]}
+    config["comparisons"][0]["systems"] = "all"
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(SNAKEFILE), "--configfile", "config.yaml"]
     command += ["--cores", "1", "--dry-run", "--printshellcmds", "--nocolor", "--quiet", "host"]
@@ -158,6 +205,7 @@ def test_shells_get_each_name_as_one_word(tmp_path):
     words += [file for word in words if word.startswith("{") for file in json.loads(word).get("files", ())]
     for path in paths.values():
         assert str(path) in words, commands[:3]
+    assert set(ODD_FILES) <= set(words)
     assert not (tmp_path / "pwned").exists()
     produced = re.findall(r"^ +(?:output|log|benchmark): (.*)$", output, re.MULTILINE)
     assert produced

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -102,14 +103,14 @@ corpora: {c: {source: files, files: [real.jsonl], split: test}}
 systems: {s: {kind: files, files: [mine.jsonl]}}
 comparisons: [{corpus: c, systems: [s], critics: [tendencies]}]
 """
-WORKFLOW = ["snakemake", "--snakefile", str(SNAKEFILE), "--configfile", "config.yaml", "--cores", "1", "--nocolor"]
+WORKFLOW = ["snakemake", "--configfile", "config.yaml", "--cores", "1", "--nocolor", "--until", "draw_files"]
 
 
 @pytest.mark.parametrize("changed", [{"HOME": "FILE"}, {"XDG_CACHE_HOME": "FILE"}], ids=["HOME", "XDG_CACHE_HOME"])
 def test_snakemake_alone_needs_no_home(changed, folder):
     """The profile of this checkout and the rules see to it; `macroscope criticize` calls the same."""
     (folder / "config.yaml").write_text(CONFIG)
-    done = call(folder, changed, *WORKFLOW, "--until", "draw_files", before="umask 077;")
+    done = call(folder, changed, *WORKFLOW, "--snakefile", str(SNAKEFILE), before="umask 077;")
     assert done.returncode == 0, done.stderr
     assert (folder / "results/r/systems/c/s/samples.parquet").stat().st_mode & 0o777 == 0o600
     assert done.stderr.count("this run keeps its cache in") == 1
@@ -132,7 +133,21 @@ def test_disks_that_cannot_be_written(mounts, folder):
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("this system lets nobody but its owner mount")
     (folder / "config.yaml").write_text(CONFIG)
-    arguments = [*WORKFLOW, "--until", "draw_files"]
+    arguments = [*WORKFLOW, "--snakefile", str(SNAKEFILE)]
     done = call(folder, {"TMPDIR": "full"}, *arguments, before=MOUNTS[mounts], within=OWN_MOUNTS)
     assert done.returncode == 0, done.stderr
     assert (folder / "results/r/systems/c/s/samples.parquet").exists()
+
+
+def test_a_clone_may_be_called_as_its_owner_likes(folder):
+    """Its path stands in the command of every job."""
+    clone = folder / 'cl$(touch pwned)\'q `touch pwned`; "x" é'
+    for name in ("Snakefile", "workflow", "profiles", "resources", "envs"):
+        source, target = REPOSITORY / name, clone / name
+        target.parent.mkdir(exist_ok=True)
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    (folder / "config.yaml").write_text(CONFIG)
+    done = call(folder, {}, *WORKFLOW, "--snakefile", str(clone / "Snakefile"))
+    assert done.returncode == 0, done.stderr
+    assert (folder / "results/r/systems/c/s/samples.parquet").exists()
+    assert not list(folder.rglob("pwned"))

@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, model_validator
 
 from macroscope.errors import nearest
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
 
+_NAME = "[A-Za-z0-9][A-Za-z0-9_-]*"
 LONGEST_NAME = 100
 """Characters of a name. File systems take 255 bytes for a file's, in which two names and what it holds may stand."""
 _REPEATED = re.compile(r"(.+?)\1{9,}")
@@ -25,17 +26,25 @@ def fit_for_paths(name: str) -> str:
     return _REPEATED.sub(r"\1", plain)[: LONGEST_NAME - len("-000")].strip("-_")
 
 
-def _require_no_repetition(name: str) -> str:
+def _require_fit(name: Any) -> Any:
+    """Say what is wrong with a name in words, before its pattern is looked at, which is for the JSON schema."""
+    if isinstance(name, bool | int | float | None):
+        raise ValueError(f"a name is text, and YAML takes this one for {name!r}; put it in quotation marks")
+    if not isinstance(name, str):
+        return name
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"a name has at most {LONGEST_NAME} characters, and this one {len(name):,}; shorten it")
+    if not re.fullmatch(_NAME, name):
+        raise ValueError(
+            f"{name!r} is no name: names have letters (A to Z), digits, '-' and '_', and begin with no sign"
+        )
     if found := _REPEATED.search(name):
         raise ValueError(f"the workflow cannot use names that repeat {found[1]!r} ten times or more; give another")
     return name
 
 
-Name = Annotated[
-    str,
-    StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=LONGEST_NAME),
-    AfterValidator(_require_no_repetition),
-]
+Name = Annotated[str, StringConstraints(pattern=f"^{_NAME}$", max_length=LONGEST_NAME), BeforeValidator(_require_fit)]
+"""Name of a run, a corpus, a system, a variant: it stands in paths, rules and commands as it is."""
 
 
 def _is_number(annotation: Any) -> bool:

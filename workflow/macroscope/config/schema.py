@@ -265,6 +265,8 @@ def _locate(loc: tuple[int | str, ...]) -> tuple[str, type[BaseModel] | None]:
     annotation: Any = Config
     holder: type[BaseModel] | None = Config
     for part in loc:
+        if part == "[key]":  # pydantic's mark of what is wrong with a name, which stands before it
+            continue
         tagged = _tagged(annotation).get(str(part))
         if tagged is not None:
             annotation = holder = model = tagged

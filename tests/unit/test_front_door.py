@@ -1,0 +1,149 @@
+"""What docs/own-texts.md says of bad input: the command line ends in that one sentence, and in status 1."""
+
+import contextlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from macroscope.cli import main
+from macroscope.paths import REPOSITORY
+from tests.fuzzing import is_one_sentence
+
+GOOD = "".join(json.dumps({"id": f"d{n}", "text": f"Text {n}. It is so. And so."}) + "\n" for n in range(8))
+LOOK = ["criticize", "--reference", "real.jsonl", "--candidate", "{}", "--output", "out", "--dry-run"]
+RUN = LOOK[:-1]
+
+TEXTS = {
+    "two texts of one id": (
+        "a.jsonl",
+        '{"id": "x", "text": "a"}\n{"id": "x", "text": "b"}',
+        "a.jsonl, line 2: an earlier document with another text has the id 'x', too",
+    ),
+    "a key twice": ("a.jsonl", '{"text": "a", "text": "b"}', "line 1 is not usable JSON (the key 'text' stands twice)"),
+    "columns of one name": ("a.csv", "text,text\na,b\n", "two columns are called 'text'; rename one"),
+    "no text": ("a.jsonl", '{"txt": "a"}', "line 1 has neither 'sections' nor 'text'; give one of them"),
+    "another format": ("a.docx", "PK", "this format is not known; give JSON Lines"),
+    "JSON Lines that are called text": ("a.txt", '{"text": "a"}', "JSON Lines in a text file; call it .jsonl"),
+    "another encoding": ("a.jsonl", b'{"text": "caf\xe9"}', "line 1 is not valid UTF-8 (byte 14); save it as UTF-8"),
+    "half a character": ("a.jsonl", '{"text": "a\\ud800"}', r"has half a character, '\ud800'"),
+    "deep nesting": ("a.json", "[" * 100_000, "is not usable JSON (nested too deep)"),
+    "many digits": (
+        "a.jsonl",
+        '{"text": "a", "id": ' + "9" * 5000 + "}",
+        "line 1 is not usable JSON (Exceeds the limit",
+    ),
+    "a download that ended": ("a.jsonl.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3\xab", "the compressed data are broken"),
+    "no Parquet": ("a.parquet", "PAR1", "not a readable Parquet file"),
+    "one text": ("a.jsonl", '{"text": "a"}', "1 text; give 2 at least, on either side"),
+    "braces": ("a{b}.jsonl", GOOD, "the workflow cannot use paths with '{', as in"),
+    "a name that is no UTF-8": (
+        os.fsdecode(b"caf\xe9.jsonl"),
+        GOOD,
+        r"the workflow cannot use paths with '\udce9', as in",
+    ),
+}
+
+
+def said(capsys, monkeypatch, *arguments):
+    """The one line that the command line ends with."""
+    monkeypatch.setattr(sys, "argv", ["macroscope", *arguments])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    errors = capsys.readouterr().err.rstrip("\n")
+    is_one_sentence(errors)
+    assert errors.startswith("macroscope: error: ")
+    return errors
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "real.jsonl").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_texts(case, folder, capsys, monkeypatch):
+    name, content, sentence = TEXTS[case]
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert sentence in said(capsys, monkeypatch, *(word.replace("{}", name) for word in LOOK))
+
+
+def test_files_are_told_apart_by_their_whole_names(folder, capsys, monkeypatch):
+    (folder / "texts").mkdir()
+    for name in ("Dr. Smith.txt", "Dr. Jones.txt"):
+        (folder / "texts" / name).write_text(f"Of {name}.")
+    monkeypatch.setattr(sys, "argv", ["macroscope", *LOOK[:4], "texts", *LOOK[5:]])
+    with contextlib.suppress(SystemExit):
+        main()
+    assert re.search("^documents +8 +2$", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_a_damaged_parquet(folder, capsys, monkeypatch):
+    pq.write_table(pa.table({"text": ["One text.", "Another."] * 50}), folder / "a.parquet")
+    content = bytearray((folder / "a.parquet").read_bytes())
+    content[10:40] = bytes(30)
+    (folder / "a.parquet").write_bytes(content)
+    assert "a.parquet: not a readable Parquet file" in said(capsys, monkeypatch, *LOOK[:4], "a.parquet", *LOOK[5:])
+
+
+COMMANDS = {
+    "no such file": ([*LOOK[:4], "none.jsonl", *LOOK[5:]], "none.jsonl: no such file or folder"),
+    "a long name": ([*LOOK[:4], "x" * 300, *LOOK[5:]], "File name too long; give a shorter name"),
+    "no cores": (
+        [*RUN[:4], "real.jsonl", *RUN[5:], "--cores", "0"],
+        "--cores 0: give a whole number above 0, or 'all'",
+    ),
+    "a critic that is none": ([*LOOK[:4], "real.jsonl", *LOOK[5:], "--critic", "cluster"], "did you mean 'clusters'?"),
+    "an output that is a file": ([*RUN[:4], "real.jsonl", "--output", "real.jsonl"], "real.jsonl: not a folder; give"),
+    "an output with other things": (
+        [*RUN[:4], "real.jsonl", "--output", "."],
+        "a folder with other things in it; give",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_commands(case, folder, capsys, monkeypatch):
+    arguments, sentence = COMMANDS[case]
+    assert sentence in said(capsys, monkeypatch, *arguments)
+
+
+CONFIGS = {
+    "a misspelt key": ("seeds: 2\n", "seeds: there is no such key; did you mean 'seed'?"),
+    "a key twice": ("seed: 1\nseed: 2\n", "the key 'seed' stands twice, in line 1 and in line 2; keep one of them"),
+    "a switch for a number": ("seed: true\n", "'seed' is a number, not true"),
+    "a seed beyond all": ("seed: 99999999999\n", "seed: input should be less than or equal to 2147483647"),
+    "a long name": (f"run: {'a' * 240}\n", "run: a name has at most 100 characters, and this one 240; shorten it"),
+    "a name with a space": ("run: a b\n", "run: 'a b' is no name: names have letters (A to Z), digits, '-' and '_'"),
+    "bytes": (b"\x00\xff\xfe", "not a file of UTF-8 text"),
+    "itself": ("a: &a [*a]\n", "a: there is no such key"),
+}
+
+
+@pytest.mark.parametrize("case", CONFIGS)
+def test_configs(case, folder, capsys, monkeypatch):
+    content, sentence = CONFIGS[case]
+    (folder / "c.yaml").write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert sentence in said(capsys, monkeypatch, "config", "check", "c.yaml")
+
+
+NEIGHBOURS = ["test_names", "test_surroundings", "test_cli", "corpora/test_archives", "corpora/test_fuzzing"]
+NEIGHBOURS += ["corpora/test_retrieval"]
+
+
+def test_what_the_page_quotes_is_tried_here():
+    """Each sentence, or part of one, in the last column of the table stands in a test."""
+    tests = "".join((Path(__file__).parent / f"{name}.py").read_text() for name in ["test_front_door", *NEIGHBOURS])
+    tried = re.sub(r"\\(?=[().])", "", tests)
+    page = (REPOSITORY / "docs" / "own-texts.md").read_text().partition("## What happens when")[2]
+    quoted = [part for line in page.splitlines() for part in re.findall('"([^"]+)"', line.rsplit("|", 2)[-2:][0])]
+    assert len(quoted) > 25
+    assert not [part for part in quoted if part.strip("… ") not in tried]
