@@ -102,9 +102,16 @@ COMMANDS = {
         "--cores 0: give a whole number above 0, or 'all'",
     ),
     "a critic that is none": ([*LOOK[:4], "real.jsonl", *LOOK[5:], "--critic", "cluster"], "did you mean 'clusters'?"),
-    "an output that is a file": ([*RUN[:4], "real.jsonl", "--output", "real.jsonl"], "real.jsonl: not a folder; give"),
+    "an output that is a file": (
+        [*LOOK[:4], "real.jsonl", "--output", "real.jsonl", "--dry-run"],
+        "not a folder; give",
+    ),
+    "an output in braces": (
+        [*LOOK[:4], "real.jsonl", "--output", "o{8}", "--dry-run"],
+        "the workflow cannot use paths with '{', as in",
+    ),
     "an output with other things": (
-        [*RUN[:4], "real.jsonl", "--output", "."],
+        [*LOOK[:4], "real.jsonl", "--output", ".", "--dry-run"],
         "a folder with other things in it; give",
     ),
 }
@@ -123,6 +130,8 @@ CONFIGS = {
     "a seed beyond all": ("seed: 99999999999\n", "seed: input should be less than or equal to 2147483647"),
     "a long name": (f"run: {'a' * 240}\n", "run: a name has at most 100 characters, and this one 240; shorten it"),
     "a name with a space": ("run: a b\n", "run: 'a b' is no name: names have letters (A to Z), digits, '-' and '_'"),
+    "nothing": ("", "a config has keys, such as 'corpora:', and this one is empty"),
+    "a list": ("- a", "a config has keys, such as 'corpora:', and this one is a list"),
     "bytes": (b"\x00\xff\xfe", "not a file of UTF-8 text"),
     "itself": ("a: &a [*a]\n", "a: there is no such key"),
 }

@@ -219,7 +219,7 @@ def load_config(path: Path) -> Config:
     return parse_config(read_yaml(path), str(path))
 
 
-def parse_config(raw: Mapping[str, Any], where: str = "config") -> Config:
+def parse_config(raw: Any, where: str = "config") -> Config:
     """Check a config and fill in the defaults.
 
     Raises
@@ -227,6 +227,9 @@ def parse_config(raw: Mapping[str, Any], where: str = "config") -> Config:
     MacroscopeError
         With the place and what is wrong there; a misspelt key with the nearest valid one.
     """
+    if not isinstance(raw, Mapping):
+        what = "empty" if raw is None else f"a {type(raw).__name__}"
+        raise MacroscopeError(f"{where}: a config has keys, such as 'corpora:', and this one is {what}")
     try:
         return Config.model_validate(raw)
     except ValidationError as error:

@@ -24,14 +24,14 @@ from macroscope.paths import PROFILE, SNAKEFILE
 from macroscope.plan import Plan
 from macroscope.plan.caches import caches
 from macroscope.plan.failures import reasons_of_failure
-from macroscope.plan.folder import unlock, write_config
+from macroscope.plan.folder import require_ours, unlock, write_config
 from macroscope.registry import require
 from macroscope.tables import write_csv
 
 RUN = "criticism"
 CORPUS = "reference"
-LOOK = "look.csv"
-"""Beside the config: what a first look at the texts showed."""
+CONFIG, LOOK = "config.yaml", "look.csv"
+"""Of the output: the config, and what a first look at the texts showed."""
 VALID_SHARE, TEST_SHARE = 0.1, 0.2
 _FEWEST_TEXTS = 2
 
@@ -161,6 +161,20 @@ def first_look(reference: Sequence[Path], candidates: Sequence[Path]) -> tuple[L
     return look_at(CORPUS, reference, shares), [look_at(name, [path]) for name, path in named.items()]
 
 
+def require_output(output: Path) -> Path:
+    """Path of the config in the folder `output`, if it can be used; nothing is written.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the workflow cannot use its name, or it holds other things.
+    """
+    _require_usable(output, exists=False)
+    path = output.resolve() / CONFIG
+    require_ours(path)
+    return path
+
+
 def criticize(config: Mapping[str, Any], look: pd.DataFrame, output: Path, cores: str) -> Plan:
     """Write a config and a look into the folder `output` and run the workflow there; returns its plan.
 
@@ -171,8 +185,7 @@ def criticize(config: Mapping[str, Any], look: pd.DataFrame, output: Path, cores
     MacroscopeError
         Where the folder holds something else, or the workflow failed.
     """
-    _require_usable(output, exists=False)
-    path = output.resolve() / "config.yaml"
+    path = require_output(output)
     command = _command(path, cores)
     plan = Plan(parse_config(config, "criticize"))
     if write_config(path, config, shlex.join(["snakemake", *command[3:]])):

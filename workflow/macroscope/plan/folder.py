@@ -39,21 +39,32 @@ def write_config(path: Path, config: Mapping[str, Any], command: str) -> bool:
     MacroscopeError
         Where the folder holds other things than ours.
     """
+    require_ours(path)
     body = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
     if path.exists():
-        before = path.read_text(encoding="utf-8", errors="replace")
-        if not before.startswith(_FIRST_LINE):
-            raise MacroscopeError(f"{path}: not a config that `criticize` wrote; give another --output")
-        _, _, old = before.partition("# As it was written: ")
+        _, _, old = path.read_text(encoding="utf-8", errors="replace").partition("# As it was written: ")
         noted, _, text = old.partition("\n")
         if _digest(text) != noted:
             return False
+    write_text(path, _HEAD.format(command=command, digest=_digest(body)) + body)
+    return True
+
+
+def require_ours(path: Path) -> None:
+    """Check that a config can be written to a path: the folder is new, or one of ours.
+
+    Raises
+    ------
+    MacroscopeError
+        Where it holds other things.
+    """
+    if path.exists():
+        if not path.read_text(encoding="utf-8", errors="replace").startswith(_FIRST_LINE):
+            raise MacroscopeError(f"{path}: not a config that `criticize` wrote; give another --output")
     elif path.parent.is_dir() and any(path.parent.iterdir()):
         raise MacroscopeError(f"{path.parent}: a folder with other things in it; give a new one as --output")
     elif path.parent.exists() and not path.parent.is_dir():
         raise MacroscopeError(f"{path.parent}: not a folder; give a new one as --output")
-    write_text(path, _HEAD.format(command=command, digest=_digest(body)) + body)
-    return True
 
 
 def _digest(text: str) -> str:
