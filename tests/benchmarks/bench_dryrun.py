@@ -1,5 +1,6 @@
-"""How long Snakemake plans a run over 1,000 systems."""
+"""How long Snakemake plans a run over many systems and all critics, a job, at two sizes: it has to be linear."""
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -10,24 +11,45 @@ from _report import say, seconds
 
 from macroscope.paths import REPOSITORY, SNAKEFILE
 
-SYSTEMS = 1000
+SYSTEMS = 250, 1000
+MILLISECONDS_A_JOB = 2.5
+COMPARED = {
+    "wiki": ["coherence", "tendencies", "clusters", "strings", "topics"],
+    "stories": ["coreference"],
+    "scripts": ["narrative"],
+    "letters": ["synthetic"],
+    "tongues": ["languages"],
+}
+
+
+def plan_in(folder: Path, systems: int) -> tuple[float, int]:
+    """Seconds of a dry-run, and its jobs."""
+    config = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
+    config["systems"] = {f"mine-{n}": {"kind": "files", "files": ["mine.jsonl"]} for n in range(systems)}
+    config["comparisons"] = [{"corpus": corpus, "critics": critics} for corpus, critics in COMPARED.items()]
+    (folder / "mine.jsonl").write_text('{"text": "Words."}\n')
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    command = [
+        *(sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "rules", "--snakefile", str(SNAKEFILE)),
+        *("--configfile", str(folder / "config.yaml"), "--directory", str(folder), "--cores", "2"),
+    ]
+    said: list[str] = []
+    taken = seconds(lambda: said.append(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+    jobs = re.findall(r"^total\s+(\d+)$", said[0], re.MULTILINE)
+    return taken, int(jobs[-1])
 
 
 def main() -> None:
-    """Print the time of a dry-run."""
-    config = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
-    config["systems"] = {f"mine-{n}": {"kind": "files", "files": ["mine.jsonl"]} for n in range(SYSTEMS)}
-    config["comparisons"] = [{"corpus": "wiki", "critics": ["coherence", "tendencies"]}]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "mine.jsonl").write_text('{"text": "Words."}\n')
-        (folder / "config.yaml").write_text(yaml.safe_dump(config))
-        command = [
-            *(sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "all", "--snakefile", str(SNAKEFILE)),
-            *("--configfile", str(folder / "config.yaml"), "--directory", str(folder), "--cores", "2"),
-        ]
-        taken = seconds(lambda: subprocess.run(command, check=True, capture_output=True))
-    say(f"dry-run, {SYSTEMS:,} systems (s)", f"{taken:.1f}", "15.0", 15 / taken, "1: under 15 s")
+    """Print the time of dry-runs a job."""
+    taken = []
+    for systems in SYSTEMS:
+        with tempfile.TemporaryDirectory() as name:
+            taken.append(plan_in(Path(name), systems))
+        a_job = 1000 * taken[-1][0] / taken[-1][1]
+        what = f"dry-run, {systems:,} systems, all critics: {taken[-1][1]:,} jobs (ms a job)"
+        say(what, f"{a_job:.2f}", f"{MILLISECONDS_A_JOB}", MILLISECONDS_A_JOB / a_job, "1: under 2.5 ms a job")
+    growth = (taken[1][0] - taken[0][0]) / (taken[1][1] - taken[0][1]) / (taken[0][0] / taken[0][1])
+    say("dry-run, a further job against the first ones", f"{growth:.2f}", "1.00", 1 / growth, "1: linear")
 
 
 if __name__ == "__main__":
