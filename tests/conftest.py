@@ -8,6 +8,8 @@ import pytest
 
 from macroscope.paths import REPOSITORY
 
+from .browser import chromium
+
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))
 
 
@@ -22,3 +24,12 @@ def real_text() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A running Chromium."""
+    with chromium() as (kind, launch):
+        running = kind.launch(**launch)
+        yield running
+        running.close()

@@ -1,21 +1,10 @@
 """The report in a real browser, from a folder: it sorts, links, prints, and loads nothing from anywhere else."""
 
 import re
-import shutil
 
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api", reason="the report's pages are tested with playwright")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the report's pages are tested in Chromium, which is not here")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        running = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
+from ..browser import watched
 
 
 @pytest.fixture
@@ -25,16 +14,8 @@ def results(run):
 
 @pytest.fixture
 def page(browser, results):
-    """A page; at the end nothing may have been asked of a network, and nothing have failed."""
-    opened = browser.new_page(viewport={"width": 1300, "height": 800})
-    asked, failed = [], []
-    opened.on("request", lambda request: asked.append(request.url))
-    opened.on("pageerror", lambda error: failed.append(str(error)))
-    opened.on("console", lambda message: failed.append(message.text) if message.type == "error" else None)
-    yield opened
-    opened.close()
-    assert not failed
-    assert all(url.startswith((results.as_uri(), "data:,")) for url in asked), asked
+    with watched(browser, results) as opened:
+        yield opened
 
 
 def names(page):

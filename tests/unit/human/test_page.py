@@ -1,7 +1,6 @@
 """The page in a real browser: two annotators click through ten texts, and the table is right to the last digit."""
 
 import json
-import shutil
 
 import pandas as pd
 import pytest
@@ -9,26 +8,21 @@ import pytest
 from macroscope.human.collecting import collect
 from macroscope.human.exports import read_exports
 from macroscope.statistics.latent import Resampling
+from tests.browser import chromium
 from tests.unit.human.conftest import TYPES
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on the path: apt-get install chromium")
 
 
 @pytest.fixture
 def browse(tmp_path):
     """Open a page in the profile of an annotator, which outlives its windows; all requests and errors are kept."""
     seen = {"requests": [], "errors": []}
-    with playwright.sync_playwright() as running:
+    with chromium() as (kind, launch):
         contexts = {}
 
         def open_page(profile, path, **settings):
             if profile in contexts:
                 contexts[profile].close()  # the whole browser ends, and starts again
-            context = running.chromium.launch_persistent_context(
-                tmp_path / profile, executable_path=CHROMIUM, args=["--no-sandbox"], accept_downloads=True, **settings
-            )
+            context = kind.launch_persistent_context(tmp_path / profile, accept_downloads=True, **launch, **settings)
             contexts[profile] = context
             page = context.new_page()
             page.on("request", lambda request: seen["requests"].append(request.url))
@@ -194,10 +188,11 @@ def test_an_export_goes_on_in_another_browser(study, browse, tmp_path):
     judge(page, showing, "incoherent", "why")
     exported = export(page, tmp_path)
     other = open_page("there", path)
+    expect = pytest.importorskip("playwright.sync_api").expect
     other.set_input_files("#load", str(exported))
-    playwright.expect(other.locator("#progress-text")).to_have_text("1 of 11")
+    expect(other.locator("#progress-text")).to_have_text("1 of 11")
     other.set_input_files("#load", str(folder / "key.json"))
-    playwright.expect(other.locator("#status")).to_contain_text("no export of this page")
+    expect(other.locator("#status")).to_contain_text("no export of this page")
     assert other.inner_text("#progress-text") == "1 of 11"
     assert json.loads(exported.read_text())["answers"][0]["reasons"] == {"coherent": "why"}
 

@@ -7,11 +7,9 @@ import pytest
 
 from macroscope.config.options import CONTROL
 
+from ...browser import watched
 from ...reader_runs import HOSTILE, built_reader, texts
 
-playwright = pytest.importorskip("playwright.sync_api", reason="the reader's page is tested with playwright")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the reader's page is tested in Chromium, which is not here")
 SIZES = {CONTROL: 120, "shuffled": 230}
 
 
@@ -20,28 +18,11 @@ def reader(tmp_path_factory):
     return built_reader(tmp_path_factory.mktemp("reader"), SIZES)
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        running = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
-
-
 @pytest.fixture
 def page(browser, reader):
-    """The page; at the end nothing may have been asked of a network, and nothing have failed."""
-    opened = browser.new_page(viewport={"width": 1300, "height": 800})
-    asked, failed = [], []
-    opened.on("request", lambda request: asked.append(request.url))
-    opened.on("pageerror", lambda error: failed.append(str(error)))
-    opened.on("console", lambda message: failed.append(message.text) if message.type == "error" else None)
-    yield opened
-    title = opened.title()
-    opened.close()
-    assert not failed
-    assert title != "run"
-    assert all(url.startswith((reader.as_uri(), "data:,")) for url in asked), asked
+    with watched(browser, reader) as opened:
+        yield opened
+        assert opened.title() != "run"
 
 
 def shown(page, reader, address="", title=None):

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from macroscope.cli.about import Corpus, Signature
 from macroscope.cli.resampling import Confidence, Permutations, Resamples, Seed, resampling_of
 from macroscope.cli.stage import Inputs, OptionsJson, Output, StageName, Values
 
@@ -13,8 +14,6 @@ app = typer.Typer(help="Documents -> latents, T(x).", no_args_is_help=True)
 Systems = Annotated[list[str], typer.Option(help="Name of a system; repeatable, the control among them.")]
 LatentsOfEach = Annotated[list[Path], typer.Option(help="Latents of each (Parquet), in the same order.")]
 ScoresOfEach = Annotated[list[Path] | None, typer.Option(help="Scores of each, where the critic has any.")]
-Corpus = Annotated[str, typer.Option(help="Name of the corpus, for the table.")]
-Signature = Annotated[str, typer.Option(help="What else changes the numbers, as key:value pairs joined by '|'.")]
 
 
 @app.command()

@@ -5,14 +5,13 @@ from typing import Annotated
 
 import typer
 
+from macroscope.cli.about import Corpus, Signature
 from macroscope.cli.resampling import Confidence, Permutations, Resamples, Seed, resampling_of
 
 app = typer.Typer(help="T(x) -> numbers with their uncertainty.", no_args_is_help=True)
 
-Corpus = Annotated[str, typer.Option(help="Name of the corpus, for the table.")]
 System = Annotated[str, typer.Option(help="Name of the system, for the table.")]
 Output = Annotated[Path, typer.Option(help="Tidy CSV to write.")]
-Signature = Annotated[str, typer.Option(help="What else changes the numbers, as key:value pairs joined by '|'.")]
 
 
 @app.command()
