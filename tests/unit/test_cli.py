@@ -81,6 +81,12 @@ def test_full_disk_in_the_words_of_a_library(command, monkeypatch, tmp_path):
     assert "the disk: File too large; raise the limit" in error
 
 
+def test_a_log_that_cannot_be_written_is_no_traceback():
+    words = [sys.executable, "-m", "macroscope", "--log", "/dev/full", "config", "check", "none.yaml"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "macroscope: error: none.yaml: no such file\n")
+
+
 def test_places_that_cannot_be_written_are_one_sentence(command, tmp_path):
     (tmp_path / "file").write_text("x")
     for output in (tmp_path / "file" / "out", tmp_path / ("n" * 300)):

@@ -1,6 +1,7 @@
 """Pretrained models: whole, or an error that says what is missing."""
 
 import json
+import pickle
 import shutil
 
 import numpy as np
@@ -121,6 +122,18 @@ def test_cut_weights(folder):
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:1000])
     refused(folder, "cannot be loaded")
+
+
+class Code:
+    def __reduce__(self):
+        return print, ("run",)
+
+
+def test_pickled_code_is_not_run_nor_advised(folder, capsys):
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps({"a": Code()}, protocol=2))
+    refused(folder, "its weights are a Python pickle of more than tensors, which is not opened, since that runs code")
+    assert "run" not in capsys.readouterr().out.split()
 
 
 def test_code_that_comes_with_a_model_is_not_run(folder):

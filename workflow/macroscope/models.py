@@ -82,6 +82,9 @@ def megabytes_of(name: str) -> int:
 def load_error(source: ModelSource, error: Exception, what: str = "model") -> MacroscopeError:
     """Turn an exception of `from_pretrained` into one sentence; `what` could not be loaded."""
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if reason.startswith("Weights only load failed"):
+        # The library's own words advise to run what is in it.
+        reason = "its weights are a Python pickle of more than tensors, which is not opened, since that runs code"
     return MacroscopeError(
         f"{what} {source.name!r}: cannot be loaded from {source.location!r} ({reason}); give a folder with its files,"
         " a name in resources/models.yaml, or a Hugging Face name that this machine can reach or has in its cache"

@@ -72,6 +72,7 @@ def _settings(
     # The libraries' own bars and advice have no place in log files; ours say how far along a stage is.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, is no reason for a traceback
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if log_file is not None:
         log_file.parent.mkdir(parents=True, exist_ok=True)
