@@ -11,11 +11,11 @@ from scipy.stats import norm
 from macroscope import cli
 from macroscope.errors import MacroscopeError
 from macroscope.human.collecting import collect, mean_interval
-from macroscope.human.correlating import correlate_scores
 from macroscope.human.exports import read_exports, read_key
 from macroscope.human.section_types import read_projections
 from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.ratings import correlate_ratings, read_ratings
 from macroscope.tables import read_csv
 from tests.unit.human.conftest import export_of
 
@@ -178,29 +178,29 @@ def test_people_against_a_classifier(study, answers, tmp_path):
         read_projections(latents, ["other"])
 
 
-def test_critics_scores_against_people(study, answers, tmp_path):
+def test_critics_numbers_against_people(study, answers, tmp_path):
     _, key = study
     collect(key, read_exports(key, [answers]), tmp_path / "out", FEW)
-    scores = tmp_path / "scores"
-    scores.mkdir()
     rng = np.random.default_rng(1)
-    for system, start, count in (("control", 1.0, 9), ("lm", 3.0, 4)):
-        name = "real" if system == "control" else "lm"
-        units = rng.integers(3, 9, count)
-        table = {
-            "id": [f"{name}-{n}" for n in range(count)],
-            "nll": (start + rng.normal(0, 0.1, count)) * units,
-            "units": units,
-        }
-        pd.DataFrame(table).to_parquet(scores / f"{system}.parquet")
-    table = correlate_scores(tmp_path / "out", {"mine": scores}, FEW).set_index("documents_of")
+    values = pd.DataFrame(
+        [
+            ("mine", "nll_per_unit", system, f"{name}-{n}", start + rng.normal(0, 0.1))
+            for system, name, start, count in (("control", "real", 1.0, 9), ("lm", "lm", 3.0, 4))
+            for n in range(count)
+        ],
+        columns=["critic", "statistic", "system", "document", "value"],
+    )
+    ratings = read_ratings(str(tmp_path / "out"))
+    table = correlate_ratings(ratings, values, FEW).set_index("documents_of")
     over = table.loc["over systems"]
     assert over["pearson"] < -0.9
+    assert over["pearson_p_adjusted"] < 0.05
     assert over["reliability"] == 1
     assert over[["documents", "unmatched", "annotators"]].tolist() == [9, 1, 2]
     assert table.loc["within systems", "reason"] == "all documents have the same score"
+    (tmp_path / "empty").mkdir()
     with pytest.raises(MacroscopeError, match="no such file; give the folder that"):
-        correlate_scores(scores, {"mine": scores}, FEW)
+        read_ratings(str(tmp_path / "empty"))
 
 
 def test_intervals_of_yes_and_no_hold_the_share():
@@ -243,6 +243,6 @@ def test_the_command_line(study, answers, tmp_path, capsys, monkeypatch):
     assert (code, "'control' is the name of held-out real text" in said.err) == (1, True)
     code, said = run("sheet", "--output", tmp_path / "new", "--run", tmp_path)
     assert (code, "config.json: no such file" in said.err) == (1, True)
-    code, said = run("correlate", "--collected", tmp_path / "out", "--scores", "x", "--output", tmp_path / "c.csv")
-    assert (code, "'x' is not CRITIC=FOLDER" in said.err) == (1, True)
+    code, said = run("correlate", "--ratings", tmp_path / "out", "--run", tmp_path, "--output", tmp_path / "c.csv")
+    assert (code, "config.json: no such file" in said.err) == (1, True)
     logging.getLogger("macroscope").handlers = []

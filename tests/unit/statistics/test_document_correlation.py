@@ -60,3 +60,42 @@ def test_what_cannot_be_correlated_has_its_reason():
     assert flat.reason == "all documents have the same value"
     flat = correlate_documents(np.arange(10.0), np.zeros(10, dtype=int), np.ones(10), ten, ONE)
     assert flat.reason == "all documents have the same score"
+
+
+def compared(rng, rho, *, people=4, pairs=60, ratings=2):
+    """Differences of two texts, and preferences (-1, 0, 1) by people who differ in which text they like."""
+    true = rng.normal(size=pairs)
+    values = rho * true + np.sqrt(1 - rho**2) * rng.normal(size=pairs)
+    annotators = np.concatenate([rng.permutation(people)[:ratings] for _ in range(pairs)])
+    crossed = TwoWay(annotators, np.repeat(np.arange(pairs), ratings))
+    given = true[crossed.documents] + rng.normal(size=len(annotators))
+    return values, None, np.sign(np.where(np.abs(given) < 0.3, 0, given)), crossed
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6])
+def test_intervals_and_p_values_of_compared_texts(rho):
+    rng = np.random.default_rng(11)
+    large = compared(rng, rho, pairs=40_000)
+    means = np.bincount(large[3].documents, large[2]) / 2
+    truth = float((large[0] * means).sum() / np.sqrt((large[0] ** 2).sum() * (means**2).sum()))
+    found = [correlate_documents(*compared(rng, rho), Resampling(resamples=100, seed=run)) for run in range(1000)]
+    hits = np.mean([one.pearson.low <= truth <= one.pearson.high for one in found])
+    assert 0.93 <= hits <= 0.985
+    if rho == 0:
+        assert 0.015 <= np.mean([one.pearson.p_value <= 0.05 for one in found]) <= 0.07
+        assert 0.015 <= np.mean([one.spearman.p_value <= 0.05 for one in found]) <= 0.07
+
+
+def test_it_does_not_matter_which_text_is_the_first():
+    values, _, ratings, crossed = compared(np.random.default_rng(3), 0.5)
+    turned = np.where(np.random.default_rng(4).random(len(values)) < 0.5, -1.0, 1.0)
+    one = correlate_documents(values, None, ratings, crossed, ONE)
+    other = correlate_documents(values * turned, None, ratings * turned[crossed.documents], crossed, ONE)
+    for name in ("pearson", "spearman", "disattenuated"):
+        found = [(e.value, e.low, e.high, e.p_value) for e in (getattr(one, name), getattr(other, name))]
+        assert found[0] == pytest.approx(found[1], rel=1e-4)
+    means = np.bincount(crossed.documents, ratings) / 2
+    # Brute force: both texts of a pair, each against the mean of the two, as one sample.
+    both = np.concatenate([values, -values]), np.concatenate([means, -means])
+    assert one.pearson.value == pytest.approx(pearsonr(*both)[0])
+    assert one.reliability == pytest.approx(other.reliability)

@@ -105,28 +105,23 @@ def collect(
 
 @app.command()
 def correlate(
-    collected: Annotated[Path, typer.Option(help="Folder that `macroscope human collect` wrote.")],
-    scores: Annotated[
-        list[str], typer.Option(help="CRITIC=FOLDER of its scores (critics/<critic>/<corpus>/scores); repeatable.")
+    ratings: Annotated[
+        Path, typer.Option(help="Folder that `macroscope human collect` wrote, or a CSV of ratings of documents.")
     ],
+    run: Annotated[Path, typer.Option(help="Folder of a finished run, results/<run>.")],
     output: Annotated[Path, typer.Option(help="CSV to write.")],
+    corpus: Annotated[str | None, typer.Option(help="Corpus of the run, where it has several.")] = None,
     resamples: Resamples = 2000,
-    confidence: Confidence = 0.95,
-    seed: Seed = 1,
 ) -> None:
-    """Critics' T(x) / M of single documents against people's scores of them, the annotators' error taken off."""
-    from macroscope.errors import MacroscopeError
+    """What critics have of single documents against people's ratings of them, the annotators' error taken off."""
     from macroscope.files import atomic
-    from macroscope.human.correlating import correlate_scores
+    from macroscope.reporting.human_documents import corpus_of, correlate_run
+    from macroscope.reporting.results import Results
     from macroscope.tables import write_csv
 
-    folders: dict[str, Path] = {}
-    for pair in scores:
-        name, equals, folder = pair.partition("=")
-        if not (name and equals and folder):
-            raise MacroscopeError(f"--scores: {pair!r} is not CRITIC=FOLDER")
-        folders[name] = Path(folder)
-    table = correlate_scores(collected, folders, resampling_of(resamples, 0, confidence, seed))
+    results = Results(run / "config.json", run)
+    table = correlate_run(results, corpus_of(results, corpus, run), str(ratings), resamples=resamples)
     with atomic(output) as temporary:
         write_csv(table, temporary)
-    typer.echo(table.to_string(index=False, float_format="{:.3g}".format, na_rep="–"))
+    shown = table[["question", "critic", "statistic", "documents_of", "documents", "pearson", "pearson_p_adjusted"]]
+    typer.echo(shown.to_string(index=False, float_format="{:.3g}".format, na_rep="–"))

@@ -10,6 +10,7 @@ from macroscope.critics.findings import Findings, ReportItem
 from macroscope.reporting.blocks import Captions, Shown, html_table, inline_svg, item_block
 from macroscope.reporting.headline import display_headline, latent_measure, read_headline
 from macroscope.reporting.human import (
+    HumanScores,
     correlations_of,
     display_correlations,
     display_scores,
@@ -19,6 +20,8 @@ from macroscope.reporting.human import (
     quality_measures,
     read_correlations,
 )
+from macroscope.reporting.human_documents import display_documents, read_documents_table
+from macroscope.reporting.human_study import study_blocks
 from macroscope.reporting.pairs import display_pair, pairs_of, read_pairs
 from macroscope.reporting.results import Results
 from macroscope.reporting.tables import display_known_truth
@@ -129,27 +132,53 @@ def probability_chapters(results: Results, figures: Path, captions: Captions) ->
 def human_chapters(
     results: Results, statistics: pd.DataFrame, tables: Path, figures: Path, captions: Captions
 ) -> Iterator[Chapter]:
-    """Every table of human judgements: figure, numbers, who was scored, what is undefined."""
-    correlations, measures = read_correlations(tables), quality_measures(statistics)
+    """Every table of human judgements: what people said, of whom; which statistics agree with them."""
+    correlations, documents = read_correlations(tables), read_documents_table(tables)
+    measures = quality_measures(statistics)
     for judged in judged_by_people(results):
-        rows, stem = correlations_of(correlations, judged), judged.stem
-        shown, undefined = display_correlations(only(rows, measures)), display_undefined(rows)
-        about = {"judgements": judged.judgements, "seeds": rows["seeds"].max(), "real_text": judged.options.real_text}
-        blocks = []
-        if len(shown):
-            figure = inline_svg(figures / f"{stem}.svg")
-            caption = captions.html("human_figure", **about)
-            blocks.append(Shown(f"{stem}-figure", "Which statistics agree with people", caption, figure=figure))
-            caption = captions.html("human_correlations", **about)
-            blocks.append(Shown(stem, "Correlations, in numbers", caption, html_table(shown)))
-        caption = captions.html("human_scores", **about)
-        blocks.append(Shown(f"{stem}-scores", "Who was scored", caption, html_table(display_scores(judged))))
-        if len(undefined):
-            caption = captions.html("human_undefined", **about)
-            blocks.append(
-                Shown(f"{stem}-undefined", "What has no correlation, and why", caption, html_table(undefined))
-            )
-        yield Chapter(f"human.{stem}", f"human judgement: {judged.title}", blocks)
+        ours = (documents["corpus"] == judged.options.corpus) & (documents["table"] == judged.options.table)
+        blocks = [
+            *study_blocks(judged, figures, captions),
+            *_by_system(judged, correlations_of(correlations, judged), measures, figures, captions),
+            *_by_document(judged, documents[ours], captions),
+        ]
+        yield Chapter(f"human.{judged.stem}", f"human judgement: {judged.title}", blocks)
+
+
+def _by_system(
+    judged: HumanScores, rows: pd.DataFrame, measures: set[tuple[str, str]], figures: Path, captions: Captions
+) -> Iterator[Shown]:
+    """Statistics of systems against their scores: figure, numbers, who was scored, what is undefined."""
+    stem = judged.stem
+    shown, undefined = display_correlations(only(rows, measures)), display_undefined(rows)
+    about = {
+        "judgements": judged.judgements,
+        "seeds": rows["seeds"].max() if len(rows) else 1,
+        "real_text": judged.options.real_text,
+        "enough": judged.has_enough_systems,
+    }
+    if len(shown):
+        figure = inline_svg(figures / f"{stem}.svg")
+        caption = captions.html("human_figure", **about)
+        yield Shown(f"{stem}-figure", "Which statistics agree with people", caption, figure=figure)
+        caption = captions.html("human_correlations", **about)
+        yield Shown(stem, "Correlations, in numbers", caption, html_table(shown))
+    caption = captions.html("human_scores", **about)
+    yield Shown(f"{stem}-scores", "Who was scored", caption, html_table(display_scores(judged)))
+    if len(undefined):
+        caption = captions.html("human_undefined", **about)
+        yield Shown(f"{stem}-undefined", "What has no correlation, and why", caption, html_table(undefined))
+
+
+def _by_document(judged: HumanScores, rows: pd.DataFrame, captions: Captions) -> Iterator[Shown]:
+    """What critics have of single documents against people's ratings of them."""
+    if rows.empty:
+        return
+    shown = display_documents(rows)
+    reasons = rows["reason"].replace("", pd.NA).dropna().value_counts().to_dict()
+    caption = captions.html("human_documents", reasons=reasons, unmatched=int(rows["unmatched"].max()))
+    table = html_table(shown) if len(shown) else None
+    yield Shown(f"{judged.stem}-documents", "Do people and critics blame the same documents?", caption, table)
 
 
 def training_chapter(results: Results, tables: Path, figures: Path, captions: Captions) -> Iterator[Chapter]:

@@ -16,7 +16,8 @@ from macroscope.plotting import save, style
 from macroscope.processes import Task, run_tasks
 from macroscope.reporting.headline import latent_measure, read_headline
 from macroscope.reporting.human import correlations_of, judged_by_people, only, quality_measures, read_correlations
-from macroscope.reporting.human_figure import human_figure
+from macroscope.reporting.human_figure import human_figure, systems_figure
+from macroscope.reporting.human_study import read_systems, study_of, systems_stem
 from macroscope.reporting.probabilities import probability_figure
 from macroscope.reporting.results import Results, overview
 from macroscope.reporting.tables import read_statistics
@@ -72,8 +73,10 @@ def _draw_training(results: Results, corpus: str, system: str, folder: Path) -> 
 
 
 def _draw_correlations(results: Results, statistics: pd.DataFrame, correlations: pd.DataFrame, folder: Path) -> None:
-    """Draw the correlations with each table of human judgements, where there is any to draw."""
+    """Draw what people say of the systems, and the correlations with each table, where there is any to draw."""
     for judged in judged_by_people(results):
+        if study := study_of(judged):
+            save(systems_figure(read_systems(study)), folder / systems_stem(judged))
         rows = correlations_of(correlations, judged)
         drawn = only(rows, quality_measures(statistics))
         if drawn.empty:

@@ -12,7 +12,7 @@ from macroscope.critics.divergence_report import DIVERGENCES
 from macroscope.reporting.options import HumanJudgements
 from macroscope.reporting.results import Results
 from macroscope.statistics.human import COLUMNS, correlate_statistics
-from macroscope.statistics.judgements import Judgements, read_judgements, short_name
+from macroscope.statistics.judgements import FEWEST_SYSTEMS, Judgements, read_judgements, short_name
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
@@ -45,6 +45,11 @@ class HumanScores:
     def stem(self) -> str:
         """Beginning of the names of its files."""
         return f"human_{self.options.corpus}_{short_name(self.options.table)}"
+
+    @property
+    def has_enough_systems(self) -> bool:
+        """Whether systems can be correlated; a table of single documents may have fewer."""
+        return len(set(self.mapping.values())) + (self.options.real_text is not None) >= FEWEST_SYSTEMS
 
     @property
     def title(self) -> str:
@@ -85,6 +90,7 @@ def correlations_table(results: Results, statistics: pd.DataFrame) -> pd.DataFra
             real_text=judged.options.real_text,
         )
         for judged in judged_by_people(results)
+        if judged.has_enough_systems
     ]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS))
 

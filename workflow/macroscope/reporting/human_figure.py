@@ -60,6 +60,30 @@ def human_figure(rows: pd.DataFrame, statistics: int, title: str, confidence: fl
     return figure
 
 
+def systems_figure(table: pd.DataFrame) -> Figure:
+    """Mean score of each system with its interval, a panel a question (deng2022 Table 4).
+
+    Parameters
+    ----------
+    table
+        `systems.csv` of a study.
+    """
+    questions, names = list(dict.fromkeys(table["question"])), list(dict.fromkeys(table["system"]))
+    with style():
+        size = (3.0 + 2.4 * len(questions), 1.2 + 0.35 * len(names))
+        figure, grid = plt.subplots(1, len(questions), figsize=size, sharey=True, squeeze=False)
+        for axes, question in zip(grid[0], questions, strict=True):
+            some = table[table["question"] == question].set_index("system").reindex(names)
+            ends = np.stack([some["mean"] - some["ci_low"], some["ci_high"] - some["mean"]])
+            axes.errorbar(some["mean"], range(len(names)), xerr=np.nan_to_num(ends), fmt="o", color=BLUE, capsize=3)
+            axes.set_title(question)
+            axes.set_xlabel("mean score, with its interval")
+        grid[0, 0].set_yticks(range(len(names)), names)
+        grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
+        grid[0, 0].set_ylabel("system")
+    return figure
+
+
 def _order(rows: pd.DataFrame) -> list[tuple[str, str]]:
     """(critic, statistic) of what is drawn: critics as in the table, the largest mean |correlation| first."""
     means = rows.groupby(["critic", "statistic"], sort=False)["spearman_abs"].mean()

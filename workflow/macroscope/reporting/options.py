@@ -8,7 +8,9 @@ from macroscope.config.options import CONTROL, Options, require_name
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.judgements import (
     BUILT_IN,
+    FEWEST_SYSTEMS,
     check_mapping,
+    holds_documents,
     is_there,
     read_judgements,
     same_names,
@@ -24,8 +26,9 @@ class HumanJudgements(Options):
 
     corpus: str = Field(description="Name of the corpus that the systems are judged against.")
     table: str = Field(
-        description=f"A built-in table ({', '.join(BUILT_IN)}) or the path of a CSV of your own, with the columns"
-        " system, score and, where there are several, question."
+        description=f"A built-in table ({', '.join(BUILT_IN)}); the path of a CSV of your own, with the columns"
+        " system, score and, where there are several, question; a CSV of ratings of single documents, with a column"
+        " document as well; or a folder that `macroscope human collect` wrote."
     )
     systems: dict[str, str] | None = Field(
         None,
@@ -73,5 +76,6 @@ class HumanJudgements(Options):
         mapping = self.systems
         if mapping is None:
             mapping = same_names(judgements, judged, self.real_text)
-        check_mapping(mapping, self.real_text, judgements, f"{place}.systems")
+        fewest = 1 if holds_documents(self.table) else FEWEST_SYSTEMS
+        check_mapping(mapping, self.real_text, judgements, f"{place}.systems", fewest)
         return mapping

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from macroscope.paths import CAPTIONS, RESOURCES
-from macroscope.statistics.judgements import table_files
+from macroscope.statistics.judgements import BUILT_IN, holds_documents, is_there, table_files
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -53,15 +53,24 @@ class ReportingPlan:
             "samples": [self.systems.samples(*pair) for pair in self.critics.pairs],
             "models": self._models(),
             "judgements": sorted(file for file in judgements if not _is_ours(file)),
+            "rated": self._rated(),
         }
 
     def figures_read(self) -> dict[str, list[str]]:
         """What the figures are made from, the tables aside."""
-        return {"shown": self.critics.shown_files("overview"), "models": self._models()}
+        return {
+            "shown": self.critics.shown_files("overview"),
+            "models": self._models(),
+            "studies": self._studies(),
+        }
 
     def report_read(self) -> dict[str, list[str]]:
         """What the report is made from, tables and figures aside."""
-        return {"shown": self.critics.shown_files("report"), "look": [self.config.look] if self.config.look else []}
+        return {
+            "shown": self.critics.shown_files("report"),
+            "look": [self.config.look] if self.config.look else [],
+            "studies": self._studies(),
+        }
 
     def reader_read(self) -> dict[str, list[str]]:
         """What the reader is made from."""
@@ -85,6 +94,23 @@ class ReportingPlan:
         """Tables of human judgements that come with macroscope."""
         files = {file for entry in self.config.human_judgements for file in table_files(entry.table)}
         return sorted(Path(file) for file in files if _is_ours(file))
+
+    def _studies(self) -> list[str]:
+        """Folders that `macroscope human collect` wrote."""
+        tables = dict.fromkeys(entry.table for entry in self.config.human_judgements)
+        return [table for table in tables if table not in BUILT_IN and Path(table).is_dir()]
+
+    def _rated(self) -> list[str]:
+        """What the critics made of documents that people rated."""
+        entries = self.config.human_judgements
+        corpora = {e.corpus for e in entries if is_there(e.table) and holds_documents(e.table)}
+        return [
+            self.critics.place(name, critic, corpus=corpus, system=system)
+            for (critic, corpus), systems in self.critics.chapters.items()
+            if corpus in corpora
+            for system in systems
+            for name in (("latents", "scores") if self.critics.declared(critic).scores else ("latents",))
+        ]
 
     def _models(self) -> list[str]:
         return [f"{self.results}/systems/{corpus}/{system}/model" for corpus, system in self.language_models()]

@@ -23,11 +23,17 @@ class Results:
     ----------
     config
         The effective config, which lies beside the results.
+    folder
+        Of the run; default: where a run in the working directory has it.
     """
 
-    def __init__(self, config: Path) -> None:
+    def __init__(self, config: Path, folder: Path | None = None) -> None:
         self.plan = Plan(load_config(config))
-        self.folder = Path(self.plan.results)
+        self.folder = Path(self.plan.results) if folder is None else folder
+
+    def place(self, name: str, critic: str, **wildcards: str) -> Path:
+        """Where a critic left something of `critics.plan.PLACES`."""
+        return self.folder / Path(self.plan.critics.place(name, critic, **wildcards)).relative_to(self.plan.results)
 
     def statistics(self) -> pd.DataFrame:
         """All tidy statistics: critics in the order of the config, then perplexities."""

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.files import atomic
-from macroscope.reporting import picture
+from macroscope.reporting import human_documents, picture
 from macroscope.reporting.adjustment import with_adjusted_p_values
 from macroscope.reporting.formats import estimate, format_number, with_interval
 from macroscope.reporting.headline import display_headline, headline_table, latent_measure, unusable_chapters
@@ -19,6 +19,7 @@ from macroscope.reporting.human import (
     only,
     quality_measures,
 )
+from macroscope.reporting.human_documents import documents_table
 from macroscope.reporting.latex import to_latex
 from macroscope.reporting.pairs import FILE as PAIRS
 from macroscope.reporting.pairs import pairs_table
@@ -55,6 +56,8 @@ def write_tables(config: Path, output: Path) -> None:
         What the critics contribute, such as the most common transition errors (Table 12).
     human_correlations.csv, human_<corpus>_<table>.tex
         Every statistic against human judgements (pimentel2022 Figure 2), where the config has any.
+    human_documents.csv
+        What critics have of single documents against people's ratings of them, where the config names ratings.
     """
     results = Results(config)
     statistics = with_adjusted_p_values(results.statistics())
@@ -98,6 +101,8 @@ def write_tables(config: Path, output: Path) -> None:
                     write_csv(item.table, folder / f"{stem}.csv")
                     (folder / f"{stem}.tex").write_text(to_latex(item.shown), encoding="utf-8")
         _write_correlations(results, statistics, folder)
+        if len(documents := documents_table(results)):
+            write_csv(documents, folder / human_documents.FILE)
 
 
 def _write_correlations(results: Results, statistics: pd.DataFrame, folder: Path) -> None:

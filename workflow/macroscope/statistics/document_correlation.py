@@ -8,6 +8,10 @@ show is smaller than that with the score which many people would give. With the 
 (k_d ratings of document d, s²_e their variance within documents), r / sqrt(R) is free of that (Spearman 1904). It is
 computed in every resample, so that its interval carries what is not known about R. Each annotator's own level is taken
 off first: who is strict is so for all systems.
+
+Where people compared two texts, the pair takes the document's place: the value is the difference of the two texts', the
+rating is positive where the first was preferred. Which text is the first is arbitrary, so 0 is the centre: nothing is
+taken off, and ranks are those of sizes, with their signs.
 """
 
 from dataclasses import dataclass
@@ -23,6 +27,7 @@ from macroscope.statistics.two_way_bootstrap import NOTHING, Estimate, Statistic
 FEWEST_DOCUMENTS = 8
 LEAST_RELIABILITY = 0.1
 """Below it, the ratings of a document say so little about it that no correlation can be mended."""
+Groups = NDArray[np.int64] | None
 UNDEFINED = Estimate(np.nan, np.nan, np.nan, NOTHING)
 
 
@@ -55,7 +60,7 @@ class DocumentCorrelation:
 
 def correlate_documents(
     values: Array,
-    groups: NDArray[np.int64],
+    groups: Groups,
     ratings: Array,
     crossed: TwoWay,
     resampling: Resampling,
@@ -68,14 +73,16 @@ def correlate_documents(
         One a document, finite, in the order of the numbers in `crossed`.
     groups
         Group of each document, such as its system, from 0: correlations are within groups (their means are taken off,
-        ranks are ranks of what is left). One group for all: over all documents.
+        ranks are ranks of what is left). One group for all: over all documents. None: of differences, around 0.
     ratings
         One a rating.
     """
     documents, people = len(values), int(crossed.annotators.max()) + 1 if len(ratings) else 0
     if why := _undefined(values, groups, ratings, crossed):
         return DocumentCorrelation(UNDEFINED, UNDEFINED, UNDEFINED, np.nan, documents, people, why)
-    adjusted = ratings - _means(np.ones((1, len(ratings))), ratings, crossed.annotators)[0][crossed.annotators]
+    adjusted = ratings
+    if groups is not None:
+        adjusted = ratings - _means(np.ones((1, len(ratings))), ratings, crossed.annotators)[0][crossed.annotators]
     plain = _Means(adjusted, crossed, groups)
     x = _centred(values, np.ones((1, documents)), groups)[0]
     one = np.ones((1, len(ratings)))
@@ -85,12 +92,13 @@ def correlate_documents(
         return _fisher(plain.correlations(weights, values))
 
     def ranked(weights: Array) -> Array:
-        return _fisher(ranks.correlations(weights, rankdata(x)))
+        return _fisher(ranks.correlations(weights, _ranks(x, groups)))
 
     def mended(weights: Array) -> Array:
         return _fisher(plain.correlations(weights, values) / np.sqrt(plain.reliability(weights)))
 
-    ranks = _Means(_as_ranks(adjusted, h, _centred(h, np.ones((1, documents)), groups)[0], crossed), crossed, groups)
+    centred = _centred(h, np.ones((1, documents)), groups)[0]
+    ranks = _Means(_as_ranks(adjusted, h, centred, _ranks(centred, groups), crossed), crossed, groups)
 
     def interval(statistic: Statistic) -> Estimate:
         confidence, resamples, seed = resampling.confidence, resampling.resamples, resampling.seed
@@ -118,7 +126,7 @@ def correlate_documents(
 class _Means:
     """Means of ratings under weights, and what follows from them; every result has a row a resample."""
 
-    def __init__(self, ratings: Array, crossed: TwoWay, groups: NDArray[np.int64]) -> None:
+    def __init__(self, ratings: Array, crossed: TwoWay, groups: Groups) -> None:
         self.ratings, self.crossed, self.groups = ratings, crossed, groups
         self.counts = np.bincount(crossed.documents).astype(float)
         people = len(np.unique(crossed.annotators))
@@ -154,13 +162,13 @@ class _Means:
         free = (w * (1 - squares))[:, twice].sum(1) / self.scale
         error = (w * within)[:, twice].sum(1) / free
         y = _centred(means, w, self.groups)
-        lost = len(np.unique(self.groups)) / len(self.counts)
+        lost = 0.0 if self.groups is None else len(np.unique(self.groups)) / len(self.counts)
         variance = (w * y * y).sum(1) / w.sum(1) / (1 - lost)
         noise = error * (w * squares).sum(1) / w.sum(1)
         return np.clip(1 - noise / variance, least, 1.0)
 
 
-def _undefined(values: Array, groups: NDArray[np.int64], ratings: Array, crossed: TwoWay) -> str:
+def _undefined(values: Array, groups: Groups, ratings: Array, crossed: TwoWay) -> str:
     if len(values) < FEWEST_DOCUMENTS:
         return f"fewer than {FEWEST_DOCUMENTS} documents"
     one = np.ones((1, len(values)))
@@ -183,16 +191,25 @@ def _means(weights: Array, ratings: Array, numbers: NDArray[np.int64]) -> Array:
     return np.asarray(_sums(weights * ratings, numbers) / _sums(weights, numbers), dtype=float)
 
 
-def _centred(values: Array, weights: Array, groups: NDArray[np.int64]) -> Array:
+def _centred(values: Array, weights: Array, groups: Groups) -> Array:
     """Values less the weighted mean of their group: resamples x documents."""
     values = np.broadcast_to(values, weights.shape)
+    if groups is None:
+        return values
     return values - (_sums(weights * values, groups) / _sums(weights, groups))[:, groups]
 
 
-def _as_ranks(ratings: Array, means: Array, centred: Array, crossed: TwoWay) -> Array:
+def _ranks(centred: Array, groups: Groups) -> Array:
+    """Ranks less their mean; of differences, the ranks of their sizes with their signs."""
+    if groups is None:
+        return np.asarray(np.sign(centred) * rankdata(np.abs(centred)), dtype=float)
+    ranks = np.asarray(rankdata(centred), dtype=float)
+    return ranks - ranks.mean()
+
+
+def _as_ranks(ratings: Array, means: Array, centred: Array, ranks: Array, crossed: TwoWay) -> Array:
     """Ratings moved to the ranks of their documents' means: differences within a document are those of ranks."""
-    ranks = rankdata(centred)
-    slope = ranks.std() / centred.std()
+    slope = np.linalg.norm(ranks) / np.linalg.norm(centred)
     return np.asarray(ranks[crossed.documents] + slope * (ratings - means[crossed.documents]), dtype=float)
 
 
@@ -208,4 +225,6 @@ def _back(estimate: Estimate) -> Estimate:
     z = np.array([estimate.value, estimate.low, estimate.high])
     r = np.where(np.abs(z) <= 2, np.tanh(z), np.sign(z) * (edge + (np.abs(z) - 2) * (1 - edge**2)))
     value, low, high = r
-    return Estimate(float(np.clip(value, -1, 1)), max(float(low), -1.0), min(float(high), 1.0), estimate.over)
+    return Estimate(
+        float(np.clip(value, -1, 1)), max(float(low), -1.0), min(float(high), 1.0), estimate.over, estimate.p_value
+    )

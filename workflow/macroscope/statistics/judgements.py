@@ -1,8 +1,9 @@
 """Tables of human judgements: scores that people gave to systems, built in or of the user's own.
 
 A table is CSV with the columns `system`, `score` and, where people were asked several things, `question`; lines that
-begin with # are comments. A larger score is better. This module imports nothing heavy: the config checks the names in
-it before anything runs.
+begin with # are comments. A larger score is better. With a column `document` it holds single ratings
+(`statistics.ratings`), and so does a folder that `macroscope human collect` wrote. This module imports nothing heavy:
+the config checks the names in it before anything runs.
 """
 
 import csv
@@ -25,6 +26,10 @@ SCORES = RESOURCES / "human_judgements.csv"
 REGISTRY = RESOURCES / "human_judgements.yaml"
 ONLY_QUESTION = "score"
 """Question of a table that has no column of questions."""
+DOCUMENT, AGAINST = "document", "against"
+"""Columns of single ratings: of which document, and which system's text it was compared with."""
+ANNOTATIONS, MEANS = "annotations.csv", "scores.csv"
+"""In a folder that `macroscope human collect` wrote: single ratings, and means of the systems."""
 FEWEST_SYSTEMS = 3
 
 
@@ -61,6 +66,13 @@ def table_files(table: str) -> list[str]:
     return [str(SCORES), str(REGISTRY)] if table in BUILT_IN else [table]
 
 
+def holds_documents(table: str) -> bool:
+    """Whether a table that is there tells what people said of single documents."""
+    if table in BUILT_IN:
+        return False
+    return Path(table).is_dir() or DOCUMENT in next(_rows(Path(table)), (0, {}))[1]
+
+
 def short_name(table: str) -> str:
     """Name of a table in names of files: its own, or that of its file without suffix."""
     return fit_for_paths(re.sub("[^A-Za-z0-9]+", "-", table if table in BUILT_IN else Path(table).stem))
@@ -80,7 +92,7 @@ def read_judgements(table: str) -> Judgements:
         Naming file and line: no such file, a missing column, a score that is no number, the same system twice.
     """
     if table not in BUILT_IN:
-        return Judgements(table, _read_scores(Path(table)))
+        return Judgements(table, _scores_of_own(Path(table)))
     about = yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))[table]
     return Judgements(table, _read_scores(SCORES, only=table), about["citation"], about["scale"], about["real_text"])
 
@@ -91,7 +103,13 @@ def same_names(judgements: Judgements, systems: Iterable[str], real_text: str | 
     return {system: system for system in systems if system in names}
 
 
-def check_mapping(mapping: Mapping[str, str], real_text: str | None, judgements: Judgements, place: str) -> None:
+def check_mapping(
+    mapping: Mapping[str, str],
+    real_text: str | None,
+    judgements: Judgements,
+    place: str,
+    fewest: int = FEWEST_SYSTEMS,
+) -> None:
     """Check that a table knows what systems are mapped to, and that there are enough of them.
 
     Parameters
@@ -102,6 +120,8 @@ def check_mapping(mapping: Mapping[str, str], real_text: str | None, judgements:
         Name in the table of what the control is compared with; None where real text is left out.
     place
         Of the mapping, for the error.
+    fewest
+        So many systems are needed; of single documents, those of one are enough.
     """
     known = judgements.systems
     for system, name in mapping.items():
@@ -116,10 +136,10 @@ def check_mapping(mapping: Mapping[str, str], real_text: str | None, judgements:
     if real_text in mapping.values():
         raise MacroscopeError(f"{place}: '{real_text}' is the table's real text, and a system is mapped to it as well")
     different = len(set(mapping.values())) + (real_text is not None)
-    if different < FEWEST_SYSTEMS:
+    if different < fewest:
         raise MacroscopeError(
             f"{place}: {different} of the systems here are in the table '{judgements.name}', and a correlation needs"
-            f" {FEWEST_SYSTEMS}; map more of them to its names (it has {', '.join(known)})"
+            f" {fewest}; map more of them to its names (it has {', '.join(known)})"
         )
 
 
@@ -146,6 +166,30 @@ def seed_groups(mapping: Mapping[str, str], place: str) -> list[dict[str, str]]:
             )
     members = {name: [system for system, to in mapping.items() if to == name] for name in counts}
     return [{name: some[min(k, len(some) - 1)] for name, some in members.items()} for k in range(groups)]
+
+
+def read_rows(path: Path) -> list[tuple[dict[str, str], float]]:
+    """Cells and score of every row of a table of one's own."""
+    return [(row, _number(row["score"], path, line)) for line, row in _rows(path)]
+
+
+def _scores_of_own(path: Path) -> dict[str, dict[str, float]]:
+    """Question -> system -> score; of single ratings, the mean of the documents' means."""
+    if path.is_dir():
+        return _read_scores(path / MEANS)
+    if not holds_documents(str(path)):
+        return _read_scores(path)
+    given: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row, score in read_rows(path):
+        question = row.get("question") or ONLY_QUESTION
+        given.setdefault((question, row["system"]), {}).setdefault(row[DOCUMENT], []).append(score)
+        if against := row.get(AGAINST):  # whoever prefers one text likes the other as much less
+            given.setdefault((question, against), {}).setdefault(row[DOCUMENT], []).append(-score)
+    scores: dict[str, dict[str, float]] = {}
+    for (question, system), documents in given.items():
+        means = [math.fsum(some) / len(some) for some in documents.values()]
+        scores.setdefault(question, {})[system] = math.fsum(means) / len(means)
+    return scores
 
 
 def _read_scores(path: Path, only: str | None = None) -> dict[str, dict[str, float]]:

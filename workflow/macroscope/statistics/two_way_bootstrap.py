@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from macroscope.statistics.bootstrap import Array
 
@@ -57,12 +57,16 @@ class Estimate:
     over
         `BOTH`; `DOCUMENTS` where there is one annotator, whose judgement then stands for itself alone; `NOTHING` where
         there is no interval.
+    p_value
+        Two-sided, of the statistic being 0: 1 minus the largest coverage of an interval that leaves 0 out; NaN where
+        undefined.
     """
 
     value: float
     low: float
     high: float
     over: str
+    p_value: float = float("nan")
 
 
 def two_way_interval(
@@ -126,4 +130,5 @@ def _interval(value: float, variance: float, freedom: float, confidence: float, 
     if not np.isfinite(variance):
         return Estimate(value, np.nan, np.nan, NOTHING)
     half = float(stdtrit(freedom, 0.5 + confidence / 2)) * variance**0.5
-    return Estimate(value, value - half, value + half, over)
+    p = 2 * float(stdtr(freedom, -abs(value) / variance**0.5)) if variance > 0 else float("nan")
+    return Estimate(value, value - half, value + half, over, p)

@@ -1,0 +1,64 @@
+"""What critics have of single documents, as named numbers: what people's ratings of documents are held against."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from macroscope.config.options import CONTROL
+from macroscope.critics.declaration import Critic
+from macroscope.critics.telling_apart import Files
+from macroscope.critics.views import view_of
+from macroscope.registry import Declared
+from macroscope.statistics.exchange import KEYS, belonging
+from macroscope.statistics.telling_apart import judge
+
+LOG_ODDS = "log_odds_unlike_real"
+"""Log odds that the document is the system's and not real, by the judge of the picture; it never saw the document."""
+COLUMNS = ("critic", "statistic", "system", "document", "value")
+
+
+def document_values(critic: Declared[Critic], files: Mapping[str, Files], seed: int) -> pd.DataFrame:
+    """Numbers of every document that a critic judges: `COLUMNS`, undefined and infinite ones left out.
+
+    T(x) a unit and the units of a critic with a prior, every column of numbers in its latents, and `LOG_ODDS`.
+
+    Parameters
+    ----------
+    files
+        System -> what the critic made of it; the control among them.
+    """
+    tables = []
+    for system, made in files.items():
+        numbers = _numbers(made)
+        if system != CONTROL:
+            numbers = pd.concat([numbers, _log_odds(critic, files[CONTROL], made, seed)])
+        tables.append(numbers.assign(system=system))
+    found = pd.concat(tables, ignore_index=True).assign(critic=critic.name)
+    return found[np.isfinite(found["value"])][list(COLUMNS)]
+
+
+def _numbers(made: Files) -> pd.DataFrame:
+    latents = pd.read_parquet(made.latents)
+    columns = latents.drop(columns=list(KEYS), errors="ignore").select_dtypes(["number", "bool"])
+    found = [_long(latents["id"], columns)]
+    if made.scores is not None:
+        scores = pd.read_parquet(made.scores, columns=["id", "nll", "units"])
+        a_unit = pd.DataFrame({"nll_per_unit": scores["nll"] / scores["units"], "units": scores["units"]})
+        found.insert(0, _long(scores["id"], a_unit))
+    return pd.concat(found)
+
+
+def _log_odds(critic: Declared[Critic], control: Files, made: Files, seed: int) -> pd.DataFrame:
+    view = view_of(critic)
+    real, ours = view(control.latents, control.scores), view(made.latents, made.scores)
+    odds = judge(real, ours, belonging(real.keys, ours.keys), seed).log_odds[len(real) :]
+    judged = np.isfinite(odds)
+    mean = np.where(judged, odds, 0).sum(axis=1) / np.where(judged.any(axis=1), judged.sum(axis=1), np.nan)
+    return _long(ours.keys["id"], pd.DataFrame({LOG_ODDS: mean}))
+
+
+def _long(names: pd.Series, columns: pd.DataFrame) -> pd.DataFrame:
+    """A row a document and number."""
+    whole = columns.astype(float).assign(document=names.astype(str).to_numpy())
+    return whole.melt("document", var_name="statistic", value_name="value")
