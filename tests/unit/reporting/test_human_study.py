@@ -1,0 +1,130 @@
+"""A study in the report: what `collect` wrote, on a page of its own; hostile texts are shown as text."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from macroscope.files import write_json
+from macroscope.human.collecting import collect
+from macroscope.human.drawing import Design
+from macroscope.human.exports import read_exports
+from macroscope.human.pool import pool_of_files
+from macroscope.human.questionnaire import read_questionnaire
+from macroscope.human.sheet import write_sheet
+from macroscope.reporting.blocks import Captions
+from macroscope.reporting.chapters import human_chapters
+from macroscope.reporting.figures import _draw_correlations
+from macroscope.reporting.human import correlations_table, read_correlations
+from macroscope.reporting.human_documents import FILE, display_documents, documents_table
+from macroscope.reporting.human_study import display_confusion, display_organisations, display_systems
+from macroscope.reporting.results import Results
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.tidy import COLUMNS as TIDY
+from macroscope.tables import read_csv, write_csv
+from tests.unit.human.conftest import export_of, write_texts
+
+HOSTILE = "<script>window.hacked = 1</script>"
+RIGHT, WRONG = ("introduction", "method", "result"), ("result", "result", "method")
+
+
+def judge(showing):
+    """Real texts are well organised; every other text of the model is not."""
+    if showing["system"] == "lm" and int(showing["document"].split("-")[1]) % 2:
+        return WRONG, "incoherent"
+    return RIGHT, "coherent"
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Folder that `collect` wrote."""
+    real = write_texts(tmp_path / "real.jsonl", "real", 14)
+    model = write_texts(tmp_path / "lm.jsonl", "lm", 10, titled=False)
+    pool = pool_of_files([real], {"lm": [model]}, "en", 2)
+    key = write_sheet(pool, Design(10, 2, 2, 0.1, 2, 1), read_questionnaire(), tmp_path / "study")
+    (tmp_path / "answers").mkdir()
+    for annotator in key["annotators"]:
+        write_json(tmp_path / "answers" / f"{annotator}.json", export_of(key, annotator, judge))
+    shown = {(s["system"], s["document"]) for s in key["showings"]}
+    projected = {one: [*RIGHT] for one in shown}
+    collect(key, read_exports(key, [tmp_path / "answers"]), tmp_path / "judged", Resampling(resamples=100), projected)
+    return tmp_path / "judged"
+
+
+@pytest.fixture
+def results(judged, tmp_path):
+    """A run of one critic, whose scores of the study's documents lie there."""
+    config = {
+        "run": "r",
+        "statistics": {"resamples": 100, "permutations": 100},
+        "corpora": {"web": {"source": "files", "files": ["x.jsonl"]}},
+        "systems": {"lm": {"kind": "files", "files": ["y.jsonl"]}},
+        "comparisons": [{"corpus": "web", "critics": ["coherence"]}],
+        "human_judgements": [{"corpus": "web", "table": str(judged)}],
+    }
+    write_json(tmp_path / "results" / "r" / "config.json", config)
+    results = Results(tmp_path / "results" / "r" / "config.json", tmp_path / "results" / "r")
+    rng = np.random.default_rng(1)
+    for system, name, number in (("control", "real", 14), ("lm", "lm", 10)):
+        ids = [f"{name}-{n}" for n in range(number)]
+        bad = np.array([3.0 * (system == "lm" and n % 2) for n in range(number)])
+        scores = pd.DataFrame({"id": ids, "opening": ids, "nll": 3 * (1 + bad + rng.random(number)), "units": 3})
+        for kind, table in (("latents", scores[["id", "opening"]]), ("scores", scores)):
+            path = results.place(kind, "coherence", corpus="web", system=system)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            table.to_parquet(path)
+    return results
+
+
+def test_the_page_of_a_study(results, judged, tmp_path):
+    for name in ("tables", "figures"):
+        (tmp_path / name).mkdir()
+    organisations = judged / "organisations.csv"
+    organisations.write_text(organisations.read_text().replace("result > result", HOSTILE))
+    statistics = pd.DataFrame(columns=list(TIDY))
+    assert correlations_table(results, statistics).empty  # one system is too few
+    documents = documents_table(results)
+    write_csv(documents, tmp_path / "tables" / FILE)
+    _draw_correlations(results, statistics, read_correlations(tmp_path / "tables"), tmp_path / "figures")
+    [chapter] = human_chapters(results, statistics, tmp_path / "tables", tmp_path / "figures", Captions(results))
+    assert [block.title for block in chapter.blocks] == [
+        "What people say of the systems",
+        "Organisations that people call incoherent",
+        "Do people agree with each other?",
+        "Do people agree with themselves?",
+        "Does the classifier see what people see?",
+        "Section types: people against the classifier",
+        "How long it took",
+        "Who was scored",
+        "Do people and critics blame the same documents?",
+    ]
+    whole = "".join(f"{block.title}{block.caption}{block.table}{block.figure}" for block in chapter.blocks)
+    assert HOSTILE not in whole
+    assert "&lt;script&gt;" in whole
+    assert "too few for a correlation over systems" in whole
+    assert chapter.blocks[0].figure.startswith("<svg")
+
+
+def test_documents_that_people_blame(results):
+    table = documents_table(results).set_index(["statistic", "documents_of"])
+    over = table.loc[("nll_per_unit", "over systems")]
+    assert over["pearson"] < -0.9  # less likely documents are the incoherent ones
+    assert over["documents"] == 20
+    assert over["pearson_p_adjusted"] < 0.05
+    assert table.loc[("nll_per_unit", "within systems"), "pearson"] < -0.9
+    assert table.loc[("units", "over systems"), "reason"] == "all documents have the same value"
+    shown = display_documents(table.reset_index())
+    assert shown.loc[0, "Pearson"].endswith("*")
+    assert "units" not in set(shown["statistic"])
+
+
+def test_tables_of_the_page(judged):
+    systems = display_systems(read_csv(judged / "systems.csv")).set_index("system")
+    assert systems.loc["lm", "coherent"].startswith("0.50 [")
+    assert systems.loc["control", "coherent"].startswith("1.00")
+    assert systems.loc["lm", "annotations"] == "20"
+    organisations = display_organisations(read_csv(judged / "organisations.csv"))
+    assert organisations["lowest"].tolist() == ["10 of 10"]
+    confusion = display_confusion(read_csv(judged / "confusion.csv")).set_index("people say")
+    assert confusion.loc["introduction", "introduction"] == 30
+    assert confusion.loc["result", ["introduction", "method"]].tolist() == [10, 10]
+    assert confusion.to_numpy().sum() == 20 * 2 * 3
