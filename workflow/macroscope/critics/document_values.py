@@ -15,6 +15,8 @@ from macroscope.statistics.telling_apart import judge
 
 LOG_ODDS = "log_odds_unlike_real"
 """Log odds that the document is the system's and not real, by the judge of the picture; it never saw the document."""
+NOT_OF_THE_TEXT = (*KEYS, "block")
+"""Columns of latents that say where a document stands, not what it is like."""
 COLUMNS = ("critic", "statistic", "system", "document", "value")
 
 
@@ -40,7 +42,7 @@ def document_values(critic: Declared[Critic], files: Mapping[str, Files], seed: 
 
 def _numbers(made: Files) -> pd.DataFrame:
     latents = pd.read_parquet(made.latents)
-    columns = latents.drop(columns=list(KEYS), errors="ignore").select_dtypes(["number", "bool"])
+    columns = latents.drop(columns=list(NOT_OF_THE_TEXT), errors="ignore").select_dtypes(["number", "bool"])
     found = [_long(latents["id"], columns)]
     if made.scores is not None:
         scores = pd.read_parquet(made.scores, columns=["id", "nll", "units"])
