@@ -114,7 +114,10 @@ def test_documents_that_people_blame(results):
     assert table.loc[("units", "over systems"), "reason"] == "all documents have the same value"
     shown = display_documents(table.reset_index())
     assert shown.loc[0, "Pearson"].endswith("*")
-    assert set(shown["statistic"]) == {"nll_per_unit", "log_odds_unlike_real"}  # neither constants nor places
+    assert set(shown["number"]) == {
+        "latent NLL a state",
+        "log odds that it is not real",
+    }  # neither constants nor places
 
 
 def test_tables_of_the_page(judged):

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from macroscope.config.options import CONTROL, require_name
+from macroscope.critics import critic_named
 from macroscope.critics.document_values import document_values
 from macroscope.critics.telling_apart import Files
 from macroscope.errors import MacroscopeError
 from macroscope.reporting.human import HumanScores, judged_by_people
 from macroscope.reporting.results import Results
+from macroscope.reporting.statistic_names import readable
 from macroscope.statistics.judgements import holds_documents
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.ratings import COLUMNS, RATINGS, correlate_ratings, named, read_ratings
@@ -116,13 +119,17 @@ def display_documents(table: pd.DataFrame) -> pd.DataFrame:
     """Rows that have a correlation, the surest first; a star: adjusted p-value below 5 %."""
     found = table[table["pearson"].notna()].sort_values("pearson_p_value", kind="stable")
     rows = [
-        {"question": row["question"], "critic": row["critic"], "statistic": row["statistic"]}
+        {"question": row["question"], "critic": row["critic"], "number": _number(row)}
         | {"documents": row["documents_of"], "n": str(row["documents"])}
         | {title: _cell(row, name) for name, title in _SHOWN.items()}
         | {"reliability": "–" if pd.isna(row["reliability"]) else f"{row['reliability']:.2f}"}
         for row in found.to_dict("records")
     ]
     return pd.DataFrame(rows)
+
+
+def _number(row: Mapping[str, Any]) -> str:
+    return readable(row["statistic"], critic_named(row["critic"]).data.quantities)
 
 
 def _cell(row: Mapping[str, float], name: str) -> str:

@@ -14,8 +14,10 @@ WHOLE = {
     "jensen_shannon": "Jensen–Shannon divergence",
     "latent_nll": "latent NLL",
     "latent_ppl": "latent PPL",
+    "log_odds_unlike_real": "log odds that it is not real",
     "mauve": "MAUVE",
     "mmd_squared": "squared MMD",
+    "nll_per_unit": "latent NLL a state",
     "posterior_entropy": "entropy of the posterior",
     "posterior_kl": "KL of the posterior to the prior",
     "posterior_margin": "certainty of the projection",
@@ -26,6 +28,7 @@ WHOLE = {
     "token_ppl": "token PPL",
     "tvd_half_l1": "total variation of word shares",
     "tvd_sup": "largest difference of a word's share",
+    "units": "number of states",
     "word_ppl": "word PPL",
 }
 """Statistics of more than one critic, by their whole name."""
