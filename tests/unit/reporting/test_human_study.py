@@ -4,6 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from macroscope.config.options import CONTROL
+from macroscope.critics import critics
+from macroscope.critics.document_values import document_values
+from macroscope.critics.telling_apart import Files
+from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.human.collecting import collect
 from macroscope.human.drawing import Design
@@ -15,8 +20,9 @@ from macroscope.reporting.blocks import Captions
 from macroscope.reporting.chapters import human_chapters
 from macroscope.reporting.figures import _draw_correlations
 from macroscope.reporting.human import correlations_table, read_correlations
-from macroscope.reporting.human_documents import FILE, display_documents, documents_table
+from macroscope.reporting.human_documents import FILE, correlate_run, display_documents, documents_table
 from macroscope.reporting.human_study import display_confusion, display_organisations, display_systems
+from macroscope.reporting.options import HumanJudgements
 from macroscope.reporting.results import Results
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import COLUMNS as TIDY
@@ -102,6 +108,26 @@ def test_the_page_of_a_study(results, judged, tmp_path):
     assert "&lt;script&gt;" in whole
     assert "too few for a correlation over systems" in whole
     assert chapter.blocks[0].figure.startswith("<svg")
+
+
+def test_two_systems_of_one_name_are_refused_where_documents_are_rated(judged):
+    entry = HumanJudgements(corpus="web", table=str(judged), systems={"lm-1": "lm", "lm-2": "lm"})
+    with pytest.raises(MacroscopeError, match="several systems are mapped to 'lm'"):
+        entry.matched(["lm-1", "lm-2"], "human_judgements.0")
+
+
+def test_a_document_of_several_texts_has_their_mean(tmp_path):
+    texts = pd.DataFrame({"id": ["a", "a", "b"], "opening": ["x"] * 3, "block": range(3), "length": [1.0, 3.0, np.nan]})
+    texts.to_parquet(tmp_path / "latents.parquet")
+    found = document_values(critics()["tendencies"], {CONTROL: Files(tmp_path / "latents.parquet", None)}, 1)
+    assert found[["statistic", "document", "value"]].to_numpy().tolist() == [["length", "a", 2.0]]
+
+
+def test_ratings_of_systems_elsewhere_are_counted(results, judged, caplog):
+    others = read_csv(judged / "annotations.csv").replace({"system": {"control": "another"}})
+    write_csv(others, judged / "annotations.csv")
+    correlate_run(results, "web", str(judged))
+    assert "20 of 40 ratings are of systems that the run does not judge" in caplog.text  # repeated texts never count
 
 
 def test_documents_that_people_blame(results):

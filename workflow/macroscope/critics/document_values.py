@@ -61,6 +61,7 @@ def _log_odds(critic: Declared[Critic], control: Files, made: Files, seed: int) 
 
 
 def _long(names: pd.Series, columns: pd.DataFrame) -> pd.DataFrame:
-    """A row a document and number."""
-    whole = columns.astype(float).assign(document=names.astype(str).to_numpy())
-    return whole.melt("document", var_name="statistic", value_name="value")
+    """A row a document and number: the mean over its texts, where a critic judges sections or lines."""
+    document = pd.Series(names.astype(str).to_numpy(), name="document")
+    means = columns.astype(float).reset_index(drop=True).groupby(document, sort=False).mean()
+    return means.reset_index().melt("document", var_name="statistic", value_name="value")

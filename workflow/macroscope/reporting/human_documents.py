@@ -1,5 +1,6 @@
 """What critics have of single documents against what people said of them: tables of a run."""
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from macroscope.statistics.latent import Resampling
 from macroscope.statistics.ratings import COLUMNS, RATINGS, correlate_ratings, named, read_ratings
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
+
+log = logging.getLogger(__name__)
 
 FILE = "human_documents.csv"
 _SHOWN = {"pearson": "Pearson", "spearman": "Spearman", "disattenuated": "free of annotators' error"}
@@ -66,6 +69,9 @@ def correlate_run(
         raise MacroscopeError(
             f"{table}: no rating is of a system that the run judges on '{corpus}' ({', '.join(systems)})"
         )
+    if len(ours) < len(ratings):
+        elsewhere = f"{len(ratings) - len(ours):,} of {len(ratings):,}"
+        log.warning("%s: %s ratings are of systems that the run does not judge, and do not count", table, elsewhere)
     judging = [critic for (critic, where), some in chapters.items() if where == corpus and some]
     values = pd.concat([values_of(results, critic, corpus) for critic in judging], ignore_index=True)
     statistics = config.statistics

@@ -13,6 +13,7 @@ from macroscope.statistics.judgements import (
     holds_documents,
     is_there,
     read_judgements,
+    require_no_seeds,
     same_names,
     seed_groups,
 )
@@ -76,6 +77,9 @@ class HumanJudgements(Options):
         mapping = self.systems
         if mapping is None:
             mapping = same_names(judgements, judged, self.real_text)
-        fewest = 1 if holds_documents(self.table) else FEWEST_SYSTEMS
+        of_documents = holds_documents(self.table)
+        if of_documents:
+            require_no_seeds(mapping, f"{place}.systems")
+        fewest = 1 if of_documents else FEWEST_SYSTEMS
         check_mapping(mapping, self.real_text, judgements, f"{place}.systems", fewest)
         return mapping

@@ -143,6 +143,16 @@ def check_mapping(
         )
 
 
+def require_no_seeds(mapping: Mapping[str, str], place: str) -> None:
+    """Check that no two systems have one name in a table of rated documents: each text is one system's."""
+    names = list(mapping.values())
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise MacroscopeError(
+            f"{place}: several systems are mapped to '{twice[0]}', and each of its rated texts is one system's; leave"
+            " one of them"
+        )
+
+
 def seed_groups(mapping: Mapping[str, str], place: str) -> list[dict[str, str]]:
     """Groups of seeds: name in the table -> system, for each group.
 
