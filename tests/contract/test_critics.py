@@ -54,6 +54,10 @@ def bench(request, tmp_path_factory):
 # ---- what is declared is there ---------------------------------------------------------------------------------------
 
 
+def test_a_reader_is_told_what_it_looks_at(critic):
+    assert 0 < len(critic.data.looks_at) <= 60
+
+
 def test_every_option_stands_in_a_stage(critic):
     stages = critic.data.stages.values()
     used = {name for stage in stages for name in (*stage.options, *(option for option, _ in stage.conditions))}

@@ -87,6 +87,8 @@ class Critic:
         Name of each stage -> what runs.
     latents
         Columns of its latents.
+    looks_at
+        What it sees of a text, in a few words.
     statistics
         "module:NAME" of what it declares of its statistics: tuples of `statistics.declaration.Statistic`. Of several
         that fit a name the first one holds.
@@ -123,6 +125,7 @@ class Critic:
     options: str
     stages: Mapping[str, Stage]
     latents: str = "id"
+    looks_at: str = ""
     statistics: tuple[str, ...] = field(default=())
     quantities: Mapping[str, str] = field(default_factory=dict)
     certainty: str = ""

@@ -8,7 +8,7 @@ import pandas as pd
 from macroscope.config.options import CONTROL
 from macroscope.critics import critic_named
 from macroscope.critics.declaration import difference_tests, statistics_of
-from macroscope.reporting.formats import format_number, format_p_value
+from macroscope.reporting.formats import SMALLEST_P, format_number, format_p_value
 from macroscope.reporting.results import rows_of
 from macroscope.reporting.statistic_names import readable
 from macroscope.statistics.declaration import declared
@@ -37,6 +37,8 @@ class Difference:
         Of the system and of real text, with their intervals; `real` is "" where only the two together have a value.
     p_adjusted
         As a person reads it.
+    p_value
+        Adjusted; none below what is shown as the smallest.
     sureness
         How many half widths of the interval the two are apart.
     """
@@ -47,6 +49,7 @@ class Difference:
     value: str
     real: str
     p_adjusted: str
+    p_value: float
     sureness: float
 
 
@@ -54,7 +57,8 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
     """Tests of a critic by which a system differs from real text.
 
     What the prior says comes first (of a density the latent NLL: its perplexity may be any positive number), then what
-    has a value of both sides, the surest first: farthest apart, measured by the intervals.
+    has a value of both sides, then what only the two together have; each by p-value, then by how far apart the
+    intervals are.
     """
     found = critic_named(critic)
     own = rows_of(statistics, critic, corpus)
@@ -77,12 +81,15 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
                 _read(value),
                 "" if real is None else _read(real),
                 format_p_value(row["p_adjusted"]),
+                max(float(row["p_adjusted"]), SMALLEST_P),
                 _sureness(value, real),
             )
         )
-    return sorted(
-        differences, key=lambda some: (some.statistic not in (LATENT_PPL, LATENT_NLL), not some.real, -some.sureness)
-    )
+    return sorted(differences, key=_rank)
+
+
+def _rank(some: Difference) -> tuple[bool, bool, float, float]:
+    return some.statistic not in (LATENT_PPL, LATENT_NLL), not some.real, some.p_value, -some.sureness
 
 
 def differences_table(differences: list[Difference]) -> pd.DataFrame:

@@ -20,7 +20,8 @@ from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 
 FILE = "pairs.csv"
-FIRST = (FROM_EACH_OTHER, TOLD_APART, "latent_ppl")
+LATENT_PPL = "latent_ppl"
+FIRST = (FROM_EACH_OTHER, TOLD_APART, LATENT_PPL)
 """Numbers that a pair's table begins with, whatever they say."""
 MOST_ROWS = 12
 """Of a critic in a pair's table; pairs.csv has them all."""
@@ -39,11 +40,15 @@ class Nearer:
         The difference in points with its interval.
     p_value
         Unadjusted, as a person reads it.
+    structure
+        The ratio of their latent PPL where it differs (adjusted p below 5 %), "" elsewhere: systems that are both told
+        from real text without fail can differ all the same.
     """
 
     verdict: str
     text: str
     p_value: str
+    structure: str
 
 
 @dataclass(frozen=True)
@@ -65,12 +70,18 @@ class Pair:
 
     def nearer(self, critic: str) -> Nearer | None:
         """Which one is nearer to real text, to a critic; None where the critic does not judge both."""
-        found = self.rows[(self.rows["critic"] == critic) & (self.rows["statistic"] == TOLD_APART)]
+        own = self.rows[self.rows["critic"] == critic]
+        found = own[own["statistic"] == TOLD_APART]
         if found.empty:
             return None
+        ratio = own[(own["statistic"] == LATENT_PPL) & (own["measure"] == RATIO) & (own["p_adjusted"] < SIGNIFICANT)]
+        structure = [
+            f"latent PPL {_value(row)}, p {format_p_value(row['p_adjusted'])}" for row in ratio.to_dict("records")
+        ]
         value, low, high, p = found.iloc[0][["value", "ci_low", "ci_high", "p_value"]]
         verdict = "first" if high < 0 else "second" if low > 0 else ""
-        return Nearer(verdict, f"{100 * value:+.0f} [{100 * low:+.0f}, {100 * high:+.0f}]", format_p_value(p))
+        points, *interval = ("–" if pd.isna(some) else f"{round(100 * some):+d}" for some in (value, low, high))
+        return Nearer(verdict, f"{points} [{', '.join(interval)}]", format_p_value(p), "".join(structure))
 
 
 def pairs_table(results: Results) -> pd.DataFrame:

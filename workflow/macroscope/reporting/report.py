@@ -8,6 +8,7 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from macroscope import __version__
+from macroscope.critics import critic_named
 from macroscope.files import atomic
 from macroscope.paths import CAPTIONS
 from macroscope.reporting.blocks import Captions
@@ -97,6 +98,7 @@ def write_report(
             "report",
             temporary,
             matrices=corpora,
+            asked=list(dict.fromkeys(critic for matrix in corpora for critic in matrix.critics)),
             pairs={matrix.corpus: list(pairs_of(pairs, matrix.corpus)) for matrix in corpora},
             systems={(page.corpus, page.system): page for page in systems},
             headline=headline.set_index(["corpus", "system"]),
@@ -126,6 +128,7 @@ def _environment(results: Results, chapters: Sequence[Chapter]) -> Environment:
         "system_page": system_page,
         "critic_page": critic_page,
         "pairs_page": pairs_page,
+        "looks_at": lambda critic: critic_named(critic).data.looks_at,
         "about": lambda system: about(results, system),
     }
     return environment

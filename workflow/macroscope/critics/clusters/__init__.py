@@ -15,6 +15,7 @@ CRITIC = Critic(
     options="options:ClustersOptions",
     latents="id opening embedding truncated excerpt",
     view="view:view",
+    looks_at="which kinds of texts there are",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",

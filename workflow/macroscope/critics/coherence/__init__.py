@@ -21,6 +21,7 @@ CRITIC = Critic(
     fewest={"titled": 20},
     theory_of=("wiki",),  # others do not tell their section types
     latents="id opening section_types posterior gold",
+    looks_at="the order of sections",
     statistics=(
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",

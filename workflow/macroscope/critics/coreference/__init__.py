@@ -18,6 +18,7 @@ CRITIC = Critic(
     fewest={"with_persons": 50},
     theory_of=("people",),
     latents="id opening in_domain error invalid surfaces entities starts ends",
+    looks_at="how persons are mentioned",
     statistics=(
         "scoring:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",

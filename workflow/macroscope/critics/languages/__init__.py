@@ -16,6 +16,7 @@ CRITIC = Critic(
     theory_of=("languages",),
     latents="id opening words proportions log_proportions log_sample",
     view="view:view",
+    looks_at="how languages mix",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",

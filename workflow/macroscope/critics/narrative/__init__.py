@@ -23,6 +23,7 @@ CRITIC = Critic(
     },
     fewest={"narratives": 60},
     latents="id opening sentences cut missing discordant",
+    looks_at="whether sentences follow from each other",
     statistics=(
         "scoring:STATISTICS",
         "comparison:STATISTICS",

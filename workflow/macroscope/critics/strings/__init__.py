@@ -11,6 +11,7 @@ CRITIC = Critic(
     options="options:StringsOptions",
     latents="id opening text words",
     view="view:view",
+    looks_at="words and their neighbours",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
     quantities={"duplicate": "texts that are there twice", "empty": "empty texts"},
     gives_log_q=True,

@@ -12,6 +12,7 @@ CRITIC = Critic(
     # Not asked without being told to: nobody knows the process of a user's own texts.
     theory_of=("hsmm",),
     latents="id opening states tail unknown_symbols tokens",
+    looks_at="the order of sub-sequences",
     statistics=("macroscope.statistics.latent:STATISTICS", "macroscope.statistics.categorical:STATISTICS"),
     quantities={
         "invalid_subsequence": "sub-sequences that the process cannot write",

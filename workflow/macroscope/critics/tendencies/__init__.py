@@ -18,6 +18,7 @@ CRITIC = Critic(
     latents="id opening block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams"
     " duplicate_4grams compression_ratio block_counts",
     view="view:view",
+    looks_at="lengths, vocabulary and repetition",
     statistics=("comparison:STATISTICS", "macroscope.critics.numbers:STATISTICS"),
     quantities={
         "compression_ratio": "compression ratio",

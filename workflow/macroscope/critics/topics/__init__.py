@@ -21,6 +21,7 @@ CRITIC = Critic(
     theory_of=("topics",),
     latents="id opening words mean variance bound converged",
     view="view:view",
+    looks_at="which topics go together",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",

@@ -1,0 +1,30 @@
+"""In which respects a system differs: the order in which a reader is told."""
+
+import numpy as np
+import pandas as pd
+
+from macroscope.reporting.differences import surest_differences
+
+
+def row(system, statistic, value, low, high, p=np.nan):
+    about = {"corpus": "c", "system": system, "critic": "tendencies", "statistic": statistic, "value": value}
+    return about | {"ci_low": low, "ci_high": high, "p_value": p, "p_adjusted": p, "n_reference": 50, "n_candidate": 50}
+
+
+def test_smaller_p_values_come_first_and_what_has_no_counterpart_last():
+    rows = [
+        row("mine", "length_mean", 200.0, 190, 210),
+        row("control", "length_mean", 300.0, 290, 310),
+        row("mine", "length_mean_difference", -100.0, -115, -85, 0.02),
+        row("mine", "longest_repeat_mean", 7.0, 6.9, 7.1),
+        row("control", "longest_repeat_mean", 7.5, 7.4, 7.6),
+        row("mine", "longest_repeat_mean_difference", -0.5, -0.6, -0.4, 0.001),
+        row("mine", "tvd_half_l1", 0.3, 0.25, 0.35, 0.0001),
+        row("mine", "symbol_share_mean", 0.1, 0.05, 0.15),
+        row("mine", "symbol_share_mean_difference", 0.0, -0.1, 0.1, 0.9),
+    ]
+    statistics = pd.DataFrame(rows).assign(signature="", reason=np.nan)
+    found = surest_differences(statistics, "tendencies", "c", "mine")
+    assert [some.statistic for some in found] == ["longest_repeat_mean", "length_mean", "tvd_half_l1"]
+    assert found[0].name == "longest repeat (tokens), mean"
+    assert found[2].real == ""
