@@ -9,6 +9,7 @@ from macroscope.stages import Stage
 CRITIC = Critic(
     options="options:QuestionsOptions",
     latents="id opening questions",
+    looks_at="how often questions are asked",
     criticize={},
     statistics=("macroscope.critics.numbers:STATISTICS",),
     stages={
