@@ -25,7 +25,7 @@ def names(page):
 def test_the_picture_sorts_by_a_critic_and_back(page, results):
     page.goto((results / "report.html").as_uri())
     before = names(page)
-    assert set(before) == {"mine", "lm", "lm-nucleus", "real text, by halves"}
+    assert set(before) == {"mine", "lm", "lm-nucleus", "real text against itself"}
     head = page.locator("table.picture th", has_text="tendencies")
     column = [cell.inner_text() for cell in page.query_selector_all("table.picture thead th")]
     at = next(i for i, text in enumerate(column) if text.startswith("tendencies"))

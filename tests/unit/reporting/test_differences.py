@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from macroscope.reporting.differences import surest_differences
+from macroscope.reporting.differences import in_words, surest_differences
 
 
 def row(system, statistic, value, low, high, p=np.nan):
@@ -28,3 +28,17 @@ def test_smaller_p_values_come_first_and_what_has_no_counterpart_last():
     assert [some.statistic for some in found] == ["longest_repeat_mean", "length_mean", "tvd_half_l1"]
     assert found[0].name == "longest repeat (tokens), mean"
     assert found[2].real == ""
+    assert in_words(found[0]) == "longest repeat (tokens), mean 7.00, below real text's 7.50"
+    assert in_words(found[2]).endswith(" 0.300")
+
+
+def test_a_divergence_is_held_against_that_of_halves_of_real_text():
+    rows = [
+        row("mine", "tvd_half_l1", 0.3, 0.25, 0.35, 0.0001),
+        row("mine", "tvd_half_l1_at_half", 0.4, 0.35, 0.45),
+        row("mine", "tvd_half_l1_floor", 0.1, 0.05, 0.15),
+    ]
+    statistics = pd.DataFrame(rows).assign(signature="", reason=np.nan)
+    (found,) = surest_differences(statistics, "tendencies", "c", "mine")
+    assert found.halves
+    assert in_words(found).endswith("0.400, where halves of real text have 0.100")

@@ -57,6 +57,24 @@ def test_the_least_like_real_text_comes_first_and_real_text_last():
     assert list(web.rows) == ["tiny"]
 
 
+def test_standings_take_all_critics_together():
+    rows = [
+        ("one-unlike", "a", UNLIKE),
+        ("one-unlike", "b", LIKE),
+        ("all-like", "a", LIKE),
+        ("all-like", "b", NOT_USABLE),
+    ]
+    rows += [("open", "a", LIKE), ("open", "b", INCONCLUSIVE), ("none", "a", TOO_FEW), (SPLIT_HALF, "a", LIKE)]
+    table = pd.DataFrame(rows, columns=["system", "critic", "verdict"]).reindex(columns=list(COLUMNS))
+    table = table.assign(corpus="wiki", n_candidate=range(len(rows)), n_reference=7)
+    (wiki,) = matrices(table)
+    assert wiki.standings(UNLIKE) == ["one-unlike"]
+    assert wiki.standings(LIKE) == ["all-like"]
+    assert set(wiki.standings(INCONCLUSIVE)) == {"open", "none"}
+    assert (wiki.documents, wiki.texts("one-unlike")) == (7, 1)
+    assert wiki.judged("all-like", NOT_USABLE) == ["b"]
+
+
 def test_what_is_read_off():
     found = [read_off(row) for _, row in cells().iterrows()]
     assert found == ["≈ 50 % [45, 55]", "≠ 99 % [97, > 99]", "– not usable", "? 60 % [40, 75]", "– too few texts"]
@@ -68,7 +86,7 @@ def test_certainty_is_not_rounded_up():
 
 def test_text_version_names_every_system_and_what_the_signs_mean():
     text = picture_text(cells())
-    for word in ("bad", "good", "real text, by halves", "tiny", "wiki", "web"):
+    for word in ("bad", "good", "real text against itself", "tiny", "wiki", "web"):
         assert word in text
     assert all(sign in legend(0.1) for sign in "≠≈?")
     assert "10 points" in legend(0.1)

@@ -2,8 +2,8 @@
 
 What a critic's stage `blame` writes, a row a document, in the order of the samples: `id`; `score` (larger is less like
 real text, infinite where that is impossible; what it is, the declaration says; null where the critic does not judge the
-document); `marks`, each with `section` (from 0), `start` and `end` (characters of the section's text), `weight` (in
-[0, 1], how strongly that place is blamed) and `note` (why, for a reader).
+document); `marks`, each with `section` (from 0), `start` and `end` (characters of the section's text; its
+length both where the end itself is blamed), `weight` (in [0, 1], how strongly that place is blamed) and `note` (why).
 """
 
 import json
@@ -87,6 +87,15 @@ def read_blame(path: Path) -> Iterator[dict[str, Any]]:
     """Stream what was written: id, score (None where not judged), marks."""
     for batch in _open(path).iter_batches(batch_size=ROWS_AT_ONCE):
         yield from batch.to_pylist()
+
+
+def read_blame_at(path: Path, row: int) -> dict[str, Any]:
+    """The row of one document, by its number in the samples."""
+    for batch in _open(path).iter_batches(batch_size=ROWS_AT_ONCE):
+        if row < len(batch):
+            return dict(batch.slice(row, 1).to_pylist()[0])
+        row -= len(batch)
+    raise IndexError(f"{path} has no row {row}")
 
 
 def read_scores(path: Path) -> tuple[list[str], Array, Array | None]:

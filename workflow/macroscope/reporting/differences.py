@@ -7,16 +7,18 @@ import pandas as pd
 
 from macroscope.config.options import CONTROL
 from macroscope.critics import critic_named
-from macroscope.critics.declaration import difference_tests, statistics_of
+from macroscope.critics.declaration import difference_tests
 from macroscope.reporting.formats import SMALLEST_P, format_number, format_p_value
 from macroscope.reporting.results import rows_of
 from macroscope.reporting.statistic_names import readable
-from macroscope.statistics.declaration import declared
 from macroscope.statistics.tidy import SIGNIFICANT
 
 OF_MEANS = "_mean_difference"
 """End of the name of a test of a difference of means; the means themselves say more. Of other differences what is
 compared may be another number than each side's own, such as a vocabulary in equally many tokens."""
+
+AT_HALF, FLOOR = "_at_half", "_floor"
+"""Ends of the names of a divergence of half the texts, and of one half of the real ones from the other."""
 
 LATENT_PPL, LATENT_NLL = "latent_ppl", "latent_nll"
 
@@ -31,10 +33,13 @@ class Difference:
         Its name.
     name
         The same as a person reads it.
-    holds
-        What it is.
     value, real
-        Of the system and of real text, with their intervals; `real` is "" where only the two together have a value.
+        Of the system and of real text, with their intervals; where only the two together have a value, `real` is that
+        of two halves of real text, as far apart as chance has it, and "" where that is not known.
+    above
+        Whether the system's is the larger one; None without a counterpart.
+    halves
+        Whether `real` is that of two halves of real text, and `value` one of as few documents.
     p_adjusted
         As a person reads it.
     p_value
@@ -45,9 +50,10 @@ class Difference:
 
     statistic: str
     name: str
-    holds: str
     value: str
     real: str
+    above: bool | None
+    halves: bool
     p_adjusted: str
     p_value: float
     sureness: float
@@ -62,7 +68,6 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
     """
     found = critic_named(critic)
     own = rows_of(statistics, critic, corpus)
-    known = statistics_of(found)
     sides = [own[own["system"] == side].set_index("statistic") for side in (system, CONTROL)]
     tests = difference_tests(found, own[own["system"] == system])
     differences = []
@@ -71,15 +76,15 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
         base = name.removesuffix("_difference") if name.endswith(OF_MEANS) else name
         if found.data.density and base == LATENT_PPL:
             base = LATENT_NLL
-        value = sides[0].loc[base]
-        real = sides[1].loc[base] if base in sides[1].index else None
+        value, real, halves = _counterparts(base, *sides)
         differences.append(
             Difference(
                 base,
                 readable(base, found.data.quantities),
-                declared(known, base).holds,
                 _read(value),
                 "" if real is None else _read(real),
+                None if real is None else bool(value["value"] > real["value"]),
+                halves,
                 format_p_value(row["p_adjusted"]),
                 max(float(row["p_adjusted"]), SMALLEST_P),
                 _sureness(value, real),
@@ -88,8 +93,18 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
     return sorted(differences, key=_rank)
 
 
+def _counterparts(name: str, own: pd.DataFrame, control: pd.DataFrame) -> tuple[pd.Series, pd.Series | None, bool]:
+    """Values of a system and of real text, and whether the latter is that of two halves of it; see `Difference`."""
+    if name in control.index:
+        return own.loc[name], control.loc[name], False
+    if name + AT_HALF in own.index and name + FLOOR in own.index:
+        return own.loc[name + AT_HALF], own.loc[name + FLOOR], True
+    return own.loc[name], None, False
+
+
 def _rank(some: Difference) -> tuple[bool, bool, float, float]:
-    return some.statistic not in (LATENT_PPL, LATENT_NLL), not some.real, some.p_value, -some.sureness
+    alone = not some.real or some.halves
+    return some.statistic not in (LATENT_PPL, LATENT_NLL), alone, some.p_value, -some.sureness
 
 
 def differences_table(differences: list[Difference]) -> pd.DataFrame:
@@ -98,9 +113,8 @@ def differences_table(differences: list[Difference]) -> pd.DataFrame:
         {
             "what": some.name,
             "this system": some.value,
-            "real text": some.real or "–",
+            "real text": f"{some.real} (halves)" if some.halves else some.real or "–",
             "p, adjusted": some.p_adjusted,
-            "it is": some.holds,
         }
         for some in differences
     ]
@@ -108,9 +122,13 @@ def differences_table(differences: list[Difference]) -> pd.DataFrame:
 
 
 def in_words(difference: Difference) -> str:
-    """A difference as half a sentence: "repeated 4-grams (share), mean 0.629, not 0.0213"."""
-    value = difference.value.partition(" [")[0]
-    return f"{difference.name} {value}" + (f", not {difference.real.partition(' [')[0]}" if difference.real else "")
+    """A difference as half a sentence: "repeated 4-grams (share), mean 0.629, above real text's 0.0213"."""
+    value, real = (side.partition(" [")[0] for side in (difference.value, difference.real))
+    if not real:
+        return f"{difference.name} {value}"
+    if difference.halves:
+        return f"{difference.name} {value}, where halves of real text have {real}"
+    return f"{difference.name} {value}, {'above' if difference.above else 'below'} real text's {real}"
 
 
 def _read(row: pd.Series) -> str:

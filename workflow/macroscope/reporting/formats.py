@@ -14,6 +14,7 @@ def format_number(value: float) -> str:
     """Three significant digits, and all digits before the decimal point."""
     if pd.isna(value):
         return "–"
+    value += 0.0  # no -0
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}".rstrip(".")
 
 

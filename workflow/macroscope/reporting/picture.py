@@ -60,6 +60,29 @@ class Matrix:
         """Systems but for real text itself."""
         return [system for system in self.rows if system != SPLIT_HALF]
 
+    @property
+    def documents(self) -> int:
+        """Real documents that the systems are held against, to the critic that judges most."""
+        return max(int(cell["n_reference"]) for name in self.systems for cell in self.rows[name].values())
+
+    def texts(self, system: str) -> int:
+        """Texts of a system that are judged, by the critic that judges most."""
+        return max(int(cell["n_candidate"]) for cell in self.rows[system].values())
+
+    def judged(self, system: str, verdict: Verdict) -> list[str]:
+        """Critics with a verdict on a system."""
+        return [critic for critic, cell in self.rows[system].items() if cell["verdict"] == verdict]
+
+    def standing(self, system: str) -> Verdict:
+        """All critics together: unlike real text to one, like it to all that have a verdict, or inconclusive."""
+        if self.judged(system, UNLIKE):
+            return UNLIKE
+        return LIKE if self.judged(system, LIKE) and not self.judged(system, INCONCLUSIVE) else INCONCLUSIVE
+
+    def standings(self, verdict: Verdict) -> list[str]:
+        """Systems of which all critics together say so, the least like real text first."""
+        return [system for system in self.systems if self.standing(system) == verdict]
+
 
 def verdict_of(value: float, low: float, high: float, margin: float) -> Verdict:
     """Verdict on an AUC with its interval; see the module."""
@@ -148,5 +171,5 @@ def legend(margin: float) -> str:
     )
 
 
-NAMES = {SPLIT_HALF: "real text, by halves", CONTROL: "real text"}
+NAMES = {SPLIT_HALF: "real text against itself", CONTROL: "real text"}
 """System -> what a person reads."""

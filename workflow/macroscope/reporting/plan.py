@@ -70,6 +70,7 @@ class ReportingPlan:
             "shown": self.critics.shown_files("report"),
             "look": [self.config.look] if self.config.look else [],
             "studies": self._studies(),
+            **self.reader_read(),
         }
 
     def reader_read(self) -> dict[str, list[str]]:

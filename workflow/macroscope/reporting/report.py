@@ -28,9 +28,9 @@ from macroscope.reporting.chapters import (
 from macroscope.reporting.differences import in_words
 from macroscope.reporting.headline import read_headline
 from macroscope.reporting.pairs import pairs_of, read_pairs
-from macroscope.reporting.picture import NAMES, SIGNS, matrices, percent
+from macroscope.reporting.picture import NAMES, SIGNS, Matrix, matrices, percent
 from macroscope.reporting.results import Results, report_items
-from macroscope.reporting.system_pages import about, system_page, system_pages
+from macroscope.reporting.system_pages import system_page, system_pages
 from macroscope.reporting.tables import read_picture, read_statistics
 
 PAGES = "pages"
@@ -83,7 +83,7 @@ def write_report(
         *training_chapter(results, tables, figures, captions),
         counts_chapter(results, tables, times, captions),
     ]
-    environment = _environment(results, chapters)
+    environment = _environment(results, chapters, corpora)
     with atomic(pages) as folder:
         folder.mkdir()
         for chapter in chapters:
@@ -98,7 +98,6 @@ def write_report(
             "report",
             temporary,
             matrices=corpora,
-            asked=list(dict.fromkeys(critic for matrix in corpora for critic in matrix.critics)),
             pairs={matrix.corpus: list(pairs_of(pairs, matrix.corpus)) for matrix in corpora},
             systems={(page.corpus, page.system): page for page in systems},
             headline=headline.set_index(["corpus", "system"]),
@@ -107,7 +106,7 @@ def write_report(
         )
 
 
-def _environment(results: Results, chapters: Sequence[Chapter]) -> Environment:
+def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequence[Matrix]) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(CAPTIONS),
         autoescape=True,
@@ -121,6 +120,7 @@ def _environment(results: Results, chapters: Sequence[Chapter]) -> Environment:
         "run": results.plan.config.run,
         "version": __version__,
         "chapters": chapters,
+        "systems_of": {matrix.corpus: matrix.systems for matrix in corpora},
         "several_corpora": len(results.corpora()) > 1,
         "margin": results.plan.config.statistics.margin,
         "signs": SIGNS,
@@ -129,7 +129,6 @@ def _environment(results: Results, chapters: Sequence[Chapter]) -> Environment:
         "critic_page": critic_page,
         "pairs_page": pairs_page,
         "looks_at": lambda critic: critic_named(critic).data.looks_at,
-        "about": lambda system: about(results, system),
     }
     return environment
 

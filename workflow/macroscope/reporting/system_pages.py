@@ -12,8 +12,10 @@ from macroscope.reporting.blocks import Captions, Shown, html_table, item_block
 from macroscope.reporting.chapters import Contributed, critic_page
 from macroscope.reporting.differences import Difference, differences_table, surest_differences
 from macroscope.reporting.headline import display_headline
-from macroscope.reporting.picture import Matrix
+from macroscope.reporting.picture import NOT_USABLE, Matrix, Verdict
 from macroscope.reporting.results import Results
+from macroscope.reporting.worst_documents import WorstDocument, worst_document
+from macroscope.systems import kinds
 
 MOST_DIFFERENCES = 8
 """Of a critic on a system's page; statistics.csv has them all."""
@@ -69,15 +71,30 @@ class SystemPage:
         Names.
     about
         What the system is.
+    standing
+        All critics together; see `picture.Matrix.standing`.
     judgements
         By critic, the one that tells its texts apart best first.
+    worst
+        The document to begin with; None where no critic blames any.
     """
 
     page: str
     corpus: str
     system: str
     about: str
+    standing: Verdict
     judgements: list[Judgement]
+    worst: WorstDocument | None
+
+    def judged(self, verdict: Verdict) -> list[str]:
+        """Critics with a verdict."""
+        return [some.critic for some in self.judgements if some.cell["verdict"] == verdict]
+
+    @property
+    def surest(self) -> list[Judgement]:
+        """Critics that say in which respect the system differs."""
+        return [some for some in self.judgements if some.differences and some.cell["verdict"] != NOT_USABLE]
 
 
 def system_page(corpus: str, system: str) -> str:
@@ -111,13 +128,23 @@ def system_pages(
             )
             for critic, cell in sorted(cells.items(), key=_worst_first)
         ]
-        yield SystemPage(system_page(corpus, system), corpus, system, about(results, system), judgements)
+        yield SystemPage(
+            system_page(corpus, system),
+            corpus,
+            system,
+            about(results, system),
+            matrix.standing(system),
+            judgements,
+            worst_document(results, corpus, system, [some.critic for some in judgements]),
+        )
 
 
 def about(results: Results, system: str) -> str:
     """What a system is: "language model, tiny-gpt2, W/ Title, ancestral"."""
     found = results.plan.systems.all[system].description(results.plan.config)
-    return ", ".join(filter(None, (found.kind.replace("_", " "), found.base, found.setting, found.decoding)))
+    setting = "" if found.setting == found.kind else found.setting
+    base = "" if setting.startswith(found.base) else found.base
+    return ", ".join(filter(None, (kinds()[found.kind].data.label, base, setting, found.decoding)))
 
 
 def _worst_first(judged: tuple[str, pd.Series]) -> float:

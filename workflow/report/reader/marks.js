@@ -53,7 +53,16 @@ const Marks = (() => {
     return paragraph;
   }
 
-  // A section: its title, what is said of it as a whole, its text with marked places.
+  // What is said of a section as a whole, or of the place behind it.
+  function label(mark) {
+    const made = element("mark", "whole", said(mark));
+    made.style.backgroundColor = tint(mark);
+    made.style.borderInlineStartColor = `var(--critic-${mark.colour})`;
+    made.tabIndex = -1;
+    return made;
+  }
+
+  // A section: its title, what is said of it as a whole, its text with marked places, what is said of its end.
   function section([title, text], marks) {
     const made = element("section", "part");
     if (title) {
@@ -61,22 +70,17 @@ const Marks = (() => {
       heading.dir = "auto";
       made.append(heading);
     }
-    const whole = marks.filter((mark) => mark.start === 0 && mark.end === text.length);
-    for (const mark of whole) {
-      const label = element("mark", "whole", said(mark));
-      label.style.backgroundColor = tint(mark);
-      label.style.borderInlineStartColor = `var(--critic-${mark.colour})`;
-      label.tabIndex = -1;
-      made.append(label);
-    }
-    const paragraph = inline(text, marks.filter((mark) => !whole.includes(mark)));
+    const behind = marks.filter((mark) => mark.start === mark.end);
+    const whole = marks.filter((mark) => !behind.includes(mark) && mark.start === 0 && mark.end === text.length);
+    made.append(...whole.map(label));
+    const paragraph = inline(text, marks.filter((mark) => !whole.includes(mark) && !behind.includes(mark)));
     if (whole.length) {
       const colours = [...new Set(whole.map((mark) => mark.colour))];
       const bars = colours.map((colour, i) => `var(--critic-${colour}) ${4 * i}px ${4 * (i + 1)}px`);
       paragraph.style.background = `linear-gradient(to right, ${bars.join(", ")}, transparent ${4 * colours.length}px)`;
       paragraph.style.paddingLeft = `${4 * colours.length + 10}px`;
     }
-    made.append(paragraph);
+    made.append(paragraph, ...behind.map(label));
     return made;
   }
 

@@ -7,6 +7,7 @@
   const make = Marks.element;
   const NEAREST = 30; // marked places that are listed below a text
   const state = { run: null, system: null, by: null, index: null, row: -1, real: null, realRow: -1, found: null, off: new Set() };
+  // `off`: critics whose marks are not shown. A link that asks for one critic shows that one's alone.
   let list = null;
   let asked = 0; // number of the last thing that was asked for: what comes later than that is not shown
 
@@ -46,6 +47,8 @@
       const index = await macroscope.indexOf(system.key);
       const real = await macroscope.indexOf(controlOf(system).key);
       if (mine !== asked) return;
+      if (state.system === null && wanted.by && state.run.critics[wanted.by]?.marks)
+        state.off = new Set(Object.keys(state.run.critics).filter((name) => name !== wanted.by));
       enter(system, index, real, wanted.by);
       const row = wanted.id === null ? -1 : index.ids.indexOf(wanted.id);
       if (wanted.id !== null && row < 0) say(`There is no text "${wanted.id}" among these.`);
@@ -80,11 +83,12 @@
       at("system").value = system.key;
       const options = critics().map((name) => new Option(`${name}: ${state.run.critics[name].score}, largest first`, name));
       at("order").replaceChildren(...options, new Option("as they were drawn", ""));
-      drawLegend();
     }
     const order = critics().includes(by) ? by : by === "" || !critics().length ? "" : critics()[0];
     if (other || order !== state.by) {
       state.by = order;
+      state.off.delete(order);
+      drawLegend();
       at("order").value = order;
       drawList();
     }
@@ -183,14 +187,18 @@
     if (mine !== asked) return;
     state.realRow = row;
     const place = ordered(state.real).indexOf(row) + 1;
-    const from = state.index.partners[state.row] === row ? "Real text with the same id or first words" : "Real text";
-    const order = state.by ? `by ${state.by}` : "as drawn";
-    drawText(at("real"), `${from} (${place} of ${state.real.ids.length} ${order})`, system, state.real, row, text);
+    const order = `number ${place} of ${state.real.ids.length} ${state.by ? `by ${state.by}` : "as drawn"}`;
+    drawText(at("real"), `${whyReal(row)} (${order}; the keys [ and ] show others)`, system, state.real, row, text);
+  }
+
+  function whyReal(row) {
+    if (state.index.partners[state.row] === row) return "Real text with the same id or first words";
+    return row === beside(state.row) ? "Real text, the middle one in this order" : "Real text";
   }
 
   function marksOf(system, text) {
     return Object.entries(text[1]).flatMap(([critic, marks]) =>
-      state.off.has(critic)
+      state.off.has(critic) || !critics().includes(critic)
         ? []
         : marks.map(([section, start, end, weight, note]) => ({
             critic, section, start, end, weight, note, colour: colourOf(critic),
@@ -265,17 +273,27 @@
       swatch.style.backgroundColor = `var(--critic-${mark.colour})`;
       const body = text[0][mark.section][1];
       const quoted = body.slice(mark.start, mark.end);
-      const quote = make("q", "", quoted.length > 60 ? `${quoted.slice(0, 60)}…` : quoted);
-      quote.dir = "auto";
-      item.append(swatch, ` ${Marks.said(mark)} `, quote);
+      item.append(swatch, ` ${Marks.said(mark)} `);
+      if (quoted) {
+        const quote = make("q", "", shortened(quoted));
+        quote.dir = "auto";
+        item.append(quote);
+      }
       items.append(item);
     }
     made.append(items);
     return made;
   }
 
+  // The first words, up to some 60 characters.
+  function shortened(text) {
+    if (text.length <= 60) return text;
+    const cut = text.slice(0, 60);
+    return `${cut.slice(0, cut.lastIndexOf(" ") > 0 ? cut.lastIndexOf(" ") : 60)} …`;
+  }
+
   function drawLegend() {
-    const boxes = marking().map((critic) => {
+    const boxes = marking().filter((critic) => critics().includes(critic)).map((critic) => {
       const label = make("label", "");
       const box = make("input", "");
       box.type = "checkbox";
@@ -369,7 +387,7 @@
     });
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape") document.activeElement.blur();
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select")) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input[type=search], select")) return;
       if (event.key in KEYS) {
         event.preventDefault();
         KEYS[event.key]();

@@ -28,11 +28,12 @@ def blame(texts: Path, latents: Path, scores: Path, prior: Path, *, options: Coh
 def marks(
     document: Document, states: np.ndarray, prior: SectionPrior, threshold: float
 ) -> Iterator[tuple[Place, float, str]]:
-    """Sections whose transition has a probability below the threshold; the last one also for ending there."""
+    """Sections whose transition has a probability below the threshold, and the end behind the last one."""
     names = [BEGIN, *(prior.types[state] for state in states), END]
     for number, ((before, after), p) in enumerate(zip(pairwise(names), step_probabilities(states, prior), strict=True)):
         section = min(number, len(document.sections) - 1)
         length = len(document.sections[section].text)
         if p < threshold and length:
             weight = blame_weight(np.inf if p == 0 else -np.log(p), -np.log(threshold))
-            yield (section, 0, length), weight, f"{before} → {after}: probability {p:.2g}"
+            place = (section, length if after == END else 0, length)
+            yield place, weight, f"{before} → {after}: probability {p:.2g}"

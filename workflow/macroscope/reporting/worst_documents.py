@@ -1,0 +1,203 @@
+"""The document that a critic finds least like real text, opened at what the critic blames in it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from macroscope.config.options import CONTROL
+from macroscope.critics import critic_named
+from macroscope.critics.blaming import read_blame_at
+from macroscope.critics.declaration import Blame
+from macroscope.documents import Collection, Document
+from macroscope.reporting.formats import format_number
+from macroscope.reporting.reader.index import ScoresOfCritic
+from macroscope.reporting.results import Results
+
+MOST_CHARACTERS = 1800
+"""Of a text that is opened on a page; the reader has the whole."""
+BEFORE = 200
+"""Characters shown before the place that is blamed most, where it lies deep in a long section."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of text; `note` says why it is marked, "" where it is not."""
+
+    text: str
+    note: str
+
+
+@dataclass(frozen=True)
+class OpenedSection:
+    """A section, or what is shown of it.
+
+    Attributes
+    ----------
+    title
+        Its heading, or None.
+    whole, behind
+        What is said of it as a whole, and of the end behind it.
+    pieces
+        Its text.
+    """
+
+    title: str | None
+    whole: list[str]
+    pieces: list[Piece]
+    behind: list[str]
+
+
+@dataclass(frozen=True)
+class WorstDocument:
+    """A document to begin reading with.
+
+    Attributes
+    ----------
+    critic
+        Who finds it least like real text.
+    name
+        Its title, or its id.
+    score
+        What the critic says: "4.31 nats (latent NLL a transition)".
+    larger
+        How many of the real texts have less: "all 300", "287 of 300".
+    address
+        Of the reader that shows it, from the folder of the run.
+    sections
+        What is shown of it.
+    cut
+        Whether there is more of it.
+    """
+
+    critic: str
+    name: str
+    score: str
+    larger: str
+    address: str
+    sections: list[OpenedSection]
+    cut: bool
+
+
+def worst_document(results: Results, corpus: str, system: str, critics: Sequence[str]) -> WorstDocument | None:
+    """The document that a critic finds least like real text: the first of those that marks places in texts, or blames.
+
+    Parameters
+    ----------
+    critics
+        In the order in which they are asked.
+
+    Returns
+    -------
+    None where none of them blames any document.
+    """
+    files = results.plan.critics.blames()
+    asked = [critic for critic in critics if (critic, corpus, system) in files]
+    for critic in sorted(asked, key=lambda name: not _blame_of(name).marks):  # sorted() keeps the order of equals
+        own, control = (Path(files[critic, corpus, some]) for some in (system, CONTROL))
+        judged = ScoresOfCritic.read(own, control)
+        if np.isnan(judged.scores).all():
+            continue
+        row = int(np.nanargmax(judged.scores))
+        samples = Path(results.plan.systems.samples(corpus, system))
+        (document,) = Collection(samples, shard=row, size=1)
+        sections, cut = opened(document, read_blame_at(own, row)["marks"])
+        below = int(judged.below[row])
+        return WorstDocument(
+            critic,
+            document.title or document.id,
+            _score(critic, judged.scores[row]),
+            f"all {judged.real:,}" if below >= judged.real else f"{below:,} of {judged.real:,}",
+            reader_address(corpus, system, document.id, critic),
+            sections,
+            cut,
+        )
+    return None
+
+
+def reader_address(corpus: str, system: str, document: str, critic: str) -> str:
+    """Where the reader shows a document, with the places that a critic marks."""
+    parts = "/".join(quote(part, safe="") for part in (corpus, system, document))
+    return f"reader/index.html#{parts}?by={quote(critic, safe='')}"
+
+
+def opened(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[list[OpenedSection], bool]:
+    """What is shown of a document, `MOST_CHARACTERS` around the place that is blamed most, and whether there is more.
+
+    Parameters
+    ----------
+    marks
+        As `critics.blaming` has them.
+    """
+    sections = document.sections
+    at, start = _beginning(document, marks)
+    shown: list[OpenedSection] = []
+    left, cut = MOST_CHARACTERS, (at, start) != (0, 0)
+    for number in range(at, len(sections)):
+        if left <= 0:
+            return shown, True
+        first = start if number == at else 0
+        text = sections[number].text
+        last = _at_word(text, first + left) if len(text) - first > left else len(text)
+        own = [mark for mark in marks if mark["section"] == number]
+        shown.append(_opened_section(sections[number].title, text, own, first, last))
+        cut, left = cut or last < len(text), left - (last - first)
+    return shown, cut
+
+
+def _beginning(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[int, int]:
+    """(section, character) that is shown first: the very first one, if the place that is blamed most is near."""
+    lengths = [len(section.text) for section in document.sections]
+    if sum(lengths) <= MOST_CHARACTERS or not marks:
+        return 0, 0
+    worst = max(marks, key=lambda mark: mark["weight"])
+    if sum(lengths[: worst["section"]]) + worst["start"] <= MOST_CHARACTERS / 2:
+        return 0, 0
+    if worst["start"] > BEFORE:
+        return worst["section"], _at_word(document.sections[worst["section"]].text, worst["start"] - BEFORE)
+    return max(0, worst["section"] - 1), max(0, lengths[max(0, worst["section"] - 1)] - BEFORE)
+
+
+def _at_word(text: str, place: int) -> int:
+    """The last place up to `place` where a word ends; `place` itself within a word that is longer than all that."""
+    space = text.rfind(" ", 0, place + 1)
+    return space if space > 0 else place
+
+
+def _opened_section(
+    title: str | None, text: str, marks: Sequence[dict[str, Any]], first: int, last: int
+) -> OpenedSection:
+    behind = [mark for mark in marks if mark["start"] == mark["end"]]
+    whole = [mark for mark in marks if mark not in behind and (mark["start"], mark["end"]) == (0, len(text))]
+    inner = [mark for mark in marks if mark not in behind and mark not in whole]
+    pieces = [Piece("… ", "")] if first else []
+    pieces += _pieces(text, inner, first, last)
+    if last < len(text):
+        pieces.append(Piece(" …", ""))
+    ends = [mark["note"] for mark in behind] if last == len(text) else []
+    return OpenedSection(title, [mark["note"] for mark in whole], pieces, ends)
+
+
+def _pieces(text: str, marks: Sequence[dict[str, Any]], first: int, last: int) -> Iterator[Piece]:
+    """The text from `first` to `last`, cut where marks begin or end."""
+    edges = {first, last, *(mark[end] for mark in marks for end in ("start", "end"))}
+    places = sorted(edge for edge in edges if first <= edge <= last)
+    for start, end in pairwise(places):
+        notes = [mark["note"] for mark in marks if mark["start"] <= start and mark["end"] >= end]
+        yield Piece(text[start:end], "; ".join(notes))
+
+
+def _score(critic: str, value: float) -> str:
+    blame = _blame_of(critic)
+    number = "infinite" if np.isinf(value) else f"{format_number(value)} {blame.unit}"
+    return f"{number} ({blame.score})"
+
+
+def _blame_of(critic: str) -> Blame:
+    blame = critic_named(critic).data.blames
+    assert blame is not None
+    return blame
