@@ -5,8 +5,8 @@ for (const table of document.querySelectorAll("table.data, table.picture")) {
   for (const head of table.tHead.rows[table.tHead.rows.length - 1].cells) {
     if (!head.textContent.trim()) continue;
     const button = document.createElement("button");
-    button.append(...head.childNodes);
-    head.append(button);
+    button.append(head.firstChild); // what explains a name stands below the button
+    head.prepend(button);
     button.addEventListener("click", () => sort(table, head));
   }
 }

@@ -188,9 +188,7 @@ def test_real_text_stands_beside(page, reader):
     assert page.locator("#real h2").text_content() == "Title 11"
     assert "with the same id or first words (number 12 of 125 by strings;" in page.locator("#real .kind").text_content()
     shown(page, reader, "#wiki/shuffled/text-200?by=strings", "Title 200")
-    page.locator(
-        "#real .kind", has_text="the middle one in this order (number 63 of 125 by strings;"
-    ).wait_for()
+    page.locator("#real .kind", has_text="the middle one in this order (number 63 of 125 by strings;").wait_for()
 
 
 def test_hostile_texts_are_shown_as_text(page, reader):

@@ -16,7 +16,7 @@ from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.ratio import difference_interval, ratio_test
 from macroscope.statistics.tidy import UNDEFINED, rows_table
 
-CHARACTERS = 400
+EXCERPT = 400
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,3 @@ def at_most(size: int, most: int, rng: np.random.Generator) -> NDArray[np.bool_]
         inside[:] = False
         inside[rng.choice(size, most, replace=False)] = True
     return inside
-
-
-def beginning(text: str) -> str:
-    """First words of a text, to read."""
-    short = " ".join(text[: 2 * CHARACTERS].split())
-    return short if len(short) <= CHARACTERS else short[:CHARACTERS].rsplit(" ", 1)[0] + " …"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from macroscope.config.options import CONTROL
+from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.critics import critic_named
 from macroscope.critics.declaration import difference_tests
 from macroscope.reporting.formats import SMALLEST_P, format_number, format_p_value
@@ -39,7 +39,7 @@ class Difference:
     above
         Whether the system's is the larger one; None without a counterpart.
     halves
-        Whether `real` is that of two halves of real text, and `value` one of as few documents.
+        Whether `real` is that of two halves of real text, and `value` one of as few documents where there is any.
     p_adjusted
         As a person reads it.
     p_value
@@ -68,7 +68,7 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
     """
     found = critic_named(critic)
     own = rows_of(statistics, critic, corpus)
-    sides = [own[own["system"] == side].set_index("statistic") for side in (system, CONTROL)]
+    sides = [own[own["system"] == side].set_index("statistic") for side in (system, CONTROL, SPLIT_HALF)]
     tests = difference_tests(found, own[own["system"] == system])
     differences = []
     for row in tests[tests["p_adjusted"] < SIGNIFICANT].to_dict("records"):
@@ -93,12 +93,16 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
     return sorted(differences, key=_rank)
 
 
-def _counterparts(name: str, own: pd.DataFrame, control: pd.DataFrame) -> tuple[pd.Series, pd.Series | None, bool]:
+def _counterparts(
+    name: str, own: pd.DataFrame, control: pd.DataFrame, halves: pd.DataFrame
+) -> tuple[pd.Series, pd.Series | None, bool]:
     """Values of a system and of real text, and whether the latter is that of two halves of it; see `Difference`."""
     if name in control.index:
         return own.loc[name], control.loc[name], False
     if name + AT_HALF in own.index and name + FLOOR in own.index:
         return own.loc[name + AT_HALF], own.loc[name + FLOOR], True
+    if name in halves.index:
+        return own.loc[name], halves.loc[name], True
     return own.loc[name], None, False
 
 

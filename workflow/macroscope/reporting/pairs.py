@@ -1,6 +1,6 @@
 """System against system: the table of all pairs, adjusted for their number, and what the report shows of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,6 +120,11 @@ def pairs_of(table: pd.DataFrame, corpus: str) -> Iterator[Pair]:
     own = table[table["corpus"] == corpus]
     for (system, other), rows in own.groupby(["system", "other"], sort=False):
         yield Pair(corpus, str(system), str(other), rows)
+
+
+def judging_pairs(critics: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
+    """Those critics that say which system of any pair is nearer to real text."""
+    return [critic for critic in critics if any(pair.nearer(critic) for pair in pairs)]
 
 
 def display_pair(pair: Pair) -> pd.DataFrame:

@@ -27,7 +27,7 @@ from macroscope.reporting.chapters import (
 )
 from macroscope.reporting.differences import in_words
 from macroscope.reporting.headline import read_headline
-from macroscope.reporting.pairs import pairs_of, read_pairs
+from macroscope.reporting.pairs import judging_pairs, pairs_of, read_pairs
 from macroscope.reporting.picture import NAMES, SIGNS, Matrix, matrices, percent
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.system_pages import system_page, system_pages
@@ -128,6 +128,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequenc
         "system_page": system_page,
         "critic_page": critic_page,
         "pairs_page": pairs_page,
+        "judging_pairs": judging_pairs,
         "looks_at": lambda critic: critic_named(critic).data.looks_at,
     }
     return environment

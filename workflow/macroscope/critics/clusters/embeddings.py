@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from macroscope.critics.clusters.latents import Vectors, latents_schema, vector_column
 from macroscope.critics.clusters.options import EmbeddingOptions
+from macroscope.critics.excerpts import beginning
 from macroscope.critics.signing import signed
 from macroscope.critics.text_encoder import TextEncoder
 from macroscope.documents import Collection, Document
@@ -25,7 +26,7 @@ def project(texts: Collection, *, options: EmbeddingOptions, output: Path, signa
     schema = signed(latents_schema(encoder.width), signature)
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for documents, some, vectors, cut in embedded(texts.batches(), encoder):
-            excerpts = [" ".join(text[: 2 * EXCERPT].split())[:EXCERPT] for text in some]
+            excerpts = [beginning(text, EXCERPT) for text in some]
             keys = [pa.array([getattr(document, key) for document in documents]) for key in KEYS]
             columns = [*keys, vector_column(vectors), pa.array(cut), pa.array(excerpts)]
             writer.write_table(pa.table(columns, schema=schema))

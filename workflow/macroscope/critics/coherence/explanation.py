@@ -12,6 +12,7 @@ from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.transition_graph import transition_graph
 from macroscope.critics.coherence.transitions import transition_table
+from macroscope.critics.excerpts import beginning
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
@@ -80,7 +81,7 @@ def worst_documents(
                 "type": prior.types[state],
                 "probability": float(p),
                 "error": bool(p < threshold),
-                "text": _shortened(section.text),
+                "text": beginning(section.text, CHARACTERS),
             }
             for section, state, p in zip(document.sections, states[document.id], probabilities[:-1], strict=True)
         ]
@@ -95,7 +96,3 @@ def worst_documents(
             "end": end,
         }
     return [found[name] for name in worst.index]
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= CHARACTERS else text[:CHARACTERS].rstrip() + " …"

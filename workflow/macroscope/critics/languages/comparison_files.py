@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.excerpts import beginning
 from macroscope.critics.halves import compare_with_control
 from macroscope.critics.languages.comparison import compare, describe
 from macroscope.critics.languages.latents import TopicProportions, read_proportions
 from macroscope.critics.languages.options import LanguagesOptions
-from macroscope.critics.shares import beginning, share_differences
+from macroscope.critics.shares import EXCERPT, share_differences
 from macroscope.documents import read_documents
 from macroscope.files import atomic
 from macroscope.statistics.latent import Resampling
@@ -62,7 +63,9 @@ def most_mixed(texts: Path, found: TopicProportions, words: list[str]) -> pd.Dat
     known = found.some(found.words > 0)
     order = np.argsort(known.mean.max(axis=1), kind="stable")[:MIXED_SHOWN]
     chosen = dict(zip(known.keys["id"].iloc[order], known.mean[order], strict=True))
-    beginnings = {document.id: beginning(document.text) for document in read_documents(texts) if document.id in chosen}
+    beginnings = {
+        document.id: beginning(document.text, EXCERPT) for document in read_documents(texts) if document.id in chosen
+    }
     rows = [
         (name, shares.max(), "; ".join(f"{w} ({s:.0%})" for w, s in zip(words, shares, strict=True)), beginnings[name])
         for name, shares in chosen.items()

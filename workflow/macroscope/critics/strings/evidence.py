@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from macroscope.critics.excerpts import beginning
 from macroscope.critics.strings.comparison import Comparison
 from macroscope.files import atomic
 from macroscope.tables import write_csv
@@ -46,5 +47,5 @@ def unlike(found: Comparison, table: pd.DataFrame) -> pd.DataFrame:
     own = table[table["side"] == "candidate"].reset_index(drop=True)
     own["log_ratio_per_word"] = (own["log_q"] - own["log_p"]) / (own["words"] + 1)
     most = own.sort_values("log_ratio_per_word", ascending=False, kind="stable").head(TEXTS_SHOWN)
-    excerpts = [" ".join(found.sides[1].texts[i].split())[:EXCERPT] for i in most.index]
+    excerpts = [beginning(found.sides[1].texts[i], EXCERPT) for i in most.index]
     return most[["id", "words", "log_ratio_per_word"]].assign(excerpt=excerpts)

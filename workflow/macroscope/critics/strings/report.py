@@ -53,7 +53,7 @@ def _unlike(findings: Findings) -> pd.DataFrame:
     if not tables:
         return pd.DataFrame()
     table = pd.concat(tables, ignore_index=True)
-    shown = table[["system", "words", "log_ratio_per_word", "excerpt"]]
+    shown = table[["system", "id", "words", "log_ratio_per_word", "excerpt"]]
     return shown.rename(columns={"log_ratio_per_word": "likelier as the system's, nats a word", "excerpt": "text"})
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.shares import beginning, share_differences
+from macroscope.critics.excerpts import beginning
+from macroscope.critics.shares import EXCERPT, share_differences
 from macroscope.critics.topics.comparison import Comparison, proportions, relative_strengths
 from macroscope.critics.topics.latents import Array, TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
@@ -93,7 +94,9 @@ def outliers(
     worst = scores.dropna(subset=["nll"]).sort_values(["nll", "id"], ascending=[False, True]).head(OUTLIERS)
     chosen = system.some(system.keys["id"].isin(worst["id"]).to_numpy())
     shares = dict(zip(chosen.keys["id"], proportions(chosen.mean, model), strict=True))
-    beginnings = {document.id: beginning(document.text) for document in read_documents(texts) if document.id in shares}
+    beginnings = {
+        document.id: beginning(document.text, EXCERPT) for document in read_documents(texts) if document.id in shares
+    }
     rows = [
         (row.id, row.nll, row.words, _largest(shares[row.id], words), beginnings[row.id]) for row in worst.itertuples()
     ]

@@ -6,6 +6,7 @@ import pandas as pd
 
 from macroscope.critics.cells import number
 from macroscope.critics.divergence_report import divergence_table, statistics_table
+from macroscope.critics.excerpts import beginning
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
 from macroscope.files import read_json
 from macroscope.statistics.tidy import SIGNIFICANT
@@ -109,7 +110,7 @@ def _outliers(findings: Findings) -> pd.DataFrame:
     tables = []
     for system, table in findings.tables("outliers.csv", MOST_SYSTEMS, control=True, keep_default_na=False):
         some = table.head(OUTLIERS_SHOWN)
-        tables.append(some.assign(text=some["text"].map(_shortened), system=system))
+        tables.append(some.assign(text=some["text"].map(lambda text: beginning(text, CHARACTERS_SHOWN)), system=system))
     return _system_first(tables)
 
 
@@ -122,7 +123,3 @@ def _system_first(tables: list[pd.DataFrame]) -> pd.DataFrame:
 
 def _percent(share: float) -> str:
     return number(100 * share)
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= CHARACTERS_SHOWN else text[:CHARACTERS_SHOWN].rsplit(" ", 1)[0] + " …"

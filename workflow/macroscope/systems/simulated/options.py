@@ -43,4 +43,4 @@ class SimulatedSystem(SystemOptions):
 
     def description(self, config: "Config") -> Description:
         """Return the order."""
-        return Description(self.kind, setting=self.order)
+        return Description(self.kind, setting=self.order.replace("_", " "))
