@@ -1,0 +1,66 @@
+"""A study of a finished run, through to its report: sheets, answers, and the folder of both in the config."""
+
+import pytest
+import yaml
+
+from macroscope.files import write_json
+from macroscope.human.collecting import collect
+from macroscope.human.drawing import Design
+from macroscope.human.exports import read_exports
+from macroscope.human.pool import pool_of_run
+from macroscope.human.questionnaire import read_questionnaire
+from macroscope.human.sheet import write_sheet
+from macroscope.statistics.latent import Resampling
+from macroscope.tables import read_csv
+
+from ..unit.human.conftest import export_of
+
+QUESTIONS = {
+    "instructions": "Is the text in order?",
+    "questions": [
+        {
+            "name": "coherent",
+            "text": "Coherent?",
+            "choices": [{"label": "coherent", "score": 1}, {"label": "incoherent", "score": 0}],
+        }
+    ],
+}
+SYSTEMS = ["control", "mine", "lm"]
+
+
+@pytest.fixture
+def judged(run, tmp_path):
+    """A copy of the run whose config has the folder that `collect` wrote: people dislike the longer texts of `mine`."""
+    run = run.copied(tmp_path / "work")
+    (tmp_path / "questions.yaml").write_text(yaml.safe_dump(QUESTIONS))
+    pool = pool_of_run(run.work / "results" / "test", None, SYSTEMS)
+    key = write_sheet(
+        pool, Design(6, 2, 2, 0, 0, 1), read_questionnaire(tmp_path / "questions.yaml"), tmp_path / "sheet"
+    )
+    (tmp_path / "answers").mkdir()
+    for annotator in key["annotators"]:
+        answers = export_of(key, annotator, lambda some: ((), "incoherent" if some["system"] == "mine" else "coherent"))
+        write_json(tmp_path / "answers" / f"{annotator}.json", answers)
+    exports = read_exports(key, [tmp_path / "answers"])
+    folder = run.work / "judged"
+    collect(key, exports, folder, Resampling(resamples=100))
+    run.config["human_judgements"] = [{"corpus": "real", "table": "judged", "real_text": "control"}]
+    run.save()
+    return run
+
+
+def test_a_study_of_the_run_runs_nothing_but_its_report(judged):
+    assert judged.pending() == {"make_tables": 1, "draw_figures": 1, "write_report": 1}
+    done = judged.snakemake()
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    results = judged.work / "results" / "test"
+    documents = read_csv(results / "tables" / "human_documents.csv")
+    assert set(documents["critic"]) == {"coherence", "tendencies", "clusters", "strings"}
+    assert documents["documents"].max() == 6 * len(SYSTEMS)
+    systems = read_csv(results / "tables" / "human_correlations.csv")
+    assert (systems["systems"].dropna() <= len(SYSTEMS)).all()
+    page = next(path for path in (results / "pages").glob("*.html") if "Krippendorff" in path.read_text())
+    assert "mine" in page.read_text()
+    # Another answer: the same three jobs, and no more.
+    (judged.work / "judged" / "scores.csv").touch()
+    assert judged.pending() <= {"make_tables": 1, "draw_figures": 1, "write_report": 1}
