@@ -41,6 +41,7 @@ for unusual in sorted(Path(workflow.basedir, "workflow", "rules").glob("*/*.smk"
 
 
 check_accepted()
+cluster_jobs.ask_by_attempt()
 
 
 localrules:

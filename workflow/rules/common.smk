@@ -15,6 +15,7 @@ from macroscope.lifetime import SNAKEMAKE, end_jobs_on_interrupt
 from macroscope.machine import limits
 from macroscope.paths import RESOURCES
 from macroscope.plan.caches import caches
+from macroscope.plan.cluster import ClusterJobs
 from macroscope.shell import in_shell
 from macroscope.stages import input_flags, repeated_flag
 from snakemake.exceptions import WorkflowError
@@ -71,7 +72,18 @@ wildcard_constraints:
 
 BEGAN = time.time()
 """Seconds since the epoch: older logs are those of earlier calls."""
-CHECKS = []
+cluster_jobs = ClusterJobs(workflow)
+
+
+def check_cluster():
+    """Stop where a job could never start on the cluster."""
+    try:
+        cluster_jobs.check()
+    except MacroscopeError as error:
+        raise WorkflowError(str(error)) from None
+
+
+CHECKS = [check_cluster]
 """What is looked at before the first job runs; rule files add theirs."""
 
 

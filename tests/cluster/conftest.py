@@ -1,0 +1,70 @@
+"""A cluster for all tests of a session, and a config that is small enough for it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+from ..workflow.conftest import Run
+from .slurm import running_slurm, why_not
+
+TEXTS = 1100
+"""More than the smallest shard has, so that there are two."""
+SHORT_WAITS = ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "10")
+
+
+@pytest.fixture(scope="session")
+def slurm():
+    """A cluster that runs; tests are skipped where there is none to be had."""
+    if find_spec("snakemake_executor_plugin_slurm") is None:
+        pytest.skip("no executor plugin: pip install 'macroscope[slurm]'")
+    if reason := why_not():
+        pytest.skip(reason)
+    with running_slurm() as slurm:
+        yield slurm
+
+
+@pytest.fixture(scope="session")
+def fresh(tmp_path_factory):
+    """A small config of which nothing has run."""
+    run = Run(tmp_path_factory.mktemp("small"))
+    lines = [{"id": f"t{n}", "text": f"The {n % 7}th cat saw a dog. It ran {n % 11} miles home."} for n in range(TEXTS)]
+    run.candidate.write_text("\n".join(json.dumps(line) for line in lines) + "\n")
+    run.config["systems"] = {"mine": run.config["systems"]["mine"]}
+    run.config["critics"] = {name: run.config["critics"][name] for name in ("strings", "tendencies")}
+    run.config["comparisons"] = [{"corpus": "real", "systems": ["mine"], "critics": ["strings", "tendencies"]}]
+    run.config["documents_per_shard"] = 1000
+    run.save()
+    return run
+
+
+@pytest.fixture
+def on_cluster(slurm, fresh, tmp_path):
+    """A working directory, and what calls Snakemake there with the profile of a cluster."""
+    work = fresh.copied(tmp_path / "work")
+    return Cluster(work)
+
+
+class Cluster:
+    """A working directory whose jobs go to the cluster."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.work = run, run.work
+
+    def command(self, *arguments: str) -> list[str]:
+        """Snakemake as a user calls it, but with shorter waits."""
+        return [
+            *(sys.executable, "-m", "snakemake", "--snakefile", str(self.run.checkout / "Snakefile"), "--nocolor"),
+            *("--directory", str(self.work), "--configfile", str(self.work / "config.yaml")),
+            *("--workflow-profile", str(self.run.checkout / "profiles" / "slurm"), *SHORT_WAITS, *arguments),
+        ]
+
+    def call(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run to the end."""
+        environment = os.environ | variables
+        command = self.command(*arguments)
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=self.work)

@@ -1,0 +1,197 @@
+"""What a Slurm cluster has for jobs, and which of them can never start there."""
+
+import json
+import math
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from macroscope.errors import MacroscopeError, nearest
+
+_WITHIN_SECONDS = 60
+_TIME = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)")
+"""Slurm's [days-][hours:]minutes:seconds."""
+_GPUS = re.compile(r"(?<![a-z])gpu(?::[^:,()]*[^\d:,()][^:,()]*)?:(\d+)")
+"""gpu:2, gpu:a100:2, with (S:0-1) behind it or not."""
+_UNITS = {"threads": "processors", "mem_mb": "MB of memory", "gpu": "GPUs", "runtime": "minutes"}
+_NEVER = re.compile(
+    r"PartitionConfig|BadConstraints|PartitionTimeLimit|InvalidAccount|InvalidQOS|AccountNotAllowed|QOSNotAllowed"
+    r"|(?:QOS|Assoc)Max\w*PerJob\w*"
+)
+"""Reasons for which Slurm has a job wait that no time cures."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """What a node of some kind has: processors, megabytes, GPUs."""
+
+    threads: int
+    mem_mb: int
+    gpu: int
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Nodes of a cluster.
+
+    Attributes
+    ----------
+    minutes
+        The longest run time of a job; inf where there is no limit.
+    nodes
+        One of each kind.
+    """
+
+    name: str
+    is_default: bool
+    minutes: float
+    nodes: tuple[Node, ...]
+
+    def most(self, resource: str) -> float:
+        """The most that a job can ask for of threads, mem_mb, gpu or runtime."""
+        return self.minutes if resource == "runtime" else max(getattr(node, resource) for node in self.nodes)
+
+    def holds(self, asked: Mapping[str, int]) -> bool:
+        """Whether a job can ever start here."""
+        on_a_node = {name: value for name, value in asked.items() if name != "runtime"}
+        return asked.get("runtime", 0) <= self.minutes and any(
+            all(value <= getattr(node, name) for name, value in on_a_node.items()) for node in self.nodes
+        )
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A job that Slurm holds back: its number, what it is, and why it waits."""
+
+    number: str
+    what: str
+    reason: str
+
+    @property
+    def never_starts(self) -> bool:
+        """Whether waiting is in vain."""
+        return _NEVER.fullmatch(self.reason) is not None
+
+
+def partitions() -> dict[str, Partition]:
+    """All partitions of this cluster, by name."""
+    return read_partitions(ask("sinfo", "--noheader", "--exact", "--format=%P|%l|%c|%m|%G"))
+
+
+def read_partitions(listed: str) -> dict[str, Partition]:
+    """Partitions from lines of `name|time limit|processors|megabytes|gres`, one for each kind of node."""
+    found: dict[str, Partition] = {}
+    for line in listed.splitlines():
+        name, limit, threads, mem_mb, gres = line.split("|")
+        node = Node(int(threads), int(mem_mb), sum(map(int, _GPUS.findall(gres))))
+        plain = name.removesuffix("*")
+        before = found[plain].nodes if plain in found else ()
+        found[plain] = Partition(plain, name.endswith("*"), _minutes(limit), (*before, node))
+    return found
+
+
+def wanted(named: str | None, found: Mapping[str, Partition]) -> list[Partition]:
+    """Return the partitions that a job may go to.
+
+    Parameters
+    ----------
+    named
+        Names with commas between them, as sbatch takes them; None for the cluster's default.
+
+    Raises
+    ------
+    MacroscopeError
+        Where one is not there.
+    """
+    if not named:
+        return [partition for partition in found.values() if partition.is_default]
+    for name in named.split(","):
+        if name not in found:
+            raise MacroscopeError(f"the cluster has no partition '{name}'{nearest(name, found)}")
+    return [found[name] for name in named.split(",")]
+
+
+def too_large(rule: str, asked: Mapping[str, int], among: Iterable[Partition]) -> str | None:
+    """Return what a job asks that nothing has: one sentence, or None where it can start.
+
+    Parameters
+    ----------
+    asked
+        threads, mem_mb, gpu and runtime (minutes).
+    among
+        The partitions that it may go to.
+    """
+    among = list(among)
+    if not among or any(partition.holds(asked) for partition in among):
+        return None
+    names = " or ".join(partition.name for partition in among)
+    most = {name: max(partition.most(name) for partition in among) for name in asked}
+    over = [name for name in asked if asked[name] > most[name]]
+    if not over:
+        listed = ", ".join(f"{value} {_UNITS[name]}" for name, value in asked.items() if value)
+        return f"rule {rule} asks for {listed}: no single node of partition {names} has all of it; ask for less of one"
+    listed = " and ".join(f"{asked[name]} {_UNITS[name]} (the most is {int(most[name])})" for name in over)
+    flags = [
+        f"--set-threads {rule}={int(most[name])}"
+        if name == "threads"
+        else f"--set-resources {rule}:{name}={int(most[name])}"
+        for name in over
+    ]
+    return (
+        f"rule {rule} asks for {listed}, which no node of partition {names} has, so that it would never start; "
+        f"set {' '.join(flags)}, or name another partition (--default-resources slurm_partition=...)"
+    )
+
+
+def settings() -> dict[str, str]:
+    """Return the cluster's configuration: MinJobAge, AccountingStorageType, ..."""
+    lines = (line.partition("=") for line in ask("scontrol", "show", "config").splitlines())
+    return {name.strip(): value.strip() for name, equals, value in lines if equals}
+
+
+def jobs_of(folder: str) -> list[str]:
+    """Return the numbers of one's jobs that wait or run for a working directory."""
+    lines = ask("squeue", "--noheader", "--me", "--format=%i|%Z").splitlines()
+    return [number for number, _, place in (line.partition("|") for line in lines) if place == folder]
+
+
+def waiting_jobs(folder: str) -> list[Waiting]:
+    """Return one's jobs of a working directory that wait, with Slurm's reason."""
+    listed = ask("squeue", "--noheader", "--me", "--states=PENDING", "--format=%i|%r|%k|%Z").splitlines()
+    rows = (line.split("|", 3) for line in listed)
+    return [Waiting(number, what, reason) for number, reason, what, place in rows if place == folder]
+
+
+def cancel(number: str) -> None:
+    """Take a job out of the queue."""
+    ask("scancel", number)
+
+
+def ask(program: str, *arguments: str) -> str:
+    """Return what a program of Slurm answers.
+
+    Raises
+    ------
+    MacroscopeError
+        Where it is not installed, or says that something is wrong.
+    """
+    if shutil.which(program) is None:
+        raise MacroscopeError(f"no {program} here: run this where Slurm's commands are, such as a login node")
+    try:
+        done = subprocess.run(
+            [program, *arguments], capture_output=True, text=True, check=False, timeout=_WITHIN_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        raise MacroscopeError(f"{program}: Slurm does not answer within {_WITHIN_SECONDS} s; try again later") from None
+    if done.returncode:
+        raise MacroscopeError(f"{program}: Slurm says {json.dumps(done.stderr.strip())}; ask who runs the cluster")
+    return done.stdout
+
+
+def _minutes(limit: str) -> float:
+    if match := _TIME.fullmatch(limit):
+        days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+        return (days * 24 + hours) * 60 + minutes + seconds / 60
+    return math.inf

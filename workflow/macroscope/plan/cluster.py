@@ -1,0 +1,132 @@
+"""Jobs on a cluster: they fit its nodes, ask for more when they are tried again, and none waits for ever.
+
+Everything here acts on Snakemake's `workflow`. Whether jobs go to Slurm is known once Snakemake executes, which is
+after rules are read: resources are functions, then, that are asked job by job.
+"""
+
+import functools
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from macroscope import cluster
+from macroscope.errors import MacroscopeError
+
+_GROWING = ("mem", "runtime")
+"""What a job that is tried again gets more of, by Snakemake's names: a first try may have died of it."""
+_LOOK_EVERY_SECONDS = 20
+_LONGEST_BETWEEN_LOOKS_SECONDS = 180
+"""How long the plugin goes without asking after its jobs."""
+
+
+class ClusterJobs:
+    """What Snakemake's jobs ask of a Slurm; without one, jobs that are tried again still get more."""
+
+    def __init__(self, workflow: Any) -> None:
+        self._workflow = workflow
+
+    def ask_by_attempt(self) -> None:
+        """Have every rule ask for twice the memory and run time at its second try, and for no more than there is."""
+        for rule in self._workflow.rules:
+            for name in _GROWING:
+                if name in rule.resources:
+                    rule.resources[name] = self._growing(rule, name, rule.resources[name])
+            rule.resources["_cores"] = self._fitting(rule.resources["_cores"])
+
+    @functools.cached_property
+    def partitions(self) -> Mapping[str, cluster.Partition]:
+        """Those of the cluster that jobs go to; none where they go to no Slurm, or this is one of the jobs."""
+        plugin = self._workflow.executor_plugin
+        is_slurm = plugin is not None and plugin.name == "slurm"
+        return cluster.partitions() if is_slurm and self._workflow.is_main_process else {}
+
+    def check(self) -> None:
+        """Look at the cluster before the first job: each must be able to start, and nothing else write the same files.
+
+        Raises
+        ------
+        MacroscopeError
+            Which rule asks for too much of what; which jobs of an earlier call are still there.
+        """
+        if not self.partitions:
+            return
+        self._check_no_others()
+        self._choose_status_command()
+        asked = {job.rule.name: self._asked(job) for job in self._workflow.dag.needrun_jobs() if not job.is_local}
+        problems = [cluster.too_large(rule, of, self._wanted(of)) for rule, of in sorted(asked.items())]
+        if found := [problem for problem in problems if problem]:
+            raise MacroscopeError("; ".join(found))
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _check_no_others(self) -> None:
+        if left := cluster.jobs_of(os.getcwd()):
+            numbers = " ".join(left)
+            raise MacroscopeError(
+                f"jobs of another call still write to {os.getcwd()}: wait until they have ended, or end them with "
+                f"'scancel {numbers}'"
+            )
+
+    def _choose_status_command(self) -> None:
+        """Take squeue where no database keeps finished jobs: sacct would never answer, and jobs never end."""
+        configured, chosen = cluster.settings(), self._workflow.executor_settings
+        if "slurmdbd" in configured.get("AccountingStorageType", ""):
+            return
+        chosen.status_command = "squeue"
+        kept = int(configured.get("MinJobAge", "0").split()[0])
+        if kept <= _LONGEST_BETWEEN_LOOKS_SECONDS:
+            raise MacroscopeError(
+                f"this Slurm has no slurmdbd and forgets finished jobs after {kept} s (MinJobAge), before they are asked "
+                f"after every {_LONGEST_BETWEEN_LOOKS_SECONDS} s: have its administrator set MinJobAge=300"
+            )
+
+    def _asked(self, job: Any) -> dict[str, Any]:
+        numbers = {"threads": job.threads} | {name: job.resources.get(name, 0) for name in ("mem_mb", "gpu", "runtime")}
+        return numbers | {"slurm_partition": job.resources.get("slurm_partition")}
+
+    def _wanted(self, asked: dict[str, Any]) -> list[cluster.Partition]:
+        return cluster.wanted(asked.pop("slurm_partition"), self.partitions)
+
+    def _growing(self, rule: Any, name: str, first: Any) -> Any:
+        def grown(wildcards: Any, input: Any, attempt: int, threads: int) -> Any:
+            asked = first.evaluate(wildcards, input=input, attempt=attempt, threads=threads, rulename=rule.name).value
+            if attempt == 1 or not isinstance(asked, int):
+                return asked
+            return max(asked, int(min(asked * attempt, self._most("mem_mb" if name == "mem" else name))))
+
+        return type(first)(name, grown, raw=first.raw)
+
+    def _fitting(self, first: Any) -> Any:
+        def fitted(wildcards: Any, input: Any, attempt: int) -> Any:
+            if self.partitions:
+                # Jobs learn of it by Snakemake's own flag, which it gives them.
+                settings = self._workflow.resource_settings
+                settings.max_threads = int(min(settings.max_threads or sys.maxsize, self._most("threads")))
+            return first.evaluate(wildcards, input=input, attempt=attempt).value
+
+        return type(first)("_cores", fitted, raw=first.raw)
+
+    def _most(self, resource: str) -> float:
+        """The most that a node has, of the partition that jobs go to if nothing else is said."""
+        default = self._workflow.resource_settings._parsed_default_resources
+        named = default["slurm_partition"].raw if "slurm_partition" in default else None
+        return max((p.most(resource) for p in cluster.wanted(named, self.partitions)), default=float("inf"))
+
+    def _watch(self) -> None:
+        """Cancel what can never start for a reason that only Slurm knows, and say so; Snakemake then sees it fail."""
+        folder = os.getcwd()
+        while True:
+            time.sleep(_LOOK_EVERY_SECONDS)
+            try:
+                for job in cluster.waiting_jobs(folder):
+                    if job.never_starts:
+                        print(
+                            f"Slurm job {job.number} ({job.what}) can never start: {job.reason}; it is cancelled. "
+                            "Ask for less (--set-resources, --set-threads) or for another partition, account or QOS",
+                            file=sys.stderr,
+                        )
+                        cluster.cancel(job.number)
+            except MacroscopeError:
+                continue  # Slurm is away for a moment: the plugin itself says so if it stays away
