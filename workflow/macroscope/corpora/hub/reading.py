@@ -1,6 +1,7 @@
 """Source `hub`: rows of a folder in the layouts of Hugging Face data sets, streamed through the library `datasets`.
 
-Rows are read from the files as they stand: nothing is copied to the library's cache, and memory does not grow.
+Rows are read from the files as they stand; nothing is copied to the library's cache. Memory grows with the
+data set, if less than it does: 400 MB for 20,000 rows of 1 kB in Parquet, 622 MB for 200,000.
 """
 
 import importlib.util
