@@ -9,6 +9,8 @@ import pytest
 
 REPORT = {"make_tables": 1, "draw_figures": 1, "write_report": 1}
 READER = {"write_reader": 1}
+PAGES = {"write_report": 1, **READER}
+"""What shows single documents: those of systems open their worst ones."""
 SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence", "blame_coherence"]
 JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies", "blame_tendencies"]
 """What happens to the texts of a system."""
@@ -139,8 +141,9 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
             },
         ),
         ("critics/clusters/scores.py", {"compare_clusters": 3, "blame_clusters": 3, **REPORT, **READER}),
-        ("critics/strings/blame.py", {"blame_strings": 3, **READER}),
-        ("reporting/reader/index.py", READER),
+        ("critics/strings/blame.py", {"blame_strings": 3, **PAGES}),
+        ("reporting/reader/index.py", PAGES),
+        ("reporting/reader/writing.py", READER),
         ("critics/clusters/probing.py", {"embed_corpus": 2, "probe_clusters": 1, **REPORT}),
         ("critics/strings/cross_fitting.py", {"compare_strings": 3, **REPORT}),
         (

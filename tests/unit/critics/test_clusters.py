@@ -94,7 +94,7 @@ def test_project_writes_what_is_read(tmp_path, encoder_folder):
     expected, _ = TextEncoder(str(encoder_folder), "mean", 16).embed([text.replace("\n", " ") for text in texts])
     np.testing.assert_allclose(found.vectors, expected, atol=1e-6)
     assert found.keys.to_dict("list") == {"id": ["d0", "d1"], "opening": ["", "x" * 80]}
-    assert found.excerpts == ["he was born in the war", "x" * 300]
+    assert found.excerpts == ["he was born in the war", "x" * 300 + " …"]
 
 
 # ---- clusterings -----------------------------------------------------------------------------------------------------

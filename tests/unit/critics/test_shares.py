@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.shares import CHARACTERS, Side, at_most, beginning, share_differences, share_divergences
+from macroscope.critics.shares import Side, at_most, share_differences, share_divergences
 from macroscope.statistics.latent import Resampling
 
 RESAMPLING = Resampling(resamples=200, permutations=199)
@@ -48,10 +48,3 @@ def test_at_most_so_many_are_looked_at():
     rng = np.random.default_rng(0)
     assert at_most(5, 9, rng).all()
     assert at_most(100, 9, rng).sum() == 9
-
-
-def test_a_beginning_ends_with_a_word():
-    assert beginning("a  short\ntext") == "a short text"
-    found = beginning("word " * 400)
-    assert found.endswith("word …")
-    assert len(found) <= CHARACTERS + 2

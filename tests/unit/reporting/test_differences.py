@@ -42,3 +42,6 @@ def test_a_divergence_is_held_against_that_of_halves_of_real_text():
     (found,) = surest_differences(statistics, "tendencies", "c", "mine")
     assert found.halves
     assert in_words(found).endswith("0.400, where halves of real text have 0.100")
+    rows[2] = row("mine", "tvd_half_l1_floor", -2e-10, -1e-9, 1e-9)
+    (found,) = surest_differences(pd.DataFrame(rows).assign(signature="", reason=np.nan), "tendencies", "c", "mine")
+    assert in_words(found).endswith("0.400, where halves of real text have about 0")

@@ -106,3 +106,14 @@ def test_perplexities_are_measured_of_those_that_have_one():
     signatures = [plan.perplexity_signature(names(corpus="c", system=system)) for system in ("smoothed", "lm")]
     assert signatures[0] == "kind:ngram|order:3|smoothing:kneser_ney|titles:False|split:test"
     assert signatures[1] == plan.language_models.perplexity_signature(names(corpus="c", system="lm"))
+
+
+def test_prompts_are_the_control_s_where_a_system_has_them():
+    server = {"kind": "server", "url": "http://localhost:1/v1", "model": "m", "api": "openai"}
+    plan = plan_of({"source": "simulated"}, plain=server, prompted=server | {"prompt_words": 5})
+    inputs = plan.inputs("server", "draw")
+    assert inputs(names(corpus="c", system="plain")) == {"prompts": []}
+    control = "results/default/systems/c/control/samples.parquet"
+    assert inputs(names(corpus="c", system="prompted")) == {"prompts": [control]}
+    with pytest.raises(MacroscopeError, match=r"systems\.s\.prompt_words: prompts are for untitled texts"):
+        plan_of({"source": "simulated"}, s=server | {"prompt_words": 5, "titles": True})

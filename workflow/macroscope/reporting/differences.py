@@ -17,6 +17,8 @@ OF_MEANS = "_mean_difference"
 """End of the name of a test of a difference of means; the means themselves say more. Of other differences what is
 compared may be another number than each side's own, such as a vocabulary in equally many tokens."""
 
+NOTHING = 1e-3
+"""Share of the system's number below which real text's is "about 0"."""
 AT_HALF, FLOOR = "_at_half", "_floor"
 """Ends of the names of a divergence of half the texts, and of one half of the real ones from the other."""
 
@@ -82,7 +84,7 @@ def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, syste
                 base,
                 readable(base, found.data.quantities),
                 _read(value),
-                "" if real is None else _read(real),
+                "" if real is None else "about 0" if _is_nothing_beside(real, value) else _read(real),
                 None if real is None else bool(value["value"] > real["value"]),
                 halves,
                 format_p_value(row["p_adjusted"]),
@@ -139,6 +141,11 @@ def _read(row: pd.Series) -> str:
     if pd.isna(row["ci_low"]):
         return format_number(row["value"])
     return f"{format_number(row['value'])} [{format_number(row['ci_low'])}, {format_number(row['ci_high'])}]"
+
+
+def _is_nothing_beside(real: pd.Series, value: pd.Series) -> bool:
+    """Whether real text's number is rounding error, or next to it, as divergences of halves often are."""
+    return bool(abs(real["value"]) < NOTHING * abs(value["value"]))
 
 
 def _sureness(value: pd.Series, real: pd.Series | None) -> float:

@@ -33,6 +33,8 @@ from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.system_pages import system_page, system_pages
 from macroscope.reporting.tables import read_picture, read_statistics
 
+MOST_NAMED = 12
+"""Systems that a sentence names; the picture has them all."""
 PAGES = "pages"
 """Folder of all pages but the first, beside it."""
 
@@ -122,6 +124,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequenc
         "chapters": chapters,
         "systems_of": {matrix.corpus: matrix.systems for matrix in corpora},
         "several_corpora": len(results.corpora()) > 1,
+        "most_named": MOST_NAMED,
         "margin": results.plan.config.statistics.margin,
         "signs": SIGNS,
         "names": NAMES,

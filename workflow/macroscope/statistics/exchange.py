@@ -131,23 +131,39 @@ class Exchange:
             return
         yield from self._drawn(draws, rng, at_once)
 
-    def _drawn(self, draws: int, rng: np.random.Generator, at_once: int) -> Iterator[Array]:
-        """Random memberships, up to `at_once` at a time."""
+    def parts(self) -> tuple[Integers, Integers, Integers, Integers, Integers]:
+        """What an exchange does, for code that draws many.
+
+        Returns
+        -------
+        first, second
+            Documents that swap with each other.
+        members
+            All others, group by group.
+        sizes, quotas
+            How many documents each of these groups has, and how many of them are in the first sample.
+        """
         first, second = self._pairs
         rest = np.setdiff1d(np.arange(self.units), np.concatenate([first, second]))
-        codes, quotas = self._codes[rest], self._quotas[np.unique(self._codes[rest])]
+        members = rest[np.argsort(self._codes[rest], kind="stable")]
+        quotas = self._quotas[np.unique(self._codes[rest])]
+        return first, second, members, quotas.sum(axis=1), quotas[:, 0]
+
+    def _drawn(self, draws: int, rng: np.random.Generator, at_once: int) -> Iterator[Array]:
+        """Random memberships, up to `at_once` at a time."""
+        first, second, members, sizes, quotas = self.parts()
         # In random order within groups, the first ones of each group go to the first sample.
-        members = quotas.sum(axis=1)
-        rank = np.arange(len(rest)) - np.repeat(np.cumsum(members) - members, members)
-        slots = np.flatnonzero(rank < np.repeat(quotas[:, 0], members))
+        rank = np.arange(len(members)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        slots = np.flatnonzero(rank < np.repeat(quotas, sizes))
+        codes = np.repeat(np.arange(len(sizes)), sizes)
         for start in range(0, draws, at_once):
             rows = min(at_once, draws - start)
             inside = np.zeros((rows, self.units))
             stays = rng.integers(0, 2, (rows, len(first)), dtype=np.uint8)
             inside[:, first], inside[:, second] = stays, 1 - stays
-            if len(rest):
-                order = np.argsort(codes + rng.random((rows, len(rest))), axis=1)
-                np.put_along_axis(inside, rest[order[:, slots]], 1.0, axis=1)
+            if len(members):
+                order = np.argsort(codes + rng.random((rows, len(members))), axis=1)
+                np.put_along_axis(inside, members[order[:, slots]], 1.0, axis=1)
             yield inside
 
     @cached_property

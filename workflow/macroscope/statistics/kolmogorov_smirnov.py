@@ -124,9 +124,8 @@ def ks_test(a: ArrayLike, b: ArrayLike, exchange: Exchange, permutations: int, r
         return float("nan")
     distance, pooled = ks_of_counts(first, second), (first + second).astype(np.int64)
     if exchange.paired:
-        null = _exchanged_distances(
-            np.concatenate([np.asarray(a, float), np.asarray(b, float)]), exchange, permutations, rng
-        )
+        values = np.concatenate([np.asarray(a, float), np.asarray(b, float)])
+        null = _exchanged_distances(values, exchange, permutations, rng)
     elif pooled.max() == 1 or len(pooled) > FINEST_SUPPORT:
         return float(ks_2samp(a, b).pvalue)
     else:
@@ -193,6 +192,10 @@ def _permuted_distances(pooled: np.ndarray, n: int, permutations: int, rng: np.r
 
 def _exchanged_distances(values: Array, exchange: Exchange, permutations: int, rng: np.random.Generator) -> Array:
     """Return D after each exchange of documents between the two samples."""
+    if not exchange.is_exact(permutations):
+        from macroscope.statistics.exchanged_distances import drawn_distances  # compiled code: slow to import
+
+        return drawn_distances(values, exchange, permutations, rng)
     order = np.argsort(values, kind="stable")
     last = np.append(values[order][1:] != values[order][:-1], True)  # ends of runs of equal values
     found = []

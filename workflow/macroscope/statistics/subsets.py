@@ -53,7 +53,7 @@ def subset_sums(rows: ArrayLike, size: int, draws: int, rng: np.random.Generator
 
 
 @njit(cache=True)
-def _splitmix(state: np.uint64) -> np.uint64:  # pragma: no cover - compiled
+def splitmix(state: np.uint64) -> np.uint64:  # pragma: no cover - compiled
     """Output function of SplitMix64 (Steele et al. 2014)."""
     z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -92,7 +92,7 @@ def _draw_subsets(
             bits = np.uint64(0)
             for digit in range(first_digit, last_digit):
                 state += step
-                random = _splitmix(state)
+                random = splitmix(state)
                 bits = (bits | random) if (share >> digit) & 1 else (bits & random)
             if valid < 64:
                 bits &= (np.uint64(1) << np.uint64(valid)) - np.uint64(1)
@@ -111,7 +111,7 @@ def _draw_subsets(
     for p in range(draws):
         while excess[p] != 0:
             state += step
-            i = np.int64(_splitmix(state) % np.uint64(n))
+            i = np.int64(splitmix(state) % np.uint64(n))
             mask = np.uint8(1 << (i & 7))
             taken = (inside[i >> 3, p] & mask) != 0
             if taken == (excess[p] > 0):

@@ -80,6 +80,10 @@ class SystemOptions(Options):
         """Whether the stage `measure_perplexity` of its kind gives it a perplexity; language models have one anyway."""
         return False
 
+    def has_prompts(self) -> bool:
+        """Whether a kind whose samples are made in one step begins them with the first words of held-out documents."""
+        return False
+
     def order_of_process(self) -> str | None:
         """Order of sections that a known process gave its documents, where the corpus has one; None where unknown."""
         return None

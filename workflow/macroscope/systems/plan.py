@@ -12,6 +12,8 @@ files
     Files that the samples are read from (`SystemOptions.files_read`).
 model
     Folder that the stage `train` of the kind made.
+prompts
+    Documents whose first words samples begin with: the control's, where the system has prompts.
 
 Stages of language models have rules of their own, which name their further inputs.
 """
@@ -177,7 +179,11 @@ class SystemsPlan:
             "other_samples": self._other_samples,
             "model": lambda wildcards: f"{self.results}/systems/{wildcards.corpus}/{wildcards.system}/model",
             "files": lambda wildcards: self.all[wildcards.system].files_read(f"systems.{wildcards.system}"),
+            "prompts": self._prompts,
         }
+
+    def _prompts(self, wildcards: Wildcards) -> list[str]:
+        return [self.samples(wildcards.corpus, CONTROL)] if self.all[wildcards.system].has_prompts() else []
 
     def _other_samples(self, wildcards: Wildcards) -> str:
         system = self.all[wildcards.system]

@@ -18,7 +18,7 @@ from macroscope.systems.language_model.architectures.recurrent import RecurrentL
 from macroscope.systems.language_model.log_probabilities import document_nll, measure_log_probabilities, sample_tokens
 from macroscope.systems.language_model.model import load_model
 from macroscope.systems.language_model.options import LanguageModelSystem
-from macroscope.systems.language_model.prompts import Prompt
+from macroscope.systems.language_model.prompts import EncodedPrompt
 from macroscope.systems.language_model.sampling import make_sampler, sample_shard
 
 from ..conftest import CONTEXT, RECURRENT, SIZES, VOCABULARY, tiny_model
@@ -143,7 +143,7 @@ def test_a_prompt_keeps_the_tokens_that_the_sampler_had():
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=merges, bos_token=BOUNDARY, eos_token=BOUNDARY)
     prompt, within, apart = (tokenizer(text)["input_ids"] for text in ("ab", "abc", "aba"))
     assert (prompt, within, apart) == ([1, 2], [5], [1, 2, 1])
-    given = Prompt("ab", tuple(prompt), "x")
+    given = EncodedPrompt("ab", "x", False, tuple(prompt))
     assert sample_tokens("abc", within, given, tokenizer) == [1, 2, 3]
     assert sample_tokens("aba", apart, given, tokenizer) == apart
 

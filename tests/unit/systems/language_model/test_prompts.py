@@ -18,10 +18,11 @@ from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.decoding import distribution
 from macroscope.systems.language_model.gathering import gather
 from macroscope.systems.language_model.options import Ancestral, BeamSampling, LanguageModelSystem, Nucleus
-from macroscope.systems.language_model.prompts import decode, first_words, read_prompts
+from macroscope.systems.language_model.prompts import decode, encode_prompts
 from macroscope.systems.language_model.sampler import Request
 from macroscope.systems.language_model.sampling import sample_shard
 from macroscope.systems.language_model.token_sampler import TokenSampler
+from macroscope.systems.prompts import first_words, read_prompts
 from macroscope.systems.tokenizer import train_words
 
 from ..conftest import CONTEXT, RECURRENT, SIZES, VOCABULARY, tiny_model
@@ -219,7 +220,7 @@ def test_unknown_words_of_a_prompt_stay_what_they_were(tmp_path):
     write_documents(
         tmp_path / "d", [Document("x", "test", None, (Section(None, "the lynx sleeps."),))], Provenance("c")
     )
-    (prompt,) = read_prompts(tmp_path / "d", 2, False, tokenizer)
+    (prompt,) = encode_prompts(read_prompts(tmp_path / "d", 2, False), tokenizer)
     assert (prompt.text, prompt.document, prompt.short) == ("the lynx", "x", False)
     more = tokenizer("the lynx owl", add_special_tokens=False)["input_ids"]
     assert list(prompt.tokens) == more[:2]

@@ -61,21 +61,21 @@ def test_another_seed_gives_other_samples(model, tmp_path):
 def test_killed_shard_goes_on_and_ends_the_same(model, tmp_path, monkeypatch):
     sample_shard(model, tmp_path / "whole", options(), system="lm", seed=1, shard=0, shards=1)
     appended = []
-    original = sampling.Part.append
+    original = sampling.Unfinished.append
 
     def dies_after_four(self, sample):
         if len(appended) == 4:
             raise KeyboardInterrupt
-        appended.append(sample.index)
+        appended.append(sample["index"])
         original(self, sample)
 
-    monkeypatch.setattr(sampling.Part, "append", dies_after_four)
+    monkeypatch.setattr(sampling.Unfinished, "append", dies_after_four)
     with pytest.raises(KeyboardInterrupt):
         sample_shard(model, tmp_path / "cut", options(), system="lm", seed=1, shard=0, shards=1)
     part = tmp_path / "cut.part.jsonl"
     part.write_text(part.read_text() + '{"index": 9, "sec')  # a torn last line, as a kill leaves it
     resumed = []
-    monkeypatch.setattr(sampling.Part, "append", lambda self, s: (resumed.append(s.index), original(self, s)))
+    monkeypatch.setattr(sampling.Unfinished, "append", lambda self, s: (resumed.append(s["index"]), original(self, s)))
     sample_shard(model, tmp_path / "cut", options(), system="lm", seed=1, shard=0, shards=1)
     assert sorted(appended + resumed) == list(range(10))
     assert documents(tmp_path / "cut") == documents(tmp_path / "whole")

@@ -32,8 +32,18 @@ _FIELDS = ("id", "title", "text", "sections", "section_names", "split", "label",
 
 
 @dataclass(frozen=True)
-class _Record:
-    """A record and where it stands; lines, rows and items count from 1."""
+class Record:
+    """A record and where it stands; lines, rows and items count from 1.
+
+    Attributes
+    ----------
+    fields
+        What it has of `id`, `title`, `text`, `sections`, `section_names`, `split`, `label` and `original`.
+    where
+        For messages: file and line.
+    default_id
+        Of a record without `id`.
+    """
 
     fields: dict[str, Any]
     where: str
@@ -87,10 +97,18 @@ def read_user_documents(
         Where a file has another format, is unreadable, a record is malformed, or two documents have one id; with file
         and line.
     """
+    records = _records(paths, names or names_of(paths))
+    yield from documents_of(records, provenance, valid_share, test_share, one_section)
+
+
+def documents_of(
+    records: Iterable["Record"], provenance: Provenance, valid_share: float, test_share: float, one_section: bool
+) -> Iterator[Document]:
+    """Stream the documents of records; parameters, counts and errors as in `read_user_documents`."""
     counts = _Counts()
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
     unique = UniqueIds()
-    for record in _records(paths, names or names_of(paths)):
+    for record in records:
         document = _document(record, counts, valid_share, test_share, one_section)
         if document is not None:
             validate(document, record.where)
@@ -118,7 +136,7 @@ def names_of(paths: Iterable[Path]) -> NameOf:
     return name
 
 
-def _records(paths: Sequence[Path], names: NameOf) -> Iterator[_Record]:
+def _records(paths: Sequence[Path], names: NameOf) -> Iterator[Record]:
     for path in paths:
         for file in _files(path):
             yield from _file_records(file, names(file))
@@ -135,14 +153,14 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _file_records(file: Path, called: str) -> Iterator[_Record]:
+def _file_records(file: Path, called: str) -> Iterator[Record]:
     name = file.name.lower()
     if name.endswith(_TEXT_SUFFIXES):
         # A whole file is one document: its name is its id, as it stands.
         text = _read_text(file)
         if _is_json_lines(text):
             raise MacroscopeError(f"{file}: JSON Lines in a text file; call it .jsonl, so that each line is a document")
-        yield _Record({"text": text}, str(file), called)
+        yield Record({"text": text}, str(file), called)
         return
     if name.endswith(".json") and _is_json_list(file):
         rows, unit = _json_list(file), "item"
@@ -155,7 +173,7 @@ def _file_records(file: Path, called: str) -> Iterator[_Record]:
     else:
         raise MacroscopeError(f"{file}: this format is not known; give {_FORMATS}")
     for number, fields in rows:
-        yield _Record(fields, f"{file}, {unit} {number}", f"{called}-{number}")
+        yield Record(fields, f"{file}, {unit} {number}", f"{called}-{number}")
 
 
 def _read_text(file: Path) -> str:
@@ -228,7 +246,7 @@ def _from_csv(row: dict[str, str], where: str) -> dict[str, Any]:
 
 
 def _document(
-    record: _Record, counts: _Counts, valid_share: float, test_share: float, one_section: bool
+    record: Record, counts: _Counts, valid_share: float, test_share: float, one_section: bool
 ) -> Document | None:
     own_title, raw = _sections(record, one_section)
     sections = tuple(section for section in raw if section.text)
@@ -245,7 +263,7 @@ def _document(
     return Document(identifier, split, title, sections, label=label, original=original)
 
 
-def _string_or_number(record: _Record, name: str) -> str | None:
+def _string_or_number(record: Record, name: str) -> str | None:
     value = record.fields.get(name)
     if value is None or value == "":
         return None
@@ -254,14 +272,14 @@ def _string_or_number(record: _Record, name: str) -> str | None:
     return str(value)
 
 
-def _optional_string(record: _Record, name: str) -> str | None:
+def _optional_string(record: Record, name: str) -> str | None:
     value = record.fields.get(name)
     if value is not None and not isinstance(value, str):
         raise MacroscopeError(f"{record.where}: '{name}' is a {type(value).__name__}; give a string, or leave it out")
     return value or None
 
 
-def _sections(record: _Record, one_section: bool) -> tuple[str | None, list[Section]]:
+def _sections(record: Record, one_section: bool) -> tuple[str | None, list[Section]]:
     sections, text = record.fields.get("sections"), record.fields.get("text")
     if sections is not None:
         return None, _given_sections(record, sections)
@@ -272,7 +290,7 @@ def _sections(record: _Record, one_section: bool) -> tuple[str | None, list[Sect
     return (None, [Section(None, tidy(text))]) if one_section else split_sections(text)
 
 
-def _given_sections(record: _Record, sections: Any) -> list[Section]:
+def _given_sections(record: Record, sections: Any) -> list[Section]:
     if not isinstance(sections, list):
         raise MacroscopeError(f"{record.where}: 'sections' is a {type(sections).__name__}; give a list")
     names = record.fields.get("section_names")
@@ -285,7 +303,7 @@ def _given_sections(record: _Record, sections: Any) -> list[Section]:
     return [_given_section(record, *pair, number) for number, pair in enumerate(zip(sections, names, strict=True), 1)]
 
 
-def _given_section(record: _Record, section: Any, name: Any, number: int) -> Section:
+def _given_section(record: Record, section: Any, name: Any, number: int) -> Section:
     if isinstance(section, dict):
         name, section = section.get("title", name), section.get("text")
     if not isinstance(section, str) or not (name is None or isinstance(name, str)):

@@ -17,10 +17,11 @@ from macroscope.systems.language_model.devices import use_threads
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import Ancestral, LanguageModelSystem
 from macroscope.systems.language_model.perplexity import WINDOWS_PER_BATCH, window_nll
-from macroscope.systems.language_model.prompts import Prompt, read_prompts
+from macroscope.systems.language_model.prompts import EncodedPrompt, encode_prompts
 from macroscope.systems.language_model.sampler import Sampler, Window
 from macroscope.systems.language_model.sampling import make_sampler, sample_number
 from macroscope.systems.language_model.stream import encode_texts
+from macroscope.systems.prompts import Prompt, read_prompts
 from macroscope.systems.tokenizer import boundary_id
 
 
@@ -63,7 +64,7 @@ def measure_log_probabilities(
     network, tokenizer = load_model(model)
     boundary = boundary_id(tokenizer)
     sampler = make_sampler(network, boundary, context_window(network.config, options.context), options, 0, "")
-    beginnings = read_prompts(prompts, options.prompt_words, options.titles, tokenizer)
+    beginnings = encode_prompts(read_prompts(prompts, options.prompt_words, options.titles), tokenizer)
     numbers = [sample_number(document.id) for document in documents]
     given = [beginnings[number % len(beginnings)] for number in numbers]
     ended = [number not in cut for number in numbers]
@@ -107,7 +108,7 @@ def document_nll(sampler: Sampler, documents: Sequence[NDArray[np.int64]]) -> li
     return nll
 
 
-def sample_tokens(text: str, tokens: Sequence[int], prompt: Prompt, tokenizer: Any) -> list[int]:
+def sample_tokens(text: str, tokens: Sequence[int], prompt: EncodedPrompt, tokenizer: Any) -> list[int]:
     """Tokens of a sample, those of its prompt as the sampler was given them.
 
     Parameters

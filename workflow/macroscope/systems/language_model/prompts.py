@@ -1,81 +1,30 @@
-"""Prompts: the first words of held-out documents, from which samples go on (pimentel2022, footnote 7)."""
+"""Prompts as a language model sees them: tokens."""
 
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from macroscope.documents import Document, read_documents, require_documents
 from macroscope.errors import MacroscopeError
-from macroscope.systems.formats import InvalidDraw, parse_draw, training_text
+from macroscope.systems.prompts import Prompt
 
 
 @dataclass(frozen=True)
-class Prompt:
-    """What a sample begins with; nothing, unless the system has prompts.
+class EncodedPrompt(Prompt):
+    """What a sample begins with; `tokens` are the same as the model sees it."""
 
-    Attributes
-    ----------
-    text
-        As it stands at the beginning of the sample.
-    tokens
-        The same as the model sees it.
-    document
-        Id of the document that it is taken from.
-    short
-        Whether that document has fewer words than were asked for, and is the prompt as a whole.
-    """
-
-    text: str = ""
     tokens: tuple[int, ...] = ()
-    document: str | None = None
-    short: bool = False
 
 
-def read_prompts(documents: Path | None, words: int | None, titles: bool, tokenizer: Any) -> list[Prompt]:
-    """Prompts of a system's samples: sample i has number i modulo their number.
-
-    Parameters
-    ----------
-    documents
-        The control's samples, of which each gives a prompt, in the order of the file.
-    words
-        Words of a prompt, as white space separates them; none: samples begin with nothing.
-
-    Returns
-    -------
-    list, at least one prompt; where there are none, a single empty one.
-
-    Raises
-    ------
-    MacroscopeError
-        Where there are no documents, or the format is W/ Title.
-    """
-    if not words:
-        return [Prompt()]
-    if titles:
-        raise MacroscopeError("prompt_words: prompts are for untitled texts; set titles: false, or leave them out")
-    if documents is None:
-        raise MacroscopeError(
-            "prompt_words: there are no documents to take prompts from; name them with --input prompts=..."
-        )
-    found = require_documents(list(read_documents(documents)), documents, "test")
-    texts = [_plain_text(document) for document in found]
-    prompts = [first_words(text, words) for text in texts]
-    encoded = tokenizer(prompts, add_special_tokens=False, verbose=False)["input_ids"]
+def encode_prompts(prompts: Sequence[Prompt], tokenizer: Any) -> list[EncodedPrompt]:
+    """Prompts with their tokens; none has any where it is empty."""
+    found = tokenizer([prompt.text for prompt in prompts], add_special_tokens=False, verbose=False)["input_ids"]
     return [
-        Prompt(prompt, tuple(tokens), document.id, len(text.split()) < words)
-        for prompt, tokens, document, text in zip(prompts, encoded, found, texts, strict=True)
+        EncodedPrompt(prompt.text, prompt.document, prompt.short, tuple(tokens) if prompt.text else ())
+        for prompt, tokens in zip(prompts, found, strict=True)
     ]
 
 
-def first_words(text: str, words: int) -> str:
-    """Return the beginning of a text that ends with its `words`-th word; white space between words stays."""
-    found = re.match(rf"\s*(?:\S+\s+){{0,{words - 1}}}\S+", text)
-    return found.group() if found else ""
-
-
-def require_room(prompts: list[Prompt], max_tokens: int) -> None:
+def require_room(prompts: list[EncodedPrompt], max_tokens: int) -> None:
     """Raise `MacroscopeError` where a prompt leaves no token to draw."""
     longest = max(prompts, key=lambda prompt: len(prompt.tokens))
     if len(longest.tokens) >= max_tokens:
@@ -85,16 +34,7 @@ def require_room(prompts: list[Prompt], max_tokens: int) -> None:
         )
 
 
-def decode(tokens: Any, prompt: Prompt, tokenizer: Any) -> str:
+def decode(tokens: Any, prompt: EncodedPrompt, tokenizer: Any) -> str:
     """Text of a draw; its prompt as it was, whatever the tokenizer makes of it."""
     text = tokenizer.decode(tokens)
     return prompt.text + text[len(tokenizer.decode(list(prompt.tokens))) :] if prompt.tokens else text
-
-
-def _plain_text(document: Document) -> str:
-    """Text in the form that samples have: a sample that begins with its first words begins so when it is read again."""
-    try:
-        sections, _ = parse_draw(training_text(document, titles=False), titles=False)
-    except InvalidDraw:
-        return ""
-    return training_text(Document(document.id, document.split, None, sections), titles=False)

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.devices import use_threads
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import BeamSampling, LanguageModelSystem
-from macroscope.systems.language_model.prompts import Prompt, decode, read_prompts, require_room
+from macroscope.systems.language_model.prompts import EncodedPrompt, decode, encode_prompts, require_room
 from macroscope.systems.language_model.sampler import Draw, Request, Sampler
 from macroscope.systems.language_model.token_sampler import TokenSampler
+from macroscope.systems.prompts import Prompt, read_prompts
 from macroscope.systems.tokenizer import boundary_id, unknown_id
+from macroscope.systems.unfinished import Unfinished
 
 log = logging.getLogger("macroscope")
 
@@ -94,11 +96,11 @@ def sample_shard(
     seed += options.seed
     network, tokenizer = load_model(model)
     indices = range(shard, options.samples, shards)
-    beginnings = read_prompts(prompts, options.prompt_words, options.titles, tokenizer)
+    beginnings = encode_prompts(read_prompts(prompts, options.prompt_words, options.titles), tokenizer)
     require_room(beginnings, options.max_tokens)
     fingerprint = _fingerprint(model, options, seed, shard, shards, beginnings)
-    part = Part(output.with_name(output.name + ".part.jsonl"), fingerprint)
-    done = part.read()
+    part = Unfinished(output, fingerprint)
+    done = {sample.index: sample for sample in (Sample(**row) for row in part)}
     if done:
         log.info("%d of %d samples were finished before", len(done), len(indices))
     context = context_window(network.config, options.context)
@@ -107,7 +109,7 @@ def sample_shard(
         bar.advance(len(done))
         begun = {i: beginnings[i % len(beginnings)] for i in indices if i not in done}
         for sample in _draw(begun, sampler, tokenizer, options.titles):
-            part.append(sample)
+            part.append(vars(sample))
             done[sample.index] = sample
             bar.advance(1)
     _require_samples(done, system, options)
@@ -136,35 +138,7 @@ def make_sampler(
     )
 
 
-class Part:
-    """Finished samples of a shard that is not whole yet: JSON Lines, the first of which says what they belong to."""
-
-    def __init__(self, path: Path, fingerprint: str) -> None:
-        self.path, self.fingerprint = path, fingerprint
-
-    def read(self) -> dict[int, Sample]:
-        """Return the finished samples; those of another model or other options are removed, and a torn last line."""
-        lines = self.path.read_text(encoding="utf-8").split("\n") if self.path.exists() else []
-        if not lines or lines[0] != self.fingerprint:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(self.fingerprint + "\n", encoding="utf-8")
-            return {}
-        whole = lines[1:-1]  # what stands behind the last line break is torn
-        self.path.write_text("\n".join([self.fingerprint, *whole, ""]), encoding="utf-8")
-        samples = [Sample(**json.loads(line)) for line in whole]
-        return {sample.index: sample for sample in samples}
-
-    def append(self, sample: Sample) -> None:
-        """Add a finished sample, at once."""
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(vars(sample), ensure_ascii=False) + "\n")
-
-    def remove(self) -> None:
-        """Remove the file: the shard is whole."""
-        self.path.unlink(missing_ok=True)
-
-
-def _draw(prompts: dict[int, Prompt], sampler: Sampler, tokenizer: Any, titles: bool) -> Iterator[Sample]:
+def _draw(prompts: dict[int, EncodedPrompt], sampler: Sampler, tokenizer: Any, titles: bool) -> Iterator[Sample]:
     """Draw until every sample is valid or given up; samples are those of which a prompt is given, by their number."""
     unfinished = {index: Sample(index) for index in prompts}
     requests = deque(Request(index, prompt=prompt.tokens) for index, prompt in prompts.items())
@@ -186,7 +160,7 @@ def _draw(prompts: dict[int, Prompt], sampler: Sampler, tokenizer: Any, titles: 
             yield unfinished.pop(sample.index)
 
 
-def _read(draw: Draw, sample: Sample, prompt: Prompt, tokenizer: Any, titles: bool) -> str | None:
+def _read(draw: Draw, sample: Sample, prompt: EncodedPrompt, tokenizer: Any, titles: bool) -> str | None:
     """Fill a sample from a draw; returns the reason where the draw is invalid."""
     drawn = draw.tokens[len(prompt.tokens) :]
     sample.tokens += len(drawn) + (not draw.cut)
@@ -232,7 +206,7 @@ def _provenance(
     system: str,
     seed: int,
     sampler: Sampler,
-    prompts: list[Prompt],
+    prompts: Sequence[Prompt],
     has_unknown: bool,
 ) -> Provenance:
     samples = list(done.values())
@@ -274,7 +248,7 @@ def _provenance(
 
 
 def _fingerprint(
-    model: Path, options: LanguageModelSystem, seed: int, shard: int, shards: int, prompts: list[Prompt]
+    model: Path, options: LanguageModelSystem, seed: int, shard: int, shards: int, prompts: Sequence[Prompt]
 ) -> str:
     digest = hashlib.sha256(json.dumps([prompt.text for prompt in prompts]).encode())
     for path in sorted(model.glob("*.safetensors")):

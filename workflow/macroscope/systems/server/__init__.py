@@ -1,0 +1,22 @@
+"""Kind `server`: a model behind an OpenAI-compatible completions end point, such as vLLM's, SGLang's or llama.cpp's."""
+
+from macroscope.colours import BLUE
+from macroscope.stages import Stage
+from macroscope.systems.declaration import Kind
+
+KIND = Kind(
+    options="options:ServerSystem",
+    label="model behind a server",
+    colour=BLUE,
+    stages={
+        # One job a system, whatever the number of samples: the limit of parallel requests is the server's.
+        "draw": Stage(
+            "sampling:sample_server",
+            reads="prompts? corpus system seed",
+            uses="url model api answers_as api_key_variable titles temperature top_p beginning prompt_words samples"
+            " max_tokens log_probabilities parallel timeout_seconds seed",
+            minutes=2880,
+        ),
+    },
+    names_setting=True,
+)
