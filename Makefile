@@ -2,6 +2,7 @@
 # make test   set up and run lint, unit, contract and workflow tests
 # make lint   check style and types
 # make test-faults  kill runs in every rule and while they train, fill the disk, compare the results byte by byte
+# make test-cluster  start a real Slurm of three nodes here (apt install slurm-wlm munge) and run on it
 # make bench  measure speed against references
 # make calibration   simulate every p-value and interval (an hour), and write docs/calibration.md
 # make docs   write the generated files: docs/config.md and the config schema
@@ -16,7 +17,7 @@ CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo test test-faults lint bench calibration docs lock
+.PHONY: demo test test-faults test-cluster lint bench calibration docs lock
 .SILENT:
 
 demo: $(VENV)/core.done
@@ -30,6 +31,10 @@ test: lint
 test-faults: $(VENV)/dev.done
 	echo "== Faults: kills in every rule, in the middle of trainings, and a full disk =="
 	$(BIN)/pytest -m faults tests/faults
+
+test-cluster: $(VENV)/dev.done
+	echo "== Cluster: a whole run, nodes that die, jobs that are killed, on a real Slurm =="
+	$(BIN)/pytest -m cluster -rs tests/cluster
 
 lint: $(VENV)/dev.done
 	echo "== ruff: style =="

@@ -1,8 +1,6 @@
 """A cluster for all tests of a session, and a config that is small enough for it."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -63,8 +61,16 @@ class Cluster:
             *("--workflow-profile", str(self.run.checkout / "profiles" / "slurm"), *SHORT_WAITS, *arguments),
         ]
 
-    def call(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run to the end."""
-        environment = os.environ | variables
-        command = self.command(*arguments)
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=self.work)
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True, check=False, cwd=self.work)
+
+    def begun(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Run in the background; its words go to began.log in the working directory."""
+        with (self.work / "began.log").open("ab") as log:
+            return subprocess.Popen(self.command(*arguments), stdout=log, stderr=log, cwd=self.work)
+
+    def times(self) -> dict[str, int]:
+        """File of the results -> when it was written, in nanoseconds."""
+        written = [path for path in (self.work / "results").rglob("*") if path.is_file()]
+        return {str(path): path.stat().st_mtime_ns for path in written}

@@ -1,7 +1,8 @@
-"""A real Slurm of several nodes on this machine: munged, slurmctld and a slurmd for every node, as children of this process.
+"""A real Slurm of several nodes on this machine: munged, slurmctld and a slurmd for every node, as our children.
 
-As on clusters without accounting there is no slurmdbd. Nodes claim the processors, memory and GPUs that they are told to.
-`python -m tests.cluster.slurm` keeps one up until Ctrl-C, for a look by hand.
+As on clusters without accounting there is no slurmdbd. Nodes claim the processors, memory and GPUs that they are told
+to.
+`python -m tests.cluster.slurm` keeps one up until it is ended (Ctrl-C, SIGTERM), for a look by hand.
 """
 
 import os
@@ -9,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
@@ -21,6 +23,7 @@ PACKAGES = {"slurmctld": "slurmctld", "slurmd": "slurmd", "squeue": "slurm-clien
 """Program -> Debian's package that has it; slurm-wlm has the first three."""
 DEFAULT_CONFIG = Path("/etc/slurm/slurm.conf")
 """Where programs look that do not know our file: the plugin's job step takes SLURM_CONF out of its environment."""
+GRES_CONFIG = DEFAULT_CONFIG.with_name("gres.conf")
 FIRST_PORT = 16817
 UP_SECONDS = 30
 DOWN_SECONDS = 4
@@ -81,7 +84,10 @@ def why_not() -> str | None:
     missing = sorted({package for program, package in PACKAGES.items() if shutil.which(program, path=_path()) is None})
     if missing:
         return f"no Slurm on this machine: apt install {' '.join(missing)}"
-    if DEFAULT_CONFIG.exists() or DEFAULT_CONFIG.is_symlink():
+    for path in (DEFAULT_CONFIG, GRES_CONFIG):
+        if path.is_symlink() and not path.exists():
+            path.unlink()  # left by a session of ours that was killed
+    if DEFAULT_CONFIG.exists():
         return f"this machine belongs to a Slurm already: {DEFAULT_CONFIG}"
     if os.geteuid() != 0:
         return f"not root: {DEFAULT_CONFIG} cannot be written"
@@ -113,7 +119,7 @@ class Slurm:
         (self.folder / "gres.conf").write_text("\n".join(gpus) + "\n")
         DEFAULT_CONFIG.parent.mkdir(exist_ok=True)
         DEFAULT_CONFIG.symlink_to(self.folder / "slurm.conf")
-        (DEFAULT_CONFIG.with_name("gres.conf")).symlink_to(self.folder / "gres.conf")
+        GRES_CONFIG.symlink_to(self.folder / "gres.conf")
         files = {"key-file": "key", "pid-file": "pid", "socket": "sock", "seed-file": "seed", "log-file": "log"}
         places = [f"--{option}={self.folder}/munge.{ending}" for option, ending in files.items()]
         self._daemon("munged", "--foreground", "--force", *places)
@@ -137,6 +143,12 @@ class Slurm:
         done = subprocess.run(["scontrol", "show", "job", number], capture_output=True, text=True, check=True)
         return dict(word.split("=", 1) for word in done.stdout.split() if "=" in word)
 
+    def finished(self) -> list[tuple[str, str]]:
+        """Node and working directory of all jobs that have ended, in the order of their numbers."""
+        command = ["squeue", "-h", "-t", "COMPLETED", "--sort=i", "-o", "%N|%Z"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return [(node, place) for node, _, place in (line.partition("|") for line in done.stdout.splitlines())]
+
     def kill_node(self, name: str) -> None:
         """Take a node's power away: its daemon and all that runs on it."""
         daemon = self._daemons.pop(name)
@@ -158,7 +170,7 @@ class Slurm:
             daemon.send_signal(signal.SIGTERM)
         for daemon in self._daemons.values():
             daemon.wait()
-        for path in (DEFAULT_CONFIG, DEFAULT_CONFIG.with_name("gres.conf")):
+        for path in (DEFAULT_CONFIG, GRES_CONFIG):
             path.unlink()
 
     def _daemon(self, name: str, *arguments: str, program: str | None = None) -> None:
@@ -201,15 +213,15 @@ def _wait(until, message: str, folder: Path) -> None:
     end = time.monotonic() + UP_SECONDS
     while not until():
         if time.monotonic() > end:
-            logs = [f"== {path.name}\n{path.read_text()[-2000:]}" for path in [*folder.glob("*.log"), *folder.glob("*.out")]]
+            written = [*folder.glob("*.log"), *folder.glob("*.out")]
+            logs = [f"== {path.name}\n{path.read_text()[-2000:]}" for path in written]
             raise RuntimeError("\n".join([f"Slurm: {message}", *logs]))
         time.sleep(0.2)
 
 
 if __name__ == "__main__":
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, lambda *_: sys.exit())
     with running_slurm() as up:
         print(f"Slurm is up in {up.folder}; Ctrl-C ends it", flush=True)
-        try:
-            signal.pause()
-        except KeyboardInterrupt:
-            pass
+        signal.pause()

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from macroscope import cluster
@@ -78,8 +78,8 @@ class ClusterJobs:
         kept = int(configured.get("MinJobAge", "0").split()[0])
         if kept <= _LONGEST_BETWEEN_LOOKS_SECONDS:
             raise MacroscopeError(
-                f"this Slurm has no slurmdbd and forgets finished jobs after {kept} s (MinJobAge), before they are asked "
-                f"after every {_LONGEST_BETWEEN_LOOKS_SECONDS} s: have its administrator set MinJobAge=300"
+                f"this Slurm has no slurmdbd and forgets finished jobs after {kept} s (MinJobAge), before they are "
+                f"asked after every {_LONGEST_BETWEEN_LOOKS_SECONDS} s: have its administrator set MinJobAge=300"
             )
 
     def _asked(self, job: Any) -> dict[str, Any]:

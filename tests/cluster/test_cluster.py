@@ -1,0 +1,113 @@
+"""Runs on a real Slurm: all nodes work, results are those of one machine, and what dies is made up for."""
+
+import re
+import subprocess
+import time
+
+import pytest
+
+from macroscope.cluster import jobs_of, partitions, wanted
+
+from .slurm import NODES
+
+pytestmark = pytest.mark.cluster
+WAIT_SECONDS = 90
+
+
+def until(happens):
+    """Wait until something is true, and return it."""
+    end = time.monotonic() + WAIT_SECONDS
+    while not (found := happens()):
+        assert time.monotonic() < end, "it does not happen"
+        time.sleep(0.3)
+    return found
+
+
+def test_nodes_are_read(slurm):
+    found = partitions()
+    assert sorted(found) == ["main", "short"]
+    assert found["main"].most("gpu") == 2
+    assert found["short"].most("gpu") == 0
+    assert found["short"].most("runtime") == 20
+    assert [partition.name for partition in wanted(None, found)] == ["main"]
+
+
+def test_a_whole_run_is_byte_equal_to_one_machines(slurm, on_cluster, fresh, tmp_path):
+    """Texts are sharded, jobs go to all nodes; times and memory are on one page, which may differ."""
+    alone = fresh.copied(tmp_path / "alone")
+    assert alone.snakemake().returncode == 0
+    done = on_cluster.call()
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    jobs = [node for node, place in slurm.finished() if place == str(on_cluster.work)]
+    assert set(jobs) == {node.name for node in NODES}
+    here, there = alone.work / "results", on_cluster.work / "results"
+    shards = list(there.rglob("latents/**/*.parquet"))
+    assert any("1-of-2" in str(path) or path.stem.endswith("1") for path in shards), shards
+    names = sorted(path.relative_to(here) for path in here.rglob("*") if path.suffix in {".csv", ".html", ".tex"})
+    assert len(names) > 30
+    different = [str(name) for name in names if (here / name).read_bytes() != (there / name).read_bytes()]
+    assert different == ["test/pages/counts.html"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--set-resources", "project_strings:mem_mb=64000"), "64000 MB of memory (the most is 16000)"),
+        (("--set-resources", "project_strings:gpu=3"), "3 GPUs (the most is 2)"),
+        (("--default-resources", "slurm_partition=shrt"), "no partition 'shrt'; did you mean 'short'"),
+    ],
+)
+def test_a_job_that_could_never_start_is_an_error_before_the_first_one(on_cluster, arguments, sentence):
+    done = on_cluster.call(*arguments)
+    assert done.returncode != 0
+    assert sentence in done.stdout + done.stderr
+    assert not jobs_of(str(on_cluster.work))
+    assert not (on_cluster.work / "results").exists()
+
+
+def test_a_job_killed_for_memory_asks_for_more_and_succeeds(on_cluster):
+    """Slurm kills it at 40 MB, which Python alone needs; retries double what is asked for."""
+    done = on_cluster.call("--until", "project_strings", "--set-resources", "draw_files:mem_mb=90", "--retries", "2")
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output[-4000:]
+    asked = re.findall(r"rule draw_files:.*?mem_mb=(\d+)", output, re.DOTALL)
+    assert asked[:2] == ["90", "180"], output[-4000:]
+
+
+def test_a_node_that_dies_and_a_cancelled_job_cost_one_job_each(slurm, on_cluster):
+    place = str(on_cluster.work)
+    began = on_cluster.begun("--until", "project_strings", "project_tendencies")
+    try:
+        [first, *_] = until(lambda: jobs_of(place))
+        subprocess.run(["scancel", first], check=True)
+        node = until(
+            lambda: next((j["NodeList"] for n in jobs_of(place) if (j := slurm.job(n))["JobState"] == "RUNNING"), None)
+        )
+        slurm.kill_node(node)
+        began.wait(timeout=6 * WAIT_SECONDS)
+    finally:
+        began.kill()
+        slurm.start_node(node)
+        until(lambda: set(slurm.states().values()) <= {"idle", "mix", "alloc"})
+    log = (on_cluster.work / "began.log").read_text()
+    assert began.returncode == 0, log[-6000:]
+
+
+def test_a_killed_snakemake_goes_on_where_it_was(on_cluster):
+    place = str(on_cluster.work)
+    began = on_cluster.begun("--until", "project_strings")
+    until(lambda: list((on_cluster.work / "results").rglob("documents.parquet")))
+    until(lambda: jobs_of(place))
+    began.kill()
+    began.wait()
+    second = on_cluster.call("--until", "project_strings")
+    if jobs_of(place):
+        assert "scancel" in second.stderr + second.stdout
+    until(lambda: not jobs_of(place))
+    before = on_cluster.times()
+    done = on_cluster.call("--until", "project_strings")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    after = on_cluster.times()
+    corpus = [name for name in before if name.endswith("documents.parquet")]
+    assert corpus
+    assert all(before[name] == after[name] for name in corpus)

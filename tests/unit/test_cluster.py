@@ -1,0 +1,58 @@
+"""What a cluster has, and what can never start there."""
+
+import math
+
+import pytest
+
+from macroscope.cluster import Node, Waiting, read_partitions, too_large, wanted
+from macroscope.errors import MacroscopeError
+
+LISTED = """\
+main*|infinite|16|64000|(null)
+main*|infinite|8|512000|gpu:a100:4(S:0-1)
+short|1-02:30:00|16|64000|(null)
+debug|30:00|4|8000|gpu:2,shard:8
+"""
+
+
+def test_partitions_are_read():
+    found = read_partitions(LISTED)
+    assert found["main"].is_default
+    assert found["main"].minutes == math.inf
+    assert found["main"].nodes == (Node(16, 64000, 0), Node(8, 512000, 4))
+    assert found["short"].minutes == 26 * 60 + 30
+    assert found["debug"].nodes == (Node(4, 8000, 2),)
+    assert [partition.name for partition in wanted(None, found)] == ["main"]
+    assert [partition.name for partition in wanted("debug,short", found)] == ["debug", "short"]
+    with pytest.raises(MacroscopeError, match=r"no partition 'shrot'.*short"):
+        wanted("shrot", found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"threads": 4, "mem_mb": 8000, "gpu": 0, "runtime": 60}, None),
+        ({"threads": 16, "mem_mb": 64000, "gpu": 0, "runtime": 60}, None),
+        ({"threads": 16, "mem_mb": 512000, "gpu": 0, "runtime": 60}, "no single node of partition main has all of it"),
+        ({"threads": 32, "mem_mb": 1, "gpu": 8, "runtime": 60}, "32 processors (the most is 16) and 8 GPUs"),
+    ],
+)
+def test_what_can_never_start_is_named_with_what_to_set(asked, words):
+    sentence = too_large("train", asked, wanted(None, read_partitions(LISTED)))
+    assert (sentence is None) == (words is None)
+    assert words is None or words in sentence
+
+
+def test_run_time_counts_too():
+    found = wanted("debug", read_partitions(LISTED))
+    sentence = too_large("train", {"threads": 1, "mem_mb": 1, "gpu": 0, "runtime": 31}, found)
+    assert "31 minutes (the most is 30)" in sentence
+    assert "--set-resources train:runtime=30" in sentence
+
+
+@pytest.mark.parametrize(
+    ("reason", "never"),
+    [("Priority", False), ("Resources", False), ("PartitionConfig", True), ("QOSMaxCpuPerJobLimit", True)],
+)
+def test_reasons_that_no_time_cures(reason, never):
+    assert Waiting("1", "rule_a", reason).never_starts == never
