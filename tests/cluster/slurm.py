@@ -171,7 +171,7 @@ class Slurm:
         for daemon in self._daemons.values():
             daemon.wait()
         for path in (DEFAULT_CONFIG, GRES_CONFIG):
-            path.unlink()
+            path.unlink(missing_ok=True)
 
     def _daemon(self, name: str, *arguments: str, program: str | None = None) -> None:
         command = [str(shutil.which(program or name, path=_path())), *arguments]

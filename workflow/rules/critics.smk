@@ -105,3 +105,5 @@ if plan.critics.is_sharded:
                 """
                 python -m macroscope --log {log:q} {params.code} critics gather --output {output:q} {input:q}
                 """
+
+        cluster_jobs.later(f"project_{critic}", before=f"gather_{critic}")

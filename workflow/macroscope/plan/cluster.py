@@ -5,6 +5,7 @@ after rules are read: resources are functions, then, that are asked job by job.
 """
 
 import functools
+import math
 import os
 import sys
 import threading
@@ -15,8 +16,10 @@ from typing import Any
 from macroscope import cluster
 from macroscope.errors import MacroscopeError
 
-_GROWING = ("mem", "runtime")
+_GROWING = ("mem_mb", "runtime")
 """What a job that is tried again gets more of, by Snakemake's names: a first try may have died of it."""
+_MOST_NAMED = 3
+"""Rules that ask for too much, in one message."""
 _LOOK_EVERY_SECONDS = 20
 _LONGEST_BETWEEN_LOOKS_SECONDS = 180
 """How long the plugin goes without asking after its jobs."""
@@ -27,6 +30,11 @@ class ClusterJobs:
 
     def __init__(self, workflow: Any) -> None:
         self._workflow = workflow
+        self._later: dict[str, str] = {}
+
+    def later(self, rule: str, before: str) -> None:
+        """Name a rule whose jobs are known only once a checkpoint has run; those of another rule read what they make."""
+        self._later[before] = rule
 
     def ask_by_attempt(self) -> None:
         """Have every rule ask for twice the memory and run time at its second try, and for no more than there is."""
@@ -55,10 +63,16 @@ class ClusterJobs:
             return
         self._check_no_others()
         self._choose_status_command()
-        asked = {job.rule.name: self._asked(job) for job in self._workflow.dag.needrun_jobs() if not job.is_local}
+        jobs = [job for job in self._workflow.dag.needrun_jobs() if not job.is_local]
+        asked = {job.rule.name: self._asked(job) for job in jobs}
+        for job in jobs:
+            if job.rule.name in self._later:
+                rule = self._workflow.get_rule(self._later[job.rule.name])
+                asked.setdefault(rule.name, self._asked_later(rule, job.wildcards))
         problems = [cluster.too_large(rule, of, self._wanted(of)) for rule, of in sorted(asked.items())]
         if found := [problem for problem in problems if problem]:
-            raise MacroscopeError("; ".join(found))
+            more = f"; {len(found) - _MOST_NAMED} rules more ask for too much" if len(found) > _MOST_NAMED else ""
+            raise MacroscopeError("; ".join(found[:_MOST_NAMED]) + more)
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _check_no_others(self) -> None:
@@ -86,6 +100,18 @@ class ClusterJobs:
         numbers = {"threads": job.threads} | {name: job.resources.get(name, 0) for name in ("mem_mb", "gpu", "runtime")}
         return numbers | {"slurm_partition": job.resources.get("slurm_partition")}
 
+    def _asked_later(self, rule: Any, wildcards: Any) -> dict[str, Any]:
+        wanted = rule.resources["_cores"].evaluate(wildcards, input=[], attempt=1).value
+        threads = min(wanted, self._workflow.resource_settings.max_threads)
+        known = {"input": [], "attempt": 1, "threads": threads, "rulename": rule.name}
+        known["async_run"] = self._workflow.async_run
+        found = {
+            name: rule.resources[name].evaluate(wildcards, **known).value
+            for name in ("mem_mb", "gpu", "runtime", "slurm_partition")
+            if name in rule.resources
+        }
+        return {"threads": threads, "mem_mb": 0, "gpu": 0, "runtime": 0, "slurm_partition": None} | found
+
     def _wanted(self, asked: dict[str, Any]) -> list[cluster.Partition]:
         return cluster.wanted(asked.pop("slurm_partition"), self.partitions)
 
@@ -94,7 +120,7 @@ class ClusterJobs:
             asked = first.evaluate(wildcards, input=input, attempt=attempt, threads=threads, rulename=rule.name).value
             if attempt == 1 or not isinstance(asked, int):
                 return asked
-            return max(asked, int(min(asked * attempt, self._most("mem_mb" if name == "mem" else name))))
+            return max(asked, int(min(asked * attempt, self._most(name))))
 
         return type(first)(name, grown, raw=first.raw)
 
@@ -109,10 +135,14 @@ class ClusterJobs:
         return type(first)("_cores", fitted, raw=first.raw)
 
     def _most(self, resource: str) -> float:
-        """The most that a node has, of the partition that jobs go to if nothing else is said."""
+        """The most that a node has, of the partitions that jobs go to if nothing else is said."""
         default = self._workflow.resource_settings._parsed_default_resources
         named = default["slurm_partition"].raw if "slurm_partition" in default else None
-        return max((p.most(resource) for p in cluster.wanted(named, self.partitions)), default=float("inf"))
+        try:
+            among = cluster.wanted(named, self.partitions)
+        except MacroscopeError:
+            return math.inf  # `check` says that there is no such partition
+        return max((partition.most(resource) for partition in among), default=math.inf)
 
     def _watch(self) -> None:
         """Cancel what can never start for a reason that only Slurm knows, and say so; Snakemake then sees it fail."""
