@@ -33,7 +33,7 @@ class ClusterJobs:
         self._later: dict[str, str] = {}
 
     def later(self, rule: str, before: str) -> None:
-        """Name a rule whose jobs are known only once a checkpoint has run; those of another rule read what they make."""
+        """Name a rule whose jobs are known once a checkpoint has run, and one that reads what they make."""
         self._later[before] = rule
 
     def ask_by_attempt(self) -> None:
