@@ -101,6 +101,7 @@ def test_a_killed_snakemake_goes_on_where_it_was(on_cluster):
     until(lambda: jobs_of(place))
     began.kill()
     began.wait()
+    assert on_cluster.call("--unlock").returncode == 0
     second = on_cluster.call("--until", "gather_strings")
     if jobs_of(place):
         assert "scancel" in second.stderr + second.stdout
