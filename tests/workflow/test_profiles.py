@@ -53,6 +53,10 @@ def test_the_command_line_gives_other_limits(planned):
     assert planned("--cores", "3", "--resources", "mem_mb=12000", "gpu=4") == {"gpu": 1, "mem_mb": 12000}
 
 
+def test_a_rule_s_resources_may_be_an_expression(planned):
+    assert planned("--cores", "3", "--set-resources", "finetune:mem_mb=attempt*1234")["mem_mb"] == 1234
+
+
 @needs_slurm
 def test_a_cluster_has_no_limits_of_one_machine(planned):
     assert planned("--workflow-profile", "slurm") == WANTED

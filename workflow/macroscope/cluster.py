@@ -152,9 +152,9 @@ def settings() -> dict[str, str]:
 
 
 def jobs_of(folder: str) -> list[str]:
-    """Return the numbers of one's jobs that wait or run for a working directory."""
-    lines = ask("squeue", "--noheader", "--me", "--format=%i|%Z").splitlines()
-    return [number for number, _, place in (line.partition("|") for line in lines) if place == folder]
+    """Return the numbers of the workflow's jobs, by their comment, that wait or run for a working directory."""
+    rows = (line.split("|", 2) for line in ask("squeue", "--noheader", "--me", "--format=%i|%k|%Z").splitlines())
+    return [number for number, what, place in rows if place == folder and what.startswith(("rule_", "group_"))]
 
 
 def waiting_jobs(folder: str) -> list[Waiting]:

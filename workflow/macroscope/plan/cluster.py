@@ -64,13 +64,13 @@ class ClusterJobs:
         self._check_no_others()
         self._choose_status_command()
         jobs = [job for job in self._workflow.dag.needrun_jobs() if not job.is_local]
-        asked = {job.rule.name: self._asked(job) for job in jobs}
+        asked = [(job.rule.name, self._asked(job)) for job in jobs]
         for job in jobs:
             if job.rule.name in self._later:
                 rule = self._workflow.get_rule(self._later[job.rule.name])
-                asked.setdefault(rule.name, self._asked_later(rule, job.wildcards))
-        problems = [cluster.too_large(rule, of, self._wanted(of)) for rule, of in sorted(asked.items())]
-        if found := [problem for problem in problems if problem]:
+                asked.append((rule.name, self._asked_later(rule, job.wildcards)))
+        problems = {rule: problem for rule, of in asked if (problem := cluster.too_large(rule, of, self._wanted(of)))}
+        if found := [problem for _, problem in sorted(problems.items())]:
             more = f"; {len(found) - _MOST_NAMED} rules more ask for too much" if len(found) > _MOST_NAMED else ""
             raise MacroscopeError("; ".join(found[:_MOST_NAMED]) + more)
         threading.Thread(target=self._watch, daemon=True).start()
@@ -97,27 +97,30 @@ class ClusterJobs:
             )
 
     def _asked(self, job: Any) -> dict[str, Any]:
-        numbers = {"threads": job.threads} | {name: job.resources.get(name, 0) for name in ("mem_mb", "gpu", "runtime")}
-        return numbers | {"slurm_partition": job.resources.get("slurm_partition")}
+        known = {name: job.resources.get(name, 0) for name in ("mem_mb", "gpu", "runtime")}
+        return {"threads": job.threads} | _numbers(known) | {"slurm_partition": job.resources.get("slurm_partition")}
 
     def _asked_later(self, rule: Any, wildcards: Any) -> dict[str, Any]:
         wanted = rule.resources["_cores"].evaluate(wildcards, input=[], attempt=1).value
         threads = min(wanted, self._workflow.resource_settings.max_threads)
-        known = {"input": [], "attempt": 1, "threads": threads, "rulename": rule.name}
-        known["async_run"] = self._workflow.async_run
+        known = {"input": [], "attempt": 1, "threads": threads, **self._surroundings(rule)}
         found = {
-            name: rule.resources[name].evaluate(wildcards, **known).value
+            name: rule.resources[name].evaluate(wildcards, **known).value if name in rule.resources else 0
             for name in ("mem_mb", "gpu", "runtime", "slurm_partition")
-            if name in rule.resources
         }
-        return {"threads": threads, "mem_mb": 0, "gpu": 0, "runtime": 0, "slurm_partition": None} | found
+        return {"threads": threads} | _numbers(found) | {"slurm_partition": found["slurm_partition"] or None}
+
+    def _surroundings(self, rule: Any) -> dict[str, Any]:
+        """What resources from the command line are evaluated with."""
+        return {"rulename": rule.name, "async_run": self._workflow.async_run}
 
     def _wanted(self, asked: dict[str, Any]) -> list[cluster.Partition]:
         return cluster.wanted(asked.pop("slurm_partition"), self.partitions)
 
     def _growing(self, rule: Any, name: str, first: Any) -> Any:
         def grown(wildcards: Any, input: Any, attempt: int, threads: int) -> Any:
-            asked = first.evaluate(wildcards, input=input, attempt=attempt, threads=threads, rulename=rule.name).value
+            known = {"input": input, "attempt": attempt, "threads": threads, **self._surroundings(rule)}
+            asked = first.evaluate(wildcards, **known).value
             if attempt == 1 or not isinstance(asked, int):
                 return asked
             return max(asked, int(min(asked * attempt, self._most(name))))
@@ -160,3 +163,8 @@ class ClusterJobs:
                         cluster.cancel(job.number)
             except MacroscopeError:
                 continue  # Slurm is away for a moment: the plugin itself says so if it stays away
+
+
+def _numbers(asked: Mapping[str, Any]) -> dict[str, int]:
+    """Return what is known of mem_mb, gpu and runtime; what depends on files that are not there yet counts as 0."""
+    return {name: value if isinstance(value, int) else 0 for name, value in asked.items() if name != "slurm_partition"}
