@@ -26,7 +26,7 @@ demo: $(VENV)/core.done
 
 test: lint
 	echo "== Tests =="
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
 
 test-faults: $(VENV)/dev.done
 	echo "== Faults: kills in every rule, in the middle of trainings, and a full disk =="
@@ -60,7 +60,7 @@ docs: $(VENV)/core.done
 lock:
 	$(PYTHON) -m venv $(VENV).lock
 	$(VENV).lock/bin/pip install --quiet --upgrade pip
-	$(VENV).lock/bin/pip install --quiet 'torch==$(TORCH)' '.[minilm,slurm]' --group dev
+	$(VENV).lock/bin/pip install --quiet 'torch==$(TORCH)' '.[datasets,minilm,slurm]' --group dev
 	$(VENV).lock/bin/python envs/lock.py
 	rm -r $(VENV).lock
 

@@ -36,7 +36,7 @@ def main() -> None:
     project = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text(encoding="utf-8"))
     optional = project["project"]["optional-dependencies"]
     core = closure([*project["project"]["dependencies"], *optional["minilm"], *optional["slurm"]])
-    dev = closure(project["dependency-groups"]["dev"])
+    dev = closure([*project["dependency-groups"]["dev"], *optional["datasets"]])
     pins = [f"{name}=={version}" for name, version in sorted(core.items())]
     more = [f"{name}=={version}" for name, version in sorted(dev.items()) if name not in core]
     lines = ["# Everything that a run needs, exactly (make lock writes this).", *pins]

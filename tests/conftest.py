@@ -13,6 +13,18 @@ from .browser import chromium
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say what pytest-xdist keeps together: the tests of a file, and all that edit the one finished run.
+
+    Groups start in this order, the long ones first, so that no core waits at the end for one that began late.
+    """
+    for item in items:
+        group = "run" if "run" in getattr(item, "fixturenames", ()) else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: "workflow" not in item.path.parts)
+
+
 @pytest.fixture
 def real_text() -> Callable[[str], Path]:
     """Find a folder or file of real text; skip the test, naming it, where it is absent."""
