@@ -1,6 +1,6 @@
 """Raw files -> documents.
 
-Inputs: a source of the registry (retrieved once to data/), the user's files, or a simulated process.
+Inputs: a source of the registry or of a hub (retrieved once to data/), the user's files, or a simulated process.
 Outputs: results/{run}/corpora/{corpus}/documents.parquet with its counts, its summary and its section types.
 """
 
@@ -51,6 +51,10 @@ rule retrieve:
         "data/{source}/{version}/{file}",
     log:
         "logs/retrieve/{source}-{version}-{file}.log",
+    wildcard_constraints:
+        source="[^/]+",
+        version="[^/]+",
+        file="[^/]+",
     conda:
         "../../envs/core.yaml"
     resources:
@@ -63,6 +67,34 @@ rule retrieve:
         python -m macroscope --log {log:q} corpora retrieve --name {wildcards.source:q} --file {wildcards.file:q} \
             --output {output:q} {params.mirror}
         """
+
+
+for source in plan.corpora.retrieving:
+
+    rule:
+        """Retrieve what the registry does not have: resumed, retried."""
+        name:
+            f"fetch_{source}"
+        output:
+            directory(f"data/{source}/{{place}}"),
+        log:
+            f"logs/fetch_{source}/{{place}}.log",
+        # One folder deeper, at least, than the files of the registry.
+        wildcard_constraints:
+            place="[^/]+/[^/]+/.+",
+        localrule: True
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=1440,
+        params:
+            source=source,
+        shell:
+            """
+            python -m macroscope --log {log:q} corpora fetch --source {params.source:q} --place {wildcards.place:q} \
+                --output {output:q}
+            """
 
 
 rule extract_documents:

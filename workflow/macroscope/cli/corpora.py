@@ -52,6 +52,22 @@ def retrieve(
 
 
 @app.command()
+def fetch(
+    source: Annotated[str, typer.Option(help="Source that retrieves by itself, such as one of a hub.")],
+    place: Annotated[str, typer.Option(help="What to retrieve: where it is kept, below data/<source>/.")],
+    output: Annotated[Path, typer.Option(help="Folder to write; a broken call goes on at the next one.")],
+) -> None:
+    """Retrieve raw files that resources/sources.yaml does not have."""
+    from macroscope.corpora import sources
+    from macroscope.stages import load
+
+    retrieving = {name: found for name, found in sources().items() if found.data.retrieve}
+    if source not in retrieving:
+        raise MacroscopeError(f"--source: {source!r} retrieves nothing by itself{nearest(source, retrieving)}")
+    load(retrieving[source].data.retrieve, retrieving[source].package)(place, output)
+
+
+@app.command()
 def extract(
     corpus: CorpusName,
     options: CorpusOptions,

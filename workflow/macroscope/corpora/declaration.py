@@ -52,10 +52,14 @@ class Source:
     read
         "module:function" that streams the documents of a raw file and counts what it leaves out, called as
         `read(options, path, provenance, workers)`; empty for a source whose raw files another one's code reads.
+    retrieve
+        "module:function" that retrieves raw files which the registry does not have, called as `retrieve(place, output)`
+        for any folder `output` = data/<source>/<place> that a corpus or a system reads; empty for most.
     simulations
         Kinds of corpora that it makes itself, by name.
     """
 
     options: str
     read: str = ""
+    retrieve: str = ""
     simulations: Mapping[str, Simulation] = field(default_factory=dict)

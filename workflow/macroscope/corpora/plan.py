@@ -1,7 +1,7 @@
 """What a config implies for the corpora: their files and options; methods that take `wildcards` are a rule's."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,12 @@ class CorporaPlan:
 
     def files_below(self, wildcards: Wildcards) -> str:
         """Parameter function: which files a raw file has below it, where it is a folder; another one reads it anew."""
-        return digest_of_folders([self.raw_part(wildcards)])
+        return self.digest_below([self.raw_part(wildcards)])
+
+    def digest_below(self, paths: Iterable[str]) -> str:
+        """Digest of what is below those paths that are the user's folders; what was retrieved does not change."""
+        retrieved = tuple(f"data/{name}/" for name in self.retrieving)
+        return digest_of_folders(path for path in paths if not path.startswith(retrieved))
 
     def parts(self, wildcards: Wildcards) -> list[str]:
         """Extracted parts of a corpus; those that another corpus has as well are extracted once."""
@@ -112,6 +117,13 @@ class CorporaPlan:
 
     def _simulating_package(self, kind: str) -> str:
         return next(source.package for source in sources().values() if kind in source.data.simulations)
+
+    # ---- corpora that are retrieved --------------------------------------------------------------------------------
+
+    @cached_property
+    def retrieving(self) -> list[str]:
+        """Sources that retrieve by themselves what the registry does not have."""
+        return [name for name, source in sources().items() if source.data.retrieve]
 
     # ---- what is done to them ------------------------------------------------------------------------------------
 

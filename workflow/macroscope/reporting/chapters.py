@@ -214,10 +214,18 @@ def counts_chapter(results: Results, tables: Path, times: Path | None, captions:
     blocks = [
         *_look(results.plan.config.look, captions),
         _table("corpora", "The corpora", tables / "corpora.csv", captions),
+        *_origins(tables / "origins.csv", captions),
         _dropped(tables / "dropped.csv", captions),
         *_times(times, captions),
     ]
     return Chapter("counts", "Counts: what went in, what was dropped, what took the time", blocks)
+
+
+def _origins(path: Path, captions: Captions) -> Iterator[Shown]:
+    """Files and data sets that texts were read from; none where all is written here."""
+    table = read_csv(path, keep_default_na=False)
+    if len(table):
+        yield Shown("origins", "Where the texts come from", captions.html("origins"), html_table(table))
 
 
 def _dropped(path: Path, captions: Captions) -> Shown:

@@ -49,7 +49,9 @@ class ReportingPlan:
             ],
             "estimates": self.critics.estimates(),
             "shown": self.critics.shown_files("report"),
-            "corpora": [f"{folder}/{name}.csv" for folder in corpora for name in ("filters", "summary")],
+            "corpora": [
+                f"{folder}/{name}" for folder in corpora for name in ("filters.csv", "summary.csv", "documents.parquet")
+            ],
             "samples": [self.systems.samples(*pair) for pair in self.critics.pairs],
             "models": self._models(),
             "judgements": sorted(file for file in judgements if not _is_ours(file)),

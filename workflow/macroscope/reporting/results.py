@@ -69,6 +69,10 @@ class Results:
         table = pd.concat(frames, ignore_index=True)
         return table[["corpus", *(column for column in table if column != "corpus")]]
 
+    def corpus_provenance(self, corpus: str) -> Provenance:
+        """Provenance of a corpus's documents."""
+        return read_provenance(self.folder / "corpora" / corpus / "documents.parquet")
+
     def samples(self) -> Iterator[tuple[str, str, Provenance]]:
         """(corpus, system, provenance of its samples)."""
         for corpus, system in self.plan.critics.pairs:

@@ -21,6 +21,7 @@ from macroscope.reporting.human import (
 )
 from macroscope.reporting.human_documents import documents_table
 from macroscope.reporting.latex import to_latex
+from macroscope.reporting.origins import origins_table
 from macroscope.reporting.pairs import FILE as PAIRS
 from macroscope.reporting.pairs import pairs_table
 from macroscope.reporting.picture import picture_table
@@ -50,6 +51,8 @@ def write_tables(config: Path, output: Path) -> None:
         Models' own log-probabilities against those estimated from their texts (pimentel2022 Figure 1).
     corpora.csv
         Size and section structure of every corpus and split (Table 11).
+    origins.csv
+        Files and data sets that texts were read from, with version, licence and citation where they are known.
     dropped.csv
         What every filter of every corpus and system kept and dropped.
     <critic>_<corpus>_<item>.csv, .tex
@@ -93,6 +96,7 @@ def write_tables(config: Path, output: Path) -> None:
         if len(probabilities):
             write_csv(probabilities, folder / "probability_correlations.csv")
         write_csv(results.corpus_table("summary"), folder / "corpora.csv")
+        write_csv(origins_table(results), folder / "origins.csv")
         write_csv(dropped_table(results), folder / "dropped.csv")
         for (critic, corpus), contributed in items.items():
             for item in contributed:

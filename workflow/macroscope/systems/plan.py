@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 from macroscope.config.options import CONTROL
 from macroscope.corpora.plan import CorporaPlan
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import digest_of_folders
 from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.stages import Stage, Wildcards, alternatives, as_json, flags
 from macroscope.systems import kinds
@@ -107,7 +106,7 @@ class SystemsPlan:
 
     def files_below(self, wildcards: Wildcards) -> str:
         """Parameter function: which files the folders have below them that a system's samples are read from."""
-        return digest_of_folders(self.all[wildcards.system].files_read(f"systems.{wildcards.system}"))
+        return self.corpora.digest_below(self.all[wildcards.system].files_read(f"systems.{wildcards.system}"))
 
     def resources_read(self, wildcards: Wildcards) -> list[str]:
         """Files of the project's resources that a system's samples depend on."""

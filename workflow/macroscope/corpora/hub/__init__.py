@@ -1,5 +1,5 @@
-"""Source `hub`: a folder in the layouts of Hugging Face data sets, read through the library `datasets`."""
+"""Source `hub`: a Hugging Face data set, by its name or in a folder, read through the library `datasets`."""
 
 from macroscope.corpora.declaration import Source
 
-SOURCE = Source(options="options:HubCorpus", read="reading:read_hub")
+SOURCE = Source(options="options:HubCorpus", read="reading:read_hub", retrieve="retrieval:retrieve_data_set")

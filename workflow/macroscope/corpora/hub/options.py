@@ -8,14 +8,10 @@ from macroscope.config.options import Options, UserPath
 from macroscope.corpora.files.options import ONE_SECTION
 from macroscope.corpora.options import Corpus, TextFilters
 
-FOLDER = Field(
-    description="Folder of a Hugging Face data set: a copy of its repository, Parquet or JSON Lines files, or what"
-    " `save_to_disk` wrote."
-)
-CONFIGURATION = Field(
-    None, min_length=1, description="Configuration of the data set, where it has several ('subset' on the hub)."
-)
-SPLIT = Field("train", min_length=1, description="Split of the data set that is read.")
+DEFAULT = "default"
+"""What the configuration of a data set that has one alone, or one that it calls so, stands under."""
+_WORD = r"^\w[\w .+-]*$"
+"""What a configuration, or a split, is called; both are folders of the retrieved data set."""
 
 
 class Columns(Options):
@@ -40,24 +36,58 @@ class Columns(Options):
         return {name: column for name, column in self.model_dump().items() if column is not None}
 
 
-COLUMNS = Field(Columns(), description="Which columns are read.")
+class DataSet(Options):
+    """Where the rows of a data set are: in a folder, or on the hub, under a name and a revision."""
+
+    folder: UserPath | None = Field(
+        None,
+        description="Folder of a Hugging Face data set: a copy of its repository, Parquet or JSON Lines files, or what"
+        " `save_to_disk` wrote.",
+    )
+    name: str | None = Field(
+        None,
+        pattern=r"^[\w-][\w.-]*(/[\w-][\w.-]*)?$",
+        description="Name of a data set on the Hugging Face hub instead, `owner/name`; retrieved when absent.",
+    )
+    revision: str | None = Field(
+        None,
+        pattern=r"^[0-9a-f]{40}$",
+        description="Commit of the named data set, all 40 digits: what a branch holds changes.",
+    )
+    configuration: str | None = Field(
+        None, pattern=_WORD, description="Configuration of the data set, where it has several ('subset' on the hub)."
+    )
+    split: str = Field("train", pattern=_WORD, description="Split of the data set that is read.")
+    columns: Columns = Field(Columns(), description="Which columns are read.")
+    one_section: bool = ONE_SECTION
+
+    @model_validator(mode="after")
+    def _folder_or_name(self) -> "DataSet":
+        if (self.folder is None) == (self.name is None):
+            raise ValueError("give either 'folder', or 'name' with its 'revision'")
+        if (self.name is None) != (self.revision is None):
+            hint = "a commit of the data set's page, under 'Files', 'History'" if self.name else "a folder has none"
+            raise ValueError(f"'name' and 'revision' belong together: {hint}")
+        return self
+
+    def place(self) -> str:
+        """The folder, or where the named data set is retrieved to."""
+        if self.name is None or self.revision is None:
+            return str(self.folder)
+        parts = (self.name.replace("/", "--"), self.revision, self.configuration or DEFAULT, self.split)
+        return "/".join(("data/hub", *parts))
 
 
-class HubCorpus(Corpus):
-    """A folder in the layouts of Hugging Face data sets; needs the extra `datasets`."""
+class HubCorpus(DataSet, Corpus):
+    """A Hugging Face data set, by its name or in a folder; needs the extra `datasets`."""
 
     own_ids = True
 
     source: Literal["hub"]
-    folder: UserPath = FOLDER
-    configuration: str | None = CONFIGURATION
-    split: str = SPLIT
-    columns: Columns = COLUMNS
-    one_section: bool = ONE_SECTION
     filters: TextFilters = Field(TextFilters(), description="Which texts are kept.")
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:
-        """The folder itself."""
+        """The folder itself, or the one that is retrieved."""
         from macroscope.corpora.parts import named_parts
 
-        return named_parts([self.folder])
+        return named_parts([self.place()])

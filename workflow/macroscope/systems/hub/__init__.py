@@ -1,4 +1,4 @@
-"""Kind `hub`: a model's texts from a folder in the layouts of Hugging Face data sets."""
+"""Kind `hub`: a model's texts from a Hugging Face data set."""
 
 from macroscope.colours import VERMILION
 from macroscope.stages import Stage
@@ -12,7 +12,7 @@ KIND = Kind(
         "draw": Stage(
             "drawing:import_data_set",
             reads="files corpus system",
-            uses="folder configuration split columns one_section",
+            uses="folder name revision configuration split columns one_section",
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""A model's texts from a folder in the layouts of Hugging Face data sets."""
+"""A model's texts from a Hugging Face data set."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from macroscope.corpora.files.reading import documents_of
 from macroscope.corpora.hub.reading import read_data_set
+from macroscope.corpora.origin import origin_of
 from macroscope.documents import Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.hub.options import HubSystem
@@ -17,11 +18,12 @@ def import_data_set(files: Sequence[Path], output: Path, options: HubSystem, *, 
     Parameters
     ----------
     files
-        The folder alone.
+        The folder alone; what was noted beside it where it was retrieved goes into the metadata.
     """
     (folder,) = files
-    provenance = Provenance(corpus, {"system": system, "folder": folder.name}, options.model_dump(mode="json"))
-    records = read_data_set(folder, options.configuration, options.split, options.columns, provenance)
+    source = {"system": system, "folder": folder.name} | origin_of(folder)
+    provenance = Provenance(corpus, source, options.model_dump(mode="json"))
+    records = read_data_set(folder, options, provenance)
     documents = documents_of(records, provenance, valid_share=0.0, test_share=1.0, one_section=options.one_section)
     if not write_documents(output, (replace(document, split="test") for document in documents), provenance):
         raise MacroscopeError(f"system {system}: {folder}, split {options.split!r}, holds no text that can be judged")

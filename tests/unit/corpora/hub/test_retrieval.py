@@ -1,0 +1,189 @@
+"""Data sets by their names: from a server that speaks the hub's protocol, from the cache, where neither has them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from macroscope.corpora.hub.options import HubCorpus
+from macroscope.corpora.hub.reading import read_hub
+from macroscope.corpora.hub.retrieval import Wanted
+from macroscope.documents import Provenance
+
+from ....hub_server import COMMIT, serve
+
+datasets = pytest.importorskip("datasets", reason="the package 'datasets' (extra 'datasets') is not installed")
+
+CARD = """---
+license: cc-by-4.0
+pretty_name: Two lengths
+configs:
+- config_name: short
+  data_files:
+  - split: train
+    path: short/*.parquet
+  - split: validation_matched
+    path: matched.parquet
+- config_name: long
+  data_files: long/*.parquet
+---
+"""
+
+
+@pytest.fixture
+def hub(tmp_path):
+    """A hub with `people/lengths`, of two configurations, and `people/plain`, of one file without a card."""
+    folder = tmp_path / "hub" / "people" / "lengths"
+    features = datasets.Features(text=datasets.Value("string"), label=datasets.ClassLabel(names=["bad", "good"]))
+    for name, shards in {"short": 3, "long": 1}.items():
+        (folder / name).mkdir(parents=True)
+        for shard in range(shards):
+            rows = {
+                "text": [f"A {name} text, {shard}-{n}." for n in range(1200)],
+                "label": [n % 2 for n in range(1200)],
+            }
+            table = datasets.Dataset.from_dict(rows, features=features)
+            table.to_parquet(folder / name / f"train-{shard}.parquet")
+    (folder / "README.md").write_text(CARD)
+    datasets.Dataset.from_dict({"text": [f"Line {n}." for n in range(5)]}).to_parquet(folder / "matched.parquet")
+    plain = tmp_path / "hub" / "people" / "plain"
+    plain.mkdir()
+    (plain / "train.csv").write_text("text,stars\nA plain text.,3\n")
+    with serve(tmp_path / "hub") as server:
+        yield server
+
+
+def fetch(hub, tmp_path, place, home="home", **environment):
+    """What the rule runs; its exit status, messages and folder."""
+    output = tmp_path / "data" / "hub" / place
+    command = ["-m", "macroscope", "corpora", "fetch", "--source", "hub", "--place", place, "--output", str(output)]
+    environment = hub.environment(tmp_path / home, **environment)
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment), output
+
+
+def documents(output, **options):
+    provenance = Provenance("test")
+    corpus = HubCorpus(source="hub", name="people/lengths", revision=COMMIT, **options)
+    return list(read_hub(corpus, output, provenance)), provenance
+
+
+def test_options_and_rule_agree_on_the_place():
+    corpus = HubCorpus(source="hub", name="people/lengths", revision=COMMIT, configuration="short", split="test")
+    assert corpus.place() == f"data/hub/people--lengths/{COMMIT}/short/test"
+    assert Wanted.at(corpus.place().removeprefix("data/hub/")) == Wanted("people/lengths", COMMIT, "short", "test")
+    alone = HubCorpus(source="hub", name="squad", revision=COMMIT)
+    assert Wanted.at(alone.place().removeprefix("data/hub/")) == Wanted("squad", COMMIT, None, "train")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"name": "a/b"}, "belong together: a commit"),
+        ({"folder": "x", "revision": COMMIT}, "belong together: a folder has none"),
+        ({"folder": "x", "name": "a/b", "revision": COMMIT}, "either 'folder', or 'name'"),
+        ({}, "either 'folder', or 'name'"),
+        ({"name": "a/b", "revision": "main"}, "revision"),
+        ({"name": "a/b/c", "revision": COMMIT}, "name"),
+        ({"name": "a/b", "revision": COMMIT, "configuration": "../x"}, "configuration"),
+    ],
+)
+def test_options_that_name_no_data_set(options, message):
+    with pytest.raises(ValueError, match=message):
+        HubCorpus(source="hub", **options)
+
+
+def test_one_split_of_one_configuration_is_retrieved(hub, tmp_path):
+    done, output = fetch(hub, tmp_path, f"people--lengths/{COMMIT}/short/train")
+    assert done.returncode == 0, done.stderr
+    assert len(list(output.rglob("*.parquet"))) == 3
+    assert not any("long" in path for path in hub.served)
+    note = json.loads(output.with_name("train.json").read_text())
+    assert note == {
+        "retrieved_as": "people/lengths",
+        "version": COMMIT,
+        "url": f"https://huggingface.co/datasets/people/lengths/tree/{COMMIT}",
+        "rows": 3600,
+        "licence": "cc-by-4.0",
+        "name_on_card": "Two lengths",
+    }
+    found, _ = documents(output, configuration="short", columns={"label": "label"})
+    assert len(found) == 3600
+    texts = [document.sections[0].text for document in found]
+    assert texts == [f"A short text, {shard}-{n}." for shard in range(3) for n in range(1200)]
+    assert [document.label for document in found[:2]] == ["bad", "good"]
+
+
+def test_a_split_with_a_name_of_its_own(hub, tmp_path):
+    done, output = fetch(hub, tmp_path, f"people--lengths/{COMMIT}/short/validation_matched")
+    assert done.returncode == 0, done.stderr
+    found, _ = documents(output, configuration="short", split="validation_matched")
+    assert [document.id for document in found] == [f"validation_matched-{n}" for n in range(1, 6)]
+
+
+def test_without_card_and_configuration(hub, tmp_path):
+    done, output = fetch(hub, tmp_path, f"people--plain/{COMMIT}/default/train")
+    assert done.returncode == 0, done.stderr
+    assert "licence" not in json.loads(output.with_name("train.json").read_text())
+    ((document,), _) = documents(output)
+    assert document.sections[0].text == "A plain text."
+
+
+def test_a_broken_retrieval_goes_on_with_the_next_file(hub, tmp_path):
+    place = f"people--lengths/{COMMIT}/short/train"
+    (hub.root / "people/lengths/short/train-2.parquet").rename(tmp_path / "kept")
+    (hub.root / "people/lengths/short/train-2.parquet").write_bytes(b"PAR1, and no more than that")
+    done, output = fetch(hub, tmp_path, place)
+    assert done.returncode == 1
+    assert "what is there is kept, the next call goes on" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not output.exists()
+    (tmp_path / "kept").replace(hub.root / "people/lengths/short/train-2.parquet")
+    hub.served.clear()
+    done, output = fetch(hub, tmp_path, place)
+    assert done.returncode == 0, done.stderr
+    assert "short/train-2.parquet" in hub.served
+    assert len(documents(output, configuration="short")[0]) == 3600
+    assert not list(output.parent.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (f"people--lengths/{'f' * 40}/short/train", "check name, revision and network"),
+        (f"people--nobody/{COMMIT}/short/train", "check name, revision and network"),
+        (f"people--lengths/{COMMIT}/shorter/train", "no configuration 'shorter'; did you mean 'short'?"),
+        (f"people--lengths/{COMMIT}/default/train", "has the configurations short, long; give one"),
+        (f"people--lengths/{COMMIT}/short/test", "no split 'test', only train, validation_matched"),
+    ],
+)
+def test_what_the_hub_does_not_have_is_one_sentence(hub, tmp_path, place, message):
+    done, _ = fetch(hub, tmp_path, place)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_gated_data_set_says_what_is_needed(hub, tmp_path):
+    hub.gated.add("people/lengths")
+    done, _ = fetch(hub, tmp_path, f"people--lengths/{COMMIT}/short/train")
+    assert done.returncode == 1
+    assert "HF_TOKEN" in done.stderr
+
+
+def test_offline_the_cache_is_read_or_the_command_named(hub, tmp_path):
+    place = f"people--lengths/{COMMIT}/long/train"
+    done, _ = fetch(hub, tmp_path, place, HF_HUB_OFFLINE="1")
+    assert done.returncode == 1
+    assert f"hf download people/lengths --repo-type dataset --revision {COMMIT}" in done.stderr
+    copied = (
+        "from huggingface_hub import snapshot_download;"
+        f" snapshot_download('people/lengths', repo_type='dataset', revision='{COMMIT}')"
+    )
+    subprocess.run([sys.executable, "-c", copied], check=True, env=hub.environment(tmp_path / "home"))
+    hub.served.clear()
+    done, output = fetch(hub, tmp_path, place, HF_HUB_OFFLINE="1")
+    assert done.returncode == 0, done.stderr
+    assert not hub.served
+    assert len(documents(output, configuration="long")[0]) == 1200
+    assert json.loads(output.with_name("train.json").read_text())["licence"] == "cc-by-4.0"
