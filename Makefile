@@ -26,7 +26,7 @@ demo: $(VENV)/core.done
 
 test: lint
 	echo "== Tests =="
-	$(BIN)/pytest -n auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
 
 test-faults: $(VENV)/dev.done
 	echo "== Faults: kills in every rule, in the middle of trainings, and a full disk =="

@@ -270,3 +270,9 @@ def test_values_that_cannot_be_meant(changes, message):
     with pytest.raises(MacroscopeError) as error:
         parse_config(changed(**changes))
     assert message in str(error.value)
+
+
+def test_half_a_character_is_one_sentence():
+    config = DEFAULT | {"systems": {"x": {"kind": "resampled", "of": "\ud800", "decoding": {"rule": "ancestral"}}}}
+    with pytest.raises(MacroscopeError, match=r"a text holds '\\ud800', half of a character"):
+        parse_config(config)

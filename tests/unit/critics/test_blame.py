@@ -22,7 +22,7 @@ from macroscope.critics.tendencies.latents import PER_TEXT
 from macroscope.critics.words import lower_case_words, placed_words
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.systems.ngram.arpa import words_of
+from macroscope.systems.ngram.backoff import words_of
 
 
 def document(*texts, name="d"):

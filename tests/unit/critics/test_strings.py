@@ -1,7 +1,5 @@
 """The strings critic on texts whose distributions are known."""
 
-import os
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +18,6 @@ from macroscope.errors import MacroscopeError
 from macroscope.statistics.exchange import belonging, partners
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.sampled_divergences import NAMES
-from macroscope.systems.ngram.arpa import write_arpa
 
 RESAMPLING = Resampling(resamples=200, permutations=99)
 OPTIONS = StringsOptions(order=2, folds=3, permutations=99)
@@ -160,39 +157,6 @@ def test_both_sides_have_one_vocabulary():
             ]
             reached = score([context])[0] - _end_after(distribution, context.split()[-1])
             assert sum(longer) + np.exp(score([context])[0]) == pytest.approx(np.exp(reached))
-
-
-@pytest.mark.parametrize("shared", [True, False])
-def test_lmplz_is_given_the_size_of_the_vocabulary(shared, tmp_path, monkeypatch):
-    """KenLM counts the end and the unknown word as words: a, b, c, d and these two are six."""
-    first = NgramEstimator(2).fit(["a b c a"], ["a d"], 0)[0].model
-    write_arpa(first, tmp_path / "model.arpa")
-    lmplz = tmp_path / "lmplz"
-    lmplz.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncat > /dev/null\ncat {tmp_path}/model.arpa\n')
-    lmplz.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    found = NgramEstimator(2, shared).fit(["a b c a"], ["a d"], 0)
-    asked = (tmp_path / "asked").read_text().splitlines()
-    assert [line.split("--vocab_pad ")[1].split()[0] for line in asked] == ["6" if shared else "2"] * 2
-    # A unigram has its own share and that of the uniform distribution; an unknown word has the latter alone.
-    texts = ["a b", "d", "never"]
-    np.testing.assert_allclose(found[0].log_probabilities(texts), first.score([t.split() for t in texts]), atol=1e-6)
-
-
-@pytest.mark.skipif(shutil.which("lmplz") is None, reason="needs lmplz of KenLM on the PATH")
-@pytest.mark.parametrize("shared", [True, False])
-def test_lmplz_gives_the_same_distributions(shared):
-    rng = np.random.default_rng(0)
-    names = np.array([f"v{i}" for i in range(400)])
-    shares = 1 / np.arange(1, 401)
-    texts = [" ".join(rng.choice(names, 12, p=shares / shares.sum())) for _ in range(400)]
-    by_kenlm, own = NgramEstimator(3, shared), NgramEstimator(3, shared)
-    own.lmplz = None
-    sides = texts[:250], [" ".join(text.split()[:5]) for text in texts[250:350]]
-    for theirs, ours in zip(by_kenlm.fit(*sides, 0), own.fit(*sides, 0), strict=True):
-        expected = ours.log_probabilities(texts[350:])
-        np.testing.assert_allclose(theirs.log_probabilities(texts[350:]), expected, rtol=1e-6)
-        assert theirs.fallback_orders == ours.fallback_orders
 
 
 def _end_after(distribution, word):

@@ -81,7 +81,7 @@ def test_a_job_asks_for_what_its_stage_declares():
     plan = plan_of({"source": "simulated"}, lm={"kind": "language_model", "base": "gpt2-xl", "titles": True})
     job = names(corpus="c", system="lm", shard="0")
     resources = plan.megabytes("ngram", "draw"), plan.threads("ngram", "draw"), plan.gpus("ngram", "draw")
-    assert [of(job) for of in resources] == [8000, 1, 0]
+    assert [of(job) for of in resources] == [4000, 1, 0]
     models = plan.language_models
     asked = plan.megabytes("language_model", "sample"), plan.gpus("language_model", "sample")
     assert [of(job) for of in asked] == [models.megabytes(job), models.gpus(job)]

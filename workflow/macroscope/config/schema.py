@@ -234,6 +234,9 @@ def parse_config(raw: Any, where: str = "config") -> Config:
         return Config.model_validate(raw)
     except ValidationError as error:
         raise MacroscopeError("; ".join(f"{where}: {_sentence(e)}" for e in error.errors())) from None
+    except UnicodeEncodeError as error:  # in a message about a value that holds it
+        half = ascii(error.object[error.start])
+        raise MacroscopeError(f"{where}: a text holds {half}, half of a character; write the whole one") from None
 
 
 def json_schema() -> dict[str, Any]:

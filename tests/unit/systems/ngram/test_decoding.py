@@ -17,7 +17,7 @@ from macroscope.systems.ngram.sampling import NgramSampler
 
 from ..language_model.test_beam_sampler import enumerated
 from .test_model import BEGINNING, END, model_of, random_texts
-from .test_sampling import documents  # noqa: F401 - a fixture
+from .test_sampling import counted, documents  # noqa: F401 - one is a fixture
 
 
 def following(model, history, words):
@@ -107,8 +107,9 @@ def test_a_beam_that_does_not_end_is_cut():
 @pytest.mark.parametrize("decoding", [{"rule": "nucleus", "p": 0.9}, {"rule": "beam_sampling", "beams": 5}])
 def test_system_draws_under_its_rule(documents, tmp_path, decoding):  # noqa: F811
     options = NgramSystem(kind="ngram", titles=False, samples=30, max_tokens=300, decoding=decoding)
+    model = counted(documents, tmp_path, options)
     for name in ("one", "two"):
-        sample_ngram(documents, tmp_path / name, options, corpus="wiki", system="trigram", seed=1)
+        sample_ngram(model, tmp_path / name, options, corpus="wiki", system="trigram", seed=1)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert len(list(read_documents(tmp_path / "one"))) == 30
     assert read_provenance(tmp_path / "one").source["decoding"]["rule"] == decoding["rule"]

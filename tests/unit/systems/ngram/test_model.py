@@ -2,11 +2,14 @@
 
 import itertools
 from collections import Counter
+from io import BytesIO
 
 import numpy as np
 import pytest
 
-from macroscope.systems.ngram.counts import MISSING, count_ngrams
+from macroscope.systems.ngram import arrays, counts
+from macroscope.systems.ngram import model as model_module
+from macroscope.systems.ngram.counts import MISSING, count_ngrams, read_words, write_words
 from macroscope.systems.ngram.model import estimate
 
 BEGINNING, END = 0, 1
@@ -22,9 +25,16 @@ def numbered(texts):
     return found, vocabulary
 
 
+def trie_of(texts, order, words, folder=None):
+    """Counts of texts of numbers."""
+    stream = BytesIO()
+    write_words(texts, BEGINNING, stream)
+    return count_ngrams(read_words(stream), order, words, BEGINNING, folder)
+
+
 def model_of(texts, order, smoothing, unknown=False):
     found, vocabulary = numbered(texts)
-    return estimate(count_ngrams(found, order, len(vocabulary), BEGINNING), smoothing, unknown), vocabulary
+    return estimate(trie_of(found, order, len(vocabulary)), smoothing, unknown), vocabulary
 
 
 def probability(model, vocabulary, *words):
@@ -76,7 +86,7 @@ def ngrams(texts, order):
 def test_counts_are_those_of_the_texts():
     texts = random_texts(50)
     some, vocabulary = numbered(texts)
-    trie = count_ngrams(some, 4, len(vocabulary), BEGINNING)
+    trie = trie_of(some, 4, len(vocabulary))
     expected, words = ngrams(texts, 4), list(vocabulary)
     names = [()]
     for n, level in enumerate(trie.levels, 1):
@@ -159,3 +169,17 @@ def test_an_unknown_word_is_no_word_of_the_context_before():
     for context, p in zip(("a", "b", "c"), left, strict=True):
         words = [word for word in vocabulary if word != "<s>"]
         assert sum(probability(model, vocabulary, context, word) for word in words) + p == pytest.approx(1)
+
+
+@pytest.mark.parametrize("smoothing", ["none", "kneser_ney"])
+def test_a_model_in_files_is_that_in_memory(tmp_path, monkeypatch, smoothing):
+    texts, vocabulary = numbered(random_texts(80, 20))
+    inside = estimate(trie_of(texts, 3, len(vocabulary)), smoothing, True)
+    monkeypatch.setattr(arrays, "_SMALL_BYTES", 0)
+    for module in (counts, model_module):
+        monkeypatch.setattr(module, "BLOCK", 17)
+    outside = estimate(trie_of(texts, 3, len(vocabulary), tmp_path), smoothing, True, tmp_path)
+    assert isinstance(outside.shares[2], np.memmap)
+    for name in ("shares", "left"):
+        for one, other in zip(getattr(inside, name), getattr(outside, name), strict=True):
+            np.testing.assert_array_equal(one, other)

@@ -5,11 +5,14 @@ import pandas as pd
 import pytest
 
 from macroscope.documents import Document, Provenance, Section, write_documents
-from macroscope.systems.ngram.counts import MISSING, count_ngrams
+from macroscope.systems.ngram.counts import MISSING
 from macroscope.systems.ngram.model import estimate
 from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.perplexity import measure_perplexity
+from macroscope.systems.ngram.training import count_train_split
 from macroscope.systems.ngram.words import split_words
+
+from .test_model import trie_of
 
 TRAIN = ["the cat saw the dog.", "a dog saw a cat; the end.", "the dog sat.\n\na cat sat."]
 TEST = ["the cat sat.", "a zebra saw the dog."]
@@ -21,12 +24,13 @@ def test_perplexity_is_that_of_the_probabilities_of_the_model(tmp_path, order):
     documents = [Document(f"d{n}", part, None, (Section(None, text),)) for n, (part, text) in enumerate(parts)]
     write_documents(tmp_path / "documents", documents, Provenance("x"))
     options = NgramSystem(kind="ngram", order=order, smoothing="kneser_ney", titles=False)
-    measure_perplexity(tmp_path / "documents", tmp_path / "test.parquet", options, split="test")
+    count_train_split(tmp_path / "documents", tmp_path / "model", options, checkpoints=tmp_path / "checkpoints")
+    measure_perplexity(tmp_path / "documents", tmp_path / "model", tmp_path / "test.parquet", options, split="test")
     found = pd.read_parquet(tmp_path / "test.parquet")
 
     numbers = {"<s>": 0, "</s>": 1}
     texts = [np.array([*(numbers.setdefault(w, len(numbers)) for w in split_words(text)), 1]) for text in TRAIN]
-    model = estimate(count_ngrams(texts, order, len(numbers), 0), "kneser_ney", unknown=True)
+    model = estimate(trie_of(texts, order, len(numbers)), "kneser_ney", unknown=True)
     expected = []
     for text in TEST:
         ids = [*(numbers.get(word, MISSING) for word in split_words(text)), 1]

@@ -11,6 +11,7 @@ from macroscope.systems.ngram.counts import MISSING
 from macroscope.systems.ngram.drawing import sample_ngram
 from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.sampling import NgramSampler
+from macroscope.systems.ngram.training import count_train_split
 from macroscope.systems.ngram.words import split_words
 
 from ....tiny import simulated_documents
@@ -55,12 +56,19 @@ def documents(tmp_path):
     return tmp_path / "documents.parquet"
 
 
+def counted(documents, folder, options):
+    """Counts of the train split."""
+    count_train_split(documents, folder / "model", options, checkpoints=folder / "checkpoints")
+    return folder / "model"
+
+
 @pytest.mark.parametrize("titles", [True, False])
 @pytest.mark.parametrize("smoothing", ["none", "kneser_ney"])
 def test_system_draws_documents_of_the_corpus(documents, tmp_path, smoothing, titles):
     options = NgramSystem(kind="ngram", smoothing=smoothing, titles=titles, samples=60, max_tokens=3000)
-    sample_ngram(documents, tmp_path / "one", options, corpus="wiki", system="trigram", seed=1)
-    sample_ngram(documents, tmp_path / "two", options, corpus="wiki", system="trigram", seed=1)
+    model = counted(documents, tmp_path, options)
+    sample_ngram(model, tmp_path / "one", options, corpus="wiki", system="trigram", seed=1)
+    sample_ngram(model, tmp_path / "two", options, corpus="wiki", system="trigram", seed=1)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     drawn = list(read_documents(tmp_path / "one"))
     assert len(drawn) == 60
@@ -75,8 +83,9 @@ def test_system_draws_documents_of_the_corpus(documents, tmp_path, smoothing, ti
 
 def test_other_systems_and_seeds_draw_other_texts(documents, tmp_path):
     options = NgramSystem(kind="ngram", titles=False, samples=20, max_tokens=3000)
+    model = counted(documents, tmp_path, options)
     for name, system, seed in (("a", "trigram", 1), ("b", "other", 1), ("c", "trigram", 2)):
-        sample_ngram(documents, tmp_path / name, options, corpus="wiki", system=system, seed=seed)
+        sample_ngram(model, tmp_path / name, options, corpus="wiki", system=system, seed=seed)
     first, *others = ([d.sections for d in read_documents(tmp_path / name)] for name in "abc")
     assert all(other != first for other in others)
 
@@ -85,5 +94,6 @@ def test_no_character_of_a_text_ends_it(tmp_path):
     texts = [Document(f"d{n}", "train", None, (Section(None, "one \0 two"),)) for n in range(3)]
     write_documents(tmp_path / "documents.parquet", texts, Provenance("odd"))
     options = NgramSystem(kind="ngram", titles=False, samples=5)
-    sample_ngram(tmp_path / "documents.parquet", tmp_path / "x", options, corpus="odd", system="t", seed=1)
+    model = counted(tmp_path / "documents.parquet", tmp_path, options)
+    sample_ngram(model, tmp_path / "x", options, corpus="odd", system="t", seed=1)
     assert {d.sections[0].text for d in read_documents(tmp_path / "x")} == {"one \0 two"}

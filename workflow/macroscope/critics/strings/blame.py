@@ -14,7 +14,7 @@ from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts, read_texts
 from macroscope.documents import Collection, Document, opening_of
 from macroscope.errors import MacroscopeError
-from macroscope.systems.ngram.arpa import SYMBOLS, words_of
+from macroscope.systems.ngram.backoff import SYMBOLS, words_of
 
 RARER = 0.98
 """A word is marked that costs more than this share of the words of real text."""

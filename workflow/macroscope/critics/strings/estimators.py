@@ -1,28 +1,24 @@
 """Distributions over strings, estimated from texts: what stands in for p and q, which nobody knows (§3.2.2)."""
 
-import re
-import shutil
-import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.errors import MacroscopeError
 from macroscope.statistics.bootstrap import Array
-from macroscope.systems.ngram.arpa import BackoffModel, backoff_model, numbered, read_arpa, words_of
-from macroscope.systems.ngram.counts import count_ngrams
+from macroscope.systems.ngram.backoff import BackoffModel, backoff_model, words_of, write_numbered
+from macroscope.systems.ngram.counts import Words, count_ngrams, read_words
 from macroscope.systems.ngram.model import estimate
 
-LMPLZ = "lmplz"
+_SMALL_CHARACTERS = 10_000_000
 LEAST_LEFT = -3.0
 """log10 of what a context leaves to words that never followed it, where its counts say nothing."""
-_SUBSTITUTED = re.compile(r"Substituting fallback discounts for order (\d+)")
-_FEWEST_MEGABYTES, _MOST_MEGABYTES, _BYTES_PER_BYTE = 100, 2000, 50
 
 
 class Distribution(Protocol):
@@ -64,13 +60,14 @@ class NgramDistribution:
 
     def log_probabilities(self, texts: Sequence[str]) -> Array:
         """See `Distribution`."""
-        return self.model.score([words_of(text) for text in texts])
+        return self.model.score(map(words_of, texts))
 
 
 class NgramEstimator:
-    """Kneser-Ney with three discounts an order, through KenLM where it is there.
+    """Kneser-Ney with three discounts an order: KenLM's model, with its `--vocab_pad` where the vocabulary is shared.
 
-    Both ways give the same model, up to the digits that an ARPA file has. KenLM's needs less memory: it sorts on disk.
+    Counts and probabilities of more than 10 MB of text stand in files that are mapped into memory, in the folder of
+    temporary files (TMPDIR).
 
     Parameters
     ----------
@@ -83,58 +80,55 @@ class NgramEstimator:
 
     def __init__(self, order: int, shared: bool = True) -> None:
         self.order, self.shared = order, shared
-        self.lmplz = shutil.which(LMPLZ)
-        self.name = f"{order}-gram, " + ("KenLM" if self.lmplz else "own estimator")
+        self.name = f"{order}-gram"
 
     def fit(
         self, reference: Sequence[str], candidate: Sequence[str], seed: int
     ) -> tuple[NgramDistribution, NgramDistribution]:
         """See `Estimator`; nothing is random."""
-        first, second = ([words_of(text) for text in side] for side in (reference, candidate))
-        size = _different(first, second) if self.shared else 0
-        return self._estimate(first, size), self._estimate(second, size)
+        with _folder_for(reference, candidate) as folder:
+            sides = [_numbered(side, folder, name) for side, name in ((reference, "reference"), (candidate, "other"))]
+            size = len({word for side in sides for word in side.words}) if self.shared else 0
+            first, second = (self._estimate(side, size) for side in sides)
+            return first, second
 
-    def _estimate(self, texts: Sequence[Sequence[str]], size: int) -> NgramDistribution:
-        """Estimate from texts of words, over at least so many different words."""
-        if self.lmplz:
-            return self._through_kenlm(texts, size)
-        numbers, words = numbered(texts)  # with the beginning and the end
-        trie = count_ngrams(numbers, self.order, max(len(words), size + 2), 0)
-        model = estimate(trie, "kneser_ney", unknown=True)
+    def _estimate(self, side: "_Numbered", size: int) -> NgramDistribution:
+        """Estimate from a side's texts, over at least so many different words."""
+        trie = count_ngrams(side.places, self.order, max(len(side.words), size), 0, side.folder)
+        model = estimate(trie, "kneser_ney", unknown=True, folder=side.folder)
         with np.errstate(divide="ignore"):  # a context may leave nothing
-            return NgramDistribution.of(backoff_model(model, words), model.fallback_orders)
-
-    def _through_kenlm(self, texts: Sequence[Sequence[str]], size: int) -> NgramDistribution:
-        lines = "".join(" ".join(words) + "\n" for words in texts)
-        # Its default, most of the machine's memory, takes seconds to get; what does not fit is sorted on disk.
-        megabytes = min(_MOST_MEGABYTES, max(_FEWEST_MEGABYTES, _BYTES_PER_BYTE * len(lines) >> 20))
-        with tempfile.TemporaryDirectory() as folder:
-            command = [
-                str(self.lmplz),
-                "-o",
-                str(min(self.order, max(map(len, texts)) + 2)),  # longer n-grams there are none
-                "--discount_fallback",
-                "--vocab_pad",
-                str(size + 2),  # the end and the unknown word are predicted as well
-                "-T",
-                folder,
-                "-S",
-                f"{megabytes}M",
-            ]
-            done = subprocess.run(command, input=lines.encode(), capture_output=True, check=False)
-            if done.returncode:
-                said = done.stderr.decode(errors="replace").strip().splitlines()
-                raise MacroscopeError(f"lmplz failed: {said[-1] if said else f'exit status {done.returncode}'}")
-            arpa = Path(folder) / "model.arpa"
-            arpa.write_bytes(done.stdout)
-            # lmplz says on its way which orders had to fall back, and counts them from 0.
-            substituted = _SUBSTITUTED.findall(done.stderr.decode(errors="replace"))
-            return NgramDistribution.of(read_arpa(arpa), [int(order) + 1 for order in substituted])
+            return NgramDistribution.of(backoff_model(model, side.words), model.fallback_orders)
 
 
-def _different(*sides: Sequence[Sequence[str]]) -> int:
-    """Number of different words."""
-    return len({word for texts in sides for words in texts for word in words})
+@dataclass(frozen=True)
+class _Numbered:
+    """Texts of a side as numbers of their words, the words by number, and where its counts are kept."""
+
+    places: Words
+    words: list[str]
+    folder: Path | None
+
+
+@contextmanager
+def _folder_for(*sides: Sequence[str]) -> Iterator[Path | None]:
+    """A folder for what is mapped of large texts, which stays while something maps it; None for small ones."""
+    if sum(len(text) for side in sides for text in side) <= _SMALL_CHARACTERS:
+        yield None
+    else:
+        with tempfile.TemporaryDirectory() as name:
+            yield Path(name)
+
+
+def _numbered(texts: Sequence[str], folder: Path | None, name: str) -> _Numbered:
+    if folder is None:
+        memory = BytesIO()
+        words = write_numbered(map(words_of, texts), memory)
+        return _Numbered(read_words(memory), words, None)
+    own = folder / name
+    own.mkdir()
+    with (own / "stream").open("wb") as file:
+        words = write_numbered(map(words_of, texts), file)
+    return _Numbered(read_words(own / "stream"), words, own)
 
 
 def estimator(options: StringsOptions, texts: Sequence[str]) -> Estimator:

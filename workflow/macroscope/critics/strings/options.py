@@ -29,8 +29,7 @@ class StringsOptions(Options):
 
     estimator: Literal["ngram", "lstm"] = Field(
         "ngram",
-        description="ngram: Kneser-Ney over words, by KenLM's lmplz where it is on the PATH, else by an estimator of"
-        " our own that gives the same; lstm: an LSTM over byte-level BPE.",
+        description="ngram: Kneser-Ney over words, KenLM's model; lstm: an LSTM over byte-level BPE.",
     )
     shared_vocabulary: bool = Field(
         True,

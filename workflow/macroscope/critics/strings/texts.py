@@ -18,7 +18,7 @@ from macroscope.documents import Collection, opening_of
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.statistics.exchange import KEYS
-from macroscope.systems.ngram.arpa import words_of
+from macroscope.systems.ngram.backoff import words_of
 
 SCHEMA = pa.schema(
     [

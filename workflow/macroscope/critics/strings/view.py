@@ -7,7 +7,7 @@ import numpy as np
 
 from macroscope.critics.strings.texts import read_texts
 from macroscope.statistics.telling_apart import View
-from macroscope.systems.ngram.arpa import words_of
+from macroscope.systems.ngram.backoff import words_of
 
 _NEIGHBOURS = "\x00"
 """Between the words of a pair: no word has it."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from macroscope.systems.ngram.arrays import mapped
 from macroscope.systems.ngram.counts import MISSING, Integers
 from macroscope.systems.ngram.model import NgramModel, Reals
 from macroscope.systems.ngram.sampling import NgramSampler
@@ -25,13 +26,13 @@ def nucleus(model: NgramModel, p: float, temperature: float = 1.0) -> NgramModel
     temperature
         Probabilities are taken to the power of 1 / temperature before.
     """
-    return replace(
-        model,
-        shares=[
-            _truncated(shares ** (1 / temperature), level.keys // model.trie.words, p)
-            for shares, level in zip(model.shares, model.trie.levels, strict=True)
-        ],
-    )
+    truncated = []
+    for order, (shares, level) in enumerate(zip(model.shares, model.trie.levels, strict=True), 1):
+        kept = mapped(model.folder, len(shares))
+        for block in model.trie.blocks(order):
+            kept[block] = _truncated(shares[block] ** (1 / temperature), level.keys[block] // model.trie.words, p)
+        truncated.append(kept)
+    return replace(model, shares=truncated)
 
 
 def _truncated(weights: Reals, contexts: Integers, p: float) -> Reals:

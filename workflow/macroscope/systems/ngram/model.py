@@ -9,12 +9,14 @@ discount. Without smoothing d is the count itself, and g is 0. A context that ne
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from macroscope.systems.ngram.counts import MISSING, Integers, Level, Trie
+from macroscope.systems.ngram.arrays import mapped
+from macroscope.systems.ngram.counts import BLOCK, MISSING, Integers, Trie
 
 Reals = NDArray[np.float64]
 Smoothing = Literal["none", "kneser_ney"]
@@ -38,6 +40,8 @@ class NgramModel:
         Probability that a word has beneath all orders.
     fallback_orders
         Orders whose discounts are `FALLBACK`.
+    folder
+        Where arrays are kept that are as large as the counts; None: in memory.
     """
 
     trie: Trie
@@ -45,6 +49,7 @@ class NgramModel:
     left: list[Reals]
     uniform: float
     fallback_orders: tuple[int, ...]
+    folder: Path | None
 
     def probabilities(self, contexts: Integers, words: Integers) -> Reals:
         """P(word | context).
@@ -58,30 +63,16 @@ class NgramModel:
         """
         found = np.full(len(words), self.uniform)
         for length in range(self.trie.order):
-            context = self.find(contexts[:, contexts.shape[1] - length :])
-            ngrams = self.trie.extend(length, context, words) if length else self._unigrams(words)
+            context = self.trie.find(contexts[:, contexts.shape[1] - length :])
+            ngrams = self.trie.extend(length, context, words)
             share = np.where(ngrams == MISSING, 0.0, self.shares[length][ngrams])
             g = np.where(context == MISSING, 1.0, self.left[length][context])
             found = share + g * found
         return found
 
-    def find(self, words: Integers) -> Integers:
-        """Numbers of n-grams, given as rows of their words; `MISSING` where one never occurred; 0 for no words."""
-        numbers = np.zeros(len(words), dtype=np.int64)
-        for column in range(words.shape[1]):
-            known = words[:, column] != MISSING
-            if column == 0:
-                numbers = np.where(known, self._unigrams(words[:, 0]), MISSING)
-            else:
-                numbers = np.where(known, self.trie.extend(column, numbers, words[:, column]), MISSING)
-        return numbers
 
-    def _unigrams(self, words: Integers) -> Integers:
-        return self.trie.extend(0, np.zeros(len(words), dtype=np.int64), words)
-
-
-def estimate(trie: Trie, smoothing: Smoothing, unknown: bool) -> NgramModel:
-    """Estimate a model from counts.
+def estimate(trie: Trie, smoothing: Smoothing, unknown: bool, folder: Path | None = None) -> NgramModel:
+    """Estimate a model from counts, block by block.
 
     Parameters
     ----------
@@ -90,40 +81,72 @@ def estimate(trie: Trie, smoothing: Smoothing, unknown: bool) -> NgramModel:
         (modified Kneser-Ney), as KenLM's lmplz estimates it.
     unknown
         Whether one word outside the vocabulary has a share of the uniform distribution beneath (KenLM's <unk>).
+    folder
+        Where the model's arrays are kept, in files without a name; None: in memory.
     """
     words = trie.words - 1 + unknown  # the beginning is never predicted
-    shares, left, fallback = [], [np.ones(1)], []
-    for n, level in enumerate(trie.levels, 1):
-        counts = level.counts if smoothing == "none" else adjusted_counts(trie, n)
-        predicted = level.keys != trie.beginning if n == 1 else np.ones(len(counts), dtype=bool)
-        counts = np.where(predicted, counts, 0)
-        discounts, fell_back = (np.zeros(4), False) if smoothing == "none" else _discounts(counts)
+    shares, left, fallback = [], [], []
+    for n in range(1, trie.order + 1):
+        counts = trie.levels[n - 1].counts if smoothing == "none" else adjusted_counts(trie, n, folder)
+        if n == 1:
+            counts = np.where(trie.levels[0].keys == trie.beginning, 0, counts)
+        discounts, fell_back = (np.zeros(4), False) if smoothing == "none" else _discounts(_histogram(counts))
         if fell_back:
             fallback.append(n)
-        contexts = level.keys // trie.words
-        size = 1 if n == 1 else len(trie.levels[n - 2].keys)
-        totals = np.bincount(contexts, counts, minlength=size)
-        taken = discounts[np.minimum(counts, 3)]
-        with np.errstate(invalid="ignore", divide="ignore"):  # a context that nothing follows: the end of a text
-            shares.append(np.where(counts > 0, (counts - taken) / totals[contexts], 0.0))
-            g = np.where(totals > 0, np.bincount(contexts, taken, minlength=size) / totals, 1.0)
-        left[n - 1] = g
-        left.append(np.ones(len(level.keys)))
-    return NgramModel(trie, shares, left[:-1], 1 / words, tuple(fallback))
+        share, g = _shares(trie, n, counts, discounts, folder)
+        shares.append(share)
+        left.append(g)
+    return NgramModel(trie, shares, left, 1 / words, tuple(fallback), folder)
 
 
-def adjusted_counts(trie: Trie, order: int) -> Integers:
+def _shares(trie: Trie, n: int, counts: Integers, discounts: Reals, folder: Path | None) -> tuple[Reals, Reals]:
+    """d(h w) / c(h) of the n-grams of an order, and g(h) of their contexts."""
+    keys = trie.levels[n - 1].keys
+    shares = mapped(folder, len(keys))
+    left = mapped(folder, len(trie.levels[n - 2].keys) if n > 1 else 1)
+    left[:] = 1.0  # of a context that nothing follows: the end of a text
+    for block in trie.blocks(n):
+        contexts = keys[block] // trie.words
+        own, some = contexts - contexts[0], counts[block]
+        totals, taken = np.bincount(own, some), discounts[np.minimum(some, 3)]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            shares[block] = np.where(some > 0, (some - taken) / totals[own], 0.0)
+            g = np.where(totals > 0, np.bincount(own, taken) / totals, 1.0)
+        left[contexts[0] : contexts[-1] + 1] = g
+    return shares, left
+
+
+def adjusted_counts(trie: Trie, order: int, folder: Path | None) -> Integers:
     """How many different words stand before each n-gram; of the highest order and at the beginning: the counts."""
-    level: Level = trie.levels[order - 1]
+    level = trie.levels[order - 1]
     if order == trie.order:
         return level.counts
-    before = np.bincount(trie.levels[order].suffixes, minlength=len(level.counts))
-    return np.where(level.from_beginning, level.counts, before)
+    adjusted = mapped(folder, len(level.counts), np.int64)
+    suffixes = trie.levels[order].suffixes
+    for start in range(0, len(suffixes), BLOCK):
+        np.add.at(adjusted, suffixes[start : start + BLOCK], 1)
+    for start in range(0, len(adjusted), BLOCK):
+        some = slice(start, start + BLOCK)
+        adjusted[some] = np.where(level.from_beginning[some], level.counts[some], adjusted[some])
+    return adjusted
 
 
-def _discounts(counts: Integers) -> tuple[Reals, bool]:
-    """Discounts of counts 0, 1, 2, and 3 or more (Chen and Goodman 1999, eq. 26), and whether they are `FALLBACK`."""
-    n = np.bincount(np.minimum(counts, 5), minlength=6)[1:5].astype(float)
+def _histogram(counts: Integers) -> Reals:
+    """How many counts are 1, 2, 3 and 4."""
+    found = np.zeros(6)
+    for start in range(0, len(counts), BLOCK):
+        found += np.bincount(np.minimum(counts[start : start + BLOCK], 5), minlength=6)
+    return found[1:5]
+
+
+def _discounts(n: Reals) -> tuple[Reals, bool]:
+    """Discounts of counts 0, 1, 2, and 3 or more (Chen and Goodman 1999, eq. 26), and whether they are `FALLBACK`.
+
+    Parameters
+    ----------
+    n
+        How many n-grams have the counts 1, 2, 3 and 4.
+    """
     if (n[:3] == 0).any():
         return np.array([0.0, *FALLBACK]), True
     y = n[0] / (n[0] + 2 * n[1])

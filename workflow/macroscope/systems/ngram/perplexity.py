@@ -7,17 +7,18 @@ import numpy as np
 import pandas as pd
 
 from macroscope.documents import read_documents
-from macroscope.files import atomic
-from macroscope.systems.ngram.arpa import backoff_model, count_words
+from macroscope.files import atomic, scratch_folder
+from macroscope.systems.ngram.backoff import backoff_model
 from macroscope.systems.ngram.model import estimate
 from macroscope.systems.ngram.options import NgramSystem
+from macroscope.systems.ngram.training import Counted
 from macroscope.systems.ngram.words import split_words
 from macroscope.systems.tokenizer import training_texts
 
 log = logging.getLogger("macroscope")
 
 
-def measure_perplexity(documents: Path, output: Path, options: NgramSystem, *, split: str) -> None:
+def measure_perplexity(documents: Path, model: Path, output: Path, options: NgramSystem, *, split: str) -> None:
     """Negative log-likelihood of every document of a split, from the counts of the train split.
 
     The tokens of a document are the words of `words.split_words` and its end. A word that the train split does not
@@ -27,16 +28,17 @@ def measure_perplexity(documents: Path, output: Path, options: NgramSystem, *, s
     ------
     id; nll (nats); tokens; words (split at white space, as of language models); unknown (tokens).
     """
-    texts = [split_words(text) for text in training_texts(documents, "train", options.titles)]
-    trie, vocabulary = count_words(texts, options.order)
-    model = backoff_model(estimate(trie, options.smoothing, unknown=True), vocabulary)
+    counted = Counted.read(model)
+    with scratch_folder(output) as folder:
+        estimated = estimate(counted.trie, options.smoothing, unknown=True, folder=folder)
+        backoff = backoff_model(estimated, counted.words)
     held_out = list(training_texts(documents, split, options.titles))
     tokens = [split_words(text) for text in held_out]
-    unknown = [sum(word not in model.words for word in text) for text in tokens]
+    unknown = [sum(word not in backoff.words for word in text) for text in tokens]
     table = pd.DataFrame(
         {
             "id": [document.id for document in read_documents(documents, split)],
-            "nll": -model.score(tokens),
+            "nll": -backoff.score(tokens),
             "tokens": [len(text) + 1 for text in tokens],
             "words": [len(text.split()) for text in held_out],
             "unknown": unknown,

@@ -1,9 +1,12 @@
 """Texts drawn from an n-gram model, many at a time."""
 
+from pathlib import Path
+
 import numpy as np
 
-from macroscope.systems.ngram.counts import MISSING, Integers
-from macroscope.systems.ngram.model import NgramModel
+from macroscope.systems.ngram.arrays import mapped
+from macroscope.systems.ngram.counts import BLOCK, MISSING, Integers
+from macroscope.systems.ngram.model import NgramModel, Reals
 
 
 class NgramSampler:
@@ -21,10 +24,8 @@ class NgramSampler:
 
     def __init__(self, model: NgramModel, end: int, max_words: int) -> None:
         self.model, self.end, self.max_words = model, end, max_words
-        self._up_to = [np.cumsum(shares) for shares in model.shares]
-        self._with_share = [
-            np.maximum.accumulate(np.where(shares > 0, np.arange(len(shares)), 0)) for shares in model.shares
-        ]
+        self._up_to = [_running_sum(shares, model.folder) for shares in model.shares]
+        self._with_share = [_last_above_zero(shares, model.folder) for shares in model.shares]
 
     def draw(self, count: int, rng: np.random.Generator) -> list[Integers]:
         """Return the words of `count` texts; one that was cut does not end with the word that ends a text."""
@@ -51,7 +52,7 @@ class NgramSampler:
         words = np.full(len(history), MISSING, dtype=np.int64)
         open_rows = np.arange(len(history))
         for length in range(self.model.trie.order - 1, -1, -1):
-            contexts = self.model.find(history[open_rows, history.shape[1] - length :])
+            contexts = self.model.trie.find(history[open_rows, history.shape[1] - length :])
             known = contexts != MISSING
             uniforms = rng.random(len(open_rows))
             here = known & (uniforms < 1 - self.model.left[length][contexts])
@@ -77,3 +78,25 @@ class NgramSampler:
         """Draw from the uniform distribution beneath all orders: any word but the beginning."""
         drawn = rng.integers(0, self.model.trie.words - 1, count)
         return drawn + (drawn >= self.model.trie.beginning)
+
+
+def _running_sum(shares: Reals, folder: Path | None) -> Reals:
+    """Sum of all shares up to each, itself included."""
+    found, before = mapped(folder, len(shares)), 0.0
+    for start in range(0, len(shares), BLOCK):
+        block = np.array(shares[start : start + BLOCK])
+        block[0] += before
+        found[start : start + BLOCK] = np.cumsum(block)
+        before = float(found[min(start + BLOCK, len(found)) - 1])
+    return found
+
+
+def _last_above_zero(shares: Reals, folder: Path | None) -> Integers:
+    """Place of the last share above 0 up to each, itself included; 0 where there is none."""
+    found, before = mapped(folder, len(shares), np.int64), 0
+    for start in range(0, len(shares), BLOCK):
+        block = shares[start : start + BLOCK]
+        places = np.where(block > 0, np.arange(start, start + len(block)), before)
+        found[start : start + BLOCK] = np.maximum.accumulate(places)
+        before = int(found[start + len(block) - 1])
+    return found
