@@ -1,0 +1,126 @@
+"""N-gram models: counting against lists of words in a Counter, sampling against a draw a word in plain Python.
+
+The texts are words drawn by Zipf's law, so that far more n-grams differ than in real text. KenLM's lmplz, which counts
+and estimates, is the other reference where it is on the PATH.
+"""
+
+import shutil
+import subprocess
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+from _report import peak_megabytes, say, seconds
+
+from macroscope.systems.ngram.backoff import backoff_model, write_numbered
+from macroscope.systems.ngram.counts import count_ngrams, read_words
+from macroscope.systems.ngram.model import NgramModel, estimate
+from macroscope.systems.ngram.sampling import NgramSampler
+
+ORDER, WORDS, VOCABULARY, TEXT = 3, 2_000_000, 50_000, 25
+SAMPLES, MOST = 4000, 200
+
+
+def texts() -> list[list[str]]:
+    """Texts of `TEXT` words each."""
+    rng = np.random.default_rng(0)
+    shares = np.cumsum(1 / np.arange(1, VOCABULARY + 1))
+    drawn = np.searchsorted(shares / shares[-1], rng.random((WORDS // TEXT, TEXT)))
+    return [[f"w{word}" for word in row] for row in drawn.tolist()]
+
+
+def ours(some: list[list[str]], folder: Path) -> NgramModel:
+    """Counts and unsmoothed model."""
+    with (folder / "stream").open("wb") as stream:
+        words = write_numbered(some, stream)
+    shutil.rmtree(folder / "counts", ignore_errors=True)
+    trie = count_ngrams(read_words(folder / "stream"), ORDER, len(words), 0, folder / "counts")
+    return estimate(trie, "none", unknown=False, folder=folder)
+
+
+def in_plain_python(some: list[list[str]]) -> dict[tuple[str, ...], tuple[list[str], np.ndarray]]:
+    """Continuations of every context, and how much of its probability they have up to each."""
+    counts = [Counter[tuple[str, ...]]() for _ in range(ORDER)]
+    for text in some:
+        padded = ["<s>", *text, "</s>"]
+        for n, counter in enumerate(counts, 1):
+            counter.update(tuple(padded[i : i + n]) for i in range(len(padded) - n + 1))
+    following: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
+    for counter in counts[1:]:
+        for ngram, count in counter.items():
+            following[ngram[:-1]].append((ngram[-1], count))
+    return {
+        context: ([word for word, _ in some], np.cumsum([count for _, count in some]))
+        for context, some in following.items()
+    }
+
+
+def draw_in_plain_python(following: dict, samples: int) -> int:
+    """Words of so many texts, one after the other."""
+    rng, drawn = np.random.default_rng(0), 0
+    for _ in range(samples):
+        text = ["<s>"]
+        while len(text) <= MOST and text[-1] != "</s>":
+            words, up_to = following[tuple(text[-(ORDER - 1) :])]
+            text.append(words[int(np.searchsorted(up_to, rng.random() * up_to[-1], side="right"))])
+        drawn += len(text) - 1
+    return drawn
+
+
+def lmplz(some: list[list[str]], folder: Path) -> None:
+    """What KenLM does: an ARPA file of a Kneser-Ney model."""
+    command = ["lmplz", "-o", str(ORDER), "--discount_fallback", "-S", "1G", "-T", str(folder)]
+    lines = "".join(" ".join(text) + "\n" for text in some).encode()
+    subprocess.run(command, input=lines, capture_output=True, check=True)
+
+
+def memory(megawords: int) -> float:
+    """Peak memory of counting texts of numbers, in MB."""
+    return peak_megabytes(
+        "import numpy as np, tempfile\n"
+        "from pathlib import Path\n"
+        "from macroscope.systems.ngram.counts import count_ngrams, read_words\n"
+        "with tempfile.TemporaryDirectory() as name:\n"
+        f"    words = np.random.default_rng(0).zipf(1.2, {megawords}_000_000) % {VOCABULARY} + 2\n"
+        "    words[::26] = 0\n"
+        "    words.astype(np.int32).tofile(Path(name) / 'stream')\n"
+        "    del words\n"
+        f"    count_ngrams(read_words(Path(name) / 'stream'), 3, {VOCABULARY + 2}, 0, Path(name) / 'counts')\n"
+    )
+
+
+def main() -> None:
+    """Print words/s of both, and how memory grows."""
+    some = texts()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        counting = seconds(lambda: ours(some, folder))
+        reference = seconds(lambda: in_plain_python(some))
+        rates = WORDS / counting, WORDS / reference
+        say("words/s counted, order 3", *(f"{rate:,.0f}" for rate in rates), rates[0] / rates[1], "> 1: Counter")
+        if shutil.which("lmplz"):
+            theirs = seconds(lambda: lmplz(some, folder))
+
+            def smoothed() -> None:
+                model = ours(some, folder)
+                words = [str(word) for word in range(model.trie.words)]
+                backoff_model(estimate(model.trie, "kneser_ney", unknown=True, folder=folder), words)
+
+            own = seconds(smoothed)
+            say("words/s estimated", f"{WORDS / own:,.0f}", f"{WORDS / theirs:,.0f}", theirs / own, "> 1: lmplz")
+        else:
+            print("words/s estimated: lmplz of KenLM is not on the PATH")
+        model, following = ours(some, folder), in_plain_python(some)
+        sampler, drawn = NgramSampler(model, 1, MOST), []
+        taken = seconds(lambda: drawn.append(sum(map(len, sampler.draw(SAMPLES, np.random.default_rng(0))))))
+        mine = drawn[0] / taken
+        taken = seconds(lambda: drawn.append(draw_in_plain_python(following, SAMPLES // 10)))
+        peer = drawn[1] / taken
+        say("words/s sampled", f"{mine:,.0f}", f"{peer:,.0f}", mine / peer, "> 1: a word at a time")
+    small, large = memory(2), memory(20)
+    say("MB for 20 and for 2 million words", f"{large:,.0f}", f"{small:,.0f}", 10 * small / large, "5: not as the text")
+
+
+if __name__ == "__main__":
+    main()
