@@ -98,6 +98,19 @@ def test_a_server_that_goes_away_leaves_what_is_finished(end_point, options, tmp
     assert len(end_point.asked) == 7
 
 
+@pytest.mark.parametrize("wanted", [3, 20])
+def test_another_number_of_samples_takes_over_what_is_finished(end_point, options, tmp_path, monkeypatch, wanted):
+    monkeypatch.setattr(completions, "TRIES", 2)
+    expected = sample(tmp_path / "a" / "samples.parquet", options(samples=wanted))
+    end_point.failures = [None] * 5 + [status(500)] * 40
+    output = tmp_path / "b" / "samples.parquet"
+    with pytest.raises(MacroscopeError, match="5 of 12 samples are kept"):
+        sample(output, options(parallel=1))
+    end_point.failures, end_point.asked = [], []
+    assert sample(output, options(samples=wanted)) == expected
+    assert len(end_point.asked) == max(0, wanted - 5)
+
+
 def test_samples_of_other_options_are_not_taken_over(end_point, options, tmp_path):
     output = tmp_path / "samples.parquet"
     part = output.with_name("samples.parquet.part.jsonl")

@@ -111,7 +111,7 @@ def sample_server(
     beginnings = read_prompts(prompts, options.prompt_words, options.titles)
     server = Server(options)
     unfinished = Unfinished(output, _fingerprint(options, seed, system, beginnings))
-    done = {row["index"] for row in unfinished}
+    done = {row["index"] for row in unfinished if row["index"] < options.samples}
     missing = (index for index in range(options.samples) if index not in done)
     if done:
         log.info("%s: %s of %s samples were finished before", system, f"{len(done):,}", f"{options.samples:,}")
@@ -121,13 +121,14 @@ def sample_server(
         try:
             _ask(asker, missing, unfinished, options, len(done))
         except MacroscopeError as error:
-            kept = sum(1 for _ in unfinished)
+            kept = sum(row["index"] < options.samples for row in unfinished)
             raise MacroscopeError(
                 f"system {system}: {error}; {kept:,} of {options.samples:,} samples are kept, and the next run goes on"
                 " from there"
             ) from None
     counts = _Counts(options)
-    samples = (Sample(**row) for row in unfinished.in_order("index"))
+    # More than are wanted now may be there.
+    samples = (Sample(**row) for row in islice(unfinished.in_order("index"), options.samples))
     counted = (counts.counted(sample, beginnings) for sample in samples)
     provenance = Provenance(corpus, _source(server, system, seed, beginnings), options.model_dump(mode="json"))
     _write(counted, counts, output, provenance, beginnings, system)
@@ -303,6 +304,6 @@ def _source(server: Server, system: str, seed: int, prompts: list[Prompt]) -> di
 
 def _fingerprint(options: ServerSystem, seed: int, system: str, prompts: list[Prompt]) -> str:
     """Of everything that decides what a request asks for and of whom."""
-    asked = options.model_dump(mode="json", exclude={"parallel", "timeout_seconds", "api_key_variable"})
+    asked = options.model_dump(mode="json", exclude={"samples", "parallel", "timeout_seconds", "api_key_variable"})
     digest = hashlib.sha256(json.dumps([prompt.text for prompt in prompts]).encode()).hexdigest()
     return json.dumps({"options": asked, "seed": seed, "system": system, "prompts": digest}, sort_keys=True)
