@@ -40,11 +40,9 @@ def exchanged_counts(
     array, some of the draws x categories
     """
     first, second, members, sizes, quotas = exchange.parts()
-    rarer = np.minimum(quotas, sizes - quotas)
 
     def fill(seed: np.uint64, found: Array) -> None:
-        groups = (sizes, rarer, rarer == quotas)
-        _exchange(first, second, members, *groups, both.indptr, both.indices, both.data, seed, found)
+        _exchange(first, second, members, sizes, quotas, both.indptr, both.indices, both.data, seed, found)
 
     yield from _filled(fill, draws, both.shape[1], rng)
 
@@ -128,6 +126,12 @@ def _below(limit: int, state: np.uint64) -> np.int64:  # pragma: no cover - comp
 
 
 @njit(cache=True, nogil=True)
+def _fraction(state: np.uint64) -> float:  # pragma: no cover - compiled
+    """A number in [0, 1)."""
+    return np.float64(splitmix(state) >> np.uint64(11)) * 2.0**-53
+
+
+@njit(cache=True, nogil=True)
 def _resample(
     shares: Array,
     other: NDArray[np.int32],
@@ -140,16 +144,21 @@ def _resample(
 ) -> None:  # pragma: no cover - compiled
     """Add up the categories of documents drawn with replacement, into a row of `found` for each draw."""
     units = len(shares)
+    times = np.empty(units, np.int32)
     for p in range(found.shape[0]):
+        times[:] = 0
         for _ in range(size):
             state += _STEP
-            i = _below(units, state)
+            i = int(_below(units, state))
             if shares[i] < 1.0:
                 state += _STEP
-                if np.float64(splitmix(state) >> np.uint64(11)) * 2.0**-53 >= shares[i]:
-                    i = np.int64(other[i])
+                if _fraction(state) >= shares[i]:
+                    i = int(other[i])
+            times[i] += 1
+        # Document by document in their order: those that are drawn lie all over the memory.
+        for i in range(units):
             for k in range(starts[i], starts[i + 1]):
-                found[p, columns[k]] += counts[k]
+                found[p, columns[k]] += times[i] * counts[k]
 
 
 @njit(cache=True, nogil=True)
@@ -158,8 +167,7 @@ def _exchange(
     second: Integers,
     members: Integers,
     sizes: Integers,
-    rarer: Integers,
-    is_first: NDArray[np.bool_],
+    quotas: Integers,
     starts: NDArray[np.int32],
     columns: NDArray[np.int32],
     counts: Array,
@@ -167,26 +175,32 @@ def _exchange(
     found: Array,
 ) -> None:  # pragma: no cover - compiled
     """Add up the categories of the documents that an exchange leaves in the first sample; see `Exchange.parts`."""
-    shuffled = members.astype(np.int32)  # in any order to begin with: what is drawn from it is uniform all the same
+    inside = np.empty(len(starts) - 1, np.bool_)
     for p in range(found.shape[0]):
+        inside[:] = False
         for i in range(len(first)):
             state += _STEP
-            document = first[i] if splitmix(state) & np.uint64(1) else second[i]
-            for k in range(starts[document], starts[document + 1]):
-                found[p, columns[k]] += counts[k]
+            inside[first[i] if splitmix(state) & np.uint64(1) else second[i]] = True
         start = 0
         for group in range(len(sizes)):
-            end, chosen = start + sizes[group], start + rarer[group]
-            for i in range(start, chosen):
+            size, excess = sizes[group], -quotas[group]
+            share = quotas[group] / size
+            for i in range(start, start + size):
                 state += _STEP
-                place = i + _below(end - i, state)
-                shuffled[i], shuffled[place] = shuffled[place], shuffled[i]
-            low, high = (start, chosen) if is_first[group] else (chosen, end)
-            for i in range(low, high):
-                document = shuffled[i]
-                for k in range(starts[document], starts[document + 1]):
+                inside[members[i]] = _fraction(state) < share
+                excess += inside[members[i]]
+            while excess != 0:  # the few too many or too few: any of them, so that all subsets stay equally likely
+                state += _STEP
+                document = members[start + _below(size, state)]
+                if inside[document] == (excess > 0):
+                    inside[document] = not inside[document]
+                    excess += 1 if inside[document] else -1
+            start += size
+        # Document by document in their order: those that are drawn lie all over the memory.
+        for i in range(len(inside)):
+            if inside[i]:
+                for k in range(starts[i], starts[i + 1]):
                     found[p, columns[k]] += counts[k]
-            start = end
 
 
 @njit(cache=True, nogil=True)
