@@ -55,7 +55,7 @@ def main() -> None:
 
     def run_ours() -> None:
         nonlocal ours
-        ours = fit(np.concatenate([prepared(side, options) for side in (p, q)]), CLUSTERS, options, seed=1)
+        ours = fit([prepared(side, options) for side in (p, q)], CLUSTERS, options, seed=1)
         counts = [np.bincount(ours.assign(prepared(side, options))[:, 0], minlength=CLUSTERS) for side in (p, q)]
         mauve(counts[0], counts[1])
 

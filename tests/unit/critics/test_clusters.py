@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
+from macroscope.critics.clusters import blocks, clustering
 from macroscope.critics.clusters.clustering import Clustering, fit, number_of_clusters, prepared, principal_components
 from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
 from macroscope.critics.clusters.comparison_files import compare_latents
@@ -110,7 +111,7 @@ def test_principal_components_reach_the_share_and_not_more():
 
 def test_known_clusters_are_found_and_kept_on_disk(tmp_path):
     side = blobs((30, 20, 10))
-    found = fit(prepared(side.vectors, OPTIONS), 3, OPTIONS, seed=1)
+    found = fit([prepared(side.vectors, OPTIONS)], 3, OPTIONS, seed=1)
     found.save(tmp_path / "inference")
     again = Clustering.load(tmp_path / "inference")
     labels = again.assign(side.vectors)
@@ -167,7 +168,7 @@ def test_latent_nll_is_zero_apart_where_nothing_differs_and_infinite_where_impos
 
 
 def test_shared_clustering_is_used_as_it_is():
-    three = fit(blobs((30, 30, 30)).vectors, 3, OPTIONS, seed=1)
+    three = fit([blobs((30, 30, 30)).vectors], 3, OPTIONS, seed=1)
     found, rows = rows_of(blobs((30, 20, 0)), blobs((20, 20, 0), seed=1), shared=three)
     assert rows.loc["clusters", "value"] == 3  # though these two sides have two kinds only
     assert found.clustering is three
@@ -248,7 +249,9 @@ def test_divergences_by_number_of_clusters():
         assert own["seed_sd"] == rows.loc[f"{name}_seed_sd", "value"]
     assert ((at["ci_low"] <= at["value"]) & (at["value"] <= at["ci_high"])).all()
     assert (at["p_value"] <= 0.02).all()
-    published = by_number_of_clusters(found, options.model_copy(update={"convention": "published"}), RESAMPLING)
+    options = options.model_copy(update={"convention": "published"})
+    found, _ = rows_of(blobs((30, 20, 10)), blobs((10, 20, 30), seed=1), options)
+    published = by_number_of_clusters(found, options, RESAMPLING)
     assert published.loc[published["divergence"] != "frontier_integral", "value"].notna().all()
     assert published["p_value"].isna().all()
 
@@ -292,3 +295,45 @@ def test_one_clustering_for_all_systems(tmp_path):
         assert table.loc["clusters", "value"] == 3
         values.append(table.loc["jensen_shannon", "value"])
     assert values[0] > values[1]
+
+
+# ---- more vectors than memory ----------------------------------------------------------------------------------------
+
+
+def test_different_rows_are_counted_exactly(monkeypatch):
+    monkeypatch.setattr(blocks, "ROWS", 7)
+    rng = np.random.default_rng(0)
+    sides = [rng.integers(-1, 2, (size, 3)).astype(np.float32) for size in (20, 1, 15)]
+    sides[0][sides[0] == 0] = -0.0
+    assert blocks.different(sides) == len(np.unique(np.concatenate(sides), axis=0)) > 10
+    monkeypatch.setattr(blocks, "_hashes", lambda some: np.zeros(len(some), np.uint64))  # all alike
+    assert blocks.different(sides) == len(np.unique(np.concatenate(sides), axis=0))
+    assert blocks.different([sides[0][:0]]) == 0
+
+
+def test_blocks_and_files_change_nothing(monkeypatch):
+    sides = blobs((30, 20, 10)), blobs((10, 20, 30), seed=1)
+    options = OPTIONS.model_copy(update={"normalise": True})
+    whole, rows = rows_of(*sides, options)
+    monkeypatch.setattr(blocks, "ROWS", 7)
+    monkeypatch.setattr(blocks, "_MOST_IN_MEMORY", 0)
+    again, same = rows_of(*sides, options)
+    pd.testing.assert_frame_equal(rows, same)
+    np.testing.assert_array_equal(whole.labels[0], again.labels[0])
+
+
+def test_clusters_learnt_on_a_part_fit_all_about_as_well(monkeypatch):
+    rng = np.random.default_rng(0)
+    centres = 2 * rng.standard_normal((30, 8))
+    sides = [(centres[rng.integers(0, 30, n)] + rng.standard_normal((n, 8))).astype(np.float32) for n in (9000, 7000)]
+    errors = []
+    options = OPTIONS.model_copy(update={"explained_variance": 1.0, "restarts": 10})
+    for most in (16_000, 8000):
+        monkeypatch.setattr(clustering, "MOST_FITTED", most)
+        monkeypatch.setattr(clustering, "FITTED_PER_CLUSTER", 250)
+        found = fit(sides, 30, options, seed=1)
+        together = np.concatenate(sides)
+        nearest = found.centroids[0][found.assign(together)[:, 0]]
+        errors.append(((found.project(together) - nearest) ** 2).sum())
+    assert errors[0] != errors[1]
+    assert errors[1] <= 1.01 * errors[0]

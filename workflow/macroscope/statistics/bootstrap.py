@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+MANY = 200_000
+"""Documents above which compiled code draws them (`drawn_counts`): the same distributions, other random numbers."""
 
 
 def as_rows(rows: ArrayLike) -> Array:
@@ -35,6 +37,10 @@ def bootstrap_sums(rows: ArrayLike, resamples: int, rng: np.random.Generator) ->
     """
     rows = as_rows(rows)
     n = len(rows)
+    if n > MANY:
+        from macroscope.statistics.drawn_counts import resampled_sums  # compiled code: slow to import
+
+        return resampled_sums(rows, resamples, rng)
     sums = np.empty((resamples, rows.shape[1]))
     for r in range(resamples):
         sums[r] = np.bincount(rng.integers(0, n, n), minlength=n) @ rows

@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from macroscope.statistics.bootstrap import Array, percentile_interval
+from macroscope.statistics.bootstrap import MANY, Array, percentile_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import FRONTIER, Frontier, divergences, smoothed
 from macroscope.statistics.exchange import Exchange
-from macroscope.statistics.inversion import Categories, invert
+from macroscope.statistics.inversion import Categories, invert, side_by_side, split
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of
 from macroscope.statistics.tidy import UNDEFINED, Row
@@ -159,9 +159,22 @@ def exchanged(
     """
     both = [sparse.vstack(pair).tocsr() for pair in zip(reference, candidate, strict=True)]
     totals = [np.asarray(some.sum(axis=0)).ravel() for some in both]
-    for inside in exchange.memberships(permutations, rng):
-        first = _sums(both, inside)
+    if sum(exchange.sizes) > MANY and not exchange.is_exact(permutations):
+        drawn = _drawn_exchanges(both, exchange, permutations, rng)
+    else:
+        drawn = (_sums(both, inside) for inside in exchange.memberships(permutations, rng))
+    for first in drawn:
         yield first, [total - some for total, some in zip(totals, first, strict=True)]
+
+
+def _drawn_exchanges(
+    both: Categories, exchange: Exchange, permutations: int, rng: np.random.Generator
+) -> Iterator[list[Array]]:
+    """Counts of the first side after random exchanges, under each categorisation."""
+    from macroscope.statistics.drawn_counts import exchanged_counts  # compiled code: slow to import
+
+    for counts in exchanged_counts(side_by_side(both), exchange, permutations, rng):
+        yield split(counts, both)
 
 
 def _subsets(

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.bootstrap import MANY, Array
 from macroscope.statistics.tidy import UNDEFINED
 
 Categories = Sequence[sparse.csr_matrix]
@@ -154,6 +154,9 @@ class _Path:
         return (known[0], known[1]), self._drawn(weights, draws, rng)
 
     def _drawn(self, weights: Array, draws: int, rng: np.random.Generator) -> Iterator[tuple[list[Array], list[Array]]]:
+        if sum(self.sizes) > MANY:
+            yield from self._drawn_singly(weights, draws, rng)
+            return
         at_once = max(1, (1 << 24) // sum(self.sizes))
         for start in range(0, draws, at_once):
             some = min(at_once, draws - start)
@@ -163,8 +166,28 @@ class _Path:
             )
             yield first, second
 
+    def _drawn_singly(
+        self, weights: Array, draws: int, rng: np.random.Generator
+    ) -> Iterator[tuple[list[Array], list[Array]]]:
+        from macroscope.statistics.drawn_counts import resampled_counts  # compiled code: slow to import
+
+        whole = side_by_side(self.both)
+        sides = (resampled_counts(whole, row, size, draws, rng) for row, size in zip(weights, self.sizes, strict=True))
+        for first, second in zip(*sides, strict=True):
+            yield split(first, self.both), split(second, self.both)
+
     def _sums(self, weights: Array) -> list[Array]:
         return [np.ascontiguousarray((counts.T @ weights.T).T) for counts in self.both]
+
+
+def side_by_side(both: Categories) -> sparse.csr_matrix:
+    """Categories of all categorisations in one matrix."""
+    return both[0] if len(both) == 1 else sparse.hstack(both, format="csr")
+
+
+def split(counts: Array, both: Categories) -> list[Array]:
+    """Columns of `side_by_side` by categorisation."""
+    return np.split(counts, np.cumsum([some.shape[1] for some in both])[:-1], axis=1)
 
 
 def _extend(curves: Curves, name: str, truth: float, draws: Array, tail: float) -> None:

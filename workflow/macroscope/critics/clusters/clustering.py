@@ -1,6 +1,7 @@
 """Clusterings of embeddings: principal components, then k-means under several seeds (pimentel2022 §5)."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.decomposition import PCA
 
-from macroscope.critics.clusters.latents import Vectors
+from macroscope.critics.clusters.blocks import Vectors, blocks, by_blocks
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.files import atomic
 
@@ -19,6 +20,10 @@ ROUND_NUMBERS = (2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500)
 """Numbers of clusters that are taken by themselves: few, so that systems of about as many texts have the same."""
 TEXTS_PER_CLUSTER = 10
 ITERATIONS = 500
+MOST_FITTED, FITTED_PER_CLUSTER = 200_000, 400
+"""Vectors, and vectors a cluster, that a clustering is learnt on; of more, a random part of them.
+
+What is learnt on n vectors a cluster is about one n-th worse for others than what is learnt on those."""
 _MOST_SEEDING, _FEWEST_SEEDING = 8, 1000
 """Vectors a cluster, and vectors at least, among which k-means++ looks for its centres."""
 Labels = NDArray[np.int32]
@@ -49,8 +54,11 @@ class Clustering:
 
     def assign(self, vectors: Vectors) -> Labels:
         """Nearest centroid of each vector under each seed: vectors x seeds."""
-        projected = self.project(vectors)
-        return np.stack([_nearest(projected, centroids) for centroids in self.centroids], axis=1)
+        labels = np.empty((len(vectors), len(self.centroids)), np.int32)
+        for some in blocks(len(vectors)):
+            projected = self.project(vectors[some])
+            labels[some] = np.stack([_nearest(projected, centroids) for centroids in self.centroids], axis=1)
+        return labels
 
     def project(self, vectors: Vectors) -> Vectors:
         """Principal components of vectors: vectors x kept."""
@@ -72,8 +80,10 @@ class Clustering:
 
 def prepared(vectors: Vectors, options: ClustersOptions) -> Vectors:
     """Embeddings as they are clustered: of length 1 if so asked; a vector of zeros stays one."""
-    if not options.normalise:
-        return vectors
+    return by_blocks(_normalised, vectors) if options.normalise else vectors
+
+
+def _normalised(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
 
@@ -87,23 +97,37 @@ def number_of_clusters(asked: int | None, sides: tuple[int, int], different: int
     return min(wanted, different)
 
 
-def fit(vectors: Vectors, clusters: int, options: ClustersOptions, seed: int) -> Clustering:
+def fit(sides: Sequence[Vectors], clusters: int, options: ClustersOptions, seed: int) -> Clustering:
     """Cluster prepared embeddings under each seed.
 
     The principal components are those that first reach `explained_variance`; k-means starts from k-means++ and stops
-    where nothing moves any more, or after 500 iterations.
+    where nothing moves any more, or after 500 iterations. Of more than `MOST_FITTED` vectors and `FITTED_PER_CLUSTER`
+    a cluster, a random part is looked at.
 
     Parameters
     ----------
-    vectors
-        All embeddings that share the clustering: vectors x dimensions.
+    sides
+        All embeddings that share the clustering, of each side vectors x dimensions.
     clusters
         K, no more than there are different vectors.
     """
+    vectors = _some_of(sides, max(MOST_FITTED, FITTED_PER_CLUSTER * clusters), seed)
     mean, components = principal_components(vectors, options.explained_variance)
     projected = np.asarray((vectors - mean) @ components.T, dtype=np.float32)
     centroids = [_k_means(projected, clusters, options.restarts, seed + number) for number in range(options.seeds)]
     return Clustering(mean, components, np.stack(centroids).astype(np.float32))
+
+
+def _some_of(sides: Sequence[Vectors], most: int, seed: int) -> Vectors:
+    """All vectors, one side after the other; of more than `most` so many at random."""
+    size = sum(map(len, sides))
+    if size <= most:
+        return np.concatenate(sides)
+    log.info("clusters are learnt on %s of %s embeddings, drawn at random", f"{most:,}", f"{size:,}")
+    chosen = np.sort(np.random.default_rng(seed).choice(size, most, replace=False))
+    starts = np.cumsum([0, *map(len, sides)])
+    parts = np.split(chosen, np.searchsorted(chosen, starts[1:-1]))
+    return np.concatenate([side[some - start] for side, some, start in zip(sides, parts, starts, strict=False)])
 
 
 def _k_means(vectors: Vectors, clusters: int, restarts: int, seed: int) -> Vectors:

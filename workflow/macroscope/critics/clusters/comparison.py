@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.clusters.blocks import different
 from macroscope.critics.clusters.clustering import Clustering, Labels, fit, number_of_clusters, prepared
 from macroscope.critics.clusters.latents import Embeddings
 from macroscope.critics.clusters.options import ClustersOptions
@@ -50,6 +51,8 @@ class Comparison:
         What they are clusters of.
     scores
         Log-probabilities of every text.
+    diverging
+        What `divergence_rows` gave.
     """
 
     rows: pd.DataFrame
@@ -57,16 +60,17 @@ class Comparison:
     labels: tuple[Labels, Labels]
     clustering: Clustering
     scores: Scores
+    diverging: list[Row]
 
 
 def describe(texts: Embeddings, confidence: float) -> pd.DataFrame:
     """Shares of texts that were cut, that are empty, that equal an earlier one, and that have no finite embedding."""
     known = texts.known()
-    different = len(np.unique(texts.vectors[known], axis=0)) if known.any() else 0
+    embedded = texts.some(known)
     counts = {
         "truncated_share": int(texts.truncated.sum()),
         "empty_share": sum(not excerpt for excerpt in texts.excerpts),
-        "duplicate_share": int(known.sum()) - different,
+        "duplicate_share": len(embedded) - different([embedded.vectors]),
         "not_embedded_share": int((~known).sum()),
     }
     return shares_table(counts, len(texts), confidence)
@@ -111,7 +115,8 @@ def compare(
     scores = score(labels[0], labels[1], clustering.clusters, options.smoothing)
     exchange = exchange_of(sides[0].keys, sides[1].keys)
     found: list[Row] = [value_only("clusters", clustering.clusters)]
-    found += divergence_rows(labels, clustering.clusters, scores, options, resampling, exchange)
+    diverging = divergence_rows(labels, clustering.clusters, scores, options, resampling, exchange)
+    found += diverging
     found += latent_nll_rows(labels, clustering.clusters, scores, options, resampling, exchange)
     rng = np.random.default_rng(resampling.seed)
     which = [_subset(len(side), options.most_vectors, rng) for side in vectors]
@@ -122,7 +127,7 @@ def compare(
     of_chosen = (len(chosen[0]), len(chosen[1]))
     tables = [rows_table(found, sizes, _reason), rows_table(on_vectors, of_chosen, _reason)]
     table = pd.concat(tables, ignore_index=True)
-    return Comparison(table, (sides[0], sides[1]), labels, clustering, scores)
+    return Comparison(table, (sides[0], sides[1]), labels, clustering, scores, diverging)
 
 
 def divergence_rows(
@@ -160,17 +165,20 @@ def by_number_of_clusters(found: Comparison, options: ClustersOptions, resamplin
         without small-sample bias. What the convention does not give is nan; a number that there are not enough
         embeddings for is left out.
     """
-    vectors = [prepared(side.vectors, options) for side in found.sides]
-    exchange = exchange_of(found.sides[0].keys, found.sides[1].keys)
+    of_each = {found.clustering.clusters: found.diverging}
+    if others := {*options.cluster_counts} - {*of_each}:
+        vectors = [prepared(side.vectors, options) for side in found.sides]
+        exchange = exchange_of(found.sides[0].keys, found.sides[1].keys)
+        for asked in others:
+            clustering = _joint(vectors, asked, options, resampling.seed)
+            if clustering.clusters != asked:
+                continue
+            labels = clustering.assign(vectors[0]), clustering.assign(vectors[1])
+            scores = score(labels[0], labels[1], asked, options.smoothing)
+            of_each[asked] = divergence_rows(labels, asked, scores, options, resampling, exchange)
     tables = []
-    for asked in sorted({*options.cluster_counts, found.clustering.clusters}):
-        same = asked == found.clustering.clusters
-        clustering = found.clustering if same else _joint(vectors, asked, options, resampling.seed)
-        if clustering.clusters != asked:
-            continue
-        labels = found.labels if same else (clustering.assign(vectors[0]), clustering.assign(vectors[1]))
-        scores = found.scores if same else score(labels[0], labels[1], asked, options.smoothing)
-        rows = {row[0]: row[1:] for row in divergence_rows(labels, asked, scores, options, resampling, exchange)}
+    for asked, diverging in sorted(of_each.items()):
+        rows = {row[0]: row[1:] for row in diverging}
         names = [name for name in divergences(Frontier(options.scale, options.weights)) if name in rows]
         tables.append(pd.DataFrame([_curve_row(asked, name, rows) for name in names]))
     return pd.concat(tables, ignore_index=True)
@@ -196,9 +204,8 @@ def _curve_row(clusters: int, name: str, rows: dict[str, tuple[float, float, flo
 
 def _joint(vectors: list[np.ndarray], asked: int | None, options: ClustersOptions, seed: int) -> Clustering:
     """Cluster two sides together."""
-    together = np.concatenate(vectors)
-    different = len(np.unique(together, axis=0))
-    return fit(together, number_of_clusters(asked, (len(vectors[0]), len(vectors[1])), different), options, seed)
+    clusters = number_of_clusters(asked, (len(vectors[0]), len(vectors[1])), different(vectors))
+    return fit(vectors, clusters, options, seed)
 
 
 def _subset(size: int, most: int, rng: np.random.Generator) -> np.ndarray:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.clusters.blocks import blocks
 from macroscope.critics.clusters.clustering import prepared
 from macroscope.critics.clusters.comparison import Comparison
 from macroscope.critics.clusters.options import ClustersOptions
@@ -75,7 +76,9 @@ def contributing_clusters(found: Comparison, options: ClustersOptions) -> pd.Dat
 def _examples(found: Comparison, number: int, options: ClustersOptions) -> dict[int, str]:
     """Text of a side that is nearest to the centre of each cluster that it has any in."""
     side, labels, clustering = found.sides[number], found.labels[number][:, 0], found.clustering
-    projected = clustering.project(prepared(side.vectors, options))
-    distances = ((projected - clustering.centroids[0][labels]) ** 2).sum(axis=1)
+    distances = np.empty(len(side), np.float32)
+    for some in blocks(len(side)):
+        projected = clustering.project(prepared(side.vectors[some], options))
+        distances[some] = ((projected - clustering.centroids[0][labels[some]]) ** 2).sum(axis=1)
     best = pd.DataFrame({"cluster": labels, "distance": distances}).groupby("cluster")["distance"].idxmin()
     return {int(cluster): side.excerpts[text] for cluster, text in best.items()}

@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from macroscope.critics.clusters.blocks import Vectors, blocks, room, taken
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.exchange import KEYS
-
-Vectors = NDArray[np.float32]
 
 
 def latents_schema(width: int) -> pa.Schema:
@@ -64,15 +63,18 @@ class Embeddings:
 
     def known(self) -> NDArray[np.bool_]:
         """Texts that have an embedding: an encoder in low precision may give numbers that are none."""
-        return np.asarray(np.isfinite(self.vectors).all(axis=1))
+        parts = [np.isfinite(self.vectors[some]).all(axis=1) for some in blocks(len(self))]
+        return np.concatenate([np.empty(0, bool), *parts])
 
     def some(self, chosen: NDArray[Any]) -> "Embeddings":
         """Those of some texts, by number or flag."""
         numbers = np.arange(len(self))[chosen]
+        if len(numbers) == len(self) and (numbers == np.arange(len(self))).all():
+            return self
         return Embeddings(
             self.keys.iloc[numbers],
             [self.excerpts[i] for i in numbers],
-            self.vectors[numbers],
+            taken(self.vectors, numbers),
             self.truncated[numbers],
         )
 
@@ -84,11 +86,23 @@ class Embeddings:
 def read_embeddings(path: Path) -> Embeddings:
     """Read the latents of a system."""
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(path, columns=[*KEYS, "truncated", "excerpt"])
+        vectors = _read_vectors(path)
     except FileNotFoundError:
         raise MacroscopeError(f"{path}: no such file of embeddings") from None
-    column = table.column("embedding").combine_chunks()
-    vectors = column.flatten().to_numpy().reshape(len(table), column.type.list_size)
     truncated = table.column("truncated").to_numpy()
     keys = table.select(KEYS).to_pandas()
     return Embeddings(keys, table.column("excerpt").to_pylist(), vectors, truncated)
+
+
+def _read_vectors(path: Path) -> Vectors:
+    """Embeddings of all texts, a row group at a time: `iter_batches` keeps what it has decoded."""
+    with pq.ParquetFile(path) as file:
+        found = room(file.metadata.num_rows, file.schema_arrow.field("embedding").type.list_size)
+        end = 0
+        for group in range(file.num_row_groups):
+            column = file.read_row_group(group, columns=["embedding"]).column(0).combine_chunks()
+            start, end = end, end + len(column)
+            found[start:end] = column.flatten().to_numpy().reshape(-1, found.shape[1])
+    pa.default_memory_pool().release_unused()  # what Arrow has freed it keeps: 2 GB after a million embeddings
+    return found

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from macroscope import __version__
 from macroscope.corpora.stop_words import stop_words
+from macroscope.critics.clusters.blocks import different
 from macroscope.critics.clusters.clustering import Labels, fit, prepared
 from macroscope.critics.clusters.latents import Vectors, vector_column
 from macroscope.critics.clusters.options import ClustersOptions
@@ -135,13 +136,13 @@ def probe(
     numbers = sorted({*options.probing[0].numbers_of_clusters, *((labels, 2 * labels) if labels > 1 else ())})
     rows = []
     for name, vectors in learned_on.items():
-        different = len(np.unique(vectors, axis=0))
-        for clusters in progress([k for k in numbers if k <= different], f"cluster {name}", unit="clusterings"):
-            clustering = fit(prepared(vectors, options), clusters, options, resampling.seed)
+        most = different([vectors])
+        for clusters in progress([k for k in numbers if k <= most], f"cluster {name}", unit="clusterings"):
+            clustering = fit([prepared(vectors, options)], clusters, options, resampling.seed)
             assigned = [clustering.assign(prepared(side.vectors, options)) for side in (train, test)]
             rows += [(name, clusters, *row) for row in predictions(train, test, assigned[0], assigned[1], resampling)]
-        if left_out := [k for k in numbers if k > different]:
-            log.warning("%s: %d different embeddings are too few for %s clusters", name, different, left_out)
+        if left_out := [k for k in numbers if k > most]:
+            log.warning("%s: %d different embeddings are too few for %s clusters", name, most, left_out)
     with atomic(output) as temporary:
         table = pd.DataFrame(rows, columns=COLUMNS)
         whole = "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)

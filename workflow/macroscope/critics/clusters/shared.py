@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from macroscope.critics.clusters.blocks import different, taken
 from macroscope.critics.clusters.clustering import fit, number_of_clusters, prepared
 from macroscope.critics.clusters.latents import read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
@@ -25,12 +26,12 @@ def learn_shared(all_latents: Sequence[Path], *, options: ClustersOptions, seed:
     """
     sides = []
     for path in all_latents:
-        vectors = read_embeddings(path).vectors
-        sides.append(prepared(vectors[np.isfinite(vectors).all(axis=1)], options))
+        texts = read_embeddings(path)
+        sides.append(prepared(texts.some(texts.known()).vectors, options))
     size = min(map(len, sides))
     rng = np.random.default_rng(seed)
     # A system with ten times the texts must not have ten times the clusters.
-    together = np.concatenate([side[np.sort(rng.choice(len(side), size, replace=False))] for side in sides])
+    chosen = [taken(side, np.sort(rng.choice(len(side), size, replace=False))) for side in sides]
     log.info("shared clustering: %d texts of each of %d systems", size, len(sides))
-    clusters = number_of_clusters(options.number_of_clusters, (size, size), len(np.unique(together, axis=0)))
-    fit(together, clusters, options, seed).save(output)
+    clusters = number_of_clusters(options.number_of_clusters, (size, size), different(chosen))
+    fit(chosen, clusters, options, seed).save(output)

@@ -1,0 +1,68 @@
+"""Vectors too many for memory: in an unnamed file of the temporary folder, and looked at a block at a time.
+
+A million embeddings of 384 numbers are 1.5 GB, and every array made from all of them as much again. What the system
+reads from a file it may forget again where memory is short; a process's own memory it may not.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from tempfile import TemporaryFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+ROWS = 1 << 16
+"""Rows of a block."""
+_MOST_IN_MEMORY = 1 << 28
+"""Bytes from which on an array lies in a file."""
+
+
+def room(rows: int, width: int) -> Vectors:
+    """Return an array to fill, rows x width; a large one lies in a file that goes away with it."""
+    if 4 * rows * width < _MOST_IN_MEMORY:
+        return np.empty((rows, width), np.float32)
+    with TemporaryFile() as file:
+        return np.asarray(np.memmap(file, np.float32, "w+", shape=(rows, width)))
+
+
+def blocks(rows: int) -> Iterator[slice]:
+    """Divide so many rows into blocks."""
+    for start in range(0, rows, ROWS):
+        yield slice(start, min(start + ROWS, rows))
+
+
+def by_blocks(function: Callable[[Vectors], Vectors], vectors: Vectors) -> Vectors:
+    """Return what a function of single rows makes of all of them, as wide as they are."""
+    found = room(*vectors.shape)
+    for some in blocks(len(vectors)):
+        found[some] = function(vectors[some])
+    return found
+
+
+def taken(vectors: Vectors, numbers: NDArray[np.int64]) -> Vectors:
+    """Rows by their numbers."""
+    found = room(len(numbers), vectors.shape[1])
+    for some in blocks(len(numbers)):
+        found[some] = vectors[numbers[some]]
+    return found
+
+
+def different(sides: Sequence[Vectors]) -> int:
+    """How many different rows there are on all sides together.
+
+    Rows are told apart by a hash; only those whose hash is there twice are looked at in full, so that the number is
+    exact.
+    """
+    parts = [_hashes(side[some]) for side in sides for some in blocks(len(side))]
+    hashes = np.concatenate([np.empty(0, np.uint64), *parts])
+    _, which, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    again = np.split(counts[which] > 1, np.cumsum([len(side) for side in sides])[:-1])
+    repeated = np.concatenate([side[some] for side, some in zip(sides, again, strict=True)])
+    return int((counts == 1).sum()) + len(np.unique(repeated, axis=0))
+
+
+def _hashes(vectors: Vectors) -> NDArray[np.uint64]:
+    """Return a multilinear hash of each row; equal rows have the same."""
+    bits = np.ascontiguousarray(vectors + np.float32(0)).view(np.uint32)  # -0 becomes 0, which it equals
+    factors = np.random.default_rng(0).integers(0, 2**64, bits.shape[1], dtype=np.uint64)
+    return np.asarray((bits * factors).sum(axis=1, dtype=np.uint64))
