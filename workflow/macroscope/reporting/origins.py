@@ -17,9 +17,10 @@ def origins_table(results: Results) -> pd.DataFrame:
     """Return a row for every file or data set that the corpora, and the systems' samples, were read from.
 
     Parts that were retrieved as one data set are one row. What is not known is empty: a user's file says nothing of
-    its licence. Systems that write their texts themselves have no row.
+    its licence. Corpora and systems that the run writes itself have no row.
     """
-    corpora = ((corpus, "", results.corpus_provenance(corpus)) for corpus in results.corpora())
+    real = (name for name in results.corpora() if results.plan.corpora.options(name).kind_of_process is None)
+    corpora = ((corpus, "", results.corpus_provenance(corpus)) for corpus in real)
     rows = [
         {"corpus": corpus, "system": system, "origin": origin} | {name: _text(part.get(name)) for name in _NOTED}
         for corpus, system, provenance in (*corpora, *results.samples())
