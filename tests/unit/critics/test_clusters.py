@@ -332,6 +332,7 @@ def test_clusters_learnt_on_a_part_fit_all_about_as_well(monkeypatch):
         monkeypatch.setattr(clustering, "MOST_FITTED", most)
         monkeypatch.setattr(clustering, "FITTED_PER_CLUSTER", 250)
         found = fit(sides, 30, options, seed=1)
+        assert found.learnt_on == most
         together = np.concatenate(sides)
         nearest = found.centroids[0][found.assign(together)[:, 0]]
         errors.append(((found.project(together) - nearest) ** 2).sum())

@@ -26,6 +26,7 @@ CRITIC = Critic(
         "clusters": "number of clusters",
         "duplicate": "texts that are there twice",
         "empty": "empty texts",
+        "learnt_on": "embeddings that the clusters are learnt on",
         "not_embedded": "texts that were not embedded",
         "truncated": "texts that were cut for the encoder",
     },

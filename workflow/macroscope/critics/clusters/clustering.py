@@ -41,11 +41,14 @@ class Clustering:
         Kept x dimensions.
     centroids
         Seeds x clusters x kept.
+    learnt_on
+        Number of embeddings that it was learnt on; of very many, a part.
     """
 
     mean: Vectors
     components: Vectors
     centroids: NDArray[np.float32]
+    learnt_on: int
 
     @property
     def clusters(self) -> int:
@@ -68,14 +71,13 @@ class Clustering:
         """Write the clustering into a folder."""
         with atomic(folder) as temporary:
             temporary.mkdir()
-            path = temporary / "clustering.npz"
-            np.savez(path, mean=self.mean, components=self.components, centroids=self.centroids)
+            np.savez(temporary / "clustering.npz", **vars(self))
 
     @classmethod
     def load(cls, folder: Path) -> "Clustering":
         """Read what `save` wrote."""
         with np.load(folder / "clustering.npz", allow_pickle=False) as arrays:
-            return cls(arrays["mean"], arrays["components"], arrays["centroids"])
+            return cls(arrays["mean"], arrays["components"], arrays["centroids"], int(arrays["learnt_on"]))
 
 
 def prepared(vectors: Vectors, options: ClustersOptions) -> Vectors:
@@ -115,7 +117,7 @@ def fit(sides: Sequence[Vectors], clusters: int, options: ClustersOptions, seed:
     mean, components = principal_components(vectors, options.explained_variance)
     projected = np.asarray((vectors - mean) @ components.T, dtype=np.float32)
     centroids = [_k_means(projected, clusters, options.restarts, seed + number) for number in range(options.seeds)]
-    return Clustering(mean, components, np.stack(centroids).astype(np.float32))
+    return Clustering(mean, components, np.stack(centroids).astype(np.float32), len(vectors))
 
 
 def _some_of(sides: Sequence[Vectors], most: int, seed: int) -> Vectors:

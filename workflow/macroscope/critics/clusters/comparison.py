@@ -25,6 +25,7 @@ _NULL = "the same distribution over clusters on both sides"
 STATISTICS = (
     Statistic("*_share", "share of the system's texts"),
     Statistic("clusters"),
+    Statistic("learnt_on"),
     Statistic("latent_nll", f"mean latent NLL of the system {_GIVEN}"),
     Statistic("latent_ppl", f"latent PPL of the system {_GIVEN}"),
     Statistic("reference_latent_ppl", f"latent PPL of real text {_GIVEN}"),
@@ -93,9 +94,10 @@ def compare(
     Returns
     -------
     Comparison
-        Rows: `clusters` (K); the divergences of `statistics.categorical`; `latent_nll`, `latent_ppl` of the candidate's
-        clusters under the reference's distribution (nats a text), `reference_latent_ppl` of the reference's own, with
-        the difference and the ratio of the two; and
+        Rows: `clusters` (K); `learnt_on` (the embeddings that they are learnt on); the divergences of
+        `statistics.categorical`; `latent_nll`, `latent_ppl` of the candidate's clusters under the reference's
+        distribution (nats a text), `reference_latent_ppl` of the reference's own, with the difference and the ratio of
+        the two; and
         on the embeddings `mmd_squared`, `energy_distance`, `precision`, `recall`.
 
     Raises
@@ -114,7 +116,10 @@ def compare(
     labels = clustering.assign(vectors[0]), clustering.assign(vectors[1])
     scores = score(labels[0], labels[1], clustering.clusters, options.smoothing)
     exchange = exchange_of(sides[0].keys, sides[1].keys)
-    found: list[Row] = [value_only("clusters", clustering.clusters)]
+    found: list[Row] = [
+        value_only("clusters", clustering.clusters),
+        value_only("learnt_on", clustering.learnt_on),
+    ]
     diverging = divergence_rows(labels, clustering.clusters, scores, options, resampling, exchange)
     found += diverging
     found += latent_nll_rows(labels, clustering.clusters, scores, options, resampling, exchange)

@@ -15,6 +15,7 @@ TEXTS = {
 }
 CLUSTERS = {
     "clusters": ("clusters", 1.0),
+    "learnt_on": ("learnt on", 1.0),
     "latent_nll": ("latent NLL (nats)", 1.0),
     "latent_ppl": ("latent PPL", 1.0),
     "reference_latent_ppl": ("of real text in these clusters", 1.0),

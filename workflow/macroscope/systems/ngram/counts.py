@@ -25,6 +25,7 @@ import pyarrow as pa
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from macroscope.errors import MacroscopeError
 from macroscope.statistics.permutation import usable_cores
 from macroscope.systems.ngram.arrays import read_mapped
 
@@ -202,13 +203,21 @@ def _counted(places: Words, n: int, folder: Path | None, beginning: int) -> Iter
         "threads": usable_cores(),
         "temp_directory": str(spilled),
     }
-    with duckdb.connect(config=settings) as database:
-        database.register("places", _places(places, names))
-        query = f"SELECT {columns}, count(*) AS n FROM places WHERE {whole} GROUP BY {columns} ORDER BY {columns}"
-        for batch in database.sql(query).to_arrow_reader(BLOCK):
-            *grams, counts = (column.to_numpy() for column in batch.columns)
-            yield np.column_stack(grams).astype(np.int64), counts
-    shutil.rmtree(spilled, ignore_errors=True)
+    query = f"SELECT {columns}, count(*) AS n FROM places WHERE {whole} GROUP BY {columns} ORDER BY {columns}"
+    try:
+        with duckdb.connect(config=settings) as database:
+            database.register("places", _places(places, names))
+            for batch in database.sql(query).to_arrow_reader(BLOCK):
+                *grams, counts = (column.to_numpy() for column in batch.columns)
+                yield np.column_stack(grams).astype(np.int64), counts
+    except (duckdb.Error, pa.ArrowException) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise MacroscopeError(
+            f"{folder}: {n}-grams cannot be counted ({reason}); make room on that disk and call again: the orders below"
+            " are kept"
+        ) from None
+    finally:
+        shutil.rmtree(spilled, ignore_errors=True)
 
 
 def _counted_at_once(places: Words, n: int, beginning: int) -> tuple[Integers, Integers]:
@@ -261,7 +270,7 @@ def _write(blocks: Iterable[dict[str, NDArray]], n: int, folder: Path) -> None:
         files = {name: stack.enter_context(path.open("wb")) for name, path in paths.items()}
         for block in blocks:
             for name, column in block.items():
-                column.tofile(files[name])
+                files[name].write(np.ascontiguousarray(column).data)  # tofile does not say that a disk is full
     paths["keys"].rename(folder / f"{n}-keys")
 
 
