@@ -5,6 +5,8 @@ import logging
 import subprocess
 import sys
 
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from macroscope import cli
@@ -147,3 +149,26 @@ def test_the_command_line_starts_at_once():
     code = "import sys, macroscope.cli; print(sorted({'numpy', 'pandas', 'torch', 'snakemake'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_damaged_shard_is_named(command, tmp_path):
+    good, cut, spoilt = (tmp_path / f"{name}.parquet" for name in ("good", "cut", "spoilt"))
+    pd.DataFrame({"id": [f"d{n}" for n in range(5000)]}).to_parquet(good)
+    content = good.read_bytes()
+    cut.write_bytes(content[: len(content) // 2])
+    half = len(content) // 4
+    spoilt.write_bytes(content[:half] + bytes(byte ^ 0x5A for byte in content[half : 2 * half]) + content[2 * half :])
+    for shard in (cut, spoilt):
+        code, error = command("critics", "gather", "--output", tmp_path / "out.parquet", good, shard)
+        assert code == 1
+        assert error.count("\n") == 1
+        assert f"{shard}: not a readable Parquet file (" in error
+        assert "remove it, and call again to have it made anew" in error
+        assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_failure_with_sound_files_stays_a_defect(monkeypatch, tmp_path):
+    pd.DataFrame({"id": ["d"]}).to_parquet(tmp_path / "good.parquet")
+    monkeypatch.setattr(sys, "argv", ["macroscope", str(tmp_path), "--options", "{" * 5000])
+    with pytest.raises(pa.ArrowInvalid):
+        cli._explain(pa.ArrowInvalid("a column of another type"), 1)

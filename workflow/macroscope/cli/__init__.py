@@ -15,6 +15,7 @@ import typer
 
 from macroscope.cli import config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
+from macroscope.cli.damage import damaged_file, may_be_of_damage
 from macroscope.cli.gate import GateCommand, WithoutVerdict, gate
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError
 from macroscope.files import write_text
@@ -107,6 +108,9 @@ def _explain(error: BaseException, status: int) -> NoReturn:
     for number in _FULL:
         if not isinstance(error, OSError) and os.strerror(number) in str(error):
             _fail(f"the disk: {os.strerror(number)}; {_ADVICE[number]}", status)
+    if may_be_of_damage(error) and (found := damaged_file(sys.argv[1:])) is not None:
+        path, reason = found
+        _fail(f"{path}: not a readable Parquet file ({reason}); remove it, and call again to have it made anew", status)
     # A defect of macroscope: the traceback goes to the log file, too.
     if not log.handlers:
         raise error
