@@ -11,6 +11,7 @@ from macroscope.plan import Plan
 from macroscope.systems.language_model.sampler import Request
 from macroscope.systems.language_model.sampling import make_sampler, sample_shard
 from macroscope.systems.ngram.drawing import sample_ngram
+from macroscope.systems.ngram.training import count_train_split
 from macroscope.systems.perturbation.drawing import perturb_samples
 from macroscope.systems.simulated.drawing import simulate
 
@@ -34,6 +35,9 @@ def inputs(tmp_path_factory, letters):
     folder = tmp_path_factory.mktemp("inputs")
     documents = [Document(d.id, "train", d.title, d.sections) for d in simulated_documents("process", 20, 1)]
     write_documents(folder / "documents.parquet", documents, Provenance("c"))
+    count_train_split(
+        folder / "documents.parquet", folder / "counts", options("ngram"), checkpoints=folder / "checkpoints"
+    )
     write_json(folder / "process.json", wiki_process().to_json())
     tiny_model("gpt2", scale=1.0).save_pretrained(folder / "model")
     letters.save_pretrained(folder / "model")
@@ -46,7 +50,7 @@ def drawn(inputs, output, kind, seed, own):
     if kind == "language_model":
         sample_shard(inputs / "model", output, parsed, system="name", seed=seed, shard=0, shards=1)
     elif kind == "ngram":
-        sample_ngram(inputs / "documents.parquet", output, parsed, **names)
+        sample_ngram(inputs / "counts", output, parsed, **names)
     elif kind == "simulated":
         simulate(inputs / "process.json", output, parsed, kind_of_process="wiki", **names)
     else:
