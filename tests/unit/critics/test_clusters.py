@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
+from macroscope import arrays
 from macroscope.critics.clusters import blocks, clustering
 from macroscope.critics.clusters.clustering import Clustering, fit, number_of_clusters, prepared, principal_components
 from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
@@ -316,7 +317,7 @@ def test_blocks_and_files_change_nothing(monkeypatch):
     options = OPTIONS.model_copy(update={"normalise": True})
     whole, rows = rows_of(*sides, options)
     monkeypatch.setattr(blocks, "ROWS", 7)
-    monkeypatch.setattr(blocks, "_MOST_IN_MEMORY", 0)
+    monkeypatch.setattr(arrays, "_MOST_IN_MEMORY", 0)
     again, same = rows_of(*sides, options)
     pd.testing.assert_frame_equal(rows, same)
     np.testing.assert_array_equal(whole.labels[0], again.labels[0])

@@ -7,7 +7,8 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from macroscope.systems.ngram import arrays, counts
+from macroscope import arrays
+from macroscope.systems.ngram import counts
 from macroscope.systems.ngram import model as model_module
 from macroscope.systems.ngram.counts import MISSING, count_ngrams, read_words, write_words
 from macroscope.systems.ngram.model import estimate
@@ -175,11 +176,11 @@ def test_an_unknown_word_is_no_word_of_the_context_before():
 def test_a_model_in_files_is_that_in_memory(tmp_path, monkeypatch, smoothing):
     texts, vocabulary = numbered(random_texts(80, 20))
     inside = estimate(trie_of(texts, 3, len(vocabulary)), smoothing, True)
-    monkeypatch.setattr(arrays, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(arrays, "_MOST_IN_MEMORY", 0)
     for module in (counts, model_module):
         monkeypatch.setattr(module, "BLOCK", 17)
     outside = estimate(trie_of(texts, 3, len(vocabulary), tmp_path), smoothing, True, tmp_path)
-    assert isinstance(outside.shares[2], np.memmap)
+    assert isinstance(outside.shares[2].base, np.memmap)
     for name in ("shares", "left"):
         for one, other in zip(getattr(inside, name), getattr(outside, name), strict=True):
             np.testing.assert_array_equal(one, other)

@@ -1,28 +1,18 @@
-"""Vectors too many for memory: in an unnamed file of the temporary folder, and looked at a block at a time.
+"""Vectors too many for memory: in files (`macroscope.arrays`), and looked at a block at a time.
 
-A million embeddings of 384 numbers are 1.5 GB, and every array made from all of them as much again. What the system
-reads from a file it may forget again where memory is short; a process's own memory it may not.
+A million embeddings of 384 numbers are 1.5 GB, and every array made from all of them as much again.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from tempfile import TemporaryFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from macroscope.arrays import mapped
+
 Vectors = NDArray[np.float32]
 ROWS = 1 << 16
 """Rows of a block."""
-_MOST_IN_MEMORY = 1 << 28
-"""Bytes from which on an array lies in a file."""
-
-
-def room(rows: int, width: int) -> Vectors:
-    """Return an array to fill, rows x width; a large one lies in a file that goes away with it."""
-    if 4 * rows * width < _MOST_IN_MEMORY:
-        return np.empty((rows, width), np.float32)
-    with TemporaryFile() as file:
-        return np.asarray(np.memmap(file, np.float32, "w+", shape=(rows, width)))
 
 
 def blocks(rows: int) -> Iterator[slice]:
@@ -33,7 +23,7 @@ def blocks(rows: int) -> Iterator[slice]:
 
 def by_blocks(function: Callable[[Vectors], Vectors], vectors: Vectors) -> Vectors:
     """Return what a function of single rows makes of all of them, as wide as they are."""
-    found = room(*vectors.shape)
+    found = mapped(vectors.shape, np.float32)
     for some in blocks(len(vectors)):
         found[some] = function(vectors[some])
     return found
@@ -41,7 +31,7 @@ def by_blocks(function: Callable[[Vectors], Vectors], vectors: Vectors) -> Vecto
 
 def taken(vectors: Vectors, numbers: NDArray[np.int64]) -> Vectors:
     """Rows by their numbers."""
-    found = room(len(numbers), vectors.shape[1])
+    found = mapped((len(numbers), vectors.shape[1]), np.float32)
     for some in blocks(len(numbers)):
         found[some] = vectors[numbers[some]]
     return found

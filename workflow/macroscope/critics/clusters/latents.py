@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.critics.clusters.blocks import Vectors, blocks, room, taken
+from macroscope.arrays import mapped
+from macroscope.critics.clusters.blocks import Vectors, blocks, taken
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.exchange import KEYS
 
@@ -98,7 +99,8 @@ def read_embeddings(path: Path) -> Embeddings:
 def _read_vectors(path: Path) -> Vectors:
     """Embeddings of all texts, a row group at a time: `iter_batches` keeps what it has decoded."""
     with pq.ParquetFile(path) as file:
-        found = room(file.metadata.num_rows, file.schema_arrow.field("embedding").type.list_size)
+        width = file.schema_arrow.field("embedding").type.list_size
+        found = mapped((file.metadata.num_rows, width), np.float32)
         end = 0
         for group in range(file.num_row_groups):
             column = file.read_row_group(group, columns=["embedding"]).column(0).combine_chunks()

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from macroscope.systems.ngram.arrays import mapped
+from macroscope.arrays import mapped
 from macroscope.systems.ngram.counts import BLOCK, MISSING, Integers, Trie, write_words
 from macroscope.systems.ngram.model import NgramModel, Reals
 
@@ -114,7 +114,7 @@ def backoff_model(model: NgramModel, words: Sequence[str]) -> BackoffModel:
     logs: list[Reals] = []
     below: Reals = np.full(1, model.uniform)
     for n, level in enumerate(model.trie.levels):
-        found, in_logs = mapped(model.folder, len(level.keys)), mapped(model.folder, len(level.keys))
+        found, in_logs = (mapped(len(level.keys), folder=model.folder) for _ in range(2))
         for block in model.trie.blocks(n + 1):
             contexts = level.keys[block] // model.trie.words
             # p(w | h) = d(h w) / c(h) + g(h) p(w | h')

@@ -25,9 +25,9 @@ import pyarrow as pa
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from macroscope.arrays import read_mapped
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.permutation import usable_cores
-from macroscope.systems.ngram.arrays import read_mapped
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.int32]

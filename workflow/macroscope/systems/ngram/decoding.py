@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from macroscope.systems.ngram.arrays import mapped
+from macroscope.arrays import mapped
 from macroscope.systems.ngram.counts import MISSING, Integers
 from macroscope.systems.ngram.model import NgramModel, Reals
 from macroscope.systems.ngram.sampling import NgramSampler
@@ -28,7 +28,7 @@ def nucleus(model: NgramModel, p: float, temperature: float = 1.0) -> NgramModel
     """
     truncated = []
     for order, (shares, level) in enumerate(zip(model.shares, model.trie.levels, strict=True), 1):
-        kept = mapped(model.folder, len(shares))
+        kept = mapped(len(shares), folder=model.folder)
         for block in model.trie.blocks(order):
             kept[block] = _truncated(shares[block] ** (1 / temperature), level.keys[block] // model.trie.words, p)
         truncated.append(kept)

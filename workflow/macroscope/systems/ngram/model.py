@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from macroscope.systems.ngram.arrays import mapped
+from macroscope.arrays import mapped
 from macroscope.systems.ngram.counts import BLOCK, MISSING, Integers, Trie
 
 Reals = NDArray[np.float64]
@@ -102,8 +102,8 @@ def estimate(trie: Trie, smoothing: Smoothing, unknown: bool, folder: Path | Non
 def _shares(trie: Trie, n: int, counts: Integers, discounts: Reals, folder: Path | None) -> tuple[Reals, Reals]:
     """d(h w) / c(h) of the n-grams of an order, and g(h) of their contexts."""
     keys = trie.levels[n - 1].keys
-    shares = mapped(folder, len(keys))
-    left = mapped(folder, len(trie.levels[n - 2].keys) if n > 1 else 1)
+    shares = mapped(len(keys), folder=folder)
+    left = mapped(len(trie.levels[n - 2].keys) if n > 1 else 1, folder=folder)
     left[:] = 1.0  # of a context that nothing follows: the end of a text
     for block in trie.blocks(n):
         contexts = keys[block] // trie.words
@@ -121,7 +121,7 @@ def adjusted_counts(trie: Trie, order: int, folder: Path | None) -> Integers:
     level = trie.levels[order - 1]
     if order == trie.order:
         return level.counts
-    adjusted = mapped(folder, len(level.counts), np.int64)
+    adjusted = mapped(len(level.counts), np.int64, folder)
     suffixes = trie.levels[order].suffixes
     for start in range(0, len(suffixes), BLOCK):
         np.add.at(adjusted, suffixes[start : start + BLOCK], 1)

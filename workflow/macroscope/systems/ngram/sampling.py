@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from macroscope.systems.ngram.arrays import mapped
+from macroscope.arrays import mapped
 from macroscope.systems.ngram.counts import BLOCK, MISSING, Integers
 from macroscope.systems.ngram.model import NgramModel, Reals
 
@@ -82,7 +82,7 @@ class NgramSampler:
 
 def _running_sum(shares: Reals, folder: Path | None) -> Reals:
     """Sum of all shares up to each, itself included."""
-    found, before = mapped(folder, len(shares)), 0.0
+    found, before = mapped(len(shares), folder=folder), 0.0
     for start in range(0, len(shares), BLOCK):
         block = np.array(shares[start : start + BLOCK])
         block[0] += before
@@ -93,7 +93,7 @@ def _running_sum(shares: Reals, folder: Path | None) -> Reals:
 
 def _last_above_zero(shares: Reals, folder: Path | None) -> Integers:
     """Place of the last share above 0 up to each, itself included; 0 where there is none."""
-    found, before = mapped(folder, len(shares), np.int64), 0
+    found, before = mapped(len(shares), np.int64, folder), 0
     for start in range(0, len(shares), BLOCK):
         block = shares[start : start + BLOCK]
         places = np.where(block > 0, np.arange(start, start + len(block)), before)
