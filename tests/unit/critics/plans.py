@@ -1,0 +1,85 @@
+"""Plans of critics to test: a config with every kind of system, and every option with another value."""
+
+from types import SimpleNamespace
+
+from macroscope.config.schema import parse_config
+from macroscope.plan import Plan
+
+OTHER = {
+    "coherence": {
+        "encoder": "bert-base-cased", "max_tokens": 77, "epochs": 2.0, "batch_size": 5, "learning_rate": 0.1,
+        "max_train_sections": 9, "calibrate": False, "prior": "additive",
+        "smoothing": [0.3], "convention": "published",
+        "error_threshold": 0.2,
+    },
+    "tendencies": {
+        "unit": "line", "language": "fr", "ranks": 7, "min_texts_per_length": 3, "length_bins_per_decade": None,
+        "simulations": 33, "count_permutations": 111,
+    },
+    "clusters": {
+        "encoder": "gpt2-xl", "pooling": "last", "max_tokens": 77, "normalise": False, "explained_variance": 0.5,
+        "number_of_clusters": 4, "seeds": 2, "restarts": 3, "clustering": "shared", "smoothing": 0.5, "scale": 2.0,
+        "weights": 7, "cluster_counts": [3], "neighbours": 2, "most_vectors": 99, "permutations": 111,
+        "convention": "published",
+    },
+    "topics": {
+        "topics": 7, "convention": "published", "most_documents": 0.4, "least_frequency": 2, "pinned": False,
+        "shrinkage": 0.1, "smoothing": 0.5, "iterations": 9, "tolerance": 0.1, "initialisation": "documents",
+        "restarts": 2, "neighbours": 2, "most_vectors": 99, "permutations": 111,
+    },
+    "coreference": {
+        "resolver": "files", "ranker": "sieve", "model": "mine", "mentions": "m/{system}.parquet",
+        "domain": {"pattern": ".*film"}, "single": "all", "order": 3, "convention": "published", "unlikely": 5.0,
+        "least_count": 2,
+    },
+    "languages": {
+        "languages": 2, "least_frequency": 2, "beta": 0.1, "iterations": 200, "sweeps": 7, "mixed_below": 0.8,
+        "neighbours": 2, "most_vectors": 99, "permutations": 111,
+    },
+    "narrative": {
+        "tasks": ["missing"], "encoder": "gpt2-xl", "pooling": "first", "max_tokens": 77, "sentences": 9, "damaged": 2,
+        "intact": 0.1, "draws": 2, "replacements": "corpus", "candidates": 7, "similarity": 0.5,
+        "similarity_encoder": "minilm", "rescale": False, "detector": {"autoencoder": "dae", "pretrained": True},
+        "pretraining": {"corpus": "web"}, "autoencoders": {"dae": {"train_encoder": True}},
+        "false_positive_rate": 0.1,
+    },
+    "synthetic": {"invalid_probability": 0.2, "series": {"wider": ["mine"]}},
+    "strings": {
+        "estimator": "lstm", "shared_vocabulary": False, "order": 2, "folds": 3, "scale": 2.0, "weights": 7,
+        "permutations": 111, "lstm": {"layers": 1, "epochs": 2.0}, "convention": "published",
+    },
+}  # fmt: skip
+"""Every option that changes a number of the critics, with another value than its default."""
+ENCODERS = {"small": {"encoder": "minilm"}, "large": {"encoder": "gpt2-xl"}}
+PROBING = {"corpus": "web", "reference": "wiki", "encoders": ENCODERS}
+FOLDER = "results/default/critics"
+PATTERN = "results/{run}/critics"
+"""The same in a rule."""
+
+
+def plan_of(comparisons=None, **keys):
+    """A plan for a simulated corpus with two systems; `web` and `german` are files."""
+    corpora = {
+        "wiki": {"source": "simulated"},
+        "web": {"source": "files", "files": ["x"]},
+        "german": {"source": "files", "files": ["x"], "language": "de"},
+    }
+    systems = {
+        "mine": {"kind": "files", "files": ["y"]},
+        "shuffled": {"kind": "simulated", "order": "shuffled"},
+        "lm": {"kind": "language_model", "base": "tiny-gpt2", "titles": True},
+        "beam": {"kind": "resampled", "of": "lm", "decoding": {"rule": "beam_sampling", "beams": 2}},
+    }
+    asked = comparisons or [{"corpus": "wiki", "critics": ["coherence"]}]
+    return Plan(parse_config({"corpora": corpora, "systems": systems, "comparisons": asked, **keys}))
+
+
+def names(**wildcards):
+    return SimpleNamespace(**wildcards)
+
+
+def values(plan, critic, stage, **wildcards):
+    """Values that a job is given, by their names."""
+    words = plan.critics.value_flags(critic, stage)(names(**wildcards))
+    assert set(words[::2]) <= {"--value"}
+    return dict(word.split("=", 1) for word in words[1::2])
