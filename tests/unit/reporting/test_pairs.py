@@ -33,3 +33,10 @@ def test_systems_at_the_ceiling_differ_by_their_structure():
     assert found.structure == "latent PPL ×0.426 [0.260, 0.700], p 0.0033"
     assert pair(apart(-0.02, 0.02), (*ratio[:-1], 0.3)).nearer("coherence").structure == ""
     assert pair(apart(-0.02, 0.02), ("clusters", *ratio[1:])).nearer("coherence").structure == ""
+
+
+def test_perplexities_of_a_density_are_shown_as_logarithms():
+    """e^-72.2 as often as likely says nothing to anybody."""
+    ratio = ("languages", "latent_ppl", "ratio", 4.61e-32, 7.38e-37, 5.99e-27, 0.001, 0.0033)
+    row = pair(("languages", *apart(-0.2, -0.1)[1:]), ratio)
+    assert row.nearer("languages").structure == "latent NLL -72.2 [-83.2, -60.4], p 0.0033"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from macroscope.critics import critic_named
@@ -41,8 +42,8 @@ class Nearer:
     p_value
         Unadjusted, as a person reads it.
     structure
-        The ratio of their latent PPL where it differs (adjusted p below 5 %), "" elsewhere: systems that are both told
-        from real text without fail can differ all the same.
+        The ratio of their latent PPL, of a density the difference in latent NLL, where it differs (adjusted p below
+        5 %), "" elsewhere: systems that are both told from real text without fail can differ all the same.
     """
 
     verdict: str
@@ -75,9 +76,8 @@ class Pair:
         if found.empty:
             return None
         ratio = own[(own["statistic"] == LATENT_PPL) & (own["measure"] == RATIO) & (own["p_adjusted"] < SIGNIFICANT)]
-        structure = [
-            f"latent PPL {_value(row)}, p {format_p_value(row['p_adjusted'])}" for row in ratio.to_dict("records")
-        ]
+        name = "latent NLL" if _is_of_a_density(critic) else "latent PPL"
+        structure = [f"{name} {_value(row)}, p {format_p_value(row['p_adjusted'])}" for row in ratio.to_dict("records")]
         value, low, high, p = found.iloc[0][["value", "ci_low", "ci_high", "p_value"]]
         verdict = "first" if high < 0 else "second" if low > 0 else ""
         points, *interval = ("–" if pd.isna(some) else f"{round(100 * some):+d}" for some in (value, low, high))
@@ -161,10 +161,27 @@ def _title(row: dict[str, object], pair: Pair) -> str:
     name = readable(str(row["statistic"]), critic_named(str(row["critic"])).data.quantities)
     if row["measure"] == AUC:
         return f"{name}: share of pairs told rightly"
-    sign = "÷" if row["measure"] == RATIO else "−"
+    if _is_logarithmic(row):
+        name = "latent NLL, nats a dimension"
+    sign = "÷" if row["measure"] == RATIO and not _is_logarithmic(row) else "−"
     return f"{name}: {pair.system} {sign} {pair.other}"
 
 
 def _value(row: dict[str, object]) -> str:
-    numbers = [format_number(float(str(row[name]))) for name in ("value", "ci_low", "ci_high")]
-    return f"{SIGNS.get(str(row['measure']), '')}{numbers[0]} [{numbers[1]}, {numbers[2]}]"
+    numbers = [float(str(row[name])) for name in ("value", "ci_low", "ci_high")]
+    if _is_logarithmic(row):
+        with np.errstate(divide="ignore"):
+            numbers, sign = np.log(numbers).tolist(), ""
+    else:
+        sign = SIGNS.get(str(row["measure"]), "")
+    value, low, high = map(format_number, numbers)
+    return f"{sign}{value} [{low}, {high}]"
+
+
+def _is_logarithmic(row: dict[str, object]) -> bool:
+    """Whether a ratio is shown as a difference in logarithms: perplexities of a density may be any positive number."""
+    return row["statistic"] == LATENT_PPL and row["measure"] == RATIO and _is_of_a_density(str(row["critic"]))
+
+
+def _is_of_a_density(critic: str) -> bool:
+    return critic_named(critic).data.density
