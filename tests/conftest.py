@@ -25,6 +25,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "workflow" not in item.path.parts)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Stop where pytest-xdist keeps nothing together: the finished run would be made in every process."""
+    if session.config.getoption("loadgroup", False) and not all("@" in item.nodeid for item in session.items):
+        raise pytest.UsageError("this pytest-xdist does not know groups under this pytest; take the locked versions")
+
+
 @pytest.fixture
 def real_text() -> Callable[[str], Path]:
     """Find a folder or file of real text; skip the test, naming it, where it is absent."""

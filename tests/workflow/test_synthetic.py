@@ -13,7 +13,7 @@ SYSTEMS = ("control", "process", "transformer", "hsmm")
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
+def trained(tmp_path_factory):
     """Strings, the systems that are trained on them, and their critic, as config.yaml has them."""
     run = Run(tmp_path_factory.mktemp("synthetic"))
     default = yaml.safe_load((REPOSITORY / "config.yaml").read_text())
@@ -31,40 +31,40 @@ def run(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def headline(run):
-    return pd.read_csv(run.work / "results" / "test" / "tables" / "headline.csv").set_index("system")
+def headline(trained):
+    return pd.read_csv(trained.work / "results" / "test" / "tables" / "headline.csv").set_index("system")
 
 
-def of_critic(run, system, statistic):
-    folder = run.work / "results" / "test" / "statistics" / "synthetic" / "letters"
+def of_critic(trained, system, statistic):
+    folder = trained.work / "results" / "test" / "statistics" / "synthetic" / "letters"
     return pd.read_csv(folder / f"{system}.csv").set_index("statistic").loc[statistic]
 
 
-def test_the_right_class_of_models_learns_the_structure(run):
+def test_the_right_class_of_models_learns_the_structure(trained):
     """Its latent PPL is within 10 % of the data's."""
-    truth = read_json(run.work / "results" / "test" / "critics" / "synthetic" / "letters" / "prior" / "truth.json")
-    row = of_critic(run, "hsmm", "latent_ppl_valid")
+    truth = read_json(trained.work / "results" / "test" / "critics" / "synthetic" / "letters" / "prior" / "truth.json")
+    row = of_critic(trained, "hsmm", "latent_ppl_valid")
     assert 0.95 * truth["latent_ppl"] < row["value"] < 1.1 * truth["latent_ppl"]
-    assert of_critic(run, "hsmm", "valid_share")["value"] > 0.7
+    assert of_critic(trained, "hsmm", "valid_share")["value"] > 0.7
 
 
-def test_a_transformer_predicts_better_and_stays_above(run, headline):
+def test_a_transformer_predicts_better_and_stays_above(trained, headline):
     """deng2022 §3, with intervals that do not meet: fewer surprises token by token, and less of the structure."""
     assert headline.at["transformer", "word_ppl"] < headline.at["hsmm", "word_ppl"]
-    transformer, hsmm = (of_critic(run, system, "latent_ppl_valid") for system in ("transformer", "hsmm"))
+    transformer, hsmm = (of_critic(trained, system, "latent_ppl_valid") for system in ("transformer", "hsmm"))
     assert transformer["ci_low"] > hsmm["ci_high"]
     assert transformer["p_value"] < 0.01
 
 
-def test_the_process_is_told_from_nothing(run, headline):
+def test_the_process_is_told_from_nothing(trained, headline):
     assert headline.at["process", "synthetic_different"] == 0
-    table = pd.read_csv(run.work / "results" / "test" / "tables" / "known_truth.csv").set_index("system")
+    table = pd.read_csv(trained.work / "results" / "test" / "tables" / "known_truth.csv").set_index("system")
     row = table.loc["process"]
     assert row["estimate_low"] < row["truth"] < row["estimate_high"]
 
 
-def test_the_report_has_its_chapter(run):
-    page = (run.work / "results" / "test" / "pages" / "critic.synthetic.letters.html").read_text()
+def test_the_report_has_its_chapter(trained):
+    page = (trained.work / "results" / "test" / "pages" / "critic.synthetic.letters.html").read_text()
     for heading in ("Next tokens, and structure", "Word PPL against latent PPL", "Texts that the process cannot write"):
         assert heading in page
-    assert (run.work / "results" / "test" / "figures" / "synthetic_curves_letters.svg").exists()
+    assert (trained.work / "results" / "test" / "figures" / "synthetic_curves_letters.svg").exists()
