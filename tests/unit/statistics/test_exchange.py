@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from macroscope.statistics.exchange import Exchange, belonging, exchange_of, partners
+from macroscope.statistics.subsets import coin_sums
 
 
 def named(ids, openings=None):
@@ -151,3 +152,15 @@ def test_large_groups_beside_pairs_are_exchanged_by_themselves():
     expected = stats.hypergeom(1200, 500, 700)
     assert taken.mean() == pytest.approx(expected.mean(), abs=4 * expected.std() / np.sqrt(4000))
     assert taken.std() == pytest.approx(expected.std(), rel=0.06)
+
+
+def test_sums_of_swapped_pairs_are_those_of_all_coins():
+    """Five pairs: each of the 32 ways to swap them equally often, and both sides together stay what they are."""
+    first, second = (2.0 ** np.arange(5))[:, None], np.zeros((5, 1))
+    exchange = Exchange((5, 5), np.tile(np.arange(1, 6), 2))
+    assert not exchange.is_exact(31)
+    sums, others = exchange.sums(first, second, 31, np.random.default_rng(0))
+    np.testing.assert_array_equal(sums + others, 31)
+    many = coin_sums(first, 32_000, np.random.default_rng(1))[:, 0]
+    assert stats.chisquare(np.bincount(many.astype(int), minlength=32)).pvalue > 1e-3
+    np.testing.assert_array_equal(many, np.round(many))

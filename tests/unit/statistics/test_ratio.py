@@ -10,8 +10,16 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from macroscope.statistics import bootstrap_t, ratio
 from macroscope.statistics.exchange import Exchange, exchange_of
-from macroscope.statistics.ratio import difference_interval, minimum_detectable, ratio_interval, ratio_test
+from macroscope.statistics.ratio import (
+    difference_interval,
+    difference_intervals,
+    minimum_detectable,
+    ratio_interval,
+    ratio_test,
+    ratio_tests,
+)
 
 
 def ones(values):
@@ -166,3 +174,38 @@ def test_few_groups_of_partners_have_few_degrees_of_freedom():
         _, low, high = difference_interval(first, second, exchange_of(names, names), 0.95, 200, rng)
         held += low <= 0 <= high
     assert held >= 180
+
+
+@pytest.mark.parametrize("partners", [0, 12])
+def test_several_numbers_share_their_draws_and_are_what_each_is_alone(monkeypatch, partners):
+    rng = np.random.default_rng(0)
+    groups = np.zeros(70, dtype=int)
+    groups[:partners] = groups[30 : 30 + partners] = np.arange(1, partners + 1)
+    exchange = Exchange((30, 40), groups)
+    theirs, ours = ([(rng.gamma(2, size=n), rng.integers(1, 5, n)) for _ in range(3)] for n in (30, 40))
+    theirs.insert(1, (np.ones(30), np.zeros(30)))
+    ours.insert(1, (np.ones(40), np.ones(40)))
+    how = (0.9, 200)
+    found = difference_intervals(theirs, ours, exchange, *how, np.random.default_rng(1))
+    tests = ratio_tests(theirs, ours, exchange, 199, np.random.default_rng(1))
+    for number in range(4):
+        alone = difference_interval(theirs[number], ours[number], exchange, *how, np.random.default_rng(1))
+        np.testing.assert_allclose(found[number], alone)
+        alone = ratio_test(theirs[number], ours[number], exchange, 199, np.random.default_rng(1))
+        np.testing.assert_allclose(tests[number], alone)
+    assert np.isnan([*found[1], tests[1]]).all()
+    for module in (bootstrap_t, ratio):
+        monkeypatch.setattr(module, "_CELLS_AT_ONCE", 1)
+    apart = difference_intervals(theirs, ours, exchange, *how, np.random.default_rng(1))
+    np.testing.assert_allclose(apart[0], found[0])
+    np.testing.assert_allclose([value for value, _, _ in apart], [value for value, _, _ in found])
+    assert len(ratio_tests(theirs, ours, exchange, 199, np.random.default_rng(1))) == 4
+
+
+def test_columns_that_are_the_same_everywhere_are_left_out_of_no_moment():
+    rng = np.random.default_rng(0)
+    units = np.column_stack([rng.normal(size=9), np.full(9, 2.0), np.zeros(9), rng.normal(size=9)])
+    stratum = bootstrap_t._Stratum.of(units, 1.0)
+    assert stratum.columns.shape[1] == 5
+    expected = np.concatenate([units.sum(axis=0), (units.T @ units).ravel() * 9 / 8])
+    np.testing.assert_allclose(stratum.moments(stratum.columns.sum(axis=0)), expected)

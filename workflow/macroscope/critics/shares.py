@@ -13,7 +13,7 @@ from macroscope.statistics.categorical import DivergenceOptions, compare_categor
 from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
-from macroscope.statistics.ratio import difference_interval, ratio_test
+from macroscope.statistics.ratio import Sample, difference_intervals, ratio_tests
 from macroscope.statistics.tidy import UNDEFINED, rows_table
 
 EXCERPT = 400
@@ -61,11 +61,7 @@ def share_differences(reference: Side, candidate: Side, words: Sequence[str], re
         topics); the largest difference first.
     """
     exchange = exchange_of(reference.keys, candidate.keys)
-    rows = [
-        _difference(theirs, ours, exchange, resampling)
-        for theirs, ours in zip(reference.shares.T, candidate.shares.T, strict=True)
-    ]
-    differences, lows, highs, p_values = np.array(rows).T
+    differences, lows, highs, p_values = _differences(reference.shares, candidate.shares, exchange, resampling)
     result = pd.DataFrame(
         {
             "topic": range(len(words)),
@@ -86,16 +82,23 @@ def _means(shares: Array) -> Array:
     return shares.mean(axis=0) if len(shares) else np.full(shares.shape[1], UNDEFINED)
 
 
-def _difference(
+def _differences(
     reference: Array, candidate: Array, exchange: Exchange, resampling: Resampling
-) -> tuple[float, float, float, float]:
-    """Difference of two means, its interval and p-value; NaN where a side has no document."""
+) -> tuple[Array, Array, Array, Array]:
+    """Differences of the means of all columns, their intervals and p-values; NaN where a side has no document."""
     if not (len(reference) and len(candidate)):
-        return (UNDEFINED,) * 4
-    theirs, ours = ((side, np.ones(len(side))) for side in (reference, candidate))
+        return (np.full(reference.shape[1], UNDEFINED),) * 4
+    theirs, ours = (_means_of_columns(side) for side in (reference, candidate))
     rng = np.random.default_rng(resampling.seed)
-    found = difference_interval(theirs, ours, exchange, resampling.confidence, resampling.resamples, rng)
-    return *found, ratio_test(theirs, ours, exchange, resampling.permutations, rng)
+    found = difference_intervals(theirs, ours, exchange, resampling.confidence, resampling.resamples, rng)
+    p_values = ratio_tests(theirs, ours, exchange, resampling.permutations, rng)
+    values, lows, highs = np.array(found).T
+    return values, lows, highs, np.array(p_values)
+
+
+def _means_of_columns(shares: Array) -> list[Sample]:
+    ones = np.ones(len(shares))
+    return [(column, ones) for column in shares.T]
 
 
 def at_most(size: int, most: int, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -96,19 +96,23 @@ class Exchange:
 
     def sums(self, first: ArrayLike, second: ArrayLike, draws: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """Column sums of both samples after each exchange: two arrays draws x columns."""
-        from macroscope.statistics.subsets import subset_sums  # compiled code: slow to import, and seldom needed
+        from macroscope.statistics.subsets import coin_sums, subset_sums  # compiled code: slow to import
 
         rows = np.concatenate([as_rows(first), as_rows(second)])
         total = rows.sum(axis=0)
         if self.is_exact(draws):
             sums = np.concatenate([inside @ rows for inside in self.memberships(draws, rng)])
             return sums, total - sums
-        # Groups are exchanged by themselves: the large ones by random subsets, which is fast.
+        # Groups are exchanged by themselves: pairs and the large ones by random subsets, which is fast.
         sums = np.zeros((draws, rows.shape[1]))
+        stay, swap = self._pairs
+        if len(stay):
+            sums += rows[stay].sum(axis=0) + coin_sums(rows[swap] - rows[stay], draws, rng)
         large = np.flatnonzero(self._quotas.sum(axis=1) >= _LARGE)
         for code in large:
             sums += subset_sums(rows[self._codes == code], int(self._quotas[code, 0]), draws, rng)
         left = ~np.isin(self._codes, large)
+        left[stay] = left[swap] = False
         if left.any():
             n = int(left[: self.sizes[0]].sum())
             others = Exchange((n, int(left.sum()) - n), self._codes[left])

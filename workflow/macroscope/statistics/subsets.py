@@ -19,6 +19,7 @@ from macroscope.statistics.permutation import usable_cores
 
 _DRAWS_PER_CHUNK = 128
 PROBABILITY_BITS = 4
+_ANY_SIZE = -1
 
 
 def subset_sums(rows: ArrayLike, size: int, draws: int, rng: np.random.Generator) -> Array:
@@ -35,9 +36,24 @@ def subset_sums(rows: ArrayLike, size: int, draws: int, rng: np.random.Generator
     if not 0 <= size <= n:
         raise ValueError(f"cannot draw {size} of {n} documents")
     wanted = min(size, n - size)  # the rarer side is drawn; the other is what is left
+    sums = _drawn(rows, wanted, round(wanted / n * (1 << PROBABILITY_BITS)), draws, rng)
+    return sums if wanted == size else rows.sum(axis=0) - sums
+
+
+def coin_sums(rows: ArrayLike, draws: int, rng: np.random.Generator) -> Array:
+    """Column sums of random subsets of any size: each document is in one with probability 1/2, whatever the others are.
+
+    Returns
+    -------
+    array, draws x columns
+    """
+    return _drawn(as_rows(rows), _ANY_SIZE, 1 << (PROBABILITY_BITS - 1), draws, rng)
+
+
+def _drawn(rows: Array, wanted: int, share: int, draws: int, rng: np.random.Generator) -> Array:
+    n = len(rows)
     padded = np.zeros((-(-n // 64) * 64, rows.shape[1]))
     padded[:n] = rows
-    share = round(wanted / n * (1 << PROBABILITY_BITS))
     starts = range(0, draws, _DRAWS_PER_CHUNK)
     seeds = rng.integers(0, 2**63, len(starts), dtype=np.uint64)
 
@@ -48,8 +64,7 @@ def subset_sums(rows: ArrayLike, size: int, draws: int, rng: np.random.Generator
         return sums
 
     with ThreadPoolExecutor(usable_cores()) as threads:
-        sums = np.concatenate(list(threads.map(draw, zip(starts, seeds, strict=True))), axis=1).T
-    return sums if wanted == size else rows.sum(axis=0) - sums
+        return np.concatenate(list(threads.map(draw, zip(starts, seeds, strict=True))), axis=1).T
 
 
 @njit(cache=True)
@@ -73,7 +88,7 @@ def _ones(bits: np.uint64) -> np.uint64:  # pragma: no cover - compiled
 def _draw_subsets(
     rows: Array, n: int, wanted: int, share: int, state: np.uint64, sums: Array
 ) -> None:  # pragma: no cover - compiled
-    """Fill `sums` (columns x draws) with the sums of random subsets of `wanted` of the first n rows."""
+    """Fill `sums` (columns x draws) with the sums of random subsets of `wanted` (or any number) of the first n rows."""
     step = np.uint64(0x9E3779B97F4A7C15)
     columns, draws = sums.shape
     words = rows.shape[0] // 64
@@ -108,6 +123,8 @@ def _draw_subsets(
                         table[(1 << bit) + k] = table[k] + value
                 for p in range(draws):
                     sums[c, p] += table[inside[block, p]]
+    if wanted < 0:
+        return
     for p in range(draws):
         while excess[p] != 0:
             state += step
