@@ -121,18 +121,33 @@ def _exchanged(
     pairs: Sequence[tuple[Array, Array]], exchange: Exchange, draws: int, rng: np.random.Generator
 ) -> list[float]:
     both = [np.concatenate(pair) for pair in pairs]
-    residuals = [_residuals(rows) for rows in both]
-    columns = [np.column_stack([left, left**2, rows[:, 1]]) for left, rows in zip(residuals, both, strict=True)]
+    columns = [_studentising(rows) for rows in both]
     wide = np.concatenate(columns, axis=1)
     n = exchange.sizes[0]
-    first, second = exchange.sums(wide[:n], wide[n:], draws, rng)
+    drawn = exchange.sums(wide[:n], wide[n:], draws, rng)
+    ends = np.cumsum([some.shape[1] for some in columns])[:-1]
+    split = (np.split(side, ends, axis=1) for side in drawn)
     p_values = []
-    for number, rows in enumerate(columns):
-        own = slice(3 * number, 3 * number + 3)
-        observed = _studentised(rows[:n].sum(axis=0), rows[n:].sum(axis=0))
-        null = _studentised(first[:, own], second[:, own])
-        p_values.append(p_value_of(float(observed), null, exchange.is_exact(draws), STUDENTISED_TIE))
+    for rows, own, *exchanged in zip(both, columns, *split, strict=True):
+        observed = (own[:n].sum(axis=0), own[n:].sum(axis=0))
+        of_same = [size * rows[0, 1] for size in exchange.sizes]
+        null = _studentised(*map(_with_x, exchanged, of_same))
+        found = float(_studentised(*map(_with_x, observed, of_same)))
+        p_values.append(p_value_of(found, null, exchange.is_exact(draws), STUDENTISED_TIE))
     return p_values
+
+
+def _studentising(rows: Array) -> Array:
+    """Residual, squared residual, and x where it is not the same everywhere: its sums are known else."""
+    residuals, x = _residuals(rows), rows[:, 1]
+    return np.column_stack([residuals, residuals**2, *([x] if x.min() != x.max() else [])])
+
+
+def _with_x(sums: Array, of_same: float) -> Array:
+    """Sums with those of x: they are there, or x is the same everywhere and adds up to `of_same`."""
+    if sums.shape[-1] == 3:
+        return sums
+    return np.concatenate([sums, np.broadcast_to(of_same, (*sums.shape[:-1], 1))], axis=-1)
 
 
 def minimum_detectable(
