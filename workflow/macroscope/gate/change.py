@@ -10,8 +10,8 @@ import math
 
 from scipy.special import stdtrit
 
+from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.pairs import recovered_difference
-from macroscope.statistics.ratio import Interval
 
 
 def at_confidence(interval: Interval, given: float, wanted: float, n: int) -> Interval:

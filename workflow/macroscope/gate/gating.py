@@ -14,8 +14,8 @@ from macroscope.gate.comparability import declaration_of, require_comparable
 from macroscope.gate.decision import INCONCLUSIVE, Tolerated, decide, factor_that_decides, whole_verdict
 from macroscope.gate.policy import ANY, FARTHER, LOWER, Policy, Rule, require_matches
 from macroscope.gate.runs import Key, Number, Run, parse_signature
+from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.pairs import DIFFERENCE, RATIO, UNLIKE_SIZES
-from macroscope.statistics.ratio import Interval
 
 VALUE = "value"
 """What is tested besides a difference or a ratio: the candidate's own value."""

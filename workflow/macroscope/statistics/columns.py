@@ -10,6 +10,7 @@ import pyarrow as pa
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.statistics import categorical
 from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
@@ -18,7 +19,6 @@ from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.ratio import (
-    Interval,
     difference_interval,
     minimum_detectable,
     ratio_interval,

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import (
-    Interval,
     Sample,
     difference_interval,
     minimum_detectable,

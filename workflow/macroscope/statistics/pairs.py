@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import PERPLEXITY, SHARE, Resampling, defined_for, measures, sample_of
 from macroscope.statistics.proportions import share_interval
-from macroscope.statistics.ratio import Interval, difference_interval, ratio_test
+from macroscope.statistics.ratio import difference_interval, ratio_test
 from macroscope.statistics.tidy import UNDEFINED
 
 DIFFERENCE, RATIO, AUC = "difference", "ratio", "auc"

@@ -11,11 +11,12 @@ import numpy as np
 from macroscope.critics.clusters.clustering import Labels
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.categorical import exchanged, one_hot
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of
-from macroscope.statistics.ratio import Interval, difference_interval, ratio_interval
+from macroscope.statistics.ratio import difference_interval, ratio_interval
 from macroscope.statistics.tidy import UNDEFINED, Row, value_only
 
 
