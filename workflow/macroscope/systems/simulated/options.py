@@ -42,5 +42,6 @@ class SimulatedSystem(SystemOptions):
         return self.order
 
     def description(self, config: "Config") -> Description:
-        """Return the order."""
-        return Description(self.kind, setting=self.order.replace("_", " "))
+        """Return the order, in words."""
+        setting = "the corpus's own" if self.order == "process" else self.order.replace("_", " ")
+        return Description(self.kind, setting=setting)

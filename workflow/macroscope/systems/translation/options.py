@@ -62,4 +62,5 @@ class TranslationSystem(SystemOptions):
     def description(self, config: "Config") -> Description:
         """Return the probabilistic form."""
         form = "autoregressive" if self.autoregressive else "non-autoregressive"
-        return Description(self.kind, form, f"{self.layers} layers, width {self.width}")
+        layers = "1 layer" if self.layers == 1 else f"{self.layers} layers"
+        return Description(self.kind, form, f"{layers}, width {self.width}")
