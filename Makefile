@@ -68,8 +68,10 @@ lock:
 $(VENV)/core.done: envs/core.lock.txt pyproject.toml
 	echo "== Setting up $(VENV): a few minutes, once =="
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r envs/core.lock.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r envs/core.lock.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	# On all cores, which pip does not use. What Python cannot compile (templates, files for other versions) it skips, too.
+	$(BIN)/python -m compileall -q -q -j 0 $(VENV)/lib || true
 	touch $@
 
 $(VENV)/dev.done: $(VENV)/core.done envs/dev.lock.txt
