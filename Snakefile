@@ -42,6 +42,7 @@ for unusual in sorted(Path(workflow.basedir, "workflow", "rules").glob("*/*.smk"
 
 check_accepted()
 cluster_jobs.ask_by_attempt()
+cluster_jobs.group()
 
 
 localrules:
@@ -57,6 +58,7 @@ rule all:
 onstart:
     for check in CHECKS:
         check()
+    turn_only_when_needed(workflow)
     write_effective_config()
 
 

@@ -143,11 +143,11 @@ class Slurm:
         done = subprocess.run(["scontrol", "show", "job", number], capture_output=True, text=True, check=True)
         return dict(word.split("=", 1) for word in done.stdout.split() if "=" in word)
 
-    def finished(self) -> list[tuple[str, str]]:
-        """Node and working directory of all jobs that have ended, in the order of their numbers."""
-        command = ["squeue", "-h", "-t", "COMPLETED", "--sort=i", "-o", "%N|%Z"]
+    def finished(self) -> list[tuple[str, str, str]]:
+        """Node, comment and working directory of all jobs that have ended, in the order of their numbers."""
+        command = ["squeue", "-h", "-t", "COMPLETED", "--sort=i", "-o", "%N|%k|%Z"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return [(node, place) for node, _, place in (line.partition("|") for line in done.stdout.splitlines())]
+        return [(node, what, place) for node, what, place in (line.split("|", 2) for line in done.stdout.splitlines())]
 
     def kill_node(self, name: str) -> None:
         """Take a node's power away: its daemon and all that runs on it."""

@@ -8,10 +8,15 @@ import pytest
 
 from macroscope.cluster import jobs_of, partitions, wanted
 
+from .conftest import Cluster
 from .slurm import NODES
 
 pytestmark = pytest.mark.cluster
 WAIT_SECONDS = 90
+TRAINED_FOR_MINUTES = 9000
+"""Texts that a hidden semi-Markov model is fitted to for longer than the shortest limit that Slurm has."""
+UNTIL_IT_FITS = {"method": "em", "smoothing": 1, "batch_size": 256}
+SYSTEMS = 6
 
 
 def until(happens):
@@ -38,7 +43,7 @@ def test_a_whole_run_is_byte_equal_to_one_machines(slurm, on_cluster, fresh, tmp
     assert alone.snakemake().returncode == 0
     done = on_cluster.call()
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    jobs = [node for node, place in slurm.finished() if place == str(on_cluster.work)]
+    jobs = [node for node, _, place in slurm.finished() if place == str(on_cluster.work)]
     assert set(jobs) == {node.name for node in NODES}
     here, there = alone.work / "results", on_cluster.work / "results"
     assert list(on_cluster.work.glob("logs/test/project_strings/real/mine/1.log"))
@@ -113,3 +118,45 @@ def test_a_killed_snakemake_goes_on_where_it_was(on_cluster):
     corpus = [name for name in before if name.endswith("documents.parquet")]
     assert corpus
     assert all(before[name] == after[name] for name in corpus)
+
+
+def test_a_job_over_its_time_limit_goes_on_from_its_checkpoint_with_more_time(slurm, fresh, tmp_path):
+    """Slurm ends it after a minute; the next try has two, and begins where the first one was."""
+    cluster = Cluster(fresh.copied(tmp_path / "work"))
+    letters = {"source": "simulated", "kind": "hsmm", "documents": TRAINED_FOR_MINUTES, "test_share": 0.01}
+    cluster.run.config |= {
+        "corpora": {"letters": letters},
+        "systems": {"hsmm": {"kind": "hsmm", "states": 48, "longest": 5, "ngrams": 400, "fit": UNTIL_IT_FITS}},
+        "critics": {"synthetic": {}},
+        "comparisons": [{"corpus": "letters", "systems": ["hsmm"], "critics": ["synthetic"]}],
+    }
+    cluster.run.save()
+    done = cluster.call("--until", "train_hsmm", "--set-resources", "train_hsmm:runtime=1", "--retries", "3")
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output[-4000:]
+    asked = [int(found) for found in re.findall(r"rule train_hsmm:.*?runtime=(\d+)", output, re.DOTALL)]
+    assert len(asked) > 1
+    assert asked == list(range(1, len(asked) + 1))
+    log = (cluster.work / "logs/test/train_hsmm/letters/hsmm.log").read_text()
+    assert int(re.search(r"resuming at iteration (\d+)", log)[1]) > 1
+
+
+def test_short_jobs_of_a_rule_travel_together(slurm, fresh, tmp_path):
+    """As many as the profile says, one after another; the results are those of one machine."""
+    cluster = Cluster(fresh.copied(tmp_path / "work"))
+    config, names = cluster.run.config, [f"mine{number}" for number in range(SYSTEMS)]
+    del config["documents_per_shard"]
+    config["systems"] = {name: config["systems"]["mine"] for name in names}
+    config["comparisons"] = [{"corpus": "real", "systems": names, "critics": ["tendencies"]}]
+    cluster.run.save()
+    alone = cluster.run.copied(tmp_path / "alone")
+    assert alone.snakemake("--until", "blame_tendencies").returncode == 0
+    done = cluster.call("--until", "blame_tendencies")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    sent = [what for _, what, place in slurm.finished() if place == str(cluster.work)]
+    assert sum(what.startswith("rule_project_tendencies") for what in sent) == SYSTEMS + 1
+    assert sum(what.startswith("rule_blame_tendencies") for what in sent) == 1, sent
+    blamed = sorted((cluster.work / "results").rglob("blame/*.parquet"))
+    assert len(blamed) >= SYSTEMS
+    for path in blamed:
+        assert path.read_bytes() == (alone.work / path.relative_to(cluster.work)).read_bytes()

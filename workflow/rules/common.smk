@@ -16,6 +16,7 @@ from macroscope.machine import limits
 from macroscope.paths import RESOURCES
 from macroscope.plan.caches import caches
 from macroscope.plan.cluster import ClusterJobs
+from macroscope.plan.scheduling import turn_only_when_needed
 from macroscope.shell import in_shell
 from macroscope.stages import input_flags, repeated_flag
 from snakemake.exceptions import WorkflowError
@@ -72,7 +73,7 @@ wildcard_constraints:
 
 BEGAN = time.time()
 """Seconds since the epoch: older logs are those of earlier calls."""
-cluster_jobs = ClusterJobs(workflow)
+cluster_jobs = ClusterJobs(workflow, has_checkpoints=plan.critics.is_sharded)
 
 
 def check_cluster():

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from macroscope import cluster
@@ -18,6 +18,10 @@ from macroscope.errors import MacroscopeError
 
 _GROWING = ("mem_mb", "runtime")
 """What a job that is tried again gets more of, by Snakemake's names: a first try may have died of it."""
+_TURN = "turn"
+"""A resource of grouped jobs, of which there is one in a group: they run one after another."""
+_SHORT_MINUTES = 15
+"""What a job of a group may take for all that."""
 _MOST_NAMED = 3
 """Rules that ask for too much, in one message."""
 _LOOK_EVERY_SECONDS = 20
@@ -26,10 +30,18 @@ _LONGEST_BETWEEN_LOOKS_SECONDS = 180
 
 
 class ClusterJobs:
-    """What Snakemake's jobs ask of a Slurm; without one, jobs that are tried again still get more."""
+    """What Snakemake's jobs ask of a Slurm; without one, jobs that are tried again still get more.
 
-    def __init__(self, workflow: Any) -> None:
+    Parameters
+    ----------
+    has_checkpoints
+        Whether there are jobs that are known only once others have run. Snakemake then puts its groups together anew,
+        and sends jobs a second time that run already: nothing is grouped.
+    """
+
+    def __init__(self, workflow: Any, has_checkpoints: bool) -> None:
         self._workflow = workflow
+        self._has_checkpoints = has_checkpoints
         self._later: dict[str, str] = {}
 
     def later(self, rule: str, before: str) -> None:
@@ -43,6 +55,19 @@ class ClusterJobs:
                 if name in rule.resources:
                     rule.resources[name] = self._growing(rule, name, rule.resources[name])
             rule.resources["_cores"] = self._fitting(rule.resources["_cores"])
+
+    def group(self) -> None:
+        """Have jobs of a rule travel together, one after another: as many as `group-components` says of the rule.
+
+        A group is of one rule, whose jobs never depend on each other, so that no two groups wait for one another.
+        """
+        is_sent = not self._workflow.is_main_process
+        if is_sent or self._workflow.global_resources["_nodes"].value is not None:
+            self._workflow.register_resource(_TURN, 1)
+        self._workflow.resource_scopes[_TURN] = "local"
+        for rule in self._workflow.rules:
+            rule.group = self._grouped(rule)
+            rule.resources[_TURN] = type(rule.resources["_cores"])(_TURN, self._turn(rule), raw="1")
 
     @functools.cached_property
     def partitions(self) -> Mapping[str, cluster.Partition]:
@@ -117,10 +142,24 @@ class ClusterJobs:
     def _wanted(self, asked: dict[str, Any]) -> list[cluster.Partition]:
         return cluster.wanted(asked.pop("slurm_partition"), self.partitions)
 
+    def _together(self, rule: Any) -> int:
+        """How many jobs of a rule travel together."""
+        settings = self._workflow.group_settings
+        return 1 if settings is None or self._has_checkpoints else settings.group_components.get(rule.name, 1)
+
+    def _grouped(self, rule: Any) -> Callable[[Any], str | None]:
+        return lambda wildcards: rule.name if self.partitions and self._together(rule) > 1 else None
+
+    def _turn(self, rule: Any) -> Callable[[Any], int | None]:
+        return lambda wildcards: 1 if self._together(rule) > 1 else None
+
     def _growing(self, rule: Any, name: str, first: Any) -> Any:
         def grown(wildcards: Any, input: Any, attempt: int, threads: int) -> Any:
             known = {"input": input, "attempt": attempt, "threads": threads, **self._surroundings(rule)}
             asked = first.evaluate(wildcards, **known).value
+            if name == "runtime" and isinstance(asked, int) and self.partitions:
+                # Those of a group add up: together they ask for about what one would.
+                asked = max(min(asked, _SHORT_MINUTES), asked // self._together(rule))
             if attempt == 1 or not isinstance(asked, int):
                 return asked
             return max(asked, int(min(asked * attempt, self._most(name))))
