@@ -81,6 +81,8 @@ class Stage:
         What a job asks for otherwise.
     folder
         Whether the output is a folder.
+    beside
+        Names of the files that it writes in the folder of its output, besides: of a stage `draw` of systems.
     resources
         Names of the files and folders of the project's resources that it reads: an edit of these re-runs it.
     when
@@ -95,6 +97,7 @@ class Stage:
     minutes: int = 60
     threads: int = 1
     folder: bool = False
+    beside: str = ""
     resources: str = ""
     when: str = ""
 

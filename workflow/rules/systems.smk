@@ -14,7 +14,8 @@ for kind in plan.systems.drawn_kinds():
         input:
             unpack(plan.systems.inputs(kind, "draw")),
         output:
-            "results/{run}/systems/{corpus}/{system}/samples.parquet",
+            made="results/{run}/systems/{corpus}/{system}/samples.parquet",
+            beside=plan.systems.written_beside(kind),
         log:
             f"logs/{{run}}/draw_{kind}/{{corpus}}/{{system}}.log",
         benchmark:
@@ -43,7 +44,7 @@ for kind in plan.systems.drawn_kinds():
         shell:
             """
             python -m macroscope --log {log:q} {params.code} systems run --kind {params.kind:q} --stage draw \
-                --options {params.options:q} {params.inputs:q} {params.values:q} --output {output:q}
+                --options {params.options:q} {params.inputs:q} {params.values:q} --output {output.made:q}
             """
 
 

@@ -117,3 +117,10 @@ def test_prompts_are_the_control_s_where_a_system_has_them():
     assert inputs(names(corpus="c", system="prompted")) == {"prompts": [control]}
     with pytest.raises(MacroscopeError, match=r"systems\.s\.prompt_words: prompts are for untitled texts"):
         plan_of({"source": "simulated"}, s=server | {"prompt_words": 5, "titles": True})
+
+
+def test_what_a_server_said_is_an_output_beside_its_samples():
+    plan = plan_of({"source": "simulated"})
+    folder = "results/{run}/systems/{corpus}/{system}"
+    assert plan.written_beside("server") == [f"{folder}/completions.parquet"]
+    assert plan.written_beside("control") == []

@@ -96,6 +96,11 @@ class SystemsPlan:
         """Samples of a system."""
         return f"{self.results}/systems/{corpus}/{system}/samples.parquet"
 
+    def written_beside(self, kind: str) -> list[str]:
+        """Patterns of the files that drawing the samples of a kind of system writes beside them."""
+        names = self.stage(kind, DRAW).beside.split()
+        return [f"results/{{run}}/systems/{{corpus}}/{{system}}/{name}" for name in names]
+
     def inputs(self, kind: str, stage: str) -> Callable[[Wildcards], dict[str, str | list[str]]]:
         """Input function, to unpack: the files that a stage reads."""
         names, known = self.stage(kind, stage).inputs, self._inputs()

@@ -16,6 +16,7 @@ KIND = Kind(
             uses="url model api answers_as api_key_variable titles temperature top_p beginning prompt_words samples"
             " max_tokens log_probabilities parallel timeout_seconds seed",
             minutes=2880,
+            beside="completions.parquet",
         ),
     },
     names_setting=True,
