@@ -14,6 +14,7 @@ from macroscope.documents import (
     Document,
     Provenance,
     Section,
+    count_documents,
     read_documents,
     read_provenance,
     write_documents,
@@ -42,6 +43,7 @@ def test_round_trip(tmp_path, many):
     assert list(read_documents(path)) == many
     assert read_provenance(path) == provenance
     assert list(read_documents(path, "test")) == [d for d in many if d.split == "test"]
+    assert count_documents(path, "test") == sum(d.split == "test" for d in many)
 
 
 def test_sentences_round_trip(tmp_path):

@@ -8,12 +8,12 @@ says where it came from and what each filter kept and dropped.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from macroscope.errors import MacroscopeError
@@ -198,43 +198,6 @@ def _texts_of(document: Document) -> Iterator[str]:
         yield from (text for text in (section.title, section.text) if text is not None)
 
 
-class UniqueIds:
-    """The documents that were seen, by their ids; of their contents hashes alone are kept.
-
-    Parameters
-    ----------
-    own
-        Whether two documents with one id are an error; otherwise the first of them counts.
-    """
-
-    def __init__(self, own: bool = True) -> None:
-        self.own = own
-        self._seen: dict[str, bytes] = {}
-
-    def is_new(self, document: Document, where: str) -> bool:
-        """Whether the document has not been seen before.
-
-        Parameters
-        ----------
-        where
-            It stands, for the message.
-
-        Raises
-        ------
-        MacroscopeError
-            Where another document had its id.
-        """
-        content = blake2b(repr(document).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        before = self._seen.get(document.id)
-        if self.own and before not in (None, content):
-            raise MacroscopeError(
-                f"{where}: an earlier document with another text has the id {document.id!r}, too; give each document"
-                " an id of its own, or none"
-            )
-        self._seen[document.id] = content
-        return before is None
-
-
 def write_documents(path: Path, documents: Iterable[Document], provenance: Provenance) -> int:
     """Write a collection, streaming, atomically; the provenance may still change while `documents` is consumed.
 
@@ -334,13 +297,25 @@ def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
+def count_documents(path: Path, split: str) -> int:
+    """Number of documents of a split, without reading their texts."""
+    column = _open(path).read(columns=["split"]).column("split")
+    return int(pc.sum(pc.equal(column, split)).as_py() or 0)
+
+
 def require_documents(documents: Sequence[Document], path: Path, split: str) -> Sequence[Document]:
     """Return `documents` if there are any; say which split of which file is empty if not."""
-    if not documents:
+    require_count(len(documents), path, split)
+    return documents
+
+
+def require_count(count: int, path: Path, split: str) -> int:
+    """Return the number of documents of a split if there are any; say which split of which file is empty if not."""
+    if not count:
         raise MacroscopeError(
             f"{path}: no documents in split '{split}'; give the corpus more documents or looser filters"
         )
-    return documents
+    return count
 
 
 def _open(path: Path) -> pq.ParquetFile:

@@ -12,7 +12,8 @@ from macroscope.corpora.counting import keep
 from macroscope.corpora.options import Filters, RareTitles, Split
 from macroscope.corpora.titles import normalise_title
 from macroscope.corpora.tokens import CountTokens
-from macroscope.documents import SPLITS, Count, Document, Section, UniqueIds
+from macroscope.corpora.unique_ids import UniqueIds
+from macroscope.documents import SPLITS, Count, Document, Section
 
 _DOCUMENTS_PER_BATCH = 256
 

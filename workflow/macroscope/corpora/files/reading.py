@@ -20,7 +20,8 @@ from macroscope.corpora.lines import numbered_records
 from macroscope.corpora.parquet import numbered_rows
 from macroscope.corpora.splits import split_of
 from macroscope.corpora.texts import tidy
-from macroscope.documents import SPLITS, Count, Document, Provenance, Section, UniqueIds, validate
+from macroscope.corpora.unique_ids import UniqueIds
+from macroscope.documents import SPLITS, Count, Document, Provenance, Section, validate
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json, read_json
 

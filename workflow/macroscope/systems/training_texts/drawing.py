@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from macroscope.documents import Count, Provenance, read_documents, read_provenance, write_documents
+from macroscope.documents import Count, Provenance, count_documents, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.training_texts.options import TrainingTextsSystem
 
@@ -26,7 +26,7 @@ def draw_training_texts(
     MacroscopeError
         Where the split has fewer documents.
     """
-    total = sum(1 for _ in read_documents(documents, "train"))
+    total = count_documents(documents, "train")
     if total < options.samples:
         raise MacroscopeError(
             f"systems.{system}.samples: the train split of corpus '{corpus}' has {total} documents, fewer than"
