@@ -28,7 +28,7 @@ from macroscope.files import read_json
 from macroscope.paths import REPOSITORY
 from macroscope.stages import load
 from macroscope.statistics.declaration import declared
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 from macroscope.statistics.telling_apart import TOLD_APART
 from macroscope.statistics.tidy import COLUMNS, partners_in
 

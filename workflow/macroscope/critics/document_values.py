@@ -10,7 +10,8 @@ from macroscope.critics.declaration import Critic
 from macroscope.critics.telling_apart import Files
 from macroscope.critics.views import view_of
 from macroscope.registry import Declared
-from macroscope.statistics.exchange import KEYS, belonging
+from macroscope.statistics.exchange import belonging
+from macroscope.statistics.keys import KEYS
 from macroscope.statistics.telling_apart import judge
 
 LOG_ODDS = "log_odds_unlike_real"

@@ -10,7 +10,7 @@ from macroscope.critics.findings import Findings
 from macroscope.critics.halves import compare_with_control
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.columns import NUMBERS, compare_columns, mean_interval
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import ROWS, UNDEFINED, rows_table
 

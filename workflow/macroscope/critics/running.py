@@ -47,7 +47,7 @@ def run_critic(
         stage.function(critic.package)(**given, output=output)
         return
     from macroscope.statistics.declaration import declared
-    from macroscope.statistics.exchange import read_keys
+    from macroscope.statistics.keys import read_keys
     from macroscope.statistics.tidy import with_partners, write_statistics
 
     about = {key: given[key] for key in _OF_STATISTICS}

@@ -17,7 +17,7 @@ from macroscope.critics.thinning import thinned
 from macroscope.errors import MacroscopeError
 from macroscope.registry import Declared
 from macroscope.stages import load
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 from macroscope.statistics.scores import CATEGORIES
 from macroscope.statistics.telling_apart import View
 

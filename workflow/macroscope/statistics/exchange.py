@@ -11,21 +11,17 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
 from macroscope.statistics.bootstrap import Array, as_rows
+from macroscope.statistics.keys import KEYS, OPENING
 
-OPENING = "opening"
-KEYS = ("id", OPENING)
-"""Columns that tell which documents belong together."""
 Integers = NDArray[np.int64]
 _CELLS_AT_ONCE = 1 << 22
 _LARGE = 16
@@ -234,9 +230,3 @@ def exchange_of(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] =
     sizes = (len(first), len(second))
     groups = np.concatenate(partners(*belonging(first, second, keys)))
     return Exchange(sizes, groups if groups.any() else None)
-
-
-def read_keys(path: Path) -> pd.DataFrame:
-    """`KEYS` of the documents of a Parquet file of latents, as far as it has them."""
-    known = [name for name in KEYS if name in pq.read_schema(path).names]
-    return pd.read_parquet(path, columns=known)

@@ -64,7 +64,7 @@ class View:
     Attributes
     ----------
     keys
-        `exchange.KEYS` of the documents, as far as they have them.
+        `keys.KEYS` of the documents, as far as they have them.
     numbers
         Documents x numbers; NaN where a document has none.
     bags

@@ -15,7 +15,7 @@ from macroscope.critics.signing import signed
 from macroscope.critics.text_encoder import TextEncoder
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 
 EXCERPT = 300
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from macroscope.arrays import mapped
 from macroscope.critics.clusters.blocks import Vectors, blocks, taken
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 
 
 def latents_schema(width: int) -> pa.Schema:

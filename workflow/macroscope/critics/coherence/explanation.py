@@ -16,7 +16,8 @@ from macroscope.critics.excerpts import beginning
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
-from macroscope.statistics.exchange import exchange_of, read_keys
+from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.keys import read_keys
 from macroscope.statistics.latent import Resampling
 from macroscope.tables import write_csv
 

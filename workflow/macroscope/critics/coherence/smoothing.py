@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 Array = NDArray[np.float64]
 Sequences = Sequence[Sequence[int] | NDArray[np.integer]]
@@ -99,6 +98,8 @@ def fit_back_off(sequences: Sequences, types: int) -> BackOffFit:
     types
         K.
     """
+    from scipy.optimize import minimize  # slow to import, and most stages fit nothing
+
     terms = _left_out(sequences, types)
 
     def loss(logs: Array) -> float:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from macroscope.critics.batches import read_batches
 from macroscope.critics.coreference.chains import LABELS
 from macroscope.critics.coreference.windows import NO_ENTITY, PAD, STOP, UNKNOWN, Chains, flatten
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 
 _LISTS = ("surfaces", "entities", "starts", "ends")
 LATENTS = pa.schema(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from macroscope.critics.languages.model import Array
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 
 _VECTORS = ("proportions", "log_proportions", "log_sample")
 

@@ -17,7 +17,7 @@ from macroscope.critics.words import lower_case_words
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic, read_json
 from macroscope.progress import Progress
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 
 
 def project(

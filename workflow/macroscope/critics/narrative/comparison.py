@@ -20,7 +20,8 @@ from macroscope.critics.narrative.outputs import FOUND
 from macroscope.statistics.columns import NUMBERS, compare_columns
 from macroscope.statistics.correction import corrected_rate
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import KEYS, exchange_of
+from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.keys import KEYS
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.ratio import Sample
 from macroscope.statistics.tidy import ROWS, UNDEFINED, Row, rows_table

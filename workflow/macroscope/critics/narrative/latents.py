@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from macroscope.critics.batches import read_batches
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 
 TASKS = ("missing", "discordant")
 LATENTS = pa.schema(

@@ -17,7 +17,7 @@ from macroscope.critics.signing import signed
 from macroscope.documents import Collection
 from macroscope.files import atomic
 from macroscope.progress import Progress
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 
 
 def project(

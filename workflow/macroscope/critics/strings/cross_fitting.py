@@ -21,7 +21,8 @@ from macroscope.critics.strings.texts import Texts
 from macroscope.errors import MacroscopeError
 from macroscope.progress import progress
 from macroscope.statistics.bootstrap import Array
-from macroscope.statistics.exchange import KEYS, Integers, belonging, partners
+from macroscope.statistics.exchange import Integers, belonging, partners
+from macroscope.statistics.keys import KEYS
 from macroscope.statistics.sampled_divergences import Scored
 from macroscope.statistics.sequential import Folds, Order
 

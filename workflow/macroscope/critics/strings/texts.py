@@ -17,7 +17,7 @@ from macroscope.critics.signing import signed
 from macroscope.documents import Collection, opening_of
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 from macroscope.systems.ngram.backoff import words_of
 
 SCHEMA = pa.schema(

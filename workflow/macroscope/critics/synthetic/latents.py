@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from macroscope.critics.batches import read_batches
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 
 UNKNOWN = -1
 LATENTS = pa.schema(

@@ -15,7 +15,8 @@ from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.columns import compare_numbers, mean_interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import KEYS, Exchange, belonging, exchange_of, partners
+from macroscope.statistics.exchange import Exchange, belonging, exchange_of, partners
+from macroscope.statistics.keys import KEYS
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import UNDEFINED, rows_table
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.critics.tendencies.latents import PER_TEXT, per_text
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 from macroscope.statistics.telling_apart import View
 
 _READ = (

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 
 Array = NDArray[np.float64]
 

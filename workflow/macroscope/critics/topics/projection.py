@@ -18,7 +18,7 @@ from macroscope.critics.topics.word_counts import word_counts
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic, read_json
 from macroscope.progress import Progress
-from macroscope.statistics.exchange import KEYS
+from macroscope.statistics.keys import KEYS
 
 CONVERGENCE = Convergence(1e-8, 500)
 
