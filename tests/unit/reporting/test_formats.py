@@ -9,7 +9,15 @@ from macroscope.reporting.latex import escape, to_latex
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(2.16741, "2.17"), (0.01234, "0.0123"), (12.0, "12.0"), (470066.9, "470,067"), (float("nan"), "–"), (0.0, "0.00")],
+    [
+        (2.16741, "2.17"),
+        (0.01234, "0.0123"),
+        (12.0, "12.0"),
+        (470066.9, "470,067"),
+        (float("nan"), "–"),
+        (0.0, "0.00"),
+        (-9.109e-05, "-9.11 × 10⁻⁵"),
+    ],
 )
 def test_numbers(value, shown):
     assert format_number(value) == shown
@@ -25,6 +33,7 @@ def test_latex_is_escaped():
     table = to_latex(pd.DataFrame({"System": ["lm_1"], "PPL": ["2.0 [1.9, 2.1]"]}))
     assert table.splitlines()[0] == r"\begin{tabular}{lr}"
     assert r"lm\_1 & 2.0 [1.9, 2.1] \\" in table
+    assert escape("10⁻¹²") == "10$^{-12}$"
 
 
 def test_html_is_escaped_and_numbers_stand_right():

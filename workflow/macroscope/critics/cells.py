@@ -7,6 +7,8 @@ from macroscope.statistics.tidy import SIGNIFICANT
 
 REAL_TEXT_HALVES = {SPLIT_HALF: "real text, half against half"}
 """Name in tables of statistics -> what a reader sees."""
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+"""Digits -> as exponents."""
 
 
 def cell(row: pd.Series, factor: float = 1.0, digits: int = 3) -> str:
@@ -32,4 +34,10 @@ def number(value: float, digits: int = 3) -> str:
     """Significant digits, and thousands in full."""
     if pd.isna(value):
         return "–"
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.{digits}g}"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else significant(f"{value:.{digits}g}")
+
+
+def significant(text: str) -> str:
+    """A number as Python writes it, its power of ten as people do: "9.11e-05" is "9.11 × 10⁻⁵"."""
+    mantissa, power, exponent = text.partition("e")
+    return f"{mantissa} × 10{str(int(exponent)).translate(RAISED)}" if power else text

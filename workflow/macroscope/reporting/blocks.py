@@ -10,6 +10,7 @@ from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
 from macroscope.critics import critic_named
+from macroscope.critics.cells import significant
 from macroscope.critics.declaration import captions_of
 from macroscope.critics.findings import ReportItem
 from macroscope.paths import CAPTIONS
@@ -89,9 +90,9 @@ def html_table(table: pd.DataFrame) -> str:
 
     def cell(value: object) -> str:
         if isinstance(value, float):
-            return (
-                "–" if pd.isna(value) else f"{value:,.0f}" if value.is_integer() and abs(value) > 99 else f"{value:.4g}"
-            )
+            if pd.isna(value):
+                return "–"
+            return f"{value:,.0f}" if value.is_integer() and abs(value) > 99 else significant(f"{value:.4g}")
         return str(value)
 
     shown = table.copy()

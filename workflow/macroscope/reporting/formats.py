@@ -2,6 +2,8 @@
 
 import pandas as pd
 
+from macroscope.critics.cells import significant
+
 SMALLEST_P = 0.001
 
 
@@ -15,7 +17,7 @@ def format_number(value: float) -> str:
     if pd.isna(value):
         return "–"
     value += 0.0  # no -0
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}".rstrip(".")
+    return f"{value:,.0f}" if abs(value) >= 100 else significant(f"{value:#.3g}").rstrip(".")
 
 
 def estimate(indexed: pd.DataFrame, key: tuple[str, ...], name: str) -> dict[str, float]:

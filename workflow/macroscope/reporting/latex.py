@@ -4,6 +4,8 @@ import re
 
 import pandas as pd
 
+from macroscope.critics.cells import RAISED
+
 ESCAPES = {
     "&": r"\&",
     "%": r"\%",
@@ -24,6 +26,8 @@ ESCAPES = {
     ">": r"$>$",
 }
 SPECIAL = re.compile("|".join(re.escape(character) for character in ESCAPES))
+PLAIN = {raised: chr(plain) for plain, raised in RAISED.items()}
+EXPONENT = re.compile(f"[{''.join(map(chr, PLAIN))}]+")
 
 
 def to_latex(table: pd.DataFrame) -> str:
@@ -36,7 +40,8 @@ def to_latex(table: pd.DataFrame) -> str:
 
 def escape(text: str) -> str:
     """Escape what LaTeX would read as a command."""
-    return SPECIAL.sub(lambda match: ESCAPES[match.group()], text)
+    escaped = SPECIAL.sub(lambda match: ESCAPES[match.group()], text)
+    return EXPONENT.sub(lambda match: f"$^{{{match.group().translate(PLAIN)}}}$", escaped)
 
 
 def _holds_numbers(column: pd.Series) -> bool:

@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from macroscope import __version__
 from macroscope.critics import critic_named
+from macroscope.critics.cells import number
 from macroscope.files import atomic
 from macroscope.paths import CAPTIONS
 from macroscope.reporting.blocks import Captions
@@ -116,7 +117,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequenc
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "in_words": in_words}
+    environment.filters |= {"percent": percent, "in_words": in_words, "number": number}
     environment.tests["missing"] = pd.isna
     environment.globals |= {
         "run": results.plan.config.run,

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from macroscope.critics.blaming import Blamed, Place, blame_weight, rates, write_blame
+from macroscope.critics.cells import number
 from macroscope.critics.coherence.latents import read_states
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
@@ -30,10 +31,10 @@ def marks(
 ) -> Iterator[tuple[Place, float, str]]:
     """Sections whose transition has a probability below the threshold, and the end behind the last one."""
     names = [BEGIN, *(prior.types[state] for state in states), END]
-    for number, ((before, after), p) in enumerate(zip(pairwise(names), step_probabilities(states, prior), strict=True)):
-        section = min(number, len(document.sections) - 1)
+    for step, ((before, after), p) in enumerate(zip(pairwise(names), step_probabilities(states, prior), strict=True)):
+        section = min(step, len(document.sections) - 1)
         length = len(document.sections[section].text)
         if p < threshold and length:
             weight = blame_weight(np.inf if p == 0 else -np.log(p), -np.log(threshold))
             place = (section, length if after == END else 0, length)
-            yield place, weight, f"{before} → {after}: probability {p:.2g}"
+            yield place, weight, f"{before} → {after}: probability {number(p, 2)}"

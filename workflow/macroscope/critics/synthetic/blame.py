@@ -8,6 +8,7 @@ import numpy as np
 
 from macroscope.corpora.simulated.hsmm import SOURCE_STATE, HsmmProcess
 from macroscope.critics.blaming import Blamed, Place, blame_weight, joined, rates, write_blame
+from macroscope.critics.cells import number
 from macroscope.critics.synthetic.latents import UNKNOWN, read_states
 from macroscope.critics.synthetic.options import SyntheticOptions
 from macroscope.critics.synthetic.projection import pieces_of
@@ -41,7 +42,7 @@ def marks(
             weight, note = 1.0, "the process does not have this"
         elif before != UNKNOWN and (p := float(process.transitions[before, state])) < threshold:
             weight = blame_weight(np.inf if p == 0 else -np.log(p), -np.log(threshold))
-            note = f"state {before} → {state}: probability {p:.2g}"
+            note = f"state {before} → {state}: probability {number(p, 2)}"
         if note:
             yield from ((place, weight, note) for place in joined([p for p, _ in tokens[at : at + len(piece)]]))
         at, before = at + len(piece), state
