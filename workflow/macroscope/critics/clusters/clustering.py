@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans, kmeans_plusplus
-from sklearn.decomposition import PCA
+from threadpoolctl import threadpool_limits
 
-from macroscope.critics.clusters.blocks import Vectors, blocks, by_blocks
+from macroscope.critics.clusters.blocks import Vectors, blocks, by_blocks, threads
+from macroscope.critics.clusters.kmeans import Labels, k_means, nearest
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.files import atomic
 
@@ -19,14 +19,10 @@ log = logging.getLogger("macroscope")
 ROUND_NUMBERS = (2, 3, 5, 10, 20, 30, 50, 100, 200, 300, 500)
 """Numbers of clusters that are taken by themselves: few, so that systems of about as many texts have the same."""
 TEXTS_PER_CLUSTER = 10
-ITERATIONS = 500
 MOST_FITTED, FITTED_PER_CLUSTER = 200_000, 400
 """Vectors, and vectors a cluster, that a clustering is learnt on; of more, a random part of them.
 
 What is learnt on n vectors a cluster is about one n-th worse for others than what is learnt on those."""
-_MOST_SEEDING, _FEWEST_SEEDING = 8, 1000
-"""Vectors a cluster, and vectors at least, among which k-means++ looks for its centres."""
-Labels = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -58,9 +54,14 @@ class Clustering:
     def assign(self, vectors: Vectors) -> Labels:
         """Nearest centroid of each vector under each seed: vectors x seeds."""
         labels = np.empty((len(vectors), len(self.centroids)), np.int32)
-        for some in blocks(len(vectors)):
-            projected = self.project(vectors[some])
-            labels[some] = np.stack([_nearest(projected, centroids) for centroids in self.centroids], axis=1)
+
+        def look(part: slice) -> None:
+            projected = self.project(vectors[part])
+            for seed, centroids in enumerate(self.centroids):
+                labels[part, seed] = nearest(projected, centroids)
+
+        with threads() as many:
+            many.each(look, len(vectors), self.clusters)
         return labels
 
     def project(self, vectors: Vectors) -> Vectors:
@@ -116,8 +117,8 @@ def fit(sides: Sequence[Vectors], clusters: int, options: ClustersOptions, seed:
     vectors = _some_of(sides, max(MOST_FITTED, FITTED_PER_CLUSTER * clusters), seed)
     mean, components = principal_components(vectors, options.explained_variance)
     projected = np.asarray((vectors - mean) @ components.T, dtype=np.float32)
-    centroids = [_k_means(projected, clusters, options.restarts, seed + number) for number in range(options.seeds)]
-    return Clustering(mean, components, np.stack(centroids).astype(np.float32), len(vectors))
+    centroids = [k_means(projected, clusters, options.restarts, seed + number) for number in range(options.seeds)]
+    return Clustering(mean, components, np.stack(centroids), len(vectors))
 
 
 def _some_of(sides: Sequence[Vectors], most: int, seed: int) -> Vectors:
@@ -132,37 +133,26 @@ def _some_of(sides: Sequence[Vectors], most: int, seed: int) -> Vectors:
     return np.concatenate([side[some - start] for side, some, start in zip(sides, parts, starts, strict=False)])
 
 
-def _k_means(vectors: Vectors, clusters: int, restarts: int, seed: int) -> Vectors:
-    """Centroids of the best of some starts from k-means++.
-
-    One trial for each centre, as in Arthur and Vassilvitskii (2007), and where there are many vectors, among some of
-    them: the several trials that scikit-learn makes by default, among all, take most of the time and change next to
-    nothing.
-    """
-    best: KMeans | None = None
-    for start in range(restarts):
-        random = np.random.RandomState([seed, start])
-        most = min(len(vectors), max(_MOST_SEEDING * clusters, _FEWEST_SEEDING))
-        some = vectors if most == len(vectors) else vectors[random.choice(len(vectors), most, replace=False)]
-        centres, _ = kmeans_plusplus(some, clusters, random_state=random, n_local_trials=1)
-        found = KMeans(clusters, init=centres, n_init=1, max_iter=ITERATIONS, random_state=random).fit(vectors)
-        best = found if best is None or found.inertia_ < best.inertia_ else best
-    assert best is not None
-    return np.asarray(best.cluster_centers_, dtype=np.float32)
-
-
 def principal_components(vectors: Vectors, share: float) -> tuple[Vectors, Vectors]:
     """Mean, and the fewest principal components that hold a share of the variance (at least one)."""
-    solver = "covariance_eigh" if len(vectors) > vectors.shape[1] else "full"
+    mean = vectors.mean(axis=0, dtype=float).astype(np.float32)
+    variances, components = _spectrum(vectors, mean)
     with np.errstate(invalid="ignore"):  # all vectors are equal: any component will do
-        pca = PCA(svd_solver=solver).fit(vectors)
-        reached = np.cumsum(pca.explained_variance_ / pca.explained_variance_.sum()) >= share - 1e-7
+        reached = np.cumsum(variances / variances.sum()) >= share - 1e-7
     kept = int(np.argmax(reached)) + 1 if reached.any() else len(reached)
-    return pca.mean_.astype(np.float32), pca.components_[:kept].astype(np.float32)
+    return mean, np.ascontiguousarray(components[:kept], dtype=np.float32)
 
 
-def _nearest(vectors: Vectors, centroids: Vectors) -> Labels:
-    """Nearest centroid of each vector: |x - c|^2 up to |x|^2."""
-    scores = vectors @ centroids.T
-    scores -= (centroids**2).sum(axis=1) / 2
-    return scores.argmax(axis=1).astype(np.int32)
+def _spectrum(vectors: Vectors, mean: Vectors) -> tuple[Vectors, Vectors]:
+    """Variances along all principal components, up to a factor, and these; the largest first."""
+    width = vectors.shape[1]
+    if len(vectors) <= width:
+        _, lengths, components = np.linalg.svd(vectors - mean, full_matrices=False)
+        return lengths**2, components
+    scatter = np.zeros((width, width))
+    for some in blocks(len(vectors)):
+        centred = vectors[some] - mean
+        scatter += centred.T @ centred
+    with threadpool_limits(1, "blas"):  # in its many small steps threads would only wait for each other
+        variances, components = np.linalg.eigh(scatter.astype(np.float32))
+    return np.maximum(variances[::-1], 0), components.T[::-1]
