@@ -8,7 +8,7 @@ from macroscope.plan import Plan
 OTHER = {
     "coherence": {
         "encoder": "bert-base-cased", "max_tokens": 77, "epochs": 2.0, "batch_size": 5, "learning_rate": 0.1,
-        "max_train_sections": 9, "calibrate": False, "prior": "additive",
+        "max_train_sections": 9, "calibrate": False, "precision": "bfloat16", "prior": "additive",
         "smoothing": [0.3], "convention": "published",
         "error_threshold": 0.2,
     },
@@ -19,8 +19,8 @@ OTHER = {
     "clusters": {
         "encoder": "gpt2-xl", "pooling": "last", "max_tokens": 77, "normalise": False, "explained_variance": 0.5,
         "number_of_clusters": 4, "seeds": 2, "restarts": 3, "clustering": "shared", "smoothing": 0.5, "scale": 2.0,
-        "weights": 7, "cluster_counts": [3], "neighbours": 2, "most_vectors": 99, "permutations": 111,
-        "convention": "published",
+        "weights": 7, "cluster_counts": [3], "precision": "bfloat16", "neighbours": 2, "most_vectors": 99,
+        "permutations": 111, "convention": "published",
     },
     "topics": {
         "topics": 7, "convention": "published", "most_documents": 0.4, "least_frequency": 2, "pinned": False,
@@ -37,7 +37,8 @@ OTHER = {
         "neighbours": 2, "most_vectors": 99, "permutations": 111,
     },
     "narrative": {
-        "tasks": ["missing"], "encoder": "gpt2-xl", "pooling": "first", "max_tokens": 77, "sentences": 9, "damaged": 2,
+        "tasks": ["missing"], "encoder": "gpt2-xl", "pooling": "first", "max_tokens": 77, "precision": "bfloat16",
+        "sentences": 9, "damaged": 2,
         "intact": 0.1, "draws": 2, "replacements": "corpus", "candidates": 7, "similarity": 0.5,
         "similarity_encoder": "minilm", "rescale": False, "detector": {"autoencoder": "dae", "pretrained": True},
         "pretraining": {"corpus": "web"}, "autoencoders": {"dae": {"train_encoder": True}},

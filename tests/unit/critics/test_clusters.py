@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from macroscope import arrays
+from macroscope.corpora.simulated.articles import simulate_documents
+from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.critics.clusters import blocks, clustering
 from macroscope.critics.clusters.clustering import Clustering, fit, number_of_clusters, prepared, principal_components
 from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
@@ -21,6 +23,7 @@ from macroscope.documents import Collection, Document, Provenance, Section, writ
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.divergences import Frontier, divergences, smoothed
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.vectors import compare_vectors
 
 from ...tiny import write_encoder
 
@@ -63,6 +66,22 @@ def test_embedding_does_not_depend_on_the_batch(encoder_folder, pooling):
     together, cut = encoder.embed(texts)
     np.testing.assert_allclose(together, np.vstack([encoder.embed([text])[0] for text in texts]), atol=1e-5)
     assert cut.tolist() == [False, False, True, False]
+
+
+def test_what_bfloat16_does_to_embeddings_and_to_distances_between_collections():
+    documents = list(simulate_documents(wiki_process(), "process", 120, 1))
+    texts = [document.text[:400] for document in documents]
+    exact, coarse = (TextEncoder("minilm", "mean", 64, some).embed(texts)[0] for some in ("float32", "bfloat16"))
+    assert coarse.dtype == np.float32
+    assert (exact != coarse).any()
+    cosines = (exact * coarse).sum(axis=1) / np.linalg.norm(exact, axis=1) / np.linalg.norm(coarse, axis=1)
+    np.testing.assert_allclose(cosines, 1, atol=5e-4)
+    # Of two halves that differ as chance has it, and of texts against others: neither changes by what a test could see.
+    for first, second in ((slice(60), slice(60, None)), (slice(None), slice(None, None, 4))):
+        rows = [compare_vectors(some[first], some[second][:60], 3, 99, RESAMPLING) for some in (exact, coarse)]
+        for (name, value, low, high, p), (_, other, *_, other_p) in zip(*rows, strict=True):
+            assert abs(other - value) < 0.05 * (high - low), name
+            assert abs(other_p - p) < 0.05, name
 
 
 def test_causal_language_model_embeds_by_its_last_token(tmp_path):

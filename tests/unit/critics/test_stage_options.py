@@ -19,7 +19,7 @@ def test_tendencies_are_counted_in_the_language_of_the_corpus():
 
 def test_a_stage_is_given_the_options_that_it_looks_at_and_no_others():
     plan = plan_of(critics=OTHER)
-    assert json.loads(plan.critics.options("coherence", "project")) == {"max_tokens": 77}
+    assert json.loads(plan.critics.options("coherence", "project")) == {"max_tokens": 77, "precision": "bfloat16"}
     for critic, stage in plan.critics.jobs():
         given = json.loads(plan.critics.options(critic, stage))
         assert set(given) == set(critics()[critic].stage(stage).options)
@@ -68,8 +68,17 @@ def test_the_signature_of_latents_names_what_they_depend_on():
     assert given == {"signature": plan.critics.signature("coherence", "project")}
     signed = dict(part.split(":", 1) for part in given["signature"].split("|"))
     assert set(signed) == {
-        *("critic", "encoder", "max_tokens", "epochs", "batch_size", "learning_rate", "max_train_sections"),
-        *("calibrate", "run_seed"),
+        *(
+            "critic",
+            "encoder",
+            "max_tokens",
+            "precision",
+            "epochs",
+            "batch_size",
+            "learning_rate",
+            "max_train_sections",
+        ),
+        *("max_train_sections", "calibrate", "run_seed"),
     }
     assert signed["max_tokens"] == "77"
 

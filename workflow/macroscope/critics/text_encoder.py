@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from macroscope.batches import TOKENS_PER_BATCH, length_batches
+from macroscope.critics.precision import Precision, computing_in
 from macroscope.errors import MacroscopeError
 from macroscope.pretrained import load_pretrained_encoder, require_known_words
 from macroscope.progress import progress
@@ -23,9 +24,11 @@ class TextEncoder:
         Which of the last layer's vectors: "mean", "last", "first".
     max_tokens
         Longer texts are cut.
+    precision
+        See `critics.precision`.
     """
 
-    def __init__(self, name: str, pooling: str, max_tokens: int) -> None:
+    def __init__(self, name: str, pooling: str, max_tokens: int, precision: Precision = "float32") -> None:
         model, self.tokenizer = load_pretrained_encoder(name)
         # Some models have positions that no token of a text may have; their tokenizers know.
         positions = getattr(model.config, "max_position_embeddings", None) or self.tokenizer.model_max_length
@@ -35,7 +38,7 @@ class TextEncoder:
                 f"encoder {name!r} reads {most} tokens at most, not {max_tokens}; set a smaller 'max_tokens'"
             )
         self.model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-        self.name, self.pooling, self.max_tokens = name, pooling, max_tokens
+        self.name, self.pooling, self.max_tokens, self.precision = name, pooling, max_tokens, precision
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token  # masked: its vector is never looked at
 
@@ -59,8 +62,9 @@ class TextEncoder:
         for batch in progress(batches, "embed texts", unit="batches"):
             some = {"input_ids": [ids[index] for index in batch]}
             inputs = self.tokenizer.pad(some, return_tensors="pt", padding_side="right").to(self.model.device)
-            layers = self.model(**inputs).last_hidden_state
-            vectors[batch] = pool(layers, inputs["attention_mask"], self.pooling).float().cpu().numpy()
+            with computing_in(self.precision, self.model.device.type):
+                layers = self.model(**inputs).last_hidden_state
+            vectors[batch] = pool(layers.float(), inputs["attention_mask"], self.pooling).cpu().numpy()
         return vectors, cut
 
     def _beginning(self) -> int:

@@ -38,7 +38,7 @@ CRITIC = Critic(
         "project": Stage(
             "embeddings:project",
             reads="texts signature",
-            uses="encoder pooling max_tokens",
+            uses="encoder pooling max_tokens precision",
             needs="encoder",
             minutes=240,
         ),

@@ -44,4 +44,4 @@ def embedded(
 
 def text_encoder(options: EmbeddingOptions) -> TextEncoder:
     """Load what the options ask for."""
-    return TextEncoder(options.encoder, options.pooling, options.max_tokens)
+    return TextEncoder(options.encoder, options.pooling, options.max_tokens, options.precision)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from macroscope.config.options import Name, Options, require_name
+from macroscope.critics.precision import Precision
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -26,6 +27,7 @@ class EmbeddingOptions(Options):
         " GPT-2) or of the first (paper, for BERT: CLS).",
     )
     max_tokens: int = Field(512, ge=2, description="Texts are cut at this length; the share cut is reported.")
+    precision: Precision = "float32"
 
 
 class Probing(Options):

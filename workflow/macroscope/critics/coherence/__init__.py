@@ -40,7 +40,7 @@ CRITIC = Critic(
         "train": Stage(
             "training:train",
             reads="documents seed checkpoints",
-            uses="encoder max_tokens epochs batch_size learning_rate max_train_sections calibrate",
+            uses="encoder max_tokens precision epochs batch_size learning_rate max_train_sections calibrate",
             needs="encoder",
             minutes=720,
             folder=True,
@@ -49,7 +49,11 @@ CRITIC = Critic(
             "scoring:fit_prior", reads="documents inference", uses="prior smoothing convention", folder=True
         ),
         "project": Stage(
-            "projection:project", reads="texts inference signature", uses="max_tokens", needs="encoder", minutes=240
+            "projection:project",
+            reads="texts inference signature",
+            uses="max_tokens precision",
+            needs="encoder",
+            minutes=240,
         ),
         "score": Stage("scoring:score", reads="latents prior", uses="error_threshold"),
         "theory": Stage("theory:write_theory", reads="process prior order seed"),

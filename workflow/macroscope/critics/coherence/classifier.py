@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification
 
 from macroscope.batches import TOKENS_PER_BATCH, length_batches
+from macroscope.critics.precision import Precision, computing_in
 from macroscope.pretrained import load_own, load_pretrained_encoder
 from macroscope.progress import progress
 
@@ -39,12 +40,14 @@ class SectionClassifier:
         Model and tokenizer, as `save_pretrained` writes them.
     max_tokens
         Longer texts are cut at this length.
+    precision
+        See `critics.precision`.
     """
 
-    def __init__(self, folder: Path, max_tokens: int) -> None:
+    def __init__(self, folder: Path, max_tokens: int, precision: Precision = "float32") -> None:
         model, self.tokenizer = load_own(folder, AutoModelForSequenceClassification)
         self.model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
-        self.max_tokens = max_tokens
+        self.max_tokens, self.precision = max_tokens, precision
         labels = self.model.config.id2label
         self.types: list[str] = [labels[index] for index in range(len(labels))]
 
@@ -66,7 +69,9 @@ class SectionClassifier:
             inputs = self.tokenizer.pad(
                 {"input_ids": [cut(tokens[index], self.max_tokens) for index in batch]}, return_tensors="pt"
             ).to(self.model.device)
-            logits[batch] = self.model(**inputs).logits.float().cpu().numpy()
+            with computing_in(self.precision, self.model.device.type):
+                found = self.model(**inputs).logits
+            logits[batch] = found.float().cpu().numpy()
         return logits, lengths > self.max_tokens
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from macroscope.config.options import Options
+from macroscope.critics.precision import Precision
 
 
 class CoherenceOptions(Options):
@@ -17,6 +18,7 @@ class CoherenceOptions(Options):
         " Face name, or a folder (paper: bert-base-cased).",
     )
     max_tokens: int = Field(512, ge=8, description="Section texts are cut at this length; the share cut is reported.")
+    precision: Precision = "float32"
     epochs: float = Field(3, gt=0, description="Passes over the training sections.")
     batch_size: int = Field(32, ge=1, description="Sections per update.")
     learning_rate: float = Field(2e-5, gt=0, description="Peak learning rate of Adam.")

@@ -26,7 +26,7 @@ def project(texts: Collection, inference: Path, *, signature: str, options: Cohe
     signature
         What the latents depend on; it goes into their metadata.
     """
-    classifier = SectionClassifier(inference / "classifier", options.max_tokens)
+    classifier = SectionClassifier(inference / "classifier", options.max_tokens, options.precision)
     temperature = read_json(inference / "validation.json")["temperature"]
     language = read_json(inference / "section_types.json")["language"]
     counts = {"documents": 0, "sections": 0, "sections_cut": 0, "documents_with_unknown_titles": 0}

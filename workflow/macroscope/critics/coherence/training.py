@@ -98,7 +98,7 @@ def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: d
             f"{documents}: no titled sections in split 'valid', so the section classifier cannot be validated; give"
             " more documents"
         )
-    logits, _ = SectionClassifier(folder / "classifier", options.max_tokens).logits(texts)
+    logits, _ = SectionClassifier(folder / "classifier", options.max_tokens, options.precision).logits(texts)
     gold = np.array([index.get(name, -1) for name in labels])
     temperature = fit_temperature(logits, gold) if options.calibrate else 1.0
     posterior = cross_calibrated(logits, gold) if options.calibrate else calibrated(logits, temperature)

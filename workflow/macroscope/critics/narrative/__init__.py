@@ -11,7 +11,7 @@ stand in rules/critics/narrative.smk.
 from macroscope.critics.declaration import Blame, Critic
 from macroscope.stages import Stage
 
-_SENTENCES = "encoder pooling max_tokens autoencoders"
+_SENTENCES = "encoder pooling max_tokens precision autoencoders"
 _DAMAGE = "sentences damaged intact draws replacements candidates similarity similarity_encoder rescale"
 _DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
 
@@ -70,7 +70,7 @@ CRITIC = Critic(
         "embed_sentences": Stage(
             "embedding:embed_sentences",
             reads="documents? texts? autoencoder? language",
-            uses="encoder pooling max_tokens",
+            uses="encoder pooling max_tokens precision",
             needs="encoder",
             minutes=480,
             folder=True,

@@ -67,7 +67,7 @@ def embedded(sentences: Sequence[str], encoder: TextEncoder) -> Embedded:
 def sentence_encoder(options: NarrativeOptions, autoencoder: Path | None = None) -> TextEncoder:
     """Load what embeds: the encoder of the options, or that of an autoencoder."""
     name = options.encoder if autoencoder is None else str(autoencoder / "encoder")
-    return TextEncoder(name, options.pooling, options.max_tokens)
+    return TextEncoder(name, options.pooling, options.max_tokens, options.precision)
 
 
 def require_plain(options: NarrativeOptions) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, model_validator
 
 from macroscope.config.options import CONTROL, Name, Options, require_name
+from macroscope.critics.precision import Precision
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -128,6 +129,7 @@ class NarrativeOptions(Options):
         "mean", description="Which of the last layer's vectors embeds a sentence: the mean, or the first (paper: CLS)."
     )
     max_tokens: int = Field(64, ge=4, description="Sentences are cut at this length; how many are is reported.")
+    precision: Precision = "float32"
     sentences: int = Field(5, ge=3, description="Sentences of a segment before damage (paper: 5; TripAdvisor 8).")
     damaged: int = Field(
         1, ge=1, description="Sentences of a segment that are removed or replaced (paper: 1; TripAdvisor 2)."
