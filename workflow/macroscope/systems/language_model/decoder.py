@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from transformers.cache_utils import DynamicCache
 
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
+from macroscope.systems.language_model.attention import use_own_columns
 from macroscope.systems.language_model.cache import RollingCache
 
 Integers = NDArray[np.int64]
@@ -62,6 +63,8 @@ class Decoder:
 
     def __init__(self, model: Any, columns: int) -> None:
         self.model, self.columns = model, columns
+        self.backbone = getattr(model, model.base_model_prefix, model)
+        use_own_columns(self.backbone)
         self.cache = RollingCache(model.config.num_hidden_layers, columns)
 
     def step(self, tokens: NDArray[np.int32], cached: Integers) -> torch.Tensor:
@@ -96,8 +99,7 @@ class Decoder:
             return
         encoded = DynamicCache()
         inputs = torch.from_numpy(tokens.astype(np.int64))[None].to(self.model.device)
-        backbone = getattr(self.model, self.model.base_model_prefix, self.model)
-        backbone(input_ids=inputs, past_key_values=encoded, use_cache=True)
+        self.backbone(input_ids=inputs, past_key_values=encoded, use_cache=True)
         self.cache.write_row(row, encoded)
 
     def reorder(self, parents: Integers) -> None:
