@@ -6,7 +6,8 @@ sums of a row, they are the same whatever its neighbours hold.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -69,15 +70,14 @@ def attend(
     ):
         return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **options)
     found = torch.empty(rows, queries, heads, value.shape[-1])
-    read = (query[:, :, 0].contiguous().numpy(), _flat(key), _layout(key), _flat(value), _layout(value))
-    scale = np.float32(size**-0.5 if scaling is None else scaling)
+    part = partial(
+        _attend, query[:, :, 0].contiguous().numpy(), _flat(key), _layout(key), _flat(value), _layout(value),
+        attention_mask[:, 0, 0].numpy(), np.float32(size**-0.5 if scaling is None else scaling), found[:, 0].numpy(),
+    )  # fmt: skip
     threads = torch.get_num_threads() if key.numel() > THREAD_WORK else 1
-    bounds = np.linspace(0, rows, threads + 1).astype(int)
-    parts = [
-        (*read, attention_mask[:, 0, 0].numpy(), scale, found[:, 0].numpy(), *bounds[i : i + 2]) for i in range(threads)
-    ]
-    others = [_pool(threads).submit(_attend, *part) for part in parts[1:]]
-    _attend(*parts[0])
+    bounds = [rows * i // threads for i in range(threads + 1)]
+    others = [_pool(threads).submit(part, *some) for some in pairwise(bounds[1:])]
+    part(*bounds[:2])
     for other in others:
         other.result()
     return found, None

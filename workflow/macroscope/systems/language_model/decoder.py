@@ -44,10 +44,10 @@ class StateDecoder:
         """Never needed: a state has no end."""
         raise NotImplementedError
 
-    def reorder(self, parents: Integers) -> None:
-        """Let every row know what another one (its parent) knows."""
-        rows = torch.from_numpy(parents).to(self.model.device)
-        self.state = tuple(part[rows] for part in self.state)
+    def copy_row(self, source: int, target: int, cached: int) -> None:
+        """Let a row know what another one does; see `Decoder.copy_row`."""
+        for part in self.state:
+            part[target] = part[source]
 
 
 class Decoder:
@@ -102,10 +102,9 @@ class Decoder:
         self.backbone(input_ids=inputs, past_key_values=encoded, use_cache=True)
         self.cache.write_row(row, encoded)
 
-    def reorder(self, parents: Integers) -> None:
-        """Let every row see what another one (its parent) has seen."""
-        if (parents != np.arange(len(parents))).any():
-            self.cache.reorder(torch.from_numpy(parents))
+    def copy_row(self, source: int, target: int, cached: int) -> None:
+        """Let a row, `target`, see what another one does: `cached` tokens."""
+        self.cache.copy_row(source, target, cached)
 
     def _mask(self, lengths: Integers) -> torch.Tensor:
         """Additive mask, rows x 1 x 1 x columns: each row sees its own last columns.
