@@ -49,14 +49,14 @@ class BeamSampler(Sampler):
                     for row, sequence in zip(beam.rows, beam.live, strict=True):
                         decoder.encode(start + int(row), self.kept(sequence.tokens()))
                     cached[start : start + k] = len(self.kept(beam.live[0].tokens()))
-            logs = decoder.step(last, cached).double().log_softmax(-1)
+            probabilities = decoder.step(last, cached).double().softmax(-1)
             cached += 1
             uniforms = np.zeros((len(cached), k))
             drawing = [(start, beam) for start, beam in busy if not beam.follow_prompt()]
             for start, beam in drawing:
                 uniforms[start + beam.rows] = beam.generator.random((len(beam.live), k))
-            tokens = invert(logs.exp(), torch.from_numpy(uniforms).to(logs.device))
-            found = logs.gather(-1, tokens).cpu().numpy()
+            tokens = invert(probabilities, torch.from_numpy(uniforms).to(probabilities.device))
+            found = probabilities.gather(-1, tokens).log().cpu().numpy()
             drawn = tokens.cpu().numpy()
             for start, beam in drawing:
                 copies = beam.extend(drawn[start + beam.rows], found[start + beam.rows])
