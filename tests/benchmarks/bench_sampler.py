@@ -1,4 +1,5 @@
-"""Sampling: tokens/s against transformers.generate in batch, and against one document at a time without a cache.
+"""Sampling: tokens/s against transformers.generate in batch, and against one document at a time without a cache; beam
+sampling against beam search with sampling of transformers.
 
 The model has random weights and ends a document with a known probability, so that documents have geometric lengths as
 real samples do: short ones finish early, which is where a fixed batch loses.
@@ -11,12 +12,14 @@ import torch
 from _report import say, seconds
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from macroscope.systems.language_model.options import Ancestral
+from macroscope.systems.language_model.beam_sampler import BeamSampler
+from macroscope.systems.language_model.options import Ancestral, BeamSampling
 from macroscope.systems.language_model.sampler import Request
 from macroscope.systems.language_model.token_sampler import TokenSampler
 
 VOCABULARY, CONTEXT, BATCH, SAMPLES, MEAN_TOKENS = 1024, 256, 32, 96, 200
 LONG_TOKENS = 500
+BEAMS = 4
 THREADS = os.cpu_count() or 1
 
 
@@ -65,6 +68,27 @@ def generate(network, samples, max_tokens):
     return drawn
 
 
+def our_beams(network, samples, tokens):
+    """Tokens of the samples of stochastic beams, all of the same length."""
+    sampler = BeamSampler(
+        network, 0, context=CONTEXT, stride=CONTEXT // 2, batch_size=BATCH, max_tokens=tokens,
+        decoding=BeamSampling(rule="beam_sampling", beams=BEAMS), seed=1, stream="bench",
+    )  # fmt: skip
+    return sum(len(draw.tokens) for draw in sampler.run(deque(Request(i) for i in range(samples))))
+
+
+def generate_beams(network, samples, tokens):
+    """Tokens of as many samples from beam search with sampling, in as many rows; sums of log-probabilities compete."""
+    rows = BATCH // BEAMS
+    for _ in range(0, samples, rows):
+        network.generate(
+            torch.zeros((rows, 1), dtype=torch.long), attention_mask=torch.ones((rows, 1), dtype=torch.long),
+            do_sample=True, num_beams=BEAMS, top_k=0, max_new_tokens=tokens, pad_token_id=1023, eos_token_id=0,
+            length_penalty=0.0, early_stopping="never",
+        )  # fmt: skip
+    return samples * tokens
+
+
 @torch.inference_mode()
 def papers_way(network, samples, tokens):
     """deng2022's loop: one document at a time; beyond the window the last tokens are read again for each new one."""
@@ -84,23 +108,26 @@ def papers_way(network, samples, tokens):
 
 
 def main() -> None:
-    """Print tokens/s of all three."""
+    """Print tokens/s of each and its reference; each has its own model, as sampling changes a model's attention."""
     torch.set_num_threads(THREADS)
     counts = {}
 
-    def timed(name, function, *arguments):
-        taken = seconds(lambda: counts.__setitem__(name, function(*arguments)))
-        return counts[name] / taken
+    def timed(function, *arguments):
+        taken = seconds(lambda: counts.__setitem__(function, function(*arguments)))
+        return counts[function] / taken
 
-    network = model(MEAN_TOKENS)
-    timed("warm", ours, network, 8, 20)
-    mine = timed("ours", ours, network, SAMPLES, CONTEXT - 2)
-    peer = timed("generate", generate, network, SAMPLES, CONTEXT - 2)
-    say("tokens/s within the window", f"{mine:,.0f}", f"{peer:,.0f}", mine / peer, "> 1: generate in batch")
-    endless = model(1e9)
-    mine = timed("long", ours, endless, BATCH, LONG_TOKENS)
-    paper = timed("paper", papers_way, endless, 1, LONG_TOKENS)
-    say("tokens/s beyond the window", f"{mine:,.0f}", f"{paper:,.0f}", mine / paper, "10: the paper's way")
+    def compare(name, goal, mine, peer):
+        ours, reference = timed(*mine), timed(*peer)
+        say(f"tokens/s {name}", f"{ours:,.0f}", f"{reference:,.0f}", ours / reference, goal)
+
+    ending, endless = (lambda: model(MEAN_TOKENS)), (lambda: model(1e9))
+    ours(ending(), 8, 20)
+    within = SAMPLES, CONTEXT - 2
+    compare("within the window", "2: generate in batch", (ours, ending(), *within), (generate, ending(), *within))
+    mine, paper = (ours, endless(), BATCH, LONG_TOKENS), (papers_way, endless(), 1, LONG_TOKENS)
+    compare("beyond the window", "10: the paper's way", mine, paper)
+    beams = BATCH // BEAMS * 2, CONTEXT - 2
+    compare("of beams", "2: generate's beams", (our_beams, endless(), *beams), (generate_beams, endless(), *beams))
 
 
 if __name__ == "__main__":

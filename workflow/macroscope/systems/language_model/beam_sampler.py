@@ -44,29 +44,28 @@ class BeamSampler(Sampler):
                 return
             last = np.full(len(cached), self.boundary, dtype=np.int32)
             for start, beam in busy:
-                last[start : start + len(beam.live)] = [sequence.token for sequence in beam.live]
+                last[start + beam.rows] = [sequence.token for sequence in beam.live]
                 if cached[start] + 1 > self.columns:
-                    for row, sequence in enumerate(beam.live, start):
-                        decoder.encode(row, self.kept(sequence.tokens()))
+                    for row, sequence in zip(beam.rows, beam.live, strict=True):
+                        decoder.encode(start + int(row), self.kept(sequence.tokens()))
                     cached[start : start + k] = len(self.kept(beam.live[0].tokens()))
-            logs = decoder.step(last, cached).double().log_softmax(-1)
+            probabilities = decoder.step(last, cached).double().softmax(-1)
             cached += 1
             uniforms = np.zeros((len(cached), k))
             drawing = [(start, beam) for start, beam in busy if not beam.follow_prompt()]
             for start, beam in drawing:
-                uniforms[start : start + len(beam.live)] = beam.generator.random((len(beam.live), k))
-            tokens = invert(logs.exp(), torch.from_numpy(uniforms).to(logs.device))
-            found = logs.gather(-1, tokens).cpu().numpy()
+                uniforms[start + beam.rows] = beam.generator.random((len(beam.live), k))
+            tokens = invert(probabilities, torch.from_numpy(uniforms).to(probabilities.device))
+            found = probabilities.gather(-1, tokens).log().cpu().numpy()
             drawn = tokens.cpu().numpy()
-            parents = np.arange(len(cached))
             for start, beam in drawing:
-                some = slice(start, start + len(beam.live))
-                moves = beam.extend(drawn[some], found[some])
-                parents[start : start + len(moves)] = start + moves
+                copies = beam.extend(drawn[start + beam.rows], found[start + beam.rows])
                 if (draw := beam.draw()) is not None:
                     beams[start // k] = None
                     yield draw
-            decoder.reorder(parents)
+                    continue
+                for source, target in copies:
+                    decoder.copy_row(start + source, start + target, int(cached[start]))
 
 
 @dataclass(frozen=True)
@@ -87,13 +86,18 @@ class _Sequence:
 
 
 class _Beam:
-    """At most k sequences of one draw, the most probable first; those that have ended are not extended."""
+    """At most k sequences of one draw, the most probable first; those that have ended are not extended.
+
+    Each that is extended has one of the k rows. Its most probable continuation stays in that row, so that few rows are
+    copied.
+    """
 
     def __init__(self, request: Request, sampler: Sampler, k: int) -> None:
         self.request, self.k = request, k
         self.generator = sampler.generator(request)
         self.boundary, self.max_tokens = sampler.boundary, sampler.max_tokens
         self.live = [_Sequence(sampler.boundary)]
+        self.rows: Integers = np.zeros(1, dtype=np.int64)
         self.ended: list[_Sequence] = []
         self.length = 0
 
@@ -105,7 +109,7 @@ class _Beam:
         self.length += 1
         return True
 
-    def extend(self, tokens: Integers, logs: Reals) -> Integers:
+    def extend(self, tokens: Integers, logs: Reals) -> list[tuple[int, int]]:
         """Extend every live sequence; keep the k most probable ones.
 
         Parameters
@@ -115,12 +119,14 @@ class _Beam:
 
         Returns
         -------
-        For each live sequence now, which of those before it extends.
+        (source, target): rows to copy, so that every row holds what its sequence extends.
         """
         drawn = {
-            (row, int(token)): _Sequence(int(token), sequence, sequence.log_probability + float(log))
-            for row, sequence in enumerate(self.live)
-            for token, log in zip(tokens[row], logs[row], strict=True)
+            (row, token): _Sequence(token, sequence, sequence.log_probability + log)
+            for row, sequence, some, their in zip(
+                self.rows.tolist(), self.live, tokens.tolist(), logs.tolist(), strict=True
+            )
+            for token, log in zip(some, their, strict=True)
         }
         everything = [(None, sequence) for sequence in self.ended] + [(row, s) for (row, _), s in drawn.items()]
         everything.sort(key=lambda item: -item[1].log_probability)
@@ -129,7 +135,16 @@ class _Beam:
         live = [(row, s) for row, s in kept if row is not None and s.token != self.boundary]
         self.live = [sequence for _, sequence in live]
         self.length += 1
-        return np.array([row for row, _ in live], dtype=np.int64)
+        return self._place([row for row, _ in live])
+
+    def _place(self, parents: list[int]) -> list[tuple[int, int]]:
+        """Give every live sequence a row; `parents` are those of the sequences that they extend."""
+        free = [row for row in range(self.k) if row not in parents]
+        rows: list[int] = []
+        for parent in parents:
+            rows.append(free.pop() if parent in rows else parent)
+        self.rows = np.array(rows, dtype=np.int64)
+        return [(parent, row) for parent, row in zip(parents, rows, strict=True) if parent != row]
 
     def draw(self) -> Draw | None:
         """Return the sample, if there is one yet."""

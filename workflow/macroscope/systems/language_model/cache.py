@@ -59,12 +59,11 @@ class RollingLayer(CacheLayerMixin):
         self.keys[row, :, self.end - keys.shape[1] : self.end] = keys
         self.values[row, :, self.end - values.shape[1] : self.end] = values
 
-    def reorder(self, parents: torch.Tensor) -> None:
-        """Replace every row by another one."""
-        if self.is_initialized:
-            window = slice(self.end - self.columns + 1, self.end)
-            for buffer in (self.keys, self.values):
-                buffer[:, :, window] = buffer[parents.to(buffer.device), :, window]
+    def copy_row(self, source: int, target: int, length: int) -> None:
+        """Replace a row by another one, of which the last `length` columns are in use."""
+        window = slice(self.end - length, self.end)
+        for buffer in (self.keys, self.values):
+            buffer[target, :, window] = buffer[source, :, window]
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """Return the number of columns that a step attends to, and their offset."""
@@ -95,10 +94,10 @@ class RollingCache(Cache):
     def __init__(self, layers: int, columns: int) -> None:
         super().__init__(layers=[RollingLayer(columns) for _ in range(layers)])
 
-    def reorder(self, parents: torch.Tensor) -> None:
-        """Replace every row by another one: row r by row parents[r]."""
+    def copy_row(self, source: int, target: int, length: int) -> None:
+        """Replace what is cached for a row, `target`, by what is for another one: its last `length` tokens."""
         for layer in self.layers:
-            layer.reorder(parents)  # type: ignore[union-attr]
+            layer.copy_row(source, target, length)  # type: ignore[union-attr]
 
     def write_row(self, row: int, encoded: DynamicCache) -> None:
         """Replace what is cached for a row by another cache of a single row."""

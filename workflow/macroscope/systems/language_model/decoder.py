@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from transformers.cache_utils import DynamicCache
 
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
+from macroscope.systems.language_model.attention import use_own_columns
 from macroscope.systems.language_model.cache import RollingCache
 
 Integers = NDArray[np.int64]
@@ -43,10 +44,10 @@ class StateDecoder:
         """Never needed: a state has no end."""
         raise NotImplementedError
 
-    def reorder(self, parents: Integers) -> None:
-        """Let every row know what another one (its parent) knows."""
-        rows = torch.from_numpy(parents).to(self.model.device)
-        self.state = tuple(part[rows] for part in self.state)
+    def copy_row(self, source: int, target: int, cached: int) -> None:
+        """Let a row know what another one does; see `Decoder.copy_row`."""
+        for part in self.state:
+            part[target] = part[source]
 
 
 class Decoder:
@@ -62,6 +63,8 @@ class Decoder:
 
     def __init__(self, model: Any, columns: int) -> None:
         self.model, self.columns = model, columns
+        self.backbone = getattr(model, model.base_model_prefix, model)
+        use_own_columns(self.backbone)
         self.cache = RollingCache(model.config.num_hidden_layers, columns)
 
     def step(self, tokens: NDArray[np.int32], cached: Integers) -> torch.Tensor:
@@ -96,14 +99,12 @@ class Decoder:
             return
         encoded = DynamicCache()
         inputs = torch.from_numpy(tokens.astype(np.int64))[None].to(self.model.device)
-        backbone = getattr(self.model, self.model.base_model_prefix, self.model)
-        backbone(input_ids=inputs, past_key_values=encoded, use_cache=True)
+        self.backbone(input_ids=inputs, past_key_values=encoded, use_cache=True)
         self.cache.write_row(row, encoded)
 
-    def reorder(self, parents: Integers) -> None:
-        """Let every row see what another one (its parent) has seen."""
-        if (parents != np.arange(len(parents))).any():
-            self.cache.reorder(torch.from_numpy(parents))
+    def copy_row(self, source: int, target: int, cached: int) -> None:
+        """Let a row, `target`, see what another one does: `cached` tokens."""
+        self.cache.copy_row(source, target, cached)
 
     def _mask(self, lengths: Integers) -> torch.Tensor:
         """Additive mask, rows x 1 x 1 x columns: each row sees its own last columns.
