@@ -41,11 +41,14 @@ class Chapter:
         Heading.
     blocks
         What it shows.
+    judged
+        (critic, corpus) whose systems it is about; None for all other pages.
     """
 
     page: str
     title: str
     blocks: list[Shown]
+    judged: tuple[str, str] | None = None
 
     @property
     def warnings(self) -> list[Shown]:
@@ -88,7 +91,7 @@ def critic_chapters(
             blocks.insert(0, headline_block(headline[headline["corpus"] == corpus], critic, captions))
         own = [item for item in some.items if not item.system]
         blocks += [item_block(item, critic, corpus, captions, item.shown) for item in own]
-        yield Chapter(critic_page(critic, corpus), f"{critic} on {corpus}", blocks)
+        yield Chapter(critic_page(critic, corpus), f"{critic} on {corpus}", blocks, (critic, corpus))
 
 
 def headline_block(headline: pd.DataFrame, critic: str, captions: Captions) -> Shown:

@@ -73,6 +73,10 @@ class Matrix:
         """Critics with a verdict on a system."""
         return [critic for critic, cell in self.rows[system].items() if cell["verdict"] == verdict]
 
+    def of_verdict(self, critic: str, verdict: Verdict) -> list[str]:
+        """Systems on which a critic has a verdict, in the order of the rows."""
+        return [system for system in self.systems if critic in self.judged(system, verdict)]
+
     def standing(self, system: str) -> Verdict:
         """All critics together: unlike real text to one, like it to all that have a verdict, or inconclusive."""
         if self.judged(system, UNLIKE):

@@ -124,6 +124,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequenc
         "version": __version__,
         "chapters": chapters,
         "systems_of": {matrix.corpus: matrix.systems for matrix in corpora},
+        "matrix_of": {matrix.corpus: matrix for matrix in corpora},
         "several_corpora": len(results.corpora()) > 1,
         "most_named": MOST_NAMED,
         "margin": results.plan.config.statistics.margin,
