@@ -1,5 +1,7 @@
 """Cells of the tables that a person reads."""
 
+import math
+
 import pandas as pd
 
 from macroscope.config.options import SPLIT_HALF
@@ -11,7 +13,10 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Digits -> as exponents."""
 
 
-def cell(row: pd.Series, factor: float = 1.0, digits: int = 3) -> str:
+MOST_DECIMALS = 6
+
+
+def cell(row: pd.Series, factor: float = 1.0) -> str:
     """A value with its interval, and a star where its adjusted p-value is below 5 %.
 
     Parameters
@@ -23,11 +28,20 @@ def cell(row: pd.Series, factor: float = 1.0, digits: int = 3) -> str:
     """
     if pd.isna(row["value"]):
         return "undefined"
-    interval = ""
-    if not pd.isna(row["ci_low"]):
-        interval = f" [{number(row['ci_low'] * factor, digits)}, {number(row['ci_high'] * factor, digits)}]"
     star = " *" if row["p_adjusted"] < SIGNIFICANT else ""
-    return number(row["value"] * factor, digits) + interval + star
+    return value_with_interval(*(row[name] * factor for name in ("value", "ci_low", "ci_high"))) + star
+
+
+def value_with_interval(value: float, low: float, high: float) -> str:
+    """A value with its interval, all to as many decimals as say two digits of the interval's width."""
+    if pd.isna(low):
+        return number(value)
+    is_finite = math.isfinite(low) and math.isfinite(high)
+    decimals = max(0, 1 - math.floor(math.log10(high - low))) if is_finite and high > low else None
+    if decimals is None or decimals > MOST_DECIMALS:
+        return f"{number(value)} [{number(low)}, {number(high)}]"
+    value, low, high = (round(some, decimals) + 0.0 for some in (value, low, high))  # no -0
+    return f"{value:,.{decimals}f} [{low:,.{decimals}f}, {high:,.{decimals}f}]"
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -109,7 +109,7 @@ def test_stars_stand_at_differences_to_real_text_alone():
     row = {"value": 1.0, "ci_low": 0.5, "ci_high": 1.5, "p_value": 0.01}
     for p, stars in ((0.2, 0), (0.04, 1), (0.004, 2)):
         shown = _cell(pd.Series({**row, "p_adjusted": p}), "length_mean_difference", 1)
-        assert shown == "1 [0.5, 1.5]" + (" " + "*" * stars if stars else "")
+        assert shown == "1.0 [0.5, 1.5]" + (" " + "*" * stars if stars else "")
     for law in ("zipf_d_own", "heaps_bigram_d_reference"):
         assert _cell(pd.Series({**row, "p_adjusted": np.nan}), law, 1) == "1 [0.5, 1.5], p = 0.01"
 

@@ -104,7 +104,6 @@ FIGURES = {
     "length_distribution": "Distribution of the lengths",
     "null": "Chance and what was found",
 }
-DIGITS = 4
 VERY_SIGNIFICANT = 0.005
 WORDS = 8
 
@@ -148,7 +147,7 @@ def _cell(row: pd.Series, statistic: str, factor: float) -> str:
     One star for a difference to real text with an adjusted p-value below 5 %, two for one below 0.5 % (Table 6). Laws,
     which real text does not keep either, have their p in words, and no star.
     """
-    shown = cell(row, factor, DIGITS)
+    shown = cell(row, factor)
     if declared((*OF_COLLECTIONS, *OF_TEXTS), statistic).difference:
         return f"{shown}*" if row["p_adjusted"] < VERY_SIGNIFICANT else shown
     return shown if pd.isna(row["p_value"]) else f"{shown}, p = {number(row['p_value'], 2)}"
