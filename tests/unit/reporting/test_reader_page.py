@@ -61,10 +61,10 @@ def test_texts_are_ordered_by_each_critic(page, reader):
 def test_numbers_say_what_they_are(page, reader):
     shown(page, reader, "#wiki/shuffled/text-5?by=strings", "Title 5")
     cells = page.locator("#document .scores tbody tr").nth(0).locator("th, td").all_text_contents()
-    assert cells == ["coherencelatent NLL a transition", "0.05 nats", "4 % of 124", "0"]
+    assert cells == ["coherencelatent NLL", "0.05 nats a section", "4 % of 124", "0"]
     shown(page, reader, "#wiki/shuffled/text-0", "Title 0")
     rows = page.locator("#document .scores tbody tr")
-    assert rows.nth(1).locator("td").all_text_contents() == ["235 nats", "all 125", "1"]
+    assert rows.nth(1).locator("td").all_text_contents() == ["235 nats a word", "all 125", "1"]
     assert rows.nth(2).locator("td").all_text_contents()[2] == "–"
     shown(page, reader, "#wiki/shuffled/text-7", "Title 7")
     assert "not judged" in rows.nth(0).text_content()

@@ -12,7 +12,7 @@ from macroscope.reporting.blocks import Captions, Shown, html_table, item_block
 from macroscope.reporting.chapters import Contributed, critic_page
 from macroscope.reporting.differences import Difference, differences_table, surest_differences
 from macroscope.reporting.headline import display_headline
-from macroscope.reporting.picture import NOT_USABLE, Matrix, Verdict
+from macroscope.reporting.picture import NOT_USABLE, UNLIKE, Matrix, Verdict
 from macroscope.reporting.results import Results
 from macroscope.reporting.worst_documents import WorstDocument, worst_document
 from macroscope.systems import kinds
@@ -135,7 +135,7 @@ def system_pages(
             about(results, system),
             matrix.standing(system),
             judgements,
-            worst_document(results, corpus, system, [some.critic for some in judgements]),
+            _worst(results, corpus, system, judgements),
         )
 
 
@@ -145,6 +145,14 @@ def about(results: Results, system: str) -> str:
     setting = "" if found.setting == found.kind else found.setting
     base = "" if setting.startswith(found.base) else found.base
     return ", ".join(filter(None, (kinds()[found.kind].data.label, base, setting, found.decoding)))
+
+
+def _worst(results: Results, corpus: str, system: str, judgements: Sequence[Judgement]) -> WorstDocument | None:
+    """The document to begin with: by critics that find the system unlike real text; by others where these have none."""
+    usable = [some for some in judgements if some.cell["verdict"] != NOT_USABLE]
+    unlike = [some.critic for some in usable if some.cell["verdict"] == UNLIKE]
+    others = [some.critic for some in usable if some.cell["verdict"] != UNLIKE]
+    return worst_document(results, corpus, system, unlike) or worst_document(results, corpus, system, others)
 
 
 def _worst_first(judged: tuple[str, pd.Series]) -> float:
