@@ -8,6 +8,7 @@ import pandas as pd
 
 from macroscope.config.options import SPLIT_HALF
 from macroscope.critics.findings import ReportItem
+from macroscope.reporting.addresses import system_page
 from macroscope.reporting.blocks import Captions, Shown, html_table, item_block
 from macroscope.reporting.chapters import Contributed, critic_page
 from macroscope.reporting.differences import Difference, differences_table, surest_differences
@@ -95,11 +96,6 @@ class SystemPage:
     def surest(self) -> list[Judgement]:
         """Critics that say in which respect the system differs."""
         return [some for some in self.judgements if some.differences and some.cell["verdict"] != NOT_USABLE]
-
-
-def system_page(corpus: str, system: str) -> str:
-    """Name of the page of a system on a corpus."""
-    return f"system.{corpus}.{system}"
 
 
 def system_pages(

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from macroscope.critics import critic_named
 from macroscope.critics.blaming import read_blame_at
 from macroscope.critics.declaration import Blame
 from macroscope.documents import Collection, Document
+from macroscope.reporting.addresses import reader_address
 from macroscope.reporting.formats import format_number
 from macroscope.reporting.reader.index import ScoresOfCritic
 from macroscope.reporting.results import Results
@@ -138,12 +138,6 @@ def _beside(judged: ScoresOfCritic, row: int) -> str:
     word, count = ("less", above) if above > below else ("more", below)
     of_all = f"all {judged.real:,}" if count >= judged.real else f"{count:,} of {judged.real:,}"
     return f"{word} than {of_all} real texts"
-
-
-def reader_address(corpus: str, system: str, document: str, critic: str) -> str:
-    """Where the reader shows a document, with the places that a critic marks."""
-    parts = "/".join(quote(part, safe="") for part in (corpus, system, document))
-    return f"reader/index.html#{parts}?by={quote(critic, safe='')}"
 
 
 def opened(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[list[OpenedSection], bool]:
