@@ -5,12 +5,15 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from macroscope.critics.blaming import Blamed, write_blame
 from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.reporting.picture import INCONCLUSIVE, LIKE, NOT_USABLE, UNLIKE
 from macroscope.reporting.reader.index import ScoresOfCritic
 from macroscope.reporting.results import Results
+from macroscope.reporting.system_pages import Judgement, document_to_begin_with
 from macroscope.reporting.worst_choice import Choice, choose, mark_counts, text_lengths
 from macroscope.reporting.worst_documents import MOST_CHARACTERS, opened, worst_document
 
@@ -128,6 +131,19 @@ def test_one_that_only_gives_numbers_is_asked_where_no_other_does(results):
     assert (found.score, found.beside) == ("-58.5 nats (latent NLL)", "less than all 35 real texts")
     assert not found.marked
     assert worst_document(results, "wiki", "shuffled", []) is None
+
+
+def test_critics_that_find_the_system_unlike_real_text_are_asked_first(results):
+    def asked(**verdicts):
+        cells = {critic: pd.Series({"verdict": verdict}) for critic, verdict in verdicts.items()}
+        judgements = [Judgement(critic, "page", cell, [], "", []) for critic, cell in cells.items()]
+        found = document_to_begin_with(results, "wiki", "shuffled", judgements)
+        return found and found.critic
+
+    assert asked(coherence=LIKE, topics=UNLIKE) == "topics"  # although it marks nothing
+    assert asked(topics=UNLIKE, coherence=UNLIKE) == "coherence"
+    assert asked(coherence=NOT_USABLE, topics=INCONCLUSIVE) == "topics"
+    assert asked(coherence=NOT_USABLE) is None
 
 
 def test_a_short_text_is_shown_whole_with_its_marks():

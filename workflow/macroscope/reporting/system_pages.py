@@ -131,7 +131,7 @@ def system_pages(
             about(results, system),
             matrix.standing(system),
             judgements,
-            _worst(results, corpus, system, judgements),
+            document_to_begin_with(results, corpus, system, judgements),
         )
 
 
@@ -143,8 +143,10 @@ def about(results: Results, system: str) -> str:
     return ", ".join(filter(None, (kinds()[found.kind].data.label, base, setting, found.decoding)))
 
 
-def _worst(results: Results, corpus: str, system: str, judgements: Sequence[Judgement]) -> WorstDocument | None:
-    """The document to begin with: by critics that find the system unlike real text; by others where these have none."""
+def document_to_begin_with(
+    results: Results, corpus: str, system: str, judgements: Sequence[Judgement]
+) -> WorstDocument | None:
+    """The worst document: by critics that find the system unlike real text; by others where these have none."""
     usable = [some for some in judgements if some.cell["verdict"] != NOT_USABLE]
     unlike = [some.critic for some in usable if some.cell["verdict"] == UNLIKE]
     others = [some.critic for some in usable if some.cell["verdict"] != UNLIKE]

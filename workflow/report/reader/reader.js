@@ -122,7 +122,7 @@
       const { ids, titles, beginnings } = state.index;
       rows = rows.filter((row) => `${ids[row]}\n${titles[row] || ""}\n${beginnings[row]}`.toLowerCase().includes(words));
     }
-    const shown = state.by ? ". Beside each: its number, and how many of the real texts have a smaller one" : "";
+    const shown = state.by ? ". Behind each: its number, and how many real texts have a smaller one" : "";
     at("count").textContent = `${rows.length.toLocaleString("en")} of ${state.index.ids.length.toLocaleString("en")} texts${shown}`;
     at("list").scrollTop = 0;
     list.show(rows);
