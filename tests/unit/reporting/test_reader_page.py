@@ -140,6 +140,26 @@ def test_keys_and_links(page, reader):
     assert page.locator("#document h2").text_content() == "Title 3"
 
 
+def test_an_address_that_was_just_given_is_not_written_over(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-200", "Title 200")
+    shown(page, reader, "#wiki/shuffled/text-3", "Title 3")
+    page.evaluate("""async () => {
+        const once = (event) => new Promise((resolve) => addEventListener(event, resolve, { once: true }));
+        const followed = once("hashchange");
+        const chunkOf = macroscope.chunkOf;
+        let arrive;
+        const arrived = new Promise((resolve) => (arrive = resolve));
+        macroscope.chunkOf = (key, number) => arrived.then(() => chunkOf(key, number));
+        location.hash = "#wiki/shuffled/text-200";
+        await followed;
+        await new Promise((resolve) => setTimeout(resolve, 50)); // its text is asked for
+        macroscope.chunkOf = chunkOf;
+        location.hash = "#wiki/shuffled/text-9";
+        arrive(); // before the event of the new address
+    }""")
+    wait(page, "Title 9")
+
+
 def test_a_link_names_a_text_whatever_its_id(page, browser, reader):
     shown(page, reader, "#wiki/shuffled?by=", "Title 0")
     for n, (title, _) in enumerate(HOSTILE):

@@ -40,19 +40,22 @@
   async function follow() {
     const wanted = parsed();
     const mine = ++asked;
+    const here = location.hash;
+    // What is behind a new address is asked for once its event comes: until then nothing may write over it.
+    const late = () => mine !== asked || location.hash !== here;
     const system = wanted.system || firstJudged();
     if (wanted.asked && !wanted.system) say(`There are no texts at ${decodeURIComponentSafely(location.hash)}; these are others.`);
     else say("");
     try {
       const index = await macroscope.indexOf(system.key);
       const real = await macroscope.indexOf(controlOf(system).key);
-      if (mine !== asked) return;
+      if (late()) return;
       if (state.system === null && wanted.by && state.run.critics[wanted.by]?.marks)
         state.off = new Set(Object.keys(state.run.critics).filter((name) => name !== wanted.by));
       enter(system, index, real, wanted.by);
       const row = wanted.id === null ? -1 : index.ids.indexOf(wanted.id);
       if (wanted.id !== null && row < 0) say(`There is no text "${wanted.id}" among these.`);
-      await read(row < 0 ? list.rows[0] : row, mine);
+      await read(row < 0 ? list.rows[0] : row, late);
     } catch (error) {
       say(error.message);
     }
@@ -159,20 +162,20 @@
 
   // ---- what is read ------------------------------------------------------------------------------------------------
 
-  async function read(row, mine = ++asked) {
+  async function read(row, late) {
     if (row === undefined) {
       at("document").replaceChildren(make("p", "message", "No texts."));
       return at("real").replaceChildren();
     }
     const text = await textOf(state.system, row);
-    if (mine !== asked) return;
+    if (late()) return;
     state.row = row;
     list.select(row);
     drawText(at("document"), whose(state.system), state.system, state.index, row, text);
     const id = state.index.ids[row];
     history.replaceState(null, "", address(state.system, id, state.by));
     document.title = `${nameOf(state.index, row)} · ${state.system.key}`;
-    await readReal(beside(row), mine);
+    await readReal(beside(row));
   }
 
   async function textOf(system, row) {
@@ -188,8 +191,9 @@
     return rows[Math.floor((rows.length - 1) / 2)];
   }
 
-  async function readReal(row, mine = asked) {
+  async function readReal(row) {
     if (row === undefined) return;
+    const mine = asked;
     const system = controlOf(state.system);
     const text = await textOf(system, row);
     if (mine !== asked) return;
