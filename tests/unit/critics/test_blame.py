@@ -41,7 +41,11 @@ def test_coherence_blames_sections_below_the_threshold():
     found = list(coherence_marks(text, np.array([1, 0]), prior, 0.05))
     assert quoted(text, found) == ["first", "second", ""]
     assert found[2][0] == (1, 6, 6)  # behind the last section
-    assert [note.rpartition(":")[0] for *_, note in found] == ["<begin> → b", "b → a", "a → <end>"]
+    assert [note.rpartition(":")[0] for *_, note in found] == [
+        "begins with a section that reads like b",
+        "after b, a section that reads like a",
+        "after a, the end",
+    ]
     p = np.exp(prior.log_probabilities[0, 1])
     assert found[0][1] == pytest.approx(np.log(p) / (np.log(p) + np.log(0.05)))
     assert not list(coherence_marks(text, np.array([0, 1]), prior, 0.05))

@@ -1,14 +1,16 @@
 """The reader in a real browser, from a folder: it shows what is asked for, and loads and runs nothing else."""
 
+import json
 import re
 import shutil
 
 import pytest
 
 from macroscope.config.options import CONTROL
+from macroscope.reporting.addresses import system_page
 
 from ...browser import watched
-from ...reader_runs import HOSTILE, built_reader, texts
+from ...reader_runs import HOSTILE, built_reader, loaded, texts
 
 SIZES = {CONTROL: 120, "shuffled": 230}
 
@@ -61,10 +63,10 @@ def test_texts_are_ordered_by_each_critic(page, reader):
 def test_numbers_say_what_they_are(page, reader):
     shown(page, reader, "#wiki/shuffled/text-5?by=strings", "Title 5")
     cells = page.locator("#document .scores tbody tr").nth(0).locator("th, td").all_text_contents()
-    assert cells == ["coherencelatent NLL a transition", "0.05 nats", "4 % of 124", "0"]
+    assert cells == ["coherencelatent NLL", "0.05 nats a section", "4 % of 124", "0"]
     shown(page, reader, "#wiki/shuffled/text-0", "Title 0")
     rows = page.locator("#document .scores tbody tr")
-    assert rows.nth(1).locator("td").all_text_contents() == ["235 nats", "all 125", "1"]
+    assert rows.nth(1).locator("td").all_text_contents() == ["235 nats a word", "all 125", "1"]
     assert rows.nth(2).locator("td").all_text_contents()[2] == "–"
     shown(page, reader, "#wiki/shuffled/text-7", "Title 7")
     assert "not judged" in rows.nth(0).text_content()
@@ -138,6 +140,26 @@ def test_keys_and_links(page, reader):
     assert page.locator("#document h2").text_content() == "Title 3"
 
 
+def test_an_address_that_was_just_given_is_not_written_over(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-200", "Title 200")
+    shown(page, reader, "#wiki/shuffled/text-3", "Title 3")
+    page.evaluate("""async () => {
+        const once = (event) => new Promise((resolve) => addEventListener(event, resolve, { once: true }));
+        const followed = once("hashchange");
+        const chunkOf = macroscope.chunkOf;
+        let arrive;
+        const arrived = new Promise((resolve) => (arrive = resolve));
+        macroscope.chunkOf = (key, number) => arrived.then(() => chunkOf(key, number));
+        location.hash = "#wiki/shuffled/text-200";
+        await followed;
+        await new Promise((resolve) => setTimeout(resolve, 50)); // its text is asked for
+        macroscope.chunkOf = chunkOf;
+        location.hash = "#wiki/shuffled/text-9";
+        arrive(); // before the event of the new address
+    }""")
+    wait(page, "Title 9")
+
+
 def test_a_link_names_a_text_whatever_its_id(page, browser, reader):
     shown(page, reader, "#wiki/shuffled?by=", "Title 0")
     for n, (title, _) in enumerate(HOSTILE):
@@ -160,6 +182,73 @@ def test_every_link_leads_to_something(page, reader):
     for link in page.locator("a").all():
         href = link.get_attribute("href")
         assert href == "../report.html" or re.match(r"#wiki/control/text-\d+", href), href
+
+
+def test_the_ways_back(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-9", "Title 9")
+    links = {link.text_content(): link.get_attribute("href") for link in page.locator(".crumbs a").all()}
+    page_of = f"../pages/{system_page('wiki', 'shuffled')}.html"
+    assert links == {"The page of shuffled": page_of, "Back to the report": "../report.html"}
+    page.select_option("#system", "wiki/control")
+    page.locator("#document .kind", has_text="Real text of wiki").wait_for()
+    assert page.locator(".crumbs a").all_text_contents() == ["Back to the report"]
+
+
+def test_it_begins_at_the_first_system_that_is_judged(page, reader):
+    shown(page, reader)
+    assert page.locator("#document .kind").text_content() == "Text of shuffled on wiki"
+    assert page.locator("#system option:checked").text_content() == "shuffled, 235 texts"  # there is one corpus
+
+
+def test_systems_of_several_corpora_and_critics_that_were_not_asked(browser, reader, tmp_path):
+    changed = shutil.copytree(reader, tmp_path / "reader")
+    run = changed / "data" / "run.js"
+    (about,) = loaded(run)
+    control, shuffled = about["systems"]
+    shuffled["critics"] = ["coherence"]
+    about["systems"].append(control | {"corpus": "other", "key": "other/control"})
+    run.write_text(f"macroscope.run({json.dumps(about)});", encoding="utf-8")
+    opened = browser.new_page()
+    opened.goto(f"{changed.as_uri()}/index.html#wiki/shuffled/text-3")
+    wait(opened, "Title 3")
+    names = [name.split(",")[0] for name in opened.locator("#system option").all_text_contents()]
+    assert names == ["control on wiki (real text)", "shuffled on wiki", "control on other (real text)"]
+    assert opened.locator("#document tfoot").text_content() == "not asked: strings, topics"
+    assert opened.locator("#real tfoot").count() == 0
+    opened.close()
+
+
+def test_the_head_names_a_text_once(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-3", "Title 3")
+    assert page.locator("#document .about").text_content().startswith("text-3 · ")
+    page.evaluate("""async () => {
+        const index = await macroscope.indexOf("wiki/shuffled");
+        index.titles[4] = null;
+    }""")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    shown(page, reader, "#wiki/shuffled/text-4", "text-4")
+    assert re.match(r"\d+ words · ", page.locator("#document .about").text_content())
+
+
+def test_on_a_small_screen_the_text_comes_first(page, reader):
+    page.set_viewport_size({"width": 390, "height": 800})
+    shown(page, reader, "#wiki/shuffled/text-3", "Title 3")
+    assert page.locator("#document h2").bounding_box()["y"] < 250
+    for name in ("#controls", "#list-pane", "#legend"):
+        assert not page.locator(name).is_visible()
+    button = page.get_by_role("button", name="Choose another text")
+    assert button.get_attribute("aria-expanded") == "false"
+    button.click()
+    assert button.get_attribute("aria-expanded") == "true"
+    assert page.locator("#legend").is_visible()
+    assert page.locator("#list .row[aria-selected=true]").is_visible()
+    page.locator("#list .row", has_text="Title 5").first.click()
+    wait(page, "Title 5")
+    assert not page.locator("#list-pane").is_visible()
+    page.set_viewport_size({"width": 1300, "height": 800})
+    assert page.locator("#controls").is_visible()
+    assert not button.is_visible()
 
 
 def test_wrong_links_say_so(page, reader):
@@ -210,9 +299,14 @@ def test_accessible(page, reader):
             page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(color_scheme=scheme)
             shown(page, reader, "#wiki/shuffled/text-3", "Title 3")
-            found = axe.run(page, options={"preload": False})
-            assert not found.response["violations"], (scheme, width, found.generate_report())
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
+            for unfolded in (False, True):
+                if unfolded and not page.locator("#unfold").is_visible():
+                    continue
+                if unfolded:
+                    page.click("#unfold")
+                found = axe.run(page, options={"preload": False})
+                assert not found.response["violations"], (scheme, width, unfolded, found.generate_report())
+                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (width, unfolded)
 
 
 def test_print_has_the_text_and_not_the_controls(page, reader):

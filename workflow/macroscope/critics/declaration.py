@@ -68,11 +68,15 @@ class Blame:
         Of the number.
     marks
         What is marked in the text; "" where nothing is.
+    distance
+        Whether the number is a distance: then a small one is nothing unusual. Of any other number, one that is smaller
+        than real texts have it is unlike them as well.
     """
 
     score: str
     unit: str
     marks: str = ""
+    distance: bool = False
 
 
 @dataclass(frozen=True)

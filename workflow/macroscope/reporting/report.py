@@ -12,6 +12,7 @@ from macroscope.critics import critic_named
 from macroscope.critics.cells import number
 from macroscope.files import atomic
 from macroscope.paths import CAPTIONS
+from macroscope.reporting.addresses import system_page
 from macroscope.reporting.blocks import Captions
 from macroscope.reporting.chapters import (
     Chapter,
@@ -31,7 +32,7 @@ from macroscope.reporting.headline import read_headline
 from macroscope.reporting.pairs import judging_pairs, pairs_of, read_pairs
 from macroscope.reporting.picture import NAMES, SIGNS, Matrix, matrices, percent
 from macroscope.reporting.results import Results, report_items
-from macroscope.reporting.system_pages import system_page, system_pages
+from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.tables import read_picture, read_statistics
 
 MOST_NAMED = 12

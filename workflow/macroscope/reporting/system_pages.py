@@ -8,11 +8,12 @@ import pandas as pd
 
 from macroscope.config.options import SPLIT_HALF
 from macroscope.critics.findings import ReportItem
+from macroscope.reporting.addresses import system_page
 from macroscope.reporting.blocks import Captions, Shown, html_table, item_block
 from macroscope.reporting.chapters import Contributed, critic_page
 from macroscope.reporting.differences import Difference, differences_table, surest_differences
 from macroscope.reporting.headline import display_headline
-from macroscope.reporting.picture import NOT_USABLE, Matrix, Verdict
+from macroscope.reporting.picture import NOT_USABLE, UNLIKE, Matrix, Verdict
 from macroscope.reporting.results import Results
 from macroscope.reporting.worst_documents import WorstDocument, worst_document
 from macroscope.systems import kinds
@@ -97,11 +98,6 @@ class SystemPage:
         return [some for some in self.judgements if some.differences and some.cell["verdict"] != NOT_USABLE]
 
 
-def system_page(corpus: str, system: str) -> str:
-    """Name of the page of a system on a corpus."""
-    return f"system.{corpus}.{system}"
-
-
 def system_pages(
     results: Results,
     matrix: Matrix,
@@ -135,7 +131,7 @@ def system_pages(
             about(results, system),
             matrix.standing(system),
             judgements,
-            worst_document(results, corpus, system, [some.critic for some in judgements]),
+            document_to_begin_with(results, corpus, system, judgements),
         )
 
 
@@ -145,6 +141,16 @@ def about(results: Results, system: str) -> str:
     setting = "" if found.setting == found.kind else found.setting
     base = "" if setting.startswith(found.base) else found.base
     return ", ".join(filter(None, (kinds()[found.kind].data.label, base, setting, found.decoding)))
+
+
+def document_to_begin_with(
+    results: Results, corpus: str, system: str, judgements: Sequence[Judgement]
+) -> WorstDocument | None:
+    """The worst document: by critics that find the system unlike real text; by others where these have none."""
+    usable = [some for some in judgements if some.cell["verdict"] != NOT_USABLE]
+    unlike = [some.critic for some in usable if some.cell["verdict"] == UNLIKE]
+    others = [some.critic for some in usable if some.cell["verdict"] != UNLIKE]
+    return worst_document(results, corpus, system, unlike) or worst_document(results, corpus, system, others)
 
 
 def _worst_first(judged: tuple[str, pd.Series]) -> float:

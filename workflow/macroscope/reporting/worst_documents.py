@@ -1,22 +1,24 @@
-"""The document that a critic finds least like real text, opened at what the critic blames in it."""
+"""The document that shows best what a critic finds unlike real text, opened at what the critic blames in it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macroscope.config.options import CONTROL
 from macroscope.critics import critic_named
 from macroscope.critics.blaming import read_blame_at
 from macroscope.critics.declaration import Blame
 from macroscope.documents import Collection, Document
+from macroscope.reporting.addresses import reader_address
 from macroscope.reporting.formats import format_number
 from macroscope.reporting.reader.index import ScoresOfCritic
 from macroscope.reporting.results import Results
+from macroscope.reporting.worst_choice import Choice, choose, mark_counts, text_lengths
 
 MOST_CHARACTERS = 1800
 """Of a text that is opened on a page; the reader has the whole."""
@@ -59,13 +61,15 @@ class WorstDocument:
     Attributes
     ----------
     critic
-        Who finds it least like real text.
+        Who finds it unlike real text.
     name
         Its title, or its id.
     score
-        What the critic says: "4.31 nats (latent NLL a transition)".
-    larger
-        How many of the real texts have less: "all 300", "287 of 300".
+        What the critic says: "4.31 nats a section (latent NLL)".
+    beside
+        How that stands beside real texts: "more than all 300 real texts", "less than 287 of 300 real texts".
+    marked
+        Whether texts in which the critic marks nothing were left aside.
     address
         Of the reader that shows it, from the folder of the run.
     sections
@@ -77,14 +81,15 @@ class WorstDocument:
     critic: str
     name: str
     score: str
-    larger: str
+    beside: str
+    marked: bool
     address: str
     sections: list[OpenedSection]
     cut: bool
 
 
 def worst_document(results: Results, corpus: str, system: str, critics: Sequence[str]) -> WorstDocument | None:
-    """The document that a critic finds least like real text: the first of those that marks places in texts, or blames.
+    """The document to begin with: of the first critic that marks places in the one that `worst_choice` chooses.
 
     Parameters
     ----------
@@ -93,36 +98,46 @@ def worst_document(results: Results, corpus: str, system: str, critics: Sequence
 
     Returns
     -------
-    None where none of them blames any document.
+    Where none of them marks any place, the first one's; None where to all of them no document is out of the ordinary.
     """
+    samples = Path(results.plan.systems.samples(corpus, system))
+    found = list(_choices(results, corpus, system, critics, text_lengths(samples)))
+    if not found:
+        return None
+    critic, file, judged, choice = next((some for some in found if some[-1].marked), found[0])
+    (document,) = Collection(samples, shard=choice.row, size=1)
+    sections, cut = opened(document, read_blame_at(file, choice.row)["marks"])
+    return WorstDocument(
+        critic,
+        document.title or document.id,
+        _score(critic, judged.scores[choice.row]),
+        _beside(judged, choice.row),
+        choice.marked,
+        reader_address(corpus, system, document.id, critic),
+        sections,
+        cut,
+    )
+
+
+def _choices(
+    results: Results, corpus: str, system: str, critics: Sequence[str], lengths: NDArray[np.int64]
+) -> Iterator[tuple[str, Path, ScoresOfCritic, Choice]]:
+    """(critic, what it blames, its scores, its choice) of every critic that finds any document out of the ordinary."""
     files = results.plan.critics.blames()
-    asked = [critic for critic in critics if (critic, corpus, system) in files]
-    for critic in sorted(asked, key=lambda name: not _blame_of(name).marks):  # sorted() keeps the order of equals
-        own, control = (Path(files[critic, corpus, some]) for some in (system, CONTROL))
-        judged = ScoresOfCritic.read(own, control)
-        if np.isnan(judged.scores).all():
-            continue
-        row = int(np.nanargmax(judged.scores))
-        samples = Path(results.plan.systems.samples(corpus, system))
-        (document,) = Collection(samples, shard=row, size=1)
-        sections, cut = opened(document, read_blame_at(own, row)["marks"])
-        below = int(judged.below[row])
-        return WorstDocument(
-            critic,
-            document.title or document.id,
-            _score(critic, judged.scores[row]),
-            f"all {judged.real:,}" if below >= judged.real else f"{below:,} of {judged.real:,}",
-            reader_address(corpus, system, document.id, critic),
-            sections,
-            cut,
-        )
-    return None
+    for critic in critics:
+        if (critic, corpus, system) in files:
+            own, control = (Path(files[critic, corpus, some]) for some in (system, CONTROL))
+            judged = ScoresOfCritic.read(own, control)
+            choice = choose(judged, lengths, mark_counts(own), distance=_blame_of(critic).distance)
+            if choice is not None:
+                yield critic, own, judged, choice
 
 
-def reader_address(corpus: str, system: str, document: str, critic: str) -> str:
-    """Where the reader shows a document, with the places that a critic marks."""
-    parts = "/".join(quote(part, safe="") for part in (corpus, system, document))
-    return f"reader/index.html#{parts}?by={quote(critic, safe='')}"
+def _beside(judged: ScoresOfCritic, row: int) -> str:
+    below, above = int(judged.below[row]), int(judged.above[row])
+    word, count = ("less", above) if above > below else ("more", below)
+    of_all = f"all {judged.real:,}" if count >= judged.real else f"{count:,} of {judged.real:,}"
+    return f"{word} than {of_all} real texts"
 
 
 def opened(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[list[OpenedSection], bool]:

@@ -40,23 +40,29 @@
   async function follow() {
     const wanted = parsed();
     const mine = ++asked;
-    const system = wanted.system || state.run.systems[0];
+    const here = location.hash;
+    // What is behind a new address is asked for once its event comes: until then nothing may write over it.
+    const late = () => mine !== asked || location.hash !== here;
+    const system = wanted.system || firstJudged();
     if (wanted.asked && !wanted.system) say(`There are no texts at ${decodeURIComponentSafely(location.hash)}; these are others.`);
     else say("");
     try {
       const index = await macroscope.indexOf(system.key);
       const real = await macroscope.indexOf(controlOf(system).key);
-      if (mine !== asked) return;
+      if (late()) return;
       if (state.system === null && wanted.by && state.run.critics[wanted.by]?.marks)
         state.off = new Set(Object.keys(state.run.critics).filter((name) => name !== wanted.by));
       enter(system, index, real, wanted.by);
       const row = wanted.id === null ? -1 : index.ids.indexOf(wanted.id);
       if (wanted.id !== null && row < 0) say(`There is no text "${wanted.id}" among these.`);
-      await read(row < 0 ? list.rows[0] : row, mine);
+      await read(row < 0 ? list.rows[0] : row, late);
     } catch (error) {
       say(error.message);
     }
   }
+
+  // Real text against itself is nothing to begin with.
+  const firstJudged = () => state.run.systems.find((one) => !one.control && one.critics.length && one.texts) || state.run.systems[0];
 
   function decodeURIComponentSafely(text) {
     try {
@@ -81,6 +87,7 @@
       state.found = null;
       at("search").value = "";
       at("system").value = system.key;
+      at("page").replaceChildren(...pageOf(system));
       const options = critics().map((name) => new Option(`${name}: ${state.run.critics[name].score}, largest first`, name));
       at("order").replaceChildren(...options, new Option("as they were drawn", ""));
     }
@@ -92,6 +99,14 @@
       at("order").value = order;
       drawList();
     }
+  }
+
+  // Of the report; real text has none.
+  function pageOf(system) {
+    if (!system.page) return [];
+    const link = make("a", "", `The page of ${system.system}`);
+    link.href = system.page;
+    return [link];
   }
 
   const ordered = (index) => {
@@ -110,7 +125,7 @@
       const { ids, titles, beginnings } = state.index;
       rows = rows.filter((row) => `${ids[row]}\n${titles[row] || ""}\n${beginnings[row]}`.toLowerCase().includes(words));
     }
-    const shown = state.by ? " · number, share of real texts below it" : "";
+    const shown = state.by ? ". Behind each: its number, and how many real texts have a smaller one" : "";
     at("count").textContent = `${rows.length.toLocaleString("en")} of ${state.index.ids.length.toLocaleString("en")} texts${shown}`;
     at("list").scrollTop = 0;
     list.show(rows);
@@ -118,13 +133,9 @@
   }
 
   const nameOf = (index, row) => index.titles[row] || index.ids[row];
-  const four = (value) => (value > 1e300 ? "∞" : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
-  // Never rounded up to all of them.
-  const percent = (index, critic, row) => `${Math.floor((100 * index.below[critic][row]) / Math.max(1, index.real[critic]))} %`;
-
   function described(row) {
     const score = state.by ? state.index.scores[state.by][row] : null;
-    const value = !state.by ? "" : score === null ? "not judged" : `${four(score)} · ${percent(state.index, state.by, row)}`;
+    const value = !state.by ? "" : score === null ? "not judged" : `${Numbers.four(score)} · ${Numbers.percent(state.index, state.by, row)}`;
     return { title: nameOf(state.index, row), beginning: state.index.beginnings[row], value };
   }
 
@@ -151,20 +162,20 @@
 
   // ---- what is read ------------------------------------------------------------------------------------------------
 
-  async function read(row, mine = ++asked) {
+  async function read(row, late) {
     if (row === undefined) {
       at("document").replaceChildren(make("p", "message", "No texts."));
       return at("real").replaceChildren();
     }
     const text = await textOf(state.system, row);
-    if (mine !== asked) return;
+    if (late()) return;
     state.row = row;
     list.select(row);
-    drawText(at("document"), "Text", state.system, state.index, row, text);
+    drawText(at("document"), whose(state.system), state.system, state.index, row, text);
     const id = state.index.ids[row];
     history.replaceState(null, "", address(state.system, id, state.by));
     document.title = `${nameOf(state.index, row)} · ${state.system.key}`;
-    await readReal(beside(row), mine);
+    await readReal(beside(row));
   }
 
   async function textOf(system, row) {
@@ -180,8 +191,9 @@
     return rows[Math.floor((rows.length - 1) / 2)];
   }
 
-  async function readReal(row, mine = asked) {
+  async function readReal(row) {
     if (row === undefined) return;
+    const mine = asked;
     const system = controlOf(state.system);
     const text = await textOf(system, row);
     if (mine !== asked) return;
@@ -190,6 +202,8 @@
     const order = `number ${place} of ${state.real.ids.length} ${state.by ? `by ${state.by}` : "as drawn"}`;
     drawText(at("real"), `${whyReal(row)} (${order}; the keys [ and ] show others)`, system, state.real, row, text);
   }
+
+  const whose = (system) => (system.control ? `Real text of ${system.corpus}` : `Text of ${system.system} on ${system.corpus}`);
 
   function whyReal(row) {
     if (state.index.partners[state.row] === row) return "Real text with the same id or first words";
@@ -215,48 +229,15 @@
     const heading = make("h2", "", nameOf(index, row));
     heading.dir = "auto";
     const about = make("p", "about");
-    about.append(make("bdi", "", index.ids[row]), ` · ${index.words[row].toLocaleString("en")} words · `);
+    if (nameOf(index, row) !== index.ids[row]) about.append(make("bdi", "", index.ids[row]), " · ");
+    about.append(`${index.words[row].toLocaleString("en")} words · `);
+    const silent = controlOf(system).critics.filter((critic) => !system.critics.includes(critic));
     const link = make("a", "", "link to this text");
     link.href = address(system, index.ids[row], state.by);
     about.append(link);
     const sections = text[0].map((section, number) => Marks.section(section, marks.filter((mark) => mark.section === number)));
-    pane.replaceChildren(make("p", "kind", kind), heading, about, scoresOf(system, index, row), ...sections, notesOf(text, marks));
+    pane.replaceChildren(make("p", "kind", kind), heading, about, Numbers.table(state.run, system, silent, index, row), ...sections, notesOf(text, marks));
     pane.scrollTop = 0;
-  }
-
-  function scoresOf(system, index, row) {
-    const table = make("table", "scores");
-    table.append(make("caption", "", "What the critics say: larger is less like real text"));
-    const head = table.createTHead().insertRow();
-    const others = system.control ? "other real texts" : "real texts";
-    for (const name of ["critic", "number", `larger than, of ${others}`, "marks"]) {
-      const cell = make("th", "", name);
-      cell.scope = "col";
-      head.append(cell);
-    }
-    const body = table.createTBody();
-    for (const critic of system.critics) {
-      const line = body.insertRow();
-      const name = make("th", "", critic);
-      name.scope = "row";
-      name.append(make("span", "", state.run.critics[critic].score));
-      line.append(name);
-      const score = index.scores[critic][row];
-      const { unit } = state.run.critics[critic];
-      if (score === null) {
-        line.append(make("td", "", "not judged"), make("td", "", "–"), make("td", "", "–"));
-        continue;
-      }
-      line.append(make("td", "", `${four(score)} ${unit}`));
-      line.append(make("td", "", largerThan(index, critic, row)));
-      line.append(make("td", "", state.run.critics[critic].marks ? String(index.marks[critic][row]) : "–"));
-    }
-    return table;
-  }
-
-  function largerThan(index, critic, row) {
-    const real = index.real[critic].toLocaleString("en");
-    return index.below[critic][row] >= index.real[critic] ? `all ${real}` : `${percent(index, critic, row)} of ${real}`;
   }
 
   function notesOf(text, marks) {
@@ -313,7 +294,7 @@
 
   async function redraw() {
     if (state.row < 0) return;
-    drawText(at("document"), "Text", state.system, state.index, state.row, await textOf(state.system, state.row));
+    drawText(at("document"), whose(state.system), state.system, state.index, state.row, await textOf(state.system, state.row));
     await readReal(state.realRow);
   }
 
@@ -342,10 +323,20 @@
     p: () => stepMark(-1),
     "]": () => stepReal(1),
     "[": () => stepReal(-1),
-    "/": () => at("search").focus(),
+    "/": () => {
+      fold(false);
+      at("search").focus();
+    },
     r: () => document.body.classList.toggle("alone"),
     "?": () => at("help").click(),
   };
+
+  // On a small screen alone: everywhere else nothing is folded.
+  function fold(folded) {
+    document.body.classList.toggle("folded", folded);
+    at("unfold").setAttribute("aria-expanded", String(!folded));
+    if (!folded && state.row >= 0) list.select(state.row); // what is not shown cannot be scrolled
+  }
 
   function say(text) {
     at("status").textContent = text;
@@ -356,19 +347,25 @@
   macroscope.onRun((run) => {
     state.run = run;
     const groups = new Map();
+    const corpora = new Set(run.systems.map((one) => one.corpus));
     for (const system of run.systems) {
       if (!groups.has(system.corpus)) {
         const group = make("optgroup", "");
         group.label = system.corpus;
         groups.set(system.corpus, group);
       }
-      const name = system.control ? `${system.system} (real text)` : system.system;
+      // A menu that is closed does not show the group.
+      const where = corpora.size > 1 ? ` on ${system.corpus}` : "";
+      const name = `${system.system}${where}${system.control ? " (real text)" : ""}`;
       groups.get(system.corpus).append(new Option(`${name}, ${system.texts.toLocaleString("en")} texts`, system.key));
     }
     at("system").append(...groups.values());
     list = new TextList(at("list"), at("space"), described, (row, byHand) => {
       go(state.system, state.index.ids[row], state.by);
-      if (byHand && matchMedia("(max-width: 760px)").matches) at("document").scrollIntoView();
+      if (byHand && matchMedia("(max-width: 760px)").matches) {
+        fold(true);
+        at("document").scrollIntoView();
+      }
     });
     at("system").addEventListener("change", (event) => go(run.systems.find((one) => one.key === event.target.value), null, state.by));
     at("order").addEventListener("change", (event) => go(state.system, null, event.target.value));
@@ -377,6 +374,7 @@
       drawList();
     });
     at("everywhere").addEventListener("click", () => searchEverywhere().catch((error) => say(error.message)));
+    at("unfold").addEventListener("click", () => fold(!document.body.classList.contains("folded")));
     at("help").addEventListener("click", () => {
       at("keys").hidden = !at("keys").hidden;
       at("help").setAttribute("aria-expanded", String(!at("keys").hidden));

@@ -35,7 +35,7 @@ CRITIC = Critic(
         "unseen_transition": "transitions that real text never has",
     },
     certainty="posterior_margin",
-    blames=Blame("latent NLL a transition", "nats", "sections that hardly follow the one before"),
+    blames=Blame("latent NLL", "nats a section", "sections that hardly follow the one before"),
     stages={
         "train": Stage(
             "training:train",

@@ -17,7 +17,7 @@ from macroscope.documents import Document, read_documents
 
 
 def blame(texts: Path, latents: Path, scores: Path, prior: Path, *, options: CoherenceOptions, output: Path) -> None:
-    """Blame documents for T(x) a transition, and the sections whose transition is an error; see `critics.blaming`."""
+    """Blame documents for T(x) a section, and the sections whose transition is an error; see `critics.blaming`."""
     chain, nats = Priors.load(prior).default, rates(scores)
     rows = (
         Blamed(name, nats[name], list(marks(document, states, chain, options.error_threshold)))
@@ -37,4 +37,11 @@ def marks(
         if p < threshold and length:
             weight = blame_weight(np.inf if p == 0 else -np.log(p), -np.log(threshold))
             place = (section, length if after == END else 0, length)
-            yield place, weight, f"{before} → {after}: probability {number(p, 2)}"
+            yield place, weight, f"{in_words(before, after)}: probability {number(p, 2)}"
+
+
+def in_words(before: str, after: str) -> str:
+    """A transition, as a reader is told of it."""
+    if before == BEGIN:
+        return f"begins with a section that reads like {after}"
+    return f"after {before}, " + ("the end" if after == END else f"a section that reads like {after}")

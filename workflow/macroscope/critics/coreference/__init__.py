@@ -37,7 +37,7 @@ CRITIC = Critic(
         "without_mentions": "texts with nobody in them",
     },
     plan="plan:ResolverPlan",
-    blames=Blame("latent NLL a symbol of the chain", "nats", "mentions that are unlikely where they stand"),
+    blames=Blame("latent NLL of the chain", "nats a symbol", "mentions that are unlikely where they stand"),
     commands="commands:COMMANDS",
     stages={
         "train": Stage(

@@ -41,7 +41,7 @@ CRITIC = Critic(
         "worst_missing": "its worst place's probability to miss a sentence",
     },
     plan="plan:NarrativePlan",
-    blames=Blame("latent NLL a place", "nats", "sentences that seem out of place, or before which one seems missing"),
+    blames=Blame("latent NLL", "nats a place", "sentences that seem out of place, or before which one seems missing"),
     stages={
         "train": Stage(
             "judging:train",

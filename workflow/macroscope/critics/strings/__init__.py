@@ -16,8 +16,8 @@ CRITIC = Critic(
     quantities={"duplicate": "texts that are there twice", "empty": "empty texts"},
     gives_log_q=True,
     blames=Blame(
-        "surprisal a word, by an n-gram model of other real texts",
-        "nats",
+        "surprisal by an n-gram model of other real texts",
+        "nats a word",
         "words that are less likely there than 98 % of the words of real text",
     ),
     stages={

@@ -21,7 +21,7 @@ CRITIC = Critic(
         "unknown_symbol": "symbols that the process does not have",
         "valid": "strings that the process can write",
     },
-    blames=Blame("latent NLL a sub-sequence", "nats", "sub-sequences that the process would hardly write there"),
+    blames=Blame("latent NLL", "nats a sub-sequence", "sub-sequences that the process would hardly write there"),
     stages={
         "fit_prior": Stage("truth:measure_truth", reads="documents process resampling", folder=True),
         "project": Stage("projection:project", reads="texts process signature"),

@@ -14,6 +14,7 @@ CRITIC = Critic(
         "mean distance of its numbers from the median of real text",
         "of 1",
         "words that repeat four words running, in texts that do so more than 95 % of real ones",
+        distance=True,
     ),
     latents="id opening block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams"
     " duplicate_4grams compression_ratio block_counts",

@@ -29,11 +29,14 @@ class ScoresOfCritic:
         How many real texts have a smaller score.
     real
         How many there are; of a real text, how many others.
+    known
+        Scores of the real texts, in order.
     """
 
     scores: NDArray[np.float64]
     below: NDArray[np.int64]
     real: int
+    known: NDArray[np.float64]
 
     @classmethod
     def read(cls, own: Path, control: Path) -> "ScoresOfCritic":
@@ -48,7 +51,31 @@ class ScoresOfCritic:
         known = read_scores(control)[1] if real is None else real
         known = np.sort(known[~np.isnan(known)])
         below = np.searchsorted(known, scores, side="left")
-        return cls(scores, below, max(0, len(known) - (own == control)))
+        return cls(scores, below, max(0, len(known) - (own == control)), known)
+
+    @property
+    def above(self) -> NDArray[np.int64]:
+        """How many real texts have a larger score; of a document that is not judged, none."""
+        return len(self.known) - np.searchsorted(self.known, self.scores, side="right")
+
+    def tails(self, *, one_sided: bool = False) -> NDArray[np.float64]:
+        """Share of real texts that lie as far out or further on the same side; NaN where there is nothing to compare.
+
+        Parameters
+        ----------
+        one_sided
+            Whether only large scores lie out.
+        """
+        inner = self.below if one_sided else np.maximum(self.below, self.above)
+        share = (len(self.known) - inner) / len(self.known) if len(self.known) else np.nan
+        return np.where(np.isnan(self.scores), np.nan, share)
+
+    @property
+    def distances(self) -> NDArray[np.float64]:
+        """Distance from the median of real texts."""
+        middle = np.median(self.known) if len(self.known) else np.nan
+        with np.errstate(invalid="ignore"):  # infinity from infinity: as real texts are
+            return np.abs(self.scores - middle)
 
 
 class Partners:

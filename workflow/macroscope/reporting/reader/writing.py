@@ -22,6 +22,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.paths import CAPTIONS
 from macroscope.progress import progress
+from macroscope.reporting.addresses import system_page
 from macroscope.reporting.reader.index import Index, Partners, ScoresOfCritic
 from macroscope.reporting.results import Results
 
@@ -97,6 +98,7 @@ def _write_system(results: Results, folder: Path, corpus: str, system: str, real
         "corpus": corpus,
         "system": system,
         "control": system == CONTROL,
+        "page": None if system == CONTROL else f"../pages/{system_page(corpus, system)}.html",
         "texts": len(index.ids),
         "critics": list(files),
     }
