@@ -26,12 +26,12 @@ def test_the_picture_sorts_by_a_critic_and_back(page, results):
     page.goto((results / "report.html").as_uri())
     before = names(page)
     assert set(before) == {"mine", "lm", "lm-nucleus", "real text against itself"}
-    head = page.locator("table.picture th", has_text="tendencies")
+    head = page.locator("table.picture th", has_text="tendencies").first
     column = [cell.inner_text() for cell in page.query_selector_all("table.picture thead th")]
     at = next(i for i, text in enumerate(column) if text.startswith("tendencies"))
 
     def values():
-        cells = page.query_selector_all(f"table.picture tbody tr > :nth-child({at + 1})")
+        cells = page.query_selector_all(f"table.picture tbody:first-of-type tr > :nth-child({at + 1})")
         return [float(cell.get_attribute("data-value")) for cell in cells]
 
     head.get_by_role("button").click()
@@ -41,16 +41,26 @@ def test_the_picture_sorts_by_a_critic_and_back(page, results):
     assert head.get_attribute("aria-sort") == "ascending"
     assert values() == sorted(values())
     assert sorted(names(page)) == sorted(before)
+    assert names(page)[-1] == "real text against itself"
 
 
-def test_a_row_leads_to_its_system_and_a_cell_to_its_critic(page, results):
+def test_a_row_leads_to_its_system_a_cell_to_what_the_critic_says_and_a_column_to_the_critic(page, results):
     page.goto((results / "report.html").as_uri())
     page.locator("table.picture tbody th a", has_text="mine").click()
     assert page.locator("h1").inner_text().startswith("mine")
     page.locator("a", has_text="Read its texts").first.click()
     page.wait_for_url(re.compile(r"reader/index\.html#real/mine"))
     page.goto((results / "report.html").as_uri())
-    page.locator("table.picture td a").first.click()
+    cell = page.locator("table.picture td[data-value] a").first
+    critic = cell.get_attribute("href").partition("#")[2]
+    cell.click()
+    assert ", against real" in page.locator("h1").inner_text()
+    assert page.locator(f"h2#{critic}").count() == 1
+    page.goto((results / "report.html").as_uri())
+    page.locator("table.picture thead small a").first.click()
+    assert " on real" in page.locator("h1").inner_text()
+    page.goto((results / "report.html").as_uri())
+    page.locator("table.picture tr.floor td a").first.click()
     assert " on real" in page.locator("h1").inner_text()
 
 

@@ -6,12 +6,15 @@ import pytest
 
 from macroscope.config.options import SPLIT_HALF
 from macroscope.reporting.picture import (
+    CHECKS,
     COLUMNS,
     INCONCLUSIVE,
     LIKE,
     NOT_USABLE,
     TOO_FEW,
     UNLIKE,
+    answer,
+    in_percent,
     legend,
     matrices,
     percent,
@@ -19,6 +22,7 @@ from macroscope.reporting.picture import (
     read_off,
     verdict_of,
 )
+from macroscope.systems import kinds
 
 
 @pytest.mark.parametrize(
@@ -46,7 +50,29 @@ def cells():
         ("web", "tiny", "coherence", TOO_FEW, np.nan, np.nan, np.nan),
     ]
     table = pd.DataFrame(rows, columns=["corpus", "system", "critic", "verdict", "told_apart", "ci_low", "ci_high"])
-    return table.reindex(columns=list(COLUMNS))
+    return completed(table)
+
+
+def completed(table):
+    return table.reindex(columns=list(COLUMNS)).assign(
+        **{name: table.get(name, default) for name, default in DEFAULTS.items()}
+    )
+
+
+DEFAULTS = {"corpus": "wiki", "check": False, "warned": False, "n_candidate": 5, "n_reference": 7}
+
+
+def matrix_of(*rows, checks=(), warned=()):
+    """The matrix of cells (system, critic, verdict, told_apart)."""
+    table = completed(pd.DataFrame(rows, columns=["system", "critic", "verdict", "told_apart"]))
+    table = table.assign(
+        check=table["system"].isin(checks),
+        warned=table["critic"].isin(warned),
+        ci_low=table["told_apart"] - 0.05,
+        ci_high=table["told_apart"] + 0.05,
+    )
+    (found,) = matrices(table)
+    return found
 
 
 def test_the_least_like_real_text_comes_first_and_real_text_last():
@@ -65,9 +91,8 @@ def test_standings_take_all_critics_together():
         ("all-like", "b", NOT_USABLE),
     ]
     rows += [("open", "a", LIKE), ("open", "b", INCONCLUSIVE), ("none", "a", TOO_FEW), (SPLIT_HALF, "a", LIKE)]
-    table = pd.DataFrame(rows, columns=["system", "critic", "verdict"]).reindex(columns=list(COLUMNS))
-    table = table.assign(corpus="wiki", n_candidate=range(len(rows)), n_reference=7)
-    (wiki,) = matrices(table)
+    table = pd.DataFrame(rows, columns=["system", "critic", "verdict"])
+    (wiki,) = matrices(completed(table).assign(n_candidate=range(len(rows))))
     assert wiki.standings(UNLIKE) == ["one-unlike"]
     assert wiki.standings(LIKE) == ["all-like"]
     assert set(wiki.standings(INCONCLUSIVE)) == {"open", "none"}
@@ -77,11 +102,15 @@ def test_standings_take_all_critics_together():
 
 def test_what_is_read_off():
     found = [read_off(row) for _, row in cells().iterrows()]
-    assert found == ["≈ 50 % [45, 55]", "≠ 99 % [97, > 99]", "– not usable", "? 60 % [40, 75]", "– too few texts"]
+    assert found == ["≈ 50 % [45, 55]", "≠ 99 % [97, > 99]", "– not usable", "60 % [40, 75]", "– too few texts"]
 
 
 def test_certainty_is_not_rounded_up():
     assert [percent(share) for share in (1.0, 0.9999, 0.994, 0.0)] == ["100", "> 99", "99", "0"]
+
+
+def test_a_sign_and_a_number_do_not_read_as_one_relation():
+    assert [in_percent(share) for share in (1.0, 0.9999, 0.93)] == ["100 %", "over 99 %", "93 %"]
 
 
 def test_text_version_names_every_system_and_what_the_signs_mean():
@@ -90,3 +119,94 @@ def test_text_version_names_every_system_and_what_the_signs_mean():
         assert word in text
     assert all(sign in legend(0.1) for sign in "≠≈?")
     assert "10 points" in legend(0.1)
+
+
+def test_checks_stand_below_the_systems_in_question():
+    cells = [("damaged", "a", UNLIKE, 1.0), ("mild", "a", UNLIKE, 0.7), ("process", "a", LIKE, 0.5)]
+    cells += [(SPLIT_HALF, "a", INCONCLUSIVE, 0.5), ("bad", "a", UNLIKE, 0.9)]
+    found = matrix_of(*cells, checks=("damaged", "process"))
+    assert found.groups == [("", ["bad", "mild"]), (CHECKS, ["damaged", "process"]), ("", [SPLIT_HALF])]
+    assert found.standings(UNLIKE) == ["bad", "mild"]
+    assert found.standings(UNLIKE, checks=True) == ["damaged"]
+    assert found.standings(LIKE) == []
+    assert answer([found]) == "None of the 2 systems is like real text: each is unlike it to one critic or more."
+
+
+def test_where_there_are_only_checks_they_are_spoken_of_as_systems_are():
+    found = matrix_of(("damaged", "a", UNLIKE, 1.0), ("process", "a", LIKE, 0.5), checks=("damaged", "process"))
+    assert found.groups == [("", ["damaged", "process"])]
+    assert found.standings(UNLIKE) == ["damaged"]
+    assert (
+        answer([found])
+        == "Of the 2 checks 1 is like real text to every critic that was asked; 1 is unlike it to one critic or more."
+    )
+
+
+def test_no_verdict_comes_from_critics_with_a_warning_alone():
+    found = matrix_of(
+        ("worse", "sound", LIKE, 0.5),
+        ("worse", "warned", UNLIKE, 0.9),
+        ("like", "warned", LIKE, 0.5),
+        ("sure", "sound", UNLIKE, 0.8),
+        ("sure", "warned", UNLIKE, 0.9),
+        ("open", "warned", INCONCLUSIVE, 0.55),
+        warned=("warned",),
+    )
+    assert found.standings(UNLIKE) == ["sure"]
+    assert found.standings(UNLIKE, warned=True) == ["worse"]
+    assert (found.standings(LIKE), found.standings(LIKE, warned=True)) == ([], ["like"])
+    assert found.standings(INCONCLUSIVE, warned=True) == ["open"]
+    assert found.bearing("sure") == ["sound"]
+    assert answer([found]) == (
+        "Of the 4 systems none is shown to be like real text; 1 is unlike it to one critic or more; 3 are judged only"
+        " by critics that carry a warning (⚠)."
+    )
+
+
+def test_rivals_are_those_whose_intervals_overlap_to_every_critic_that_judged_both():
+    cells = [("worst", "a", UNLIKE, 0.9), ("worst", "b", UNLIKE, 0.9), ("close", "a", UNLIKE, 0.85)]
+    cells += [("half", "a", UNLIKE, 0.9), ("half", "b", UNLIKE, 0.7), ("apart", "c", UNLIKE, 0.9)]
+    assert matrix_of(*cells, ("like", "a", LIKE, 0.9)).rivals("worst") == ["close"]
+
+
+def test_systems_of_another_structure_are_no_rivals():
+    table = completed(
+        pd.DataFrame(
+            [("worst", 1.0, 90.0, 70.0, 110.0), ("other", 1.0, 20.0, 15.0, 25.0), ("close", 1.0, 80.0, 60.0, 100.0)],
+            columns=["system", "told_apart", "latent_ppl_ratio", "latent_ppl_ratio_low", "latent_ppl_ratio_high"],
+        )
+    )
+    (found,) = matrices(table.assign(critic="a", verdict=UNLIKE, ci_low=0.95, ci_high=1.0))
+    assert list(found.rows) == ["worst", "close", "other"]
+    assert found.rivals("worst") == ["close"]
+    assert found.ratios("a") == {"worst": 90.0, "close": 80.0, "other": 20.0}
+
+
+def test_the_run_in_one_sentence():
+    one, other = matrix_of(("a", "x", LIKE, 0.5)), matrix_of(("b", "x", INCONCLUSIVE, 0.6))
+    assert answer([one]) == "The one system that was judged is like real text."
+    assert answer([other]) == "The one system that was judged is inconclusive: too few texts."
+    assert answer([one, other]) == (
+        "Of the 2 systems on 2 corpora 1 is like real text to every critic that was asked; 1 is inconclusive: too few"
+        " texts."
+    )
+    checks = matrix_of(("process", "x", UNLIKE, 0.9), checks=("process",))
+    assert answer([checks, one]) == "The one system that was judged is like real text."
+
+
+def test_the_text_version_sets_checks_apart_and_marks_warnings():
+    table = completed(
+        pd.DataFrame(
+            [("process", LIKE, 0.5, True), ("mine", UNLIKE, 0.9, False)],
+            columns=["system", "verdict", "told_apart", "check"],
+        )
+    )
+    lines = picture_text(table.assign(critic="coherence", warned=True, ci_low=0.4, ci_high=0.95)).splitlines()
+    assert "coherence ⚠" in lines[0]
+    assert [line.split()[0] for line in lines[1:]] == ["mine", "Checks:", "process"]
+
+
+def test_kinds_whose_answer_is_known_are_checks():
+    checks = {name for name, kind in kinds().items() if kind.data.check}
+    assert {"simulated", "perturbation", "other_domain", "training_texts", "control"} <= checks
+    assert not checks & {"language_model", "resampled", "ngram", "hsmm", "translation", "files", "server", "hub"}

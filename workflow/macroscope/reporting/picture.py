@@ -3,10 +3,11 @@
 The effect is `told_apart` (`statistics.telling_apart`): how often a judge that sees what the critic sees of single
 documents picks the system's out of a pair with a real one. A system is *like real text* to a critic where the interval
 lies wholly within a margin of chance, so that no larger difference is left; *unlike* where it lies wholly above chance,
-and not within the margin; *inconclusive* else.
+and not within the margin; *inconclusive* else. A critic with a warning has its verdicts, but none of them stands alone:
+see `Matrix.standings`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,10 +17,14 @@ import pandas as pd
 from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.critics import critic_named
 from macroscope.critics.declaration import difference_tests
+from macroscope.critics.findings import ReportItem
+from macroscope.reporting.formats import estimate
 from macroscope.reporting.headline import Chapter
+from macroscope.reporting.order import worst_first
 from macroscope.reporting.results import Results, rows_of
 from macroscope.statistics.telling_apart import SMALLEST, TOLD_APART
 from macroscope.statistics.tidy import SIGNIFICANT
+from macroscope.systems import kinds
 
 FILE = "picture.csv"
 Verdict = Literal["like real text", "unlike", "inconclusive", "not usable", "too few texts"]
@@ -30,11 +35,19 @@ NOT_USABLE: Verdict = "not usable"
 TOO_FEW: Verdict = "too few texts"
 SIGNS: dict[Verdict, str] = {LIKE: "≈", UNLIKE: "≠", INCONCLUSIVE: "?", NOT_USABLE: "–", TOO_FEW: "–"}
 """What stands before a cell's number."""
+VERDICTS: tuple[Verdict, ...] = (UNLIKE, LIKE, INCONCLUSIVE)
+"""Those that say something."""
+WARNING = "⚠"
+CHECKS = "Checks: what the numbers do with texts of which the answer is known"
+"""Over the rows of systems whose kind declares so (`systems.declaration.Kind`)."""
+_RATIO = "latent_ppl_ratio"
 COLUMNS = (
-    *("corpus", "system", "critic", "verdict", "told_apart", "ci_low", "ci_high", "p_value", "smallest"),
+    *("corpus", "system", "check", "critic", "warned", "verdict", "told_apart", "ci_low", "ci_high", "p_value"),
+    *("smallest", _RATIO, f"{_RATIO}_low", f"{_RATIO}_high"),
     *("n_reference", "n_candidate", "tests", "different", "signature"),
 )
-"""Columns of the picture; `smallest`: the AUC that so many documents could have shown."""
+"""Columns of the picture; `check`: whether the system's kind is one; `warned`: whether the critic has a warning on the
+corpus; `smallest`: the AUC that so many documents could have shown; the ratio is that to real text."""
 
 
 @dataclass(frozen=True)
@@ -48,17 +61,44 @@ class Matrix:
     critics
         In the order of the config.
     rows
-        System -> critic -> row of the picture; the least like real text first, then real text itself by halves.
+        System -> critic -> row of the picture; candidates, then checks, each the least like real text first, then real
+        text itself by halves.
+    declared
+        Systems whose kind is declared a check.
+    warned
+        Critics that have a warning on this corpus.
     """
 
     corpus: str
     critics: list[str]
     rows: dict[str, dict[str, pd.Series]]
+    declared: frozenset[str]
+    warned: frozenset[str]
 
     @property
     def systems(self) -> list[str]:
         """Systems but for real text itself."""
         return [system for system in self.rows if system != SPLIT_HALF]
+
+    @property
+    def candidates(self) -> list[str]:
+        """Systems in question; where there are only checks, these."""
+        return [system for system in self.systems if system not in self.declared] or self.systems
+
+    @property
+    def checks(self) -> list[str]:
+        """Checks beside the candidates."""
+        return [system for system in self.systems if system not in self.candidates]
+
+    @property
+    def groups(self) -> list[tuple[str, list[str]]]:
+        """(heading or "", rows under it)."""
+        groups = [
+            ("", self.candidates),
+            (CHECKS, self.checks),
+            ("", [name for name in self.rows if name == SPLIT_HALF]),
+        ]
+        return [(heading, names) for heading, names in groups if names]
 
     @property
     def documents(self) -> int:
@@ -83,9 +123,50 @@ class Matrix:
             return UNLIKE
         return LIKE if self.judged(system, LIKE) and not self.judged(system, INCONCLUSIVE) else INCONCLUSIVE
 
-    def standings(self, verdict: Verdict) -> list[str]:
-        """Systems of which all critics together say so, the least like real text first."""
-        return [system for system in self.systems if self.standing(system) == verdict]
+    def bearing(self, system: str) -> list[str]:
+        """Critics without a warning that a system's standing comes from."""
+        return [critic for critic in self.judged(system, self.standing(system)) if critic not in self.warned]
+
+    def is_only_warned(self, system: str) -> bool:
+        """Whether a system's standing comes from critics with a warning alone."""
+        return bool(self.judged(system, self.standing(system))) and not self.bearing(system)
+
+    def standings(self, verdict: Verdict, checks: bool = False, warned: bool = False) -> list[str]:
+        """Candidates (or checks) of which all critics together say so, the least like real text first.
+
+        Parameters
+        ----------
+        warned
+            Those whose standing comes from critics with a warning alone, in place of the others.
+        """
+        systems = self.checks if checks else self.candidates
+        return [name for name in systems if self.standing(name) == verdict and self.is_only_warned(name) == warned]
+
+    def rivals(self, system: str) -> list[str]:
+        """Candidates that are unlike real text, too, and that nothing shows to be any less so than this system.
+
+        Some critic judged both, and to every such critic the intervals overlap: of how often they are told from real
+        text, and of the ratio of latent PPL where both have it.
+        """
+        return [other for other in self.standings(UNLIKE) if other != system and self._may_be_alike(system, other)]
+
+    def _may_be_alike(self, system: str, other: str) -> bool:
+        own, others = self.rows[system], self.rows[other]
+        shared = [
+            critic for critic in own if critic in others and _has_verdict(own[critic]) and _has_verdict(others[critic])
+        ]
+        ends = [("ci_low", "ci_high"), (f"{_RATIO}_low", f"{_RATIO}_high")]
+        apart = (
+            one[low] > another[high] or another[low] > one[high]  # never of NaN
+            for critic in shared
+            for one, another in [(own[critic], others[critic])]
+            for low, high in ends
+        )
+        return bool(shared) and not any(apart)
+
+    def ratios(self, critic: str) -> dict[str, float]:
+        """System -> latent PPL over real text's, to a critic; NaN or absent where it has none."""
+        return {system: float(cells[critic][_RATIO]) for system, cells in self.rows.items() if critic in cells}
 
 
 def verdict_of(value: float, low: float, high: float, margin: float) -> Verdict:
@@ -97,15 +178,25 @@ def verdict_of(value: float, low: float, high: float, margin: float) -> Verdict:
     return UNLIKE if low > 0.5 else INCONCLUSIVE
 
 
-def picture_table(results: Results, statistics: pd.DataFrame, unusable: set[Chapter]) -> pd.DataFrame:
+def warned_chapters(items: Mapping[Chapter, Sequence[ReportItem]]) -> set[Chapter]:
+    """Critics and corpora with a warning, as the critics' own items say."""
+    return {chapter for chapter, contributed in items.items() if any(item.warning for item in contributed)}
+
+
+def picture_table(
+    results: Results, statistics: pd.DataFrame, unusable: set[Chapter], warned: set[Chapter]
+) -> pd.DataFrame:
     """Every cell, `COLUMNS`; systems in the order of the config.
 
     Parameters
     ----------
     unusable
         Critics and corpora whose projection is not good enough for a verdict.
+    warned
+        Those that have a warning.
     """
     rows = []
+    indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     for critic, corpus in results.plan.critics.chapters:
         own = rows_of(statistics, critic, corpus)
         smallest = own[own["statistic"] == SMALLEST].set_index("system")["value"]
@@ -118,6 +209,9 @@ def picture_table(results: Results, statistics: pd.DataFrame, unusable: set[Chap
             rows.append(
                 {
                     **found,
+                    **estimate(indexed, (corpus, found["system"], critic, _RATIO), _RATIO),
+                    "check": _is_check(results, found["system"]),
+                    "warned": (critic, corpus) in warned,
                     "told_apart": found["value"],
                     "verdict": NOT_USABLE if (critic, corpus) in unusable else verdict,
                     "smallest": smallest[found["system"]],
@@ -128,22 +222,82 @@ def picture_table(results: Results, statistics: pd.DataFrame, unusable: set[Chap
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def _is_check(results: Results, system: str) -> bool:
+    if system == SPLIT_HALF:
+        return False
+    return kinds()[results.plan.systems.all[system].kind].data.check
+
+
 def matrices(picture: pd.DataFrame) -> Iterator[Matrix]:
     """The picture of every corpus, in the order of the config."""
     for corpus, cells in picture.groupby("corpus", sort=False):
-        judged = cells[cells["verdict"] != NOT_USABLE]
-        apart = judged.groupby("system")["told_apart"].mean()
-        systems = sorted(cells["system"].unique(), key=lambda name: (name == SPLIT_HALF, -apart.get(name, -np.inf)))
+        halves = cells["system"] == SPLIT_HALF
+        groups = [cells[~halves & ~cells["check"]], cells[~halves & cells["check"]], cells[halves]]
+        systems = [system for group in groups for system in _in_order(group)]
         rows = {name: {row["critic"]: row for _, row in cells[cells["system"] == name].iterrows()} for name in systems}
-        yield Matrix(str(corpus), list(cells["critic"].unique()), rows)
+        warned = frozenset(cells.loc[cells["warned"], "critic"])
+        yield Matrix(str(corpus), list(cells["critic"].unique()), rows, frozenset(groups[1]["system"]), warned)
+
+
+def _in_order(group: pd.DataFrame) -> list[str]:
+    """Systems of a group, worst first; at the end those without a verdict."""
+    judged = worst_first(group[group["verdict"].isin(VERDICTS)])
+    return [*judged, *(name for name in group["system"].unique() if name not in judged)]
+
+
+def _has_verdict(cell: pd.Series) -> bool:
+    return cell["verdict"] in VERDICTS
+
+
+def answer(corpora: Sequence[Matrix]) -> str:
+    """The whole run in one sentence: whether any system is like real text, and how many are not.
+
+    A system counts once a corpus. Checks count where there are no systems but checks in the whole run.
+    """
+    asked = [matrix for matrix in corpora if set(matrix.candidates) - matrix.declared] or corpora
+    noun = "system" if set(asked[0].candidates) - asked[0].declared else "check"
+    where = f" on {len(asked)} corpora" if len(asked) > 1 else ""
+    total = sum(len(matrix.candidates) for matrix in asked)
+    like, unlike, still_open = (
+        sum(len(matrix.standings(verdict)) for matrix in asked) for verdict in (LIKE, UNLIKE, INCONCLUSIVE)
+    )
+    warned = total - like - unlike - still_open
+    if total == 1 and not warned:
+        said = "is inconclusive: too few texts" if still_open else f"is {'like' if like else 'unlike'} real text"
+        return f"The one {noun} that was judged {said}."
+    if unlike == total:
+        return f"None of the {total} {noun}s{where} is like real text: each is unlike it to one critic or more."
+    others = [
+        f"{_are(number)} {what}"
+        for number, what in (
+            (unlike, "unlike it to one critic or more"),
+            (still_open, "inconclusive: too few texts"),
+            (warned, f"judged only by critics that carry a warning ({WARNING})"),
+        )
+        if number
+    ]
+    first = (
+        f"{_are(like)} like real text to every critic that was asked" if like else "none is shown to be like real text"
+    )
+    return f"Of the {total} {noun}s{where} {'; '.join([first, *others])}."
+
+
+def _are(number: int) -> str:
+    return f"{number} {'is' if number == 1 else 'are'}"
 
 
 def read_off(cell: pd.Series) -> str:
-    """A cell as a person reads it: "≠ 93 % [88, 96]"."""
+    """A cell as a person reads it: "≠ 93 % [88, 96]"; of real text against itself there is no verdict to read."""
     verdict: Verdict = cell["verdict"]
-    if verdict in (NOT_USABLE, TOO_FEW):
+    if not _has_verdict(cell):
         return f"{SIGNS[verdict]} {verdict}"
-    return f"{SIGNS[verdict]} {percent(cell['told_apart'])} % [{percent(cell['ci_low'])}, {percent(cell['ci_high'])}]"
+    sign = "" if cell["system"] == SPLIT_HALF else f"{SIGNS[verdict]} "
+    return f"{sign}{in_percent(cell['told_apart'])} [{percent(cell['ci_low'])}, {percent(cell['ci_high'])}]"
+
+
+def in_percent(share: float) -> str:
+    """A share beside a sign, of which "> 99 %" would seem to be a part: "over 99 %"."""
+    return f"{percent(share)} %".replace("> ", "over ")
 
 
 def percent(share: float) -> str:
@@ -157,13 +311,19 @@ def picture_text(picture: pd.DataFrame) -> str:
     blocks = []
     several = picture["corpus"].nunique() > 1
     for matrix in matrices(picture):
-        rows = [
-            {"": NAMES.get(system, system)}
-            | {critic: read_off(cells[critic]) if critic in cells else "" for critic in matrix.critics}
-            for system, cells in matrix.rows.items()
-        ]
-        blocks.append((f"{matrix.corpus}\n" if several else "") + pd.DataFrame(rows).to_string(index=False))
+        heads = {critic: f"{critic} {WARNING}" if critic in matrix.warned else critic for critic in matrix.critics}
+        rows = []
+        for heading, systems in matrix.groups:
+            rows += [{"": heading.partition(":")[0] + ":"}] if heading else []
+            rows += [_text_row(system, matrix.rows[system], heads) for system in systems]
+        table = pd.DataFrame(rows, columns=["", *heads.values()]).fillna("")
+        blocks.append((f"{matrix.corpus}\n" if several else "") + table.to_string(index=False))
     return "\n\n".join(blocks)
+
+
+def _text_row(system: str, cells: dict[str, pd.Series], heads: dict[str, str]) -> dict[str, str]:
+    found = {head: read_off(cells[critic]) for critic, head in heads.items() if critic in cells}
+    return {"": NAMES.get(system, system), **found}
 
 
 def legend(margin: float) -> str:
@@ -171,7 +331,7 @@ def legend(margin: float) -> str:
     return (
         "Shown one text of the system and a real one, how often a judge that sees what the critic sees picks the"
         f" system's;\n50 % is chance. {SIGNS[UNLIKE]} unlike real text; {SIGNS[LIKE]} like it, within {100 * margin:g}"
-        f" points of chance; {SIGNS[INCONCLUSIVE]} inconclusive: too few texts."
+        f" points of chance; {SIGNS[INCONCLUSIVE]} inconclusive: too few texts; {WARNING} the critic has a warning."
     )
 
 

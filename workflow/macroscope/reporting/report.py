@@ -29,8 +29,8 @@ from macroscope.reporting.chapters import (
 )
 from macroscope.reporting.differences import in_words
 from macroscope.reporting.headline import read_headline
-from macroscope.reporting.pairs import judging_pairs, pairs_of, read_pairs
-from macroscope.reporting.picture import NAMES, SIGNS, Matrix, matrices, percent
+from macroscope.reporting.pairs import judging_pairs, nearer_systems, pairs_of, read_pairs
+from macroscope.reporting.picture import NAMES, SIGNS, WARNING, Matrix, answer, in_percent, matrices, percent
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.tables import read_picture, read_statistics
@@ -102,10 +102,12 @@ def write_report(
             "report",
             temporary,
             matrices=corpora,
+            answer=answer(corpora) if corpora else "",
             pairs={matrix.corpus: list(pairs_of(pairs, matrix.corpus)) for matrix in corpora},
             systems={(page.corpus, page.system): page for page in systems},
             headline=headline.set_index(["corpus", "system"]),
             caption=captions.html("picture"),
+            caption_of_pairs=captions.html("nearer"),
             older=[tuple(entry.rsplit("=", 1)) for entry in older],
         )
 
@@ -118,7 +120,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequenc
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "in_words": in_words, "number": number}
+    environment.filters |= {"percent": percent, "in_percent": in_percent, "in_words": in_words, "number": number}
     environment.tests["missing"] = pd.isna
     environment.globals |= {
         "run": results.plan.config.run,
@@ -130,11 +132,13 @@ def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequenc
         "most_named": MOST_NAMED,
         "margin": results.plan.config.statistics.margin,
         "signs": SIGNS,
+        "warning_sign": WARNING,
         "names": NAMES,
         "system_page": system_page,
         "critic_page": critic_page,
         "pairs_page": pairs_page,
         "judging_pairs": judging_pairs,
+        "nearer_systems": nearer_systems,
         "looks_at": lambda critic: critic_named(critic).data.looks_at,
     }
     return environment

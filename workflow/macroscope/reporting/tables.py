@@ -24,7 +24,7 @@ from macroscope.reporting.latex import to_latex
 from macroscope.reporting.origins import origins_table
 from macroscope.reporting.pairs import FILE as PAIRS
 from macroscope.reporting.pairs import pairs_table
-from macroscope.reporting.picture import picture_table
+from macroscope.reporting.picture import picture_table, warned_chapters
 from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items
 from macroscope.tables import read_csv, write_csv
@@ -72,7 +72,8 @@ def write_tables(config: Path, output: Path) -> None:
         folder.mkdir()
         write_csv(statistics, folder / "statistics.csv")
         unusable = unusable_chapters(items)
-        write_csv(picture_table(results, statistics, unusable), folder / picture.FILE)
+        shown = picture_table(results, statistics, unusable, warned_chapters(items))
+        write_csv(shown, folder / picture.FILE)
         if len(pairs := pairs_table(results)):
             write_csv(pairs, folder / PAIRS)
         headline = headline_table(results, statistics, unusable)

@@ -29,6 +29,9 @@ class Kind:
         `measure_perplexity`, of those systems that say that they have a perplexity (`SystemOptions.has_perplexity`).
     names_setting
         Whether figures put the setting of its systems beside their names.
+    check
+        Whether its texts are there to see what the numbers do, and not to be judged: real ones, those of a known
+        process, and such as are wrong in a known way. The report sets them apart from the systems in question.
     """
 
     options: str
@@ -36,3 +39,4 @@ class Kind:
     colour: str
     stages: Mapping[str, Stage] = field(default_factory=dict)
     names_setting: bool = False
+    check: bool = False

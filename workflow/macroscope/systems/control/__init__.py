@@ -9,4 +9,5 @@ KIND = Kind(
     label="real text (control)",
     colour=GREEN,
     stages={"draw": Stage("drawing:draw_control", reads="documents corpus", uses="split")},
+    check=True,
 )

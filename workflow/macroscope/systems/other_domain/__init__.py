@@ -9,4 +9,5 @@ KIND = Kind(
     label="another domain",
     colour=PURPLE,
     stages={"draw": Stage("drawing:take_over", reads="other_samples corpus system", uses="of domain")},
+    check=True,
 )

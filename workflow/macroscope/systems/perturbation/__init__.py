@@ -16,4 +16,5 @@ KIND = Kind(
             megabytes=4000,
         ),
     },
+    check=True,
 )

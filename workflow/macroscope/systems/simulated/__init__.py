@@ -13,4 +13,5 @@ KIND = Kind(
             "drawing:simulate", reads="process kind_of_process corpus system seed", uses="order samples seed"
         ),
     },
+    check=True,
 )

@@ -17,4 +17,5 @@ KIND = Kind(
             minutes=240,
         )
     },
+    check=True,
 )
