@@ -18,6 +18,12 @@ def seconds(function: Callable[[], object], repeats: int = 1) -> float:
     return min(times)
 
 
+def in_turns(*functions: Callable[[], object], turns: int = 3) -> list[float]:
+    """Least wall-clock time of each function, called in turns: what else the machine does comes and goes."""
+    rounds = [[seconds(function) for function in functions] for _ in range(turns)]
+    return [min(times) for times in zip(*rounds, strict=True)]
+
+
 def say(name: str, ours: str, reference: str, ratio: float, goal: str) -> None:
     """Print a result: a ratio above 1 is in our favour."""
     print(f"{name:34s} ours {ours:>16s}   reference {reference:>16s}   ratio {ratio:6.2f}   (goal {goal})", flush=True)

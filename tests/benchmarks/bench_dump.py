@@ -2,6 +2,9 @@
 
 Two cores of a virtual machine are seldom twice one core, so the second reference is what the machine can give: a plain
 loop on every core at the same time, each over the whole dump.
+
+Worker processes import this file anew, as they do not import the `__main__` of a job: what they do not need is imported
+in `main`.
 """
 
 import bz2
@@ -10,14 +13,10 @@ import os
 import tempfile
 from pathlib import Path
 
-from _report import peak_megabytes, quiet, say, seconds
+from _report import in_turns, peak_megabytes, quiet, say
 
-from macroscope.corpora.simulated.options import SimulatedCorpus
-from macroscope.corpora.simulated.wiki import write_corpus
 from macroscope.corpora.wikipedia.dump import pages
 from macroscope.corpora.wikipedia.pages import parse_page
-from macroscope.corpora.wikipedia.reading import read_dump
-from macroscope.documents import Provenance
 
 ARTICLES = 4000
 CORES = min(8, os.cpu_count() or 1)
@@ -53,6 +52,11 @@ def plain(raw: Path) -> int:
 
 def main() -> None:
     """Print pages/s, MB/s and memory."""
+    from macroscope.corpora.simulated.options import SimulatedCorpus
+    from macroscope.corpora.simulated.wiki import write_corpus
+    from macroscope.corpora.wikipedia.reading import read_dump
+    from macroscope.documents import Provenance
+
     options = SimulatedCorpus(source="simulated", documents=ARTICLES)
     with tempfile.TemporaryDirectory() as name, quiet():
         folder = Path(name)
@@ -60,11 +64,14 @@ def main() -> None:
         write_corpus(options, 1, raw, folder / "truth")
         megabytes = len(bz2.decompress(raw.read_bytes())) / 1e6
         n = plain(raw)
-        reference = seconds(lambda: plain(raw))
         with multiprocessing.get_context("spawn").Pool(CORES) as pool:
             pool.map(abs, range(CORES))
-            ceiling = seconds(lambda: pool.map(plain, [raw] * CORES, chunksize=1)) / CORES
-        ours = seconds(lambda: list(read_dump(options, raw, Provenance("bench"), CORES)))
+            reference, on_each, ours = in_turns(
+                lambda: plain(raw),
+                lambda: pool.map(plain, [raw] * CORES, chunksize=1),
+                lambda: list(read_dump(options, raw, Provenance("bench"), CORES)),
+            )
+        ceiling = on_each / CORES
         ratio = reference / ours
         say("pages/s", f"{n / ours:,.0f}", f"{n / reference:,.0f}", ratio, f"{0.9 * CORES:.1f} on {CORES} cores")
         say("MB/s (of XML)", f"{megabytes / ours:.2f}", f"{megabytes / reference:.2f}", ratio, f"{0.9 * CORES:.1f}")

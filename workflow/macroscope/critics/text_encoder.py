@@ -6,9 +6,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from macroscope.batches import TOKENS_PER_BATCH, length_batches
+from macroscope.batches import length_batches, tokens_per_batch
 from macroscope.critics.precision import Precision, computing_in
 from macroscope.errors import MacroscopeError
+from macroscope.first_token import only_first_token
 from macroscope.pretrained import load_pretrained_encoder, require_known_words
 from macroscope.progress import progress
 
@@ -38,6 +39,8 @@ class TextEncoder:
                 f"encoder {name!r} reads {most} tokens at most, not {max_tokens}; set a smaller 'max_tokens'"
             )
         self.model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        if pooling == "first":
+            only_first_token(self.model)
         self.name, self.pooling, self.max_tokens, self.precision = name, pooling, max_tokens, precision
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token  # masked: its vector is never looked at
@@ -58,7 +61,8 @@ class TextEncoder:
         ids = [tokens or [self._beginning()] for tokens in encoded["input_ids"]]
         cut = np.array([bool(encoding.overflowing) for encoding in encoded.encodings])
         vectors = np.empty((len(ids), self.width), dtype=np.float32)
-        batches = list(length_batches(np.array([len(tokens) for tokens in ids]), TOKENS_PER_BATCH))
+        budget = tokens_per_batch(self.model.device.type)
+        batches = list(length_batches(np.array([len(tokens) for tokens in ids]), budget))
         for batch in progress(batches, "embed texts", unit="batches"):
             some = {"input_ids": [ids[index] for index in batch]}
             inputs = self.tokenizer.pad(some, return_tensors="pt", padding_side="right").to(self.model.device)

@@ -111,7 +111,7 @@ def test_stars_stand_at_differences_to_real_text_alone():
         shown = _cell(pd.Series({**row, "p_adjusted": p}), "length_mean_difference", 1)
         assert shown == "1.0 [0.5, 1.5]" + (" " + "*" * stars if stars else "")
     for law in ("zipf_d_own", "heaps_bigram_d_reference"):
-        assert _cell(pd.Series({**row, "p_adjusted": np.nan}), law, 1) == "1 [0.5, 1.5], p = 0.01"
+        assert _cell(pd.Series({**row, "p_adjusted": np.nan}), law, 1) == "1.0 [0.5, 1.5], p = 0.01"
 
 
 def test_the_word_of_the_largest_difference_comes_first(tmp_path):

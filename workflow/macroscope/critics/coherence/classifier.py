@@ -10,8 +10,9 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification
 
-from macroscope.batches import TOKENS_PER_BATCH, length_batches
+from macroscope.batches import length_batches, tokens_per_batch
 from macroscope.critics.precision import Precision, computing_in
+from macroscope.first_token import only_first_token
 from macroscope.pretrained import load_own, load_pretrained_encoder
 from macroscope.progress import progress
 
@@ -47,6 +48,7 @@ class SectionClassifier:
     def __init__(self, folder: Path, max_tokens: int, precision: Precision = "float32") -> None:
         model, self.tokenizer = load_own(folder, AutoModelForSequenceClassification)
         self.model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+        only_first_token(self.model)
         self.max_tokens, self.precision = max_tokens, precision
         labels = self.model.config.id2label
         self.types: list[str] = [labels[index] for index in range(len(labels))]
@@ -64,7 +66,8 @@ class SectionClassifier:
         tokens = encode(self.tokenizer, texts, self.max_tokens + 1)
         lengths = np.array([len(ids) for ids in tokens])
         logits = np.empty((len(texts), len(self.types)), dtype=np.float32)
-        batches = list(length_batches(np.minimum(lengths, self.max_tokens), TOKENS_PER_BATCH))
+        budget = tokens_per_batch(self.model.device.type)
+        batches = list(length_batches(np.minimum(lengths, self.max_tokens), budget))
         for batch in progress(batches, "classify sections", unit="batches"):
             inputs = self.tokenizer.pad(
                 {"input_ids": [cut(tokens[index], self.max_tokens) for index in batch]}, return_tensors="pt"
