@@ -1,7 +1,7 @@
 // Tables sort by a click on a column's head: numbers by their value, everything else as text.
 "use strict";
 for (const table of document.querySelectorAll("table.data, table.picture")) {
-  if (!table.tBodies.length || table.tBodies[0].rows.length < 3) continue;
+  if (table.querySelectorAll("tbody tr").length < 3) continue;
   for (const head of table.tHead.rows[table.tHead.rows.length - 1].cells) {
     if (!head.textContent.trim()) continue;
     const button = document.createElement("button");
@@ -20,10 +20,12 @@ function sort(table, head) {
   const falling = head.getAttribute("aria-sort") !== "descending";
   for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
   head.setAttribute("aria-sort", falling ? "descending" : "ascending");
-  const rows = [...table.tBodies[0].rows].map((row) => [key(row, head.cellIndex), row]);
-  rows.sort(([a], [b]) => {
-    if (typeof a === typeof b) return (a < b ? -1 : a > b ? 1 : 0) * (falling ? -1 : 1);
-    return typeof a === "number" ? -1 : 1; // what has no number comes last
-  });
-  table.tBodies[0].append(...rows.map(([, row]) => row));
+  for (const body of table.tBodies) { // each part of a table by itself
+    const rows = [...body.rows].map((row) => [key(row, head.cellIndex), row]);
+    rows.sort(([a], [b]) => {
+      if (typeof a === typeof b) return (a < b ? -1 : a > b ? 1 : 0) * (falling ? -1 : 1);
+      return typeof a === "number" ? -1 : 1; // what has no number comes last
+    });
+    body.append(...rows.map(([, row]) => row));
+  }
 }

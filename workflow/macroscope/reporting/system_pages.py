@@ -72,8 +72,6 @@ class SystemPage:
         Names.
     about
         What the system is.
-    standing
-        All critics together; see `picture.Matrix.standing`.
     judgements
         By critic, the one that tells its texts apart best first.
     worst
@@ -84,7 +82,6 @@ class SystemPage:
     corpus: str
     system: str
     about: str
-    standing: Verdict
     judgements: list[Judgement]
     worst: WorstDocument | None
 
@@ -129,7 +126,6 @@ def system_pages(
             corpus,
             system,
             about(results, system),
-            matrix.standing(system),
             judgements,
             document_to_begin_with(results, corpus, system, judgements),
         )
