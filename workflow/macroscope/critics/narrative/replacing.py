@@ -171,7 +171,7 @@ class _Search:
         for query in waiting:
             if not self._clash(query, numbers[query]):
                 continue
-            for other in rng.permutation(len(numbers))[:_TRIES]:
+            for other in rng.choice(len(numbers), min(_TRIES, len(numbers)), replace=False):
                 if not (self._clash(query, numbers[other]) or self._clash(other, numbers[query])):
                     numbers[[query, other]] = numbers[[other, query]]
                     break
@@ -186,8 +186,9 @@ class _Search:
 
     def _sole_owner(self, text: int) -> int:
         """Family that all sentences of a text are of that are left; `NONE` where these are several."""
-        owners = {int(self.pool.owners[carrier]) for carrier in self.carriers[text]}
-        return owners.pop() if len(owners) == 1 else NONE
+        owners = (int(self.pool.owners[carrier]) for carrier in self.carriers[text])
+        first = next(owners, NONE)
+        return first if all(owner == first for owner in owners) else NONE  # ends at the first other one
 
     def _settle(self, queries: Integers) -> Integers:
         """Move on from matches that say the same or are gone; those whose matches are used up drop out."""
