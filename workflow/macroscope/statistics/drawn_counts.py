@@ -58,9 +58,7 @@ def exchanged_counts(both: Rows, exchange: Exchange, draws: int, rng: np.random.
         yield found
 
 
-def resampled_counts(
-    both: Rows, weights: Array, size: int, draws: int, rng: np.random.Generator
-) -> Iterator[Array]:
+def resampled_counts(both: Rows, weights: Array, size: int, draws: int, rng: np.random.Generator) -> Iterator[Array]:
     """Counts of random samples of `size` documents, with replacement, each document as likely as its weight says.
 
     Yields
@@ -93,8 +91,7 @@ def disjoint_counts(
     def fill(seed: np.uint64, times: list[Times]) -> None:
         _deal(sizes[0], sizes[1], seed, times[0], times[1])
 
-    for first, second in _drawn(fill, counts, 2, draws, rng):
-        yield first, second
+    yield from _drawn(fill, counts, 2, draws, rng)
 
 
 def resampled_sums(rows: Array, draws: int, rng: np.random.Generator) -> Array:

@@ -178,7 +178,7 @@ class Exchange:
         slot, group = np.empty(self.units, dtype=np.int64), self._codes.copy()
         slot[order] = np.arange(self.units) - np.repeat(starts, np.diff(starts, append=self.units))
         found = len(self._quotas)
-        kinds, kind, counts = np.unique(self._quotas, axis=0, return_inverse=True, return_counts=True)
+        _, kind, counts = np.unique(self._quotas, axis=0, return_inverse=True, return_counts=True)
         for number in np.flatnonzero(counts >= 2 * BUNDLES):
             codes = rng.permutation(np.flatnonzero(kind == number))
             bundle = np.full(len(self._quotas), -1)
@@ -292,3 +292,26 @@ def read_keys(path: Path) -> pd.DataFrame:
     """`KEYS` of the documents of a Parquet file of latents, as far as it has them."""
     known = [name for name in KEYS if name in pq.read_schema(path).names]
     return pd.read_parquet(path, columns=known)
+
+
+class Exchanges:
+    """Exchanges of those rows of two tables that something is known of: mostly the same ones, so each is made once.
+
+    Parameters
+    ----------
+    first, second, keys
+        As of `exchange_of`.
+    """
+
+    def __init__(self, first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> None:
+        self._sides, self._keys = (first, second), keys
+        self._made: dict[tuple[bytes, bytes], Exchange] = {}
+
+    def of(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> Exchange:
+        """Exchange of the rows of either side that are flagged."""
+        flags = np.packbits(first).tobytes(), np.packbits(second).tobytes()
+        if flags not in self._made:
+            names = [name for name in self._keys if all(name in side for side in self._sides)]
+            one, other = (side.loc[some, names] for side, some in zip(self._sides, (first, second), strict=True))
+            self._made[flags] = exchange_of(one, other, names)
+        return self._made[flags]
