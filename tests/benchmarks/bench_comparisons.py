@@ -71,6 +71,8 @@ class Judged(bench.Bench):
                 change = changes(self.critic.name, texts)
                 write_many(small, self.path("latents", system), texts, name, change, number)
                 write_many(self.folder / "texts.parquet", self.path("texts", system), texts, name, same, number)
+        if not self.path("scores").exists():
+            self.run("score")
 
     def stage(self, stage: str) -> bool:
         """Run a stage for the system; whether the critic has it."""
@@ -80,8 +82,6 @@ class Judged(bench.Bench):
             return self.critic.data.scores
         if stage not in self.critic.data.stages:
             return False
-        if stage == "score":
-            self.run(stage)
         return self.run(stage, SYSTEM) is not None
 
 
