@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
-MANY = 200_000
+MANY = 50_000
 """Documents above which compiled code draws them (`drawn_counts`): the same distributions, other random numbers."""
 BUNDLES = 4096
 """Of documents, where there are more than `MANY` and only sums of them are looked at: a bundle is drawn as a whole."""
