@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from macroscope.critics.strings.comparison import compare, describe
 from macroscope.critics.strings.options import StringsOptions
@@ -31,7 +32,9 @@ def languages(rng: np.random.Generator, n: int, m: int, strength: float) -> Draw
     found = compare(*sides, OPTIONS, Resampling(100, 199, 0.95, int(rng.integers(1 << 30)))).rows
     columns = ["statistic", "value", "ci_low", "ci_high", "p_value"]
     rows = [tuple(row) for row in found[columns].itertuples(index=False, name=None)]
-    shares = describe(sides[1], 0.95)[columns].itertuples(index=False, name=None)
+    shares = describe([pd.DataFrame({"text": sides[1].texts, "words": sides[1].words})], 0.95)[columns].itertuples(
+        index=False, name=None
+    )
     return [*rows, *shares], {name: MEAN for name, *_ in rows} | {"empty_share": 0.0}
 
 

@@ -20,7 +20,7 @@ def draw(rng: np.random.Generator, n: int) -> Drawn:
     known = rng.random(n) >= WITHOUT
     strengths = np.zeros((n, 2))
     converged = (rng.random(n) >= LOST) | ~known
-    texts = TopicStrengths(pd.DataFrame({"id": range(n)}), lengths * known, strengths, strengths, converged)
+    texts = TopicStrengths(pd.DataFrame({"id": range(n)}), lengths * known, strengths, converged)
     table = describe(texts, Resampling(200, 199, 0.95, int(rng.integers(1 << 30))))
     truth = {
         "without_words_share": WITHOUT,

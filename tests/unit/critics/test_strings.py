@@ -291,7 +291,8 @@ def test_bad_input():
 
 def test_empty_and_equal_texts_are_counted():
     side = Texts(["a", "b", "c", "d"], ["", "x", "x", ""], np.array([0, 1, 1, 0]))
-    shares = describe(side, 0.95).set_index("statistic")["value"]
+    tables = [pd.DataFrame({"text": side.texts[i:][:2], "words": side.words[i:][:2]}) for i in (0, 2)]
+    shares = describe(tables, 0.95).set_index("statistic")["value"]
     assert shares["empty_share"] == 0.5
     assert shares["duplicate_share"] == 0.5
     reference = drawn(P, 20, 0, "r")

@@ -9,7 +9,7 @@ from scipy import sparse, stats
 
 from macroscope.statistics import bootstrap, categorical, inversion
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
-from macroscope.statistics.drawn_counts import exchanged_counts, resampled_counts, resampled_sums
+from macroscope.statistics.drawn_counts import disjoint_counts, exchanged_counts, resampled_counts, resampled_sums
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
 
@@ -48,6 +48,37 @@ def test_resamples_are_multinomial():
     every = [value for value in itertools.product(range(6), repeat=4) if sum(value) == 5 and not value[1]]
     assert likely(Counter(map(tuple, drawn)), {value: law.pmf(value) for value in every})
     assert not drawn[:, 1].any()
+
+
+def test_likely_documents_are_drawn_many_times():
+    weights = np.array([1.0, 1e-3, 0.0, 400.0, 30.0])
+    for size in (40, 5000):
+        drawn = np.concatenate(list(resampled_counts(np.eye(5), weights, size, DRAWS, np.random.default_rng(1))))
+        assert set(drawn.sum(axis=1)) == {float(size)}
+        shares = weights / weights.sum()
+        np.testing.assert_allclose(drawn.mean(axis=0), size * shares, rtol=0.02, atol=0.01)
+        np.testing.assert_allclose(drawn.var(axis=0), size * shares * (1 - shares), rtol=0.05, atol=0.01)
+
+
+@pytest.mark.parametrize("sizes", [(2, 3), (2, 2), (1, 2), (5, 0)])
+def test_disjoint_subsets_are_all_as_likely(sizes):
+    first, second = (
+        np.concatenate(part)
+        for part in zip(*disjoint_counts(np.eye(5), sizes, DRAWS, np.random.default_rng(1)), strict=True)
+    )
+    drawn = Counter(map(tuple, first + 2 * second))
+    every = set(itertools.permutations([1.0] * sizes[0] + [2.0] * sizes[1] + [0.0] * (5 - sum(sizes))))
+    assert likely(drawn, dict.fromkeys(every, 1 / len(every)))
+
+
+def test_arrays_and_sparse_matrices_add_up_to_the_same():
+    weights, rng = np.arange(12.0), np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(3), 12)
+    found = [
+        np.concatenate(list(resampled_counts(rows, weights, 12, 50, np.random.default_rng(1))))
+        for rows in (shares, sparse.csr_matrix(shares))
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-12)
 
 
 def test_resampled_sums_are_those_of_multinomial_counts():

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
+from macroscope.statistics.scores import CATEGORIES
 
 
 def read_batches(
@@ -33,7 +34,7 @@ def read_batches(
 
 
 def write_scores(scores: Iterable[pd.DataFrame], output: Path, latents: Path) -> None:
-    """Write scores with the types that they have whatever is in them; `categories` are lists of names, or null.
+    """Write scores, streaming, with the types that they have whatever is in them; `categories` are lists of names.
 
     Parameters
     ----------
@@ -50,5 +51,7 @@ def write_scores(scores: Iterable[pd.DataFrame], output: Path, latents: Path) ->
 
 
 def _typed(scores: pd.DataFrame) -> pa.Table:
-    schema = pa.Schema.from_pandas(scores.drop(columns="categories"), preserve_index=False)
-    return pa.Table.from_pandas(scores, schema.append(pa.field("categories", pa.list_(pa.string()))))
+    schema = pa.Schema.from_pandas(scores.drop(columns=CATEGORIES, errors="ignore"), preserve_index=False)
+    if CATEGORIES in scores:
+        schema = schema.append(pa.field(CATEGORIES, pa.list_(pa.string())))
+    return pa.Table.from_pandas(scores, schema)

@@ -13,6 +13,7 @@ from macroscope.critics.views import read_view
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.registry import Declared
+from macroscope.statistics.comparison import read_scores
 from macroscope.statistics.declaration import declared
 from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling
@@ -80,7 +81,7 @@ def compare_pairs(
     for system, other in pairs:
         found = [_told_apart(critic, files, system, other, resampling)]
         if critic.data.scores:
-            scores = [pd.read_parquet(some) for name in (system, other) if (some := files[name].scores) is not None]
+            scores = [read_scores(some) for name in (system, other) if (some := files[name].scores) is not None]
             found.append(compare_documents(scores[0], scores[1], resampling))
         done = set(pd.concat(found)["statistic"])
         ours, theirs = (own[(own["system"] == name) & ~own["statistic"].isin(done)] for name in (system, other))

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.bootstrap import MANY, Array
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.latent import Resampling
@@ -40,7 +40,9 @@ def share_divergences(reference: Side, candidate: Side, permutations: int, resam
 
     Columns `statistics.tidy.ROWS`; see `statistics.categorical`.
     """
-    first, second = ([sparse.csr_matrix(side.shares)] for side in (reference, candidate))
+    sides = (reference.shares, candidate.shares)
+    # Hardly any share is 0: of very many documents a sparse matrix would be half again as large.
+    first, second = ([side if sum(map(len, sides)) > MANY else sparse.csr_matrix(side)] for side in sides)
     exchange = exchange_of(reference.keys, candidate.keys)
     rows = compare_categories(first, second, DivergenceOptions(permutations=permutations), resampling, exchange)
     return rows_table(rows, (len(reference.keys), len(candidate.keys)), lambda _: "too few texts")

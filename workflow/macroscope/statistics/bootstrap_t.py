@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from macroscope.statistics.bootstrap import Array, bootstrap_sums
+from macroscope.statistics.bootstrap import BUNDLES, MANY, Array, bootstrap_sums, in_bundles
 
 Interval = tuple[float, float, float]
 """(value, low, high)"""
@@ -146,12 +146,20 @@ def intervals(
     """
     found: list[Interval] = []
     together: list[_Centred] = []
-    for problem in map(_Centred.of, problems):
+    for problem in map(_Centred.of, map(_bundled, problems)):
         together.append(problem)
         if sum(some.cells for some in together) >= _CELLS_AT_ONCE:
             found += _resampled(together, confidence, resamples, rng)
             together = []
     return found + _resampled(together, confidence, resamples, rng)
+
+
+def _bundled(ratios: Ratios) -> Ratios:
+    """The same ratios over bundles of units, where there are very many."""
+    if max(map(len, ratios.strata), default=0) <= MANY:
+        return ratios
+    sizes = tuple(min(size, BUNDLES) for size in ratios.sizes)
+    return Ratios(tuple(map(in_bundles, ratios.strata)), sizes, ratios.signs)
 
 
 def _resampled(

@@ -32,7 +32,7 @@ from macroscope.statistics.bootstrap import MANY, Array, percentile_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import FRONTIER, Frontier, divergences, smoothed
 from macroscope.statistics.exchange import Exchange
-from macroscope.statistics.inversion import Categories, invert, side_by_side, split
+from macroscope.statistics.inversion import Categories, invert, side_by_side, split, stacked
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of
 from macroscope.statistics.tidy import UNDEFINED, Row
@@ -157,7 +157,7 @@ def exchanged(
     ------
     two lists, an array draws x categories for each categorisation
     """
-    both = [sparse.vstack(pair).tocsr() for pair in zip(reference, candidate, strict=True)]
+    both = stacked(reference, candidate)
     totals = [np.asarray(some.sum(axis=0)).ravel() for some in both]
     if sum(exchange.sizes) > MANY and not exchange.is_exact(permutations):
         drawn = _drawn_exchanges(both, exchange, permutations, rng)
@@ -182,6 +182,13 @@ def _subsets(
 ) -> Iterator[tuple[list[Array], list[Array]]]:
     """Random subsets of either side, without replacement."""
     n, m = reference[0].shape[0], candidate[0].shape[0]
+    if n + m > MANY:
+        parts = (
+            _drawn_exchanges(side, Exchange((size, side[0].shape[0] - size)), RANDOM_HALVES, rng)
+            for side, size in zip((reference, candidate), sizes, strict=True)
+        )
+        yield from zip(*parts, strict=True)
+        return
     for draws in _chunks(RANDOM_HALVES, n + m):
         (first,), (second,) = _memberships(n, sizes[:1], draws, rng), _memberships(m, sizes[1:], draws, rng)
         yield _sums(reference, first), _sums(candidate, second)
@@ -191,6 +198,12 @@ def _disjoint(
     reference: Categories, sizes: tuple[int, int], rng: np.random.Generator
 ) -> Iterator[tuple[list[Array], list[Array]]]:
     """Two random subsets of the reference without a document in common."""
+    if reference[0].shape[0] > MANY:
+        from macroscope.statistics.drawn_counts import disjoint_counts  # compiled code: slow to import
+
+        for first, second in disjoint_counts(side_by_side(reference), sizes, RANDOM_HALVES, rng):
+            yield split(first, reference), split(second, reference)
+        return
     for draws in _chunks(RANDOM_HALVES, reference[0].shape[0]):
         first, second = _memberships(reference[0].shape[0], sizes, draws, rng)
         yield _sums(reference, first), _sums(reference, second)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.statistics import categorical
@@ -14,7 +15,7 @@ from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
-from macroscope.statistics.exchange import Exchange, exchange_of
+from macroscope.statistics.exchange import Exchange, Exchanges
 from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
@@ -83,20 +84,21 @@ def compare_columns(
     """
     names = list(columns) if columns else _numbers(reference, candidate, keys)
     rows: list[tuple[object, ...]] = []
+    exchanges = Exchanges(reference, candidate, keys)
     for name in names:
-        known = [_having(table, name, side) for side, table in (("reference", reference), ("candidate", candidate))]
-        exchange = exchange_of(known[0], known[1], keys)
-        rows += _compare(name, known[0][name], known[1][name], resampling, exchange)
+        theirs, ours = _known(reference, name, "reference"), _known(candidate, name, "candidate")
+        exchange = exchanges.of(theirs, ours)
+        rows += _compare(name, reference.loc[theirs, name], candidate.loc[ours, name], resampling, exchange)
     table = pd.DataFrame(rows, columns=NAMES)
     table.insert(NAMES.index("p_value") + 1, "p_adjusted", benjamini_hochberg(table["p_value"]))
     return table.assign(seed=resampling.seed, signature=resampling.signature)
 
 
-def _having(table: pd.DataFrame, name: str, side: str) -> pd.DataFrame:
-    """Rows that have a value in a column."""
+def _known(table: pd.DataFrame, name: str, side: str) -> NDArray[np.bool_]:
+    """Which rows have a value in a column."""
     if name not in table:
         raise MacroscopeError(f"the {side} has no column '{name}'{nearest(name, list(table.columns))}")
-    return table[table[name].notna()]
+    return table[name].notna().to_numpy()
 
 
 def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame, keys: Sequence[str]) -> list[str]:

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import pyarrow.parquet as pq
 
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
+from macroscope.statistics.category_counts import read_category_counts
 from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling, compare, pooled
 from macroscope.statistics.scores import CATEGORIES
@@ -36,37 +37,31 @@ def compare_files(
     signature
         Of the critic's options.
     """
-    control = _read_scores(reference)
-    scores = control if candidate == reference else _read_scores(candidate)
+    control = read_scores(reference)
+    scores = control if candidate == reference else read_scores(candidate)
     if scores is not control:
         signature = with_partners(signature, control, scores, system)
     table = compare(control, scores, resampling)
-    if scores is not control and CATEGORIES in control and CATEGORIES in scores:
-        table = pd.concat([table, category_table(control, scores, resampling)], ignore_index=True)
+    if scores is not control and all(CATEGORIES in pq.read_schema(path).names for path in (reference, candidate)):
+        table = pd.concat([table, category_table(reference, candidate, resampling)], ignore_index=True)
     write_statistics(
         table, output, corpus=corpus, system=system, critic=critic, resampling=resampling, signature=signature
     )
 
 
-def category_table(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
-    """Divergences between the categories of two collections, any number of them a document; columns as of `compare`.
+def category_table(reference: Path, candidate: Path, resampling: Resampling) -> pd.DataFrame:
+    """Divergences between the categories of two files of scores, any number of them a document; as of `compare`.
 
     A document whose categories are null was not looked at: it counts for nothing, and is not exchanged.
     """
-    reference, candidate = (side[side[CATEGORIES].notna()] for side in (reference, candidate))
-    documents = pd.concat([reference[CATEGORIES], candidate[CATEGORIES]], ignore_index=True)
-    codes, names = pd.factorize(documents.explode().to_numpy())
-    rows = np.repeat(np.arange(len(documents)), documents.map(len).clip(lower=1))
-    known = codes >= 0  # a document without any category explodes to one missing value
-    shape = (len(documents), len(names))
-    units = sparse.csr_matrix((np.ones(known.sum()), (rows[known], codes[known])), shape=shape)
+    theirs, ours = read_category_counts(reference, candidate)
     options = DivergenceOptions(permutations=min(resampling.permutations, DivergenceOptions.permutations))
-    exchange = exchange_of(reference, candidate)
-    found = compare_categories([units[: len(reference)]], [units[len(reference) :]], options, resampling, exchange)
+    exchange = exchange_of(theirs.keys, ours.keys)
+    found = compare_categories([theirs.counts], [ours.counts], options, resampling, exchange)
     table = pd.DataFrame(found, columns=["statistic", "value", "ci_low", "ci_high", "p_value"])
     return table.assign(
-        n_reference=len(reference),
-        n_candidate=len(candidate),
+        n_reference=len(theirs.keys),
+        n_candidate=len(ours.keys),
         seed=resampling.seed,
         reason=np.where(table["value"].isna(), "no document with a category on a side", ""),
     )
@@ -94,12 +89,13 @@ def perplexity_table(
     )
 
 
-def _read_scores(path: Path) -> pd.DataFrame:
+def read_scores(path: Path) -> pd.DataFrame:
+    """Read a table of scores, but for its categories."""
     try:
-        scores = pd.read_parquet(path)
+        names = pq.read_schema(path).names
     except FileNotFoundError:
         raise MacroscopeError(f"{path}: no such file of scores") from None
-    missing = [name for name in ("id", "nll", "units") if name not in scores]
+    missing = [name for name in ("id", "nll", "units") if name not in names]
     if missing:
         raise MacroscopeError(f"{path}: no column '{missing[0]}'; a table of scores has id, nll, units")
-    return scores
+    return pd.read_parquet(path, columns=[name for name in names if name != CATEGORIES])

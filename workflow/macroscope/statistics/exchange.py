@@ -19,7 +19,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
-from macroscope.statistics.bootstrap import Array, as_rows
+from macroscope.statistics.bootstrap import BUNDLES, MANY, Array, as_rows
 from macroscope.statistics.keys import KEYS, OPENING
 
 Integers = NDArray[np.int64]
@@ -95,6 +95,11 @@ class Exchange:
         from macroscope.statistics.subsets import coin_sums, subset_sums  # compiled code: slow to import
 
         rows = np.concatenate([as_rows(first), as_rows(second)])
+        if self.units > MANY and not self.is_exact(draws):
+            bundles, _ = self.bundles
+            if bundles.units < self.units:
+                rows = np.asarray(self.dealing @ rows)
+                return bundles.sums(rows[: bundles.sizes[0]], rows[bundles.sizes[0] :], draws, rng)
         total = rows.sum(axis=0)
         if self.is_exact(draws):
             sums = np.concatenate([inside @ rows for inside in self.memberships(draws, rng)])
@@ -148,6 +153,53 @@ class Exchange:
         members = rest[np.argsort(self._codes[rest], kind="stable")]
         quotas = self._quotas[np.unique(self._codes[rest])]
         return first, second, members, quotas.sum(axis=1), quotas[:, 0]
+
+    @cached_property
+    def bundles(self) -> tuple["Exchange", Integers]:
+        """Exchange of whole bundles of documents, and the number of the bundle that each document is in.
+
+        What is exchanged of a bundle are all its documents at once: a statistic of sums over a million documents costs
+        as much as one over thousands. Exchanges of bundles are exchanges of documents, and any two of them one after
+        the other are one again, so that a test by them keeps its level as a test by all exchanges does. Documents are
+        dealt at random. Those without a partner are in bundles of one side, of equally many on both; what is left over
+        stays where it is. Groups that have as many documents on either side as each other are bundled as they are: the
+        first documents of some groups, the second ones, and so on.
+        """
+        second = np.arange(self.units) >= self.sizes[0]
+        rng = np.random.default_rng(self.units)
+        shuffled = rng.permutation(self.units)
+        order = shuffled[np.lexsort((second[shuffled], self._codes[shuffled]))]
+        of_side = 2 * self._codes[order] + second[order]
+        starts = np.flatnonzero(np.diff(of_side, prepend=-1))
+        slot, group = np.empty(self.units, dtype=np.int64), self._codes.copy()
+        slot[order] = np.arange(self.units) - np.repeat(starts, np.diff(starts, append=self.units))
+        found = len(self._quotas)
+        _, kind, counts = np.unique(self._quotas, axis=0, return_inverse=True, return_counts=True)
+        for number in np.flatnonzero(counts >= 2 * BUNDLES):
+            codes = rng.permutation(np.flatnonzero(kind == number))
+            bundle = np.full(len(self._quotas), -1)
+            bundle[codes] = found + np.arange(len(codes)) % BUNDLES
+            group = np.where(bundle[self._codes] >= 0, bundle[self._codes], group)
+            found += BUNDLES
+        for code in np.flatnonzero(self._quotas.min(axis=1) >= 2 * BUNDLES):
+            size = int(self._quotas[code].min()) // BUNDLES
+            left = (self._codes == code) & (slot >= self._quotas[code][second.astype(int)] // size * size)
+            group[left], slot[left] = found + second[left], 0
+            slot[(self._codes == code) & ~left] //= size
+            found += 2
+        width = int(slot.max(initial=0)) + 1
+        keys, which = np.unique((second * found + group) * width + slot, return_inverse=True)
+        sides, of_group = np.divmod(keys // width, found)
+        n = int(np.count_nonzero(sides == 0))
+        return Exchange((n, len(keys) - n), of_group), which
+
+    @cached_property
+    def dealing(self) -> sparse.csr_matrix:
+        """Bundles x documents: which document is in which of `bundles`."""
+        exchange, which = self.bundles
+        return sparse.csr_matrix(
+            (np.ones(self.units), (which, np.arange(self.units))), shape=(exchange.units, self.units)
+        )
 
     def _drawn(self, draws: int, rng: np.random.Generator, at_once: int) -> Iterator[Array]:
         """Random memberships, up to `at_once` at a time."""
@@ -230,3 +282,26 @@ def exchange_of(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] =
     sizes = (len(first), len(second))
     groups = np.concatenate(partners(*belonging(first, second, keys)))
     return Exchange(sizes, groups if groups.any() else None)
+
+
+class Exchanges:
+    """Exchanges of those rows of two tables that something is known of: mostly the same ones, so each is made once.
+
+    Parameters
+    ----------
+    first, second, keys
+        As of `exchange_of`.
+    """
+
+    def __init__(self, first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> None:
+        self._sides, self._keys = (first, second), keys
+        self._made: dict[tuple[bytes, bytes], Exchange] = {}
+
+    def of(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> Exchange:
+        """Exchange of the rows of either side that are flagged."""
+        flags = np.packbits(first).tobytes(), np.packbits(second).tobytes()
+        if flags not in self._made:
+            names = [name for name in self._keys if all(name in side for side in self._sides)]
+            one, other = (side.loc[some, names] for side, some in zip(self._sides, (first, second), strict=True))
+            self._made[flags] = exchange_of(one, other, names)
+        return self._made[flags]

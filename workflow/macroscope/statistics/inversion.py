@@ -19,11 +19,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
+from macroscope.arrays import mapped
 from macroscope.statistics.bootstrap import MANY, Array
 from macroscope.statistics.tidy import UNDEFINED
 
-Categories = Sequence[sparse.csr_matrix]
-"""One matrix a categorisation: documents x its categories."""
+Categories = Sequence[sparse.csr_matrix | Array]
+"""One matrix a categorisation: documents x its categories; an array where hardly any of its cells is 0."""
 Values = dict[str, Array]
 """Name of a divergence -> its values."""
 PATH = (0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.88, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0)
@@ -115,13 +116,13 @@ class _Path:
     """Weights of the documents of both sides, for each side, along the path."""
 
     def __init__(self, reference: Categories, candidate: Categories) -> None:
-        self.both = [sparse.vstack(pair).tocsr() for pair in zip(reference, candidate, strict=True)]
+        self.both = stacked(reference, candidate)
         self.sizes = (reference[0].shape[0], candidate[0].shape[0])
         own = np.repeat([[1.0, 0.0], [0.0, 1.0]], self.sizes, axis=1)
         self.own = own / own.sum(axis=1, keepdims=True)
         # How far a side is drawn from itself alone at x = 1: less where few counts tell little of rare categories.
         seen = np.mean([np.count_nonzero(np.asarray(some.sum(axis=0))) for some in self.both])
-        counts = [np.mean([some[row > 0].sum() for some in self.both]) for row in own]
+        counts = [np.mean([some.sum() for some in side]) for side in (reference, candidate)]
         self.most = np.array([[count / (count + PSEUDO_COUNT * seen)] for count in counts])
         self.scores = self._scores(self.mixed(1.0))
 
@@ -180,7 +181,20 @@ class _Path:
         return [np.ascontiguousarray((counts.T @ weights.T).T) for counts in self.both]
 
 
-def side_by_side(both: Categories) -> sparse.csr_matrix:
+def stacked(reference: Categories, candidate: Categories) -> Categories:
+    """Documents of both sides under each categorisation: those of the reference first."""
+    found: list[sparse.csr_matrix | Array] = []
+    for first, second in zip(reference, candidate, strict=True):
+        if isinstance(first, np.ndarray):
+            both = mapped((len(first) + len(second), first.shape[1]))
+            both[: len(first)], both[len(first) :] = first, second
+            found.append(both)
+        else:
+            found.append(sparse.vstack([first, second]).tocsr())
+    return found
+
+
+def side_by_side(both: Categories) -> sparse.csr_matrix | Array:
     """Categories of all categorisations in one matrix."""
     return both[0] if len(both) == 1 else sparse.hstack(both, format="csr")
 

@@ -8,10 +8,10 @@ null in which every simulated sample is fitted anew (Wood and Altavela 1978; Lil
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import ks_2samp
 
-from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.bootstrap import MANY, Array
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.permutation import TIE, p_value_of
 from macroscope.statistics.proportions import wilson_interval
@@ -105,7 +105,8 @@ def ks_to_continuous_cdf(sample: ArrayLike, cdf: Callable[[Array], Array]) -> fl
 def ks_test(a: ArrayLike, b: ArrayLike, exchange: Exchange, permutations: int, rng: np.random.Generator) -> float:
     """p-value of D between two samples.
 
-    With ties, or where documents have partners, the null is that of exchanging documents. Else, or on a support finer
+    With ties, or where documents have partners, the null is that of exchanging documents; of very many with partners,
+    of bundles of documents, and the distance is then that at `PLACES` values. Else, or on a support finer
     than `FINEST_SUPPORT`, it is the exact or asymptotic one of Kolmogorov and Smirnov.
 
     Parameters
@@ -125,7 +126,10 @@ def ks_test(a: ArrayLike, b: ArrayLike, exchange: Exchange, permutations: int, r
     distance, pooled = ks_of_counts(first, second), (first + second).astype(np.int64)
     if exchange.paired:
         values = np.concatenate([np.asarray(a, float), np.asarray(b, float)])
-        null = _exchanged_distances(values, exchange, permutations, rng)
+        if exchange.units > MANY and not exchange.is_exact(permutations):
+            distance, null = _distances_of_bundles(values, exchange, permutations, rng)
+        else:
+            null = _exchanged_distances(values, exchange, permutations, rng)
     elif pooled.max() == 1 or len(pooled) > FINEST_SUPPORT:
         return float(ks_2samp(a, b).pvalue)
     else:
@@ -158,12 +162,19 @@ def _counts(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
 
 def _thinned(first: Array, second: Array) -> tuple[Array, Array]:
     """Counts of both sides over a support of at most `PLACES` values, each about as frequent."""
-    pooled = np.cumsum(first + second)
-    if len(pooled) <= PLACES:
+    if len(first) <= PLACES:
         return first, second
-    cell = np.minimum((pooled / pooled[-1] * PLACES).astype(int), PLACES - 1)
-    thinned = [np.bincount(cell, side, PLACES).astype(float) for side in (first, second)]
+    cells = _cells(first + second)
+    thinned = [np.bincount(cells, side, PLACES).astype(float) for side in (first, second)]
     return thinned[0], thinned[1]
+
+
+def _cells(counts: ArrayLike) -> NDArray[np.int64]:
+    """Cell of each value of a support: of at most `PLACES`, each about as frequent."""
+    pooled = np.cumsum(counts)
+    if len(pooled) <= PLACES:
+        return np.arange(len(pooled))
+    return np.minimum((pooled / pooled[-1] * PLACES).astype(np.int64), PLACES - 1)
 
 
 def _newcombe(shares: list[Array], sizes: list[float], confidence: float) -> tuple[Array, Array]:
@@ -204,3 +215,18 @@ def _exchanged_distances(values: Array, exchange: Exchange, permutations: int, r
         second = np.cumsum(1 - inside[:, order], axis=1)[:, last] / exchange.sizes[1]
         found.append(np.abs(first - second).max(axis=1))
     return np.concatenate(found)
+
+
+def _distances_of_bundles(
+    values: Array, exchange: Exchange, permutations: int, rng: np.random.Generator
+) -> tuple[float, Array]:
+    """Return D at at most `PLACES` values, and after each exchange of bundles of documents."""
+    bundles, which = exchange.bundles
+    _, where, pooled = np.unique(values, return_inverse=True, return_counts=True)
+    cells = _cells(pooled)
+    places = int(cells[-1]) + 1
+    counts = np.bincount(which * places + cells[where], minlength=bundles.units * places).reshape(-1, places)
+    n = bundles.sizes[0]
+    drawn = bundles.sums(counts[:n], counts[n:], permutations, rng)
+    first, second = (np.cumsum(side, axis=1) / size for side, size in zip(drawn, exchange.sizes, strict=True))
+    return ks_of_counts(counts[:n].sum(axis=0), counts[n:].sum(axis=0)), np.abs(first - second).max(axis=1)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.exchange import Exchanges
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import (
     Sample,
@@ -124,20 +125,21 @@ def compare(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resamp
     """
     same = reference is candidate
     rows = []
+    exchanges = Exchanges(reference, candidate)
     for measure in measures(list(candidate.columns)):
-        theirs, ours = defined_for(reference, measure), defined_for(candidate, measure)
-        if not len(ours):
+        known = defined_for(reference, measure), defined_for(candidate, measure)
+        sizes = (int(known[0].sum()), int(known[1].sum()))
+        if not sizes[1]:
             continue
-        sizes = (len(theirs), len(ours))
-        sample, other = sample_of(ours, measure), sample_of(theirs, measure)
+        other, sample = sample_of(reference, measure, known[0]), sample_of(candidate, measure, known[1])
         value, low, high = _estimate(sample, measure.kind, resampling)
-        exchange = exchange_of(theirs, ours)
         p = UNDEFINED
-        if not same and len(theirs):
+        if not same and sizes[0]:
+            exchange = exchanges.of(*known)
             rng = np.random.default_rng(resampling.seed)
             p = ratio_test(other, sample, exchange, resampling.permutations, rng)
         rows.append((measure.name, value, low, high, p, *sizes))
-        if measure.name == "latent_ppl" and not same and len(theirs):
+        if measure.name == "latent_ppl" and not same and sizes[0]:
             rng = np.random.default_rng(resampling.seed)
             found = difference_interval(other, sample, exchange, resampling.confidence, resampling.resamples, rng)
             ratio, least, most = (float(some) for some in np.exp(found))
@@ -154,19 +156,19 @@ def pooled(numerator: np.ndarray, denominator: np.ndarray, resampling: Resamplin
     return _estimate((numerator, denominator), PERPLEXITY, resampling)
 
 
-def defined_for(scores: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """Documents that have the measure."""
+def defined_for(scores: pd.DataFrame, measure: Measure) -> NDArray[np.bool_]:
+    """Which documents have the measure."""
     if any(column not in scores for column in measure.columns):
-        return scores.iloc[:0]
-    return scores[scores[measure.columns].notna().all(axis=1)]
+        return np.zeros(len(scores), dtype=bool)
+    return scores[measure.columns].notna().all(axis=1).to_numpy()
 
 
-def sample_of(scores: pd.DataFrame, measure: Measure) -> Sample:
-    """Numerator and denominator of each document."""
+def sample_of(scores: pd.DataFrame, measure: Measure, known: NDArray[np.bool_]) -> Sample:
+    """Numerator and denominator of each document that has the measure."""
     if measure.numerator not in scores:
         return np.empty(0), np.empty(0)
-    y = scores[measure.numerator].to_numpy(float)
-    return y, scores[measure.denominator].to_numpy(float) if measure.denominator else np.ones(len(y))
+    y = scores[measure.numerator].to_numpy(float)[known]
+    return y, scores[measure.denominator].to_numpy(float)[known] if measure.denominator else np.ones(len(y))
 
 
 def _estimate(sample: Sample, kind: str, resampling: Resampling) -> Interval:

@@ -16,7 +16,7 @@ from scipy.stats import norm
 
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.exchange import Exchanges
 from macroscope.statistics.latent import PERPLEXITY, SHARE, Resampling, defined_for, measures, sample_of
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import difference_interval, ratio_test
@@ -43,12 +43,13 @@ def compare_documents(system: pd.DataFrame, other: pd.DataFrame, resampling: Res
     one of the two does not have is left out, as the system's own table says.
     """
     rows = []
+    exchanges = Exchanges(other, system)
     for measure in measures(list(system.columns)):
-        ours, theirs = defined_for(system, measure), defined_for(other, measure)
-        if not all(np.sum(sample_of(side, measure)[1]) for side in (ours, theirs)):
+        known = defined_for(other, measure), defined_for(system, measure)
+        samples = sample_of(other, measure, known[0]), sample_of(system, measure, known[1])
+        if not all(np.sum(x) for _, x in samples):
             continue
-        samples = sample_of(theirs, measure), sample_of(ours, measure)
-        exchange = exchange_of(theirs, ours)
+        exchange = exchanges.of(*known)
         rng = np.random.default_rng(resampling.seed)
         if measure.kind == SHARE and not exchange.paired:
             # Of few documents a share's residuals tell little of its error; Wilson's interval is right there.
@@ -61,7 +62,8 @@ def compare_documents(system: pd.DataFrame, other: pd.DataFrame, resampling: Res
         is_ratio = measure.kind == PERPLEXITY
         value = np.exp(found) if is_ratio else found
         method = PAIRED if exchange.paired else UNPAIRED
-        rows.append((measure.name, RATIO if is_ratio else DIFFERENCE, *value, p, len(ours), len(theirs), method, ""))
+        sizes = exchange.sizes[::-1]
+        rows.append((measure.name, RATIO if is_ratio else DIFFERENCE, *value, p, *sizes, method, ""))
     return pd.DataFrame(rows, columns=list(ROWS))
 
 

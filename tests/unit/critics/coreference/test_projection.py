@@ -295,13 +295,16 @@ def test_a_system_without_any_chain_has_evidence_all_the_same(judged, tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
-def test_texts_outside_of_the_domain_make_no_difference(judged, share):
+def test_texts_outside_of_the_domain_make_no_difference(judged, share, tmp_path):
     """Divergences are between the texts that are looked at, however many others there are on a side."""
     scores = pd.read_parquet(judged / "process.scores")
     halves = [scores.iloc[::2].copy(), scores.iloc[1::2].copy()]
     rng = np.random.default_rng(1)
     halves[1]["categories"] = halves[1]["categories"].where(rng.random(len(halves[1])) < share, None)
-    table = category_table(*halves, Resampling(resamples=100, permutations=199)).set_index("statistic")
+    paths = [tmp_path / f"{number}.parquet" for number in range(2)]
+    for half, path in zip(halves, paths, strict=True):
+        half.to_parquet(path)
+    table = category_table(*paths, Resampling(resamples=100, permutations=199)).set_index("statistic")
     assert table.loc["jensen_shannon", "p_value"] > 0.05
     assert table.loc["jensen_shannon", "n_candidate"] == halves[1]["categories"].notna().sum()
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy.stats import multivariate_normal
 
-from macroscope.critics.topics.latents import read_strengths
+from macroscope.critics.topics.latents import read_posteriors, read_strengths
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.critics.topics.projection import project
 from macroscope.critics.topics.scoring import score
@@ -56,16 +56,17 @@ def test_strengths_of_long_documents_are_found(judged):
 def test_nll_is_the_expectation_over_the_posterior(judged):
     folder, model, _ = judged
     found, scores = read_strengths(folder / "definition.latents"), pd.read_parquet(folder / "definition.scores")
+    [(_, _, variance)] = read_posteriors(folder / "definition.latents")
     gaussian = multivariate_normal(model.mean.numpy(), model.covariance.numpy())
     rng = np.random.default_rng(1)
     for d in range(3):
-        own = multivariate_normal(found.mean[d], np.diag(found.variance[d]))
+        own = multivariate_normal(found.mean[d], np.diag(variance[d]))
         drawn = own.rvs(200_000, random_state=rng)
         assert scores["nll"][d] == pytest.approx(-gaussian.logpdf(drawn).mean(), abs=0.02)
         assert scores["nll_published"][d] == pytest.approx(-gaussian.logpdf(found.mean[d]))
         assert scores["entropy"][d] == pytest.approx(own.entropy())
         assert scores["kl"][d] > 0
-    trace = 0.5 * found.variance[:-1] @ np.diag(np.linalg.inv(model.covariance.numpy()))
+    trace = 0.5 * variance[:-1] @ np.diag(np.linalg.inv(model.covariance.numpy()))
     np.testing.assert_allclose((scores["nll"] - scores["nll_published"])[:-1], trace, rtol=1e-9)
     published = pd.read_parquet(folder / "published.scores")
     np.testing.assert_allclose(published["nll"][:-1], scores["nll_published"][:-1])

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.batches import write_scores
 from macroscope.critics.coherence.confusion import inverse, read_confusion
 from macroscope.critics.coherence.latents import Batch, read_info, read_latents
 from macroscope.critics.coherence.options import CoherenceOptions
@@ -74,11 +74,8 @@ def score(latents: Path, prior: Path, *, options: CoherenceOptions, output: Path
     if tuple(types) != priors.default.types:
         raise MacroscopeError(f"{latents} and {prior}: their section types differ; project the documents again")
     correction = inverse(read_confusion(prior / "confusion.json"))
-    frames = [_score_batch(batch, priors, correction, options.error_threshold) for batch in read_latents(latents)]
-    if not frames:
-        raise MacroscopeError(f"{latents}: no documents to score; the system produced none")
-    with atomic(output) as temporary:
-        pd.concat(frames, ignore_index=True).to_parquet(temporary, index=False)
+    frames = (_score_batch(batch, priors, correction, options.error_threshold) for batch in read_latents(latents))
+    write_scores(frames, output, latents)
 
 
 def _score_batch(batch: Batch, priors: Priors, correction: Array | None, error_threshold: float) -> pd.DataFrame:
@@ -139,12 +136,15 @@ def _along(table: Array, states: np.ndarray, lengths: np.ndarray) -> Array:
 
 def _transitions(batch: Batch, types: Sequence[str]) -> list[list[str]]:
     """Name the transitions of each document, from its beginning to its end."""
-    found, start = [], 0
-    for length in batch.lengths.tolist():
-        names = [BEGIN, *(types[state] for state in batch.states[start : start + length]), END]
-        found.append([f"{before} → {after}" for before, after in pairwise(names)])
-        start += length
-    return found
+    before, after = [BEGIN, *types], [*types, END]
+    names = np.array([[f"{one} → {other}" for other in after] for one in before], dtype=object)
+    ends = np.cumsum(batch.lengths + 1)
+    previous, following = np.zeros((2, ends[-1]), dtype=np.int64)
+    inside = np.ones(ends[-1], dtype=bool)
+    inside[ends - 1] = False
+    following[inside], following[ends - 1] = batch.states, len(types)
+    previous[1:][inside[:-1]] = following[:-1][inside[:-1]] + 1
+    return [some.tolist() for some in np.split(names[previous, following], ends[:-1])]
 
 
 def _gold_states(batch: Batch, prior: SectionPrior) -> tuple[np.ndarray, np.ndarray]:

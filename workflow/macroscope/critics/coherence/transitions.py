@@ -4,6 +4,8 @@ Transitions of a document depend on each other: one that loops makes the same er
 exchanged is a document with all its transitions.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -11,7 +13,8 @@ from scipy import sparse
 
 from macroscope.critics.coherence.prior import SectionPrior
 from macroscope.critics.coherence.sections import BEGIN, END
-from macroscope.critics.coherence.smoothing import Array, Sequences, transitions_of
+from macroscope.critics.coherence.smoothing import Array, Sequences
+from macroscope.statistics.bootstrap import MANY
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
@@ -86,13 +89,9 @@ class _Counts:
     """Transitions of documents, as sparse matrices documents x cells (previous x next) and documents x previous."""
 
     def __init__(self, sequences: Sequences, types: int) -> None:
-        width = types + 1
-        steps = [transitions_of(sequence, types) for sequence in sequences]
-        document = np.repeat(np.arange(len(steps)), [len(rows) for rows, _ in steps])
-        rows, columns = (
-            np.concatenate([some[which] for some in steps]) if steps else np.empty(0, int) for which in (0, 1)
-        )
-        ones, n = np.ones(len(rows)), len(steps)
+        width, n = types + 1, len(sequences)
+        document, rows, columns = _steps(sequences, types)
+        ones = np.ones(len(rows))
         self.cells = sparse.csr_matrix((ones, (document, rows * width + columns)), shape=(n, width * width))
         self.rows = sparse.csr_matrix((ones, (document, rows)), shape=(n, width))
         self.total = _sums(self.cells)
@@ -151,17 +150,43 @@ def p_values(
             found = difference / np.sqrt((squares / left**2).sum(axis=0))
         return np.nan_to_num(found, nan=0.0, posinf=np.finfo(float).max)
 
-    rng = np.random.default_rng(resampling.seed)
-    by_moment = moments.T.tocsr()
-    observed = studentised(by_moment @ np.repeat([1.0, 0.0], exchange.sizes))
+    observed = studentised(moments.T @ np.repeat([1.0, 0.0], exchange.sizes))
     reached, draws = np.zeros(len(cells)), 0
-    for inside in exchange.memberships(resampling.permutations, rng, _AT_ONCE):
-        null = studentised((by_moment @ inside.T).T)
-        reached += (null >= observed - STUDENTISED_TIE * np.maximum(observed, 1.0)).sum(axis=0)
-        draws += len(inside)
+    for first in _exchanged(moments, exchange, resampling):
+        reached += (studentised(first) >= observed - STUDENTISED_TIE * np.maximum(observed, 1.0)).sum(axis=0)
+        draws += len(first)
     unseen = 0 if exchange.is_exact(resampling.permutations) else 1
     defined = (control.left[rows] > 0) & (system.left[rows] > 0)
     return np.where(defined, (reached + unseen) / (draws + unseen), np.nan)
+
+
+def _exchanged(moments: sparse.csr_matrix, exchange: Exchange, resampling: Resampling) -> Iterator[Array]:
+    """Sums over the first sample after exchanges, some draws at a time; of very many documents, of bundles of them."""
+    rng = np.random.default_rng(resampling.seed)
+    if exchange.units > MANY and not exchange.is_exact(resampling.permutations):
+        bundles, _ = exchange.bundles
+        rows = (exchange.dealing @ moments).toarray()
+        first, _ = bundles.sums(rows[: bundles.sizes[0]], rows[bundles.sizes[0] :], resampling.permutations, rng)
+        yield from (first[start : start + _AT_ONCE] for start in range(0, len(first), _AT_ONCE))
+        return
+    by_moment = moments.T.tocsr()
+    for inside in exchange.memberships(resampling.permutations, rng, _AT_ONCE):
+        yield (by_moment @ inside.T).T
+
+
+def _steps(sequences: Sequences, types: int) -> tuple[Indices, Indices, Indices]:
+    """Document, row and column of all transitions, one document after the other; see `smoothing.transitions_of`."""
+    lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
+    ends = np.cumsum(lengths + 1)
+    steps = int(ends[-1]) if len(ends) else 0
+    rows, columns, inside = np.zeros(steps, np.int64), np.full(steps, types), np.ones(steps, dtype=bool)
+    inside[ends - 1] = False
+    columns[inside] = np.concatenate([np.empty(0, np.int64), *sequences])
+    rows[1:][inside[:-1]] = columns[:-1][inside[:-1]] + 1
+    begins = np.concatenate([[True], ~inside[:-1]])[:steps]
+    known = (columns >= 0) & ((rows > 0) | begins)
+    document = np.repeat(np.arange(len(lengths)), lengths + 1)
+    return document[known], rows[known], columns[known]
 
 
 def _with_rows(y: sparse.csr_matrix, x: sparse.csr_matrix, rows: Indices) -> tuple[sparse.csr_matrix, Array]:

@@ -13,7 +13,11 @@ CRITIC = Critic(
     view="view:view",
     looks_at="words and their neighbours",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
-    quantities={"duplicate": "texts that are there twice", "empty": "empty texts"},
+    quantities={
+        "duplicate": "texts that are there twice",
+        "empty": "empty texts",
+        "scored_texts": "texts that are scored",
+    },
     gives_log_q=True,
     blames=Blame(
         "surprisal by an n-gram model of other real texts",
@@ -25,11 +29,11 @@ CRITIC = Critic(
         "compare": Stage(
             "comparison_files:compare_latents",
             reads="control_latents latents resampling evidence",
-            uses="estimator shared_vocabulary order folds scale weights permutations lstm convention",
+            uses="estimator shared_vocabulary order folds most_texts scale weights permutations lstm convention",
             megabytes=4000,
             minutes=480,
         ),
-        "blame": Stage("blame:blame", reads="texts control_latents", uses="order", megabytes=4000),
+        "blame": Stage("blame:blame", reads="texts control_latents", uses="order most_texts", megabytes=4000),
         "overview": Stage("report:draw"),
         "report": Stage("report:items", reads="all_evidence"),
     },

@@ -12,6 +12,7 @@ from macroscope.critics.blaming import Array, Blamed, Place, blame_weight, write
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts, read_texts
+from macroscope.critics.thinning import thinned
 from macroscope.documents import Collection, Document, opening_of
 from macroscope.errors import MacroscopeError
 from macroscope.systems.ngram.backoff import SYMBOLS, words_of
@@ -71,8 +72,12 @@ class Halves:
 
 
 def blame(texts: Path, control_latents: Path, *, options: StringsOptions, output: Path) -> None:
-    """Blame texts for what a word costs, and the rarest words; see `critics.blaming`."""
-    real = read_texts(control_latents)
+    """Blame texts for what a word costs, and the rarest words; see `critics.blaming`.
+
+    The models are of at most `most_texts` real texts.
+    """
+    with thinned(control_latents, None, 0, options.most_texts) as (some, _):
+        real = read_texts(some)
     halves = Halves.fit(real, options.order)
     least = float(np.quantile(np.concatenate(halves.costs(real.ids, real.texts)), RARER))
     write_blame(_blamed(Collection(texts), halves, least), output)

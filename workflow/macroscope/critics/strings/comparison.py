@@ -1,6 +1,8 @@
 """Every number of the strings critic: a candidate against a reference."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 import pandas as pd
@@ -36,6 +38,7 @@ STATISTICS = (
         sized=True,
     ),
     Statistic("fallback_orders"),
+    Statistic("scored_texts"),
 )
 PUBLISHED_SCALE = 0.2
 """Scale of the divergence frontier in the paper, whose code has log10 where its formulas have nats."""
@@ -63,10 +66,21 @@ class Comparison:
     scores: LogProbabilities
 
 
-def describe(texts: Texts, confidence: float) -> pd.DataFrame:
-    """Shares of texts without a word, and of texts that equal an earlier one."""
-    empty, duplicates = int((texts.words == 0).sum()), len(texts) - len(set(texts.texts))
-    return shares_table({"empty_share": empty, "duplicate_share": duplicates}, len(texts), confidence)
+def describe(texts: Iterable[pd.DataFrame], confidence: float) -> pd.DataFrame:
+    """Shares of texts without a word, and of texts that equal an earlier one.
+
+    Parameters
+    ----------
+    texts
+        Columns text and words, some texts at a time.
+    """
+    number, empty, seen = 0, 0, set[bytes]()
+    for some in texts:
+        number += len(some)
+        empty += int((some["words"] == 0).sum())
+        # Digests: the texts themselves may be too many for memory.
+        seen.update(blake2b(text.encode(), digest_size=16).digest() for text in some["text"])
+    return shares_table({"empty_share": empty, "duplicate_share": number - len(seen)}, number, confidence)
 
 
 def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampling: Resampling) -> Comparison:
@@ -78,7 +92,8 @@ def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampl
         Rows: the divergences of `statistics.sampled_divergences`, in nats a text; `forward_kl_per_word` and
         `backward_kl_per_word`, in nats a word; `cross_entropy`, of the reference's texts under the candidate's
         distribution (eq. 13); `latent_nll` of the candidate's texts under the reference's distribution (nats a text),
-        `latent_ppl` (a word), `latent_ppl_ratio` to the reference's own texts; `fallback_orders`.
+        `latent_ppl` (a word), `latent_ppl_ratio` to the reference's own texts; `fallback_orders`; `scored_texts`, how
+        many of the candidate's were scored.
 
     Raises
     ------
@@ -107,6 +122,7 @@ def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampl
         units: tuple[Array, Array] = (reference.words + np.ones(1), candidate.words + np.ones(1))
         rows += _per_word(scores, units, wanted)
     rows.append(value_only("fallback_orders", scores.fallback_orders))
+    rows.append(value_only("scored_texts", len(candidate)))
     table = rows_table(rows, (len(reference), len(candidate)), lambda _: "not in the published code")
     return Comparison(table, (reference, candidate), scores)
 

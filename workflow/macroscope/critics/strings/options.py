@@ -43,6 +43,12 @@ class StringsOptions(Options):
         description="Cross-fitting: a text is scored by estimates from the texts of the other folds, and for intervals"
         " by those of all but one of them. Time grows with their square.",
     )
+    most_texts: int = Field(
+        20_000,
+        ge=100,
+        description="Texts of a side that are estimated from and scored, drawn at random by their ids where there are"
+        " more: time grows with the words of all of them, times the square of the folds.",
+    )
     scale: float | None = Field(
         None,
         gt=0,

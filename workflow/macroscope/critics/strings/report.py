@@ -14,7 +14,11 @@ NUMBERS = {
     "forward_kl_per_word": ("forward KL (nats a word)", 1.0),
     "backward_kl_per_word": ("backward KL (nats a word)", 1.0),
 }
-TEXTS = {"empty_share": ("empty, %", 100.0), "duplicate_share": ("same as an earlier one, %", 100.0)}
+TEXTS = {
+    "empty_share": ("empty, %", 100.0),
+    "duplicate_share": ("same as an earlier one, %", 100.0),
+    "scored_texts": ("scored texts", 1.0),
+}
 UNLIKE_SHOWN = 2
 
 

@@ -6,6 +6,7 @@ blocks a type occurs) and of the number of blocks.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +20,7 @@ from macroscope.critics.tendencies.rank_frequency import (
     fit_zipf,
     gaps_between_ranks,
     gaps_to_zipf,
+    ranked,
 )
 from macroscope.critics.tendencies.ranking import zipf_exponent
 from macroscope.critics.tendencies.rarefaction import rarefied_size, units_with
@@ -50,10 +52,15 @@ class Side:
     presences: Array
     blocks: float
 
-    @property
+    @cached_property
     def tokens(self) -> float:
         """Number of tokens."""
         return float(self.counts.sum())
+
+    @cached_property
+    def ranked(self) -> Array:
+        """Counts of the types that occur, the most frequent first."""
+        return ranked(self.counts)
 
     def size_at(self, tokens: float) -> float:
         """Expected vocabulary of as many of the blocks as have that many tokens."""
@@ -152,8 +159,8 @@ def comparison_rows(
 def _tested(options: TendenciesOptions) -> dict[str, TwoSample]:
     """Statistics that are tested by exchanging blocks."""
     return {
-        "zipf_d_empirical": lambda a, b: distance_between_ranks(a.counts, b.counts, options.ranks),
-        "zipf_s_difference": lambda a, b: zipf_exponent(a.counts) - zipf_exponent(b.counts),
+        "zipf_d_empirical": lambda a, b: distance_between_ranks(a.ranked, b.ranked, options.ranks),
+        "zipf_s_difference": lambda a, b: zipf_exponent(a.ranked) - zipf_exponent(b.ranked),
         "vocabulary_size_difference": _size_difference,
         "tvd_sup": lambda a, b: _defined(largest_difference, a, b),
         "tvd_half_l1": lambda a, b: _defined(total_variation, a, b),
@@ -162,7 +169,7 @@ def _tested(options: TendenciesOptions) -> dict[str, TwoSample]:
 
 def _not_permuted(options: TendenciesOptions) -> dict[str, TwoSample]:
     return {
-        "zipf_d_reference": lambda a, b: distance_to_zipf(a.counts, fit_zipf(b.counts), options.ranks),
+        "zipf_d_reference": lambda a, b: distance_to_zipf(a.ranked, fit_zipf(b.ranked), options.ranks),
         "vocabulary_size_compared": _size_compared,
     }
 
@@ -170,8 +177,8 @@ def _not_permuted(options: TendenciesOptions) -> dict[str, TwoSample]:
 def _gaps(options: TendenciesOptions) -> dict[str, TwoGaps]:
     """The two distances, up and down, that a distance between ranks is the larger of."""
     return {
-        "zipf_d_empirical": lambda a, b: gaps_between_ranks(a.counts, b.counts, options.ranks),
-        "zipf_d_reference": lambda a, b: gaps_to_zipf(a.counts, fit_zipf(b.counts), options.ranks),
+        "zipf_d_empirical": lambda a, b: gaps_between_ranks(a.ranked, b.ranked, options.ranks),
+        "zipf_d_reference": lambda a, b: gaps_to_zipf(a.ranked, fit_zipf(b.ranked), options.ranks),
     }
 
 

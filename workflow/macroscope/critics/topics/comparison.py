@@ -1,11 +1,13 @@
 """Every number of the topics critic besides its scores: a candidate's topic strengths against a reference's."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import torch
 
+from macroscope.arrays import mapped
 from macroscope.critics.shares import Side, at_most, share_divergences
 from macroscope.critics.topics.latents import Array, TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
@@ -23,6 +25,8 @@ STATISTICS = (
     Statistic("not_converged_share", "share of the system's texts"),
     Statistic("known_words", "mean number of words of the vocabulary in a text of the system"),
 )
+_ROWS = 1 << 16
+"""Documents of a block."""
 
 
 @dataclass(frozen=True)
@@ -98,12 +102,28 @@ def relative_strengths(means: Array, model: CorrelatedTopicModel) -> Array:
     """
     size = len(model.topics)
     centring = np.eye(size) - 1 / size
-    strengths = model.strengths(torch.tensor(means)).numpy()
     loadings = centring[:, : model.dimensions]
     deviations = np.sqrt(np.einsum("ia,ab,ib->i", loadings, model.covariance.numpy(), loadings))
-    return np.asarray((strengths @ centring - loadings @ model.mean.numpy()) / deviations)
+
+    def relative(some: Array) -> Array:
+        strengths = model.strengths(torch.tensor(some)).numpy()
+        return np.asarray((strengths @ centring - loadings @ model.mean.numpy()) / deviations)
+
+    return _by_blocks(relative, means, size)
 
 
 def proportions(means: Array, model: CorrelatedTopicModel) -> Array:
     """Share of each topic in a document at the mean of its posterior: documents x topics, rows add up to 1."""
-    return torch.softmax(model.strengths(torch.tensor(means)), dim=1).numpy()
+
+    def shares(some: Array) -> Array:
+        return torch.softmax(model.strengths(torch.tensor(some)), dim=1).numpy()
+
+    return _by_blocks(shares, means, len(model.topics))
+
+
+def _by_blocks(function: Callable[[Array], Array], means: Array, width: int) -> Array:
+    """What a function of single documents makes of all of them, in a file where they are many."""
+    found = mapped((len(means), width))
+    for start in range(0, len(means), _ROWS):
+        found[start : start + _ROWS] = function(means[start : start + _ROWS])
+    return found

@@ -5,6 +5,7 @@ Columns: `id`; `opening` (`documents.opening_of`); `words`, how many of the voca
 of its words (nats); `converged`, whether the search for the posterior came to rest.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from macroscope.arrays import mapped
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.keys import KEYS
 
@@ -51,8 +53,8 @@ class TopicStrengths:
         `id` and `opening` of each document.
     words
         Words of the vocabulary in each.
-    mean, variance
-        Documents x dimensions; NaN where there is no word.
+    mean
+        Of the posterior: documents x dimensions; NaN where there is no word.
     converged
         Whether the search for each posterior came to rest.
     """
@@ -60,7 +62,6 @@ class TopicStrengths:
     keys: pd.DataFrame
     words: NDArray[np.int64]
     mean: Array
-    variance: Array
     converged: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -68,9 +69,9 @@ class TopicStrengths:
 
     def some(self, chosen: NDArray[np.bool_]) -> "TopicStrengths":
         """Those of some documents."""
-        return TopicStrengths(
-            self.keys[chosen], self.words[chosen], self.mean[chosen], self.variance[chosen], self.converged[chosen]
-        )
+        if chosen.all():
+            return self
+        return TopicStrengths(self.keys[chosen], self.words[chosen], self.mean[chosen], self.converged[chosen])
 
     def with_words(self) -> "TopicStrengths":
         """Those that have any word of the vocabulary; none where it is only one, of which no comparison can be made."""
@@ -83,14 +84,39 @@ class TopicStrengths:
 
 
 def read_strengths(path: Path) -> TopicStrengths:
-    """Read the latents of a system."""
+    """Read the latents of a system, but for variances; many means lie in a file (`macroscope.arrays`)."""
     try:
-        table = pq.read_table(path)
+        table = pq.read_table(path, columns=[*KEYS, "words", "converged"])
+        mean = _read_means(path)
     except FileNotFoundError:
         raise MacroscopeError(f"{path}: no such file of topic strengths") from None
-    columns = [table.column(name).combine_chunks() for name in ("mean", "variance")]
-    mean, variance = (
-        column.flatten().to_numpy(zero_copy_only=False).reshape(len(table), column.type.list_size) for column in columns
-    )
     words, converged = (table.column(name).to_numpy() for name in ("words", "converged"))
-    return TopicStrengths(table.select(KEYS).to_pandas(), words, mean, variance, converged)
+    return TopicStrengths(table.select(KEYS).to_pandas(), words, mean, converged)
+
+
+def read_posteriors(path: Path) -> Iterator[tuple[pd.DataFrame, Array, Array]]:
+    """Stream the latents of a system: `KEYS` and words, means, and variances of some documents."""
+    for batch in _batches(path, [*KEYS, "words", "mean", "variance"]):
+        yield batch.select([*KEYS, "words"]).to_pandas(), _matrix(batch, "mean"), _matrix(batch, "variance")
+
+
+def _read_means(path: Path) -> Array:
+    with pq.ParquetFile(path) as file:
+        found = mapped((file.metadata.num_rows, file.schema_arrow.field("mean").type.list_size))
+    end = 0
+    for batch in _batches(path, ["mean"]):
+        start, end = end, end + len(batch)
+        found[start:end] = _matrix(batch, "mean")
+    return found
+
+
+def _batches(path: Path, columns: list[str]) -> Iterator[pa.Table]:
+    """Some documents at a time: a row group, of which Arrow keeps nothing when the next one is read."""
+    with pq.ParquetFile(path) as file:
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, columns=columns)
+
+
+def _matrix(table: pa.Table, name: str) -> Array:
+    column = table.column(name).combine_chunks()
+    return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(len(table), column.type.list_size)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from macroscope.critics.topics.latents import read_strengths
+from macroscope.critics.batches import write_scores
+from macroscope.critics.topics.latents import Array, read_posteriors
 from macroscope.critics.topics.model import CorrelatedTopicModel, entropy
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.files import atomic
 
 
 def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Path) -> None:
@@ -28,16 +28,17 @@ def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Pat
         which its words take away. Where it is small, posteriors stay near the prior whatever the document is like.
     """
     model = CorrelatedTopicModel.load(inference / "model.npz")
-    found = read_strengths(latents)
-    mean, variance = torch.tensor(found.mean), torch.tensor(found.variance)
+    write_scores((_scored(*some, model, options) for some in read_posteriors(latents)), output, latents)
+
+
+def _scored(
+    keys: pd.DataFrame, means: Array, variances: Array, model: CorrelatedTopicModel, options: TopicsOptions
+) -> pd.DataFrame:
+    mean, variance = torch.tensor(means), torch.tensor(variances)
     own, at_mean = entropy(variance), model.negative_log_density(mean)
     resolved = (1 - variance * model.precision.diagonal()).sum(dim=1)
-    scores = found.keys.assign(words=found.words, units=model.dimensions)
-    scores = scores.assign(entropy=own.numpy(), resolved=resolved.numpy())
+    scores = keys.assign(units=model.dimensions, entropy=own.numpy(), resolved=resolved.numpy())
     if options.convention == "published":
-        scores = scores.assign(nll=at_mean.numpy())
-    else:
-        nll = model.cross_entropy(mean, variance)
-        scores = scores.assign(nll=nll.numpy(), kl=(nll - own).numpy(), nll_published=at_mean.numpy())
-    with atomic(output) as temporary:
-        pd.DataFrame(scores).to_parquet(temporary, index=False)
+        return scores.assign(nll=at_mean.numpy())
+    nll = model.cross_entropy(mean, variance)
+    return scores.assign(nll=nll.numpy(), kl=(nll - own).numpy(), nll_published=at_mean.numpy())
