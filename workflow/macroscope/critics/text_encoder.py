@@ -7,9 +7,9 @@ import torch
 from numpy.typing import NDArray
 
 from macroscope.batches import length_batches, tokens_per_batch
+from macroscope.critics.first_token import only_first_token
 from macroscope.critics.precision import Precision, computing_in
 from macroscope.errors import MacroscopeError
-from macroscope.first_token import only_first_token
 from macroscope.pretrained import load_pretrained_encoder, require_known_words
 from macroscope.progress import progress
 

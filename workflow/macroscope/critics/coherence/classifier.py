@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification
 
 from macroscope.batches import length_batches, tokens_per_batch
+from macroscope.critics.first_token import only_first_token
 from macroscope.critics.precision import Precision, computing_in
-from macroscope.first_token import only_first_token
 from macroscope.pretrained import load_own, load_pretrained_encoder
 from macroscope.progress import progress
 

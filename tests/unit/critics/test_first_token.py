@@ -5,7 +5,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
 
-from macroscope.first_token import only_first_token
+from macroscope.critics.first_token import only_first_token
 
 IDS = torch.tensor([[2, 7, 8, 9, 3], [2, 9, 3, 1, 1]])
 MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
