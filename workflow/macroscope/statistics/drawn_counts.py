@@ -303,17 +303,17 @@ def _deal(
         too_many, others = int(of_either[0][p] - of_first), int(of_either[1][p] - of_second)
         while too_many != 0 or others != 0:
             state += _STEP
-            i = _below(size, state)
-            if first[i, p] > 0 and too_many > 0:  # to the other one, where that has too few
-                first[i, p], second[i, p] = 0, others < 0
+            any_one = _below(size, state)
+            if first[any_one, p] > 0 and too_many > 0:  # to the other one, where that has too few
+                first[any_one, p], second[any_one, p] = 0, others < 0
                 too_many, others = too_many - 1, others + int(others < 0)
-            elif second[i, p] > 0 and others > 0:
-                second[i, p], first[i, p] = 0, too_many < 0
+            elif second[any_one, p] > 0 and others > 0:
+                second[any_one, p], first[any_one, p] = 0, too_many < 0
                 others, too_many = others - 1, too_many + int(too_many < 0)
-            elif first[i, p] == 0 and second[i, p] == 0:
+            elif first[any_one, p] == 0 and second[any_one, p] == 0:
                 if too_many < 0:
-                    first[i, p] = 1
+                    first[any_one, p] = 1
                     too_many += 1
                 elif others < 0:
-                    second[i, p] = 1
+                    second[any_one, p] = 1
                     others += 1
