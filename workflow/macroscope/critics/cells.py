@@ -5,14 +5,11 @@ import math
 import pandas as pd
 
 from macroscope.config.options import SPLIT_HALF
+from macroscope.number_format import number
 from macroscope.statistics.tidy import SIGNIFICANT
 
 REAL_TEXT_HALVES = {SPLIT_HALF: "real text, half against half"}
 """Name in tables of statistics -> what a reader sees."""
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-"""Digits -> as exponents."""
-
-
 MOST_DECIMALS = 6
 
 
@@ -42,16 +39,3 @@ def value_with_interval(value: float, low: float, high: float) -> str:
         return f"{number(value)} [{number(low)}, {number(high)}]"
     value, low, high = (round(some, decimals) + 0.0 for some in (value, low, high))  # no -0
     return f"{value:,.{decimals}f} [{low:,.{decimals}f}, {high:,.{decimals}f}]"
-
-
-def number(value: float, digits: int = 3) -> str:
-    """Significant digits, and thousands in full."""
-    if pd.isna(value):
-        return "–"
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else significant(f"{value:.{digits}g}")
-
-
-def significant(text: str) -> str:
-    """A number as Python writes it, its power of ten as people do: "9.11e-05" is "9.11 × 10⁻⁵"."""
-    mantissa, power, exponent = text.partition("e")
-    return f"{mantissa} × 10{str(int(exponent)).translate(RAISED)}" if power else text

@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, VERMILION
 from macroscope.config.options import CONTROL, SPLIT_HALF
-from macroscope.critics.cells import REAL_TEXT_HALVES, cell, number
+from macroscope.critics.cells import REAL_TEXT_HALVES, cell
+from macroscope.number_format import number
 from macroscope.plotting import style
 
 MOST_ROWS = 40

@@ -10,9 +10,9 @@ from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
 from macroscope.critics import critic_named
-from macroscope.critics.cells import significant
 from macroscope.critics.declaration import captions_of
 from macroscope.critics.findings import ReportItem
+from macroscope.number_format import significant
 from macroscope.paths import CAPTIONS
 from macroscope.reporting.results import Results
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from macroscope.critics.cells import significant
+from macroscope.number_format import significant
 
 SMALLEST_P = 0.001
 

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from macroscope.critics.cells import RAISED
+from macroscope.number_format import RAISED
 
 ESCAPES = {
     "&": r"\&",

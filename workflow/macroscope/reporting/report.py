@@ -9,8 +9,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from macroscope import __version__
 from macroscope.critics import critic_named
-from macroscope.critics.cells import number
 from macroscope.files import atomic
+from macroscope.number_format import number
 from macroscope.paths import CAPTIONS
 from macroscope.reporting.addresses import system_page
 from macroscope.reporting.blocks import Captions

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.clusters.blocks import different
-from macroscope.critics.clusters.clustering import Clustering, Labels, fit, number_of_clusters, prepared
+from macroscope.critics.clusters.clustering import Clustering, fit, number_of_clusters, prepared
+from macroscope.critics.clusters.kmeans import Labels
 from macroscope.critics.clusters.latents import Embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from macroscope import __version__
 from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.clusters.blocks import different
-from macroscope.critics.clusters.clustering import Labels, fit, prepared
+from macroscope.critics.clusters.clustering import fit, prepared
+from macroscope.critics.clusters.kmeans import Labels
 from macroscope.critics.clusters.latents import Vectors, vector_column
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.tendencies.features import features

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from macroscope.critics.clusters.clustering import Labels
+from macroscope.critics.clusters.kmeans import Labels
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.bootstrap_t import Interval

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from macroscope.critics.blaming import Blamed, Place, blame_weight, rates, write_blame
-from macroscope.critics.cells import number
 from macroscope.critics.coherence.latents import read_states
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.documents import Document, read_documents
+from macroscope.number_format import number
 
 
 def blame(texts: Path, latents: Path, scores: Path, prior: Path, *, options: CoherenceOptions, output: Path) -> None:

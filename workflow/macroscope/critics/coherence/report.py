@@ -4,12 +4,12 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.critics.cells import number
 from macroscope.critics.coherence.latents import read_info
 from macroscope.critics.coherence.sensitivity import inflation, prior_table, projection_table
 from macroscope.critics.divergence_report import divergence_table
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.files import read_json
+from macroscope.number_format import number
 from macroscope.statistics.proportions import share_interval
 from macroscope.tables import read_csv
 

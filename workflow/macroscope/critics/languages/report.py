@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from macroscope.critics.cells import number
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
 from macroscope.files import read_json
+from macroscope.number_format import number
 from macroscope.tables import read_csv
 
 MIXING = {

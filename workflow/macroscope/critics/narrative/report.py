@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics.cells import cell, number
+from macroscope.critics.cells import cell
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
 from macroscope.critics.narrative.figures import detector_folders
@@ -17,6 +17,7 @@ from macroscope.critics.narrative.published import published_generation, publish
 from macroscope.critics.narrative.segments import HELD_OUT
 from macroscope.critics.passages import passage_items
 from macroscope.files import read_json
+from macroscope.number_format import number
 from macroscope.tables import read_csv
 
 TASKS = {"missing": "missing sentences", "discordant": "discordant sentences"}

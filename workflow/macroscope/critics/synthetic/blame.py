@@ -8,11 +8,11 @@ import numpy as np
 
 from macroscope.corpora.simulated.hsmm import SOURCE_STATE, HsmmProcess
 from macroscope.critics.blaming import Blamed, Place, blame_weight, joined, rates, write_blame
-from macroscope.critics.cells import number
 from macroscope.critics.synthetic.latents import UNKNOWN, read_states
 from macroscope.critics.synthetic.options import SyntheticOptions
 from macroscope.critics.synthetic.projection import pieces_of
 from macroscope.documents import Document, read_documents
+from macroscope.number_format import number
 
 
 def blame(texts: Path, latents: Path, scores: Path, process: Path, *, options: SyntheticOptions, output: Path) -> None:

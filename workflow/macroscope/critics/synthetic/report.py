@@ -5,13 +5,13 @@ from typing import Any
 import pandas as pd
 
 from macroscope.config.options import CONTROL
-from macroscope.critics.cells import number
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
 from macroscope.critics.passages import passage_items
 from macroscope.critics.synthetic.figures import points_of
 from macroscope.critics.synthetic.published import SIZES, TABLE
 from macroscope.files import read_json
+from macroscope.number_format import number
 
 LATENT = {
     "latent_ppl_valid": ("latent PPL of valid texts", 1.0),
