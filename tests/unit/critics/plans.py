@@ -45,8 +45,8 @@ OTHER = {
     },
     "synthetic": {"invalid_probability": 0.2, "series": {"wider": ["mine"]}},
     "strings": {
-        "estimator": "lstm", "shared_vocabulary": False, "order": 2, "folds": 3, "most_texts": 500, "scale": 2.0, "weights": 7,
-        "permutations": 111, "lstm": {"layers": 1, "epochs": 2.0}, "convention": "published",
+        "estimator": "lstm", "shared_vocabulary": False, "order": 2, "folds": 3, "most_texts": 500, "scale": 2.0,
+        "weights": 7, "permutations": 111, "lstm": {"layers": 1, "epochs": 2.0}, "convention": "published",
     },
 }  # fmt: skip
 """Every option that changes a number of the critics, with another value than its default."""

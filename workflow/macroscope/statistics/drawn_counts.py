@@ -9,6 +9,7 @@ slow to import.
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
@@ -33,7 +34,7 @@ _MOST_AT_ONCE = 16.0
 Integers = NDArray[np.int64]
 Times = NDArray[np.float32]
 """documents x `_DRAWS`: how often a draw has a document."""
-Rows = sparse.csr_matrix | Array
+Rows: TypeAlias = "sparse.csr_matrix | Array"
 """Counts or numbers of documents: documents x columns."""
 
 
@@ -91,7 +92,8 @@ def disjoint_counts(
     def fill(seed: np.uint64, times: list[Times]) -> None:
         _deal(sizes[0], sizes[1], seed, times[0], times[1])
 
-    yield from _drawn(fill, counts, 2, draws, rng)
+    for found in _drawn(fill, counts, 2, draws, rng):
+        yield found[0], found[1]
 
 
 def resampled_sums(rows: Array, draws: int, rng: np.random.Generator) -> Array:
@@ -196,12 +198,12 @@ def _resample(
             up_to_none, up_to_one = np.int64(none * _UNIT), np.int64((none + one) * _UNIT)
             up_to_two = np.int64((none + one + two) * _UNIT)
             up_to_three = np.int64((none + one + two + three) * _UNIT)
-            is_beyond = False
+            beyond = np.int64(0)
             for p in range(_DRAWS):
                 u = np.int64(splitmix(state + np.uint64(p + 1) * _STEP) >> np.uint64(11))
                 of_document[p] += (u >= up_to_none) + (u >= up_to_one) + (u >= up_to_two) + (u >= up_to_three)
-                is_beyond |= u >= up_to_three
-            if is_beyond:  # seldom: apart, or the loop above would not be one of vectors
+                beyond += u >= up_to_three
+            if beyond:  # seldom: apart, or the loop above would not be one of vectors
                 for p in range(_DRAWS):
                     left = np.float64(splitmix(state + np.uint64(p + 1) * _STEP) >> np.uint64(11)) - up_to_three
                     if left >= 0:
@@ -298,10 +300,10 @@ def _deal(
                 second[i, half + p] = to_first <= number < to_either
     of_either = _totals(first), _totals(second)
     for p in range(_DRAWS):
-        too_many, others = of_either[0][p] - of_first, of_either[1][p] - of_second
+        too_many, others = np.int64(of_either[0][p]) - of_first, np.int64(of_either[1][p]) - of_second
         while too_many != 0 or others != 0:
             state += _STEP
-            i = _below(size, state)
+            i = int(_below(size, state))
             if first[i, p] > 0 and too_many > 0:  # to the other one, where that has too few
                 first[i, p], second[i, p] = 0, others < 0
                 too_many, others = too_many - 1, others + (others < 0)

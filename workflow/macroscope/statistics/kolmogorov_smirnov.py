@@ -169,11 +169,11 @@ def _thinned(first: Array, second: Array) -> tuple[Array, Array]:
     return thinned[0], thinned[1]
 
 
-def _cells(counts: Array) -> NDArray[np.int64]:
+def _cells(counts: ArrayLike) -> NDArray[np.int64]:
     """Cell of each value of a support: of at most `PLACES`, each about as frequent."""
-    if len(counts) <= PLACES:
-        return np.arange(len(counts))
     pooled = np.cumsum(counts)
+    if len(pooled) <= PLACES:
+        return np.arange(len(pooled))
     return np.minimum((pooled / pooled[-1] * PLACES).astype(np.int64), PLACES - 1)
 
 
