@@ -21,7 +21,7 @@ for critic in plan.critics.with_stage("score"):
         conda:
             "../../envs/core.yaml"
         resources:
-            mem_mb=2000,
+            mem_mb=4000,
             runtime=120,
         params:
             code=plan.code(

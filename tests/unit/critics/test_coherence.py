@@ -182,6 +182,22 @@ def table_of(sequences, control, prior, threshold=0.01, permutations=999):
     return transition_table(sequences, control, prior, threshold, Resampling(permutations=permutations), exchange)
 
 
+def test_transitions_of_very_many_documents_have_the_same_p_values(monkeypatch):
+    rng = np.random.default_rng(0)
+    sides = [
+        [rng.choice(3, rng.integers(1, 5), p=p) for _ in range(1500)] for p in ([0.4, 0.3, 0.3], [0.4, 0.32, 0.28])
+    ]
+    prior = prior_of([[0, 1, 2]], smoothing=1.0)
+    found = []
+    monkeypatch.setattr("macroscope.statistics.exchange.BUNDLES", 300)
+    for many in (10**6, 1000):
+        for module in ("critics.coherence.transitions", "statistics.exchange"):
+            monkeypatch.setattr(f"macroscope.{module}.MANY", many)
+        found.append(table_of(*sides, prior).sort_values(["previous", "next"])["p_value"].to_numpy())
+    assert not np.array_equal(*found)
+    np.testing.assert_allclose(*found, atol=0.12)
+
+
 def test_transition_table_of_known_sequences():
     prior = prior_of([[0, 1]] * 99 + [[0, 2]], smoothing=0.0)
     table = table_of([[0, 1], [0, 0, 1]], [[0, 1], [0, 1]], prior, 0.02).set_index(["previous", "next"])

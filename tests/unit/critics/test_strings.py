@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom, trim_mean
 
 from macroscope.critics.strings.comparison import compare, describe
+from macroscope.critics.strings.comparison_files import compare_latents
 from macroscope.critics.strings.cross_fitting import cross_fitted, divide, in_sample, together
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator, estimator
 from macroscope.critics.strings.evidence import texts_table, unlike
@@ -287,6 +288,27 @@ def test_bad_input():
     same = Texts([f"c{i}" for i in range(9)], ["same"] * 9, np.ones(9, int))
     with pytest.raises(MacroscopeError, match="cannot leave out a fold of the system"):
         rows_of(drawn(P, 20, 0, "r"), same)
+
+
+def test_of_very_many_texts_some_are_scored_and_all_are_described(tmp_path):
+    paths = []
+    for name, seed in (("r", 0), ("c", 1)):
+        side = drawn(P, 250, seed, name)
+        texts = ["", "", *side.texts[2:]]
+        lengths = np.array([0, 0, *side.words[2:]], np.int32)
+        table = pd.DataFrame({"id": side.ids, "opening": texts, "text": texts, "words": lengths})
+        paths.append(tmp_path / f"{name}.parquet")
+        table.to_parquet(paths[-1])
+    options = OPTIONS.model_copy(update={"most_texts": 100})
+    given = {"options": options, "resampling": RESAMPLING, "evidence": tmp_path / "evidence"}
+    rows = compare_latents(*paths, **given).set_index("statistic")
+    assert rows.loc["scored_texts", "value"] == rows.loc["forward_kl", "n_candidate"] == 100
+    assert rows.loc["forward_kl", "n_reference"] == 100
+    assert rows.loc["empty_share", "value"] == 2 / 250
+    assert rows.loc["empty_share", "n_candidate"] == 250
+    assert len(pd.read_parquet(tmp_path / "evidence" / "texts.parquet")) == 200
+    halves = compare_latents(paths[0], paths[0], **given | {"evidence": tmp_path / "halves"}).set_index("statistic")
+    assert halves.loc["scored_texts", "value"] == 50
 
 
 def test_empty_and_equal_texts_are_counted():

@@ -165,27 +165,24 @@ class Exchange:
         stays where it is. Groups that have as many documents on either side as each other are bundled as they are: the
         first documents of some groups, the second ones, and so on.
         """
-        second = np.arange(self.units) >= self.sizes[0]
         rng = np.random.default_rng(self.units)
-        shuffled = rng.permutation(self.units)
-        order = shuffled[np.lexsort((second[shuffled], self._codes[shuffled]))]
-        of_side = 2 * self._codes[order] + second[order]
-        starts = np.flatnonzero(np.diff(of_side, prepend=-1))
-        slot, group = np.empty(self.units, dtype=np.int64), self._codes.copy()
-        slot[order] = np.arange(self.units) - np.repeat(starts, np.diff(starts, append=self.units))
+        second = np.arange(self.units) >= self.sizes[0]
+        slot = _places_in(2 * self._codes + second, rng)
         found = len(self._quotas)
+        bundle = np.arange(found)
         _, kind, counts = np.unique(self._quotas, axis=0, return_inverse=True, return_counts=True)
         for number in np.flatnonzero(counts >= 2 * BUNDLES):
-            codes = rng.permutation(np.flatnonzero(kind == number))
-            bundle = np.full(len(self._quotas), -1)
-            bundle[codes] = found + np.arange(len(codes)) % BUNDLES
-            group = np.where(bundle[self._codes] >= 0, bundle[self._codes], group)
+            alike = rng.permutation(np.flatnonzero(kind == number))
+            bundle[alike] = found + np.arange(len(alike)) % BUNDLES
             found += BUNDLES
+        group = bundle[self._codes]
         for code in np.flatnonzero(self._quotas.min(axis=1) >= 2 * BUNDLES):
             size = int(self._quotas[code].min()) // BUNDLES
-            left = (self._codes == code) & (slot >= self._quotas[code][second.astype(int)] // size * size)
-            group[left], slot[left] = found + second[left], 0
-            slot[(self._codes == code) & ~left] //= size
+            whole = self._quotas[code] // size * size
+            moves = (self._codes == code) & (slot < whole[second.astype(int)])
+            stays = (self._codes == code) & ~moves
+            slot[moves] //= size
+            slot[stays], group[stays] = 0, found + second[stays]
             found += 2
         width = int(slot.max(initial=0)) + 1
         keys, which = np.unique((second * found + group) * width + slot, return_inverse=True)
@@ -233,6 +230,16 @@ class Exchange:
             inside = np.zeros(self.units)
             inside[[unit for some in chosen for unit in some]] = 1.0
             yield inside
+
+
+def _places_in(groups: Integers, rng: np.random.Generator) -> Integers:
+    """Place of each document among those of its group, in random order, from 0."""
+    shuffled = rng.permutation(len(groups))
+    order = shuffled[np.argsort(groups[shuffled], kind="stable")]
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    places = np.empty(len(groups), dtype=np.int64)
+    places[order] = np.arange(len(groups)) - np.repeat(starts, np.diff(starts, append=len(groups)))
+    return places
 
 
 def belonging(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> tuple[Integers, Integers]:

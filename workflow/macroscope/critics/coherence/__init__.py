@@ -61,6 +61,7 @@ CRITIC = Critic(
             "explanation:explain",
             reads="texts latents control_latents scores prior system resampling",
             uses="error_threshold",
+            megabytes=4000,
             folder=True,
         ),
         "blame": Stage("blame:blame", reads="texts latents scores prior", uses="error_threshold"),

@@ -43,6 +43,7 @@ TEXTS = pa.schema(
     ]
 )
 BLOCK_KEY = b"documents_per_block"
+_NOTHING = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 def documents_per_block(documents: int) -> int:
@@ -106,18 +107,32 @@ def read_counted(path: Path) -> Counted:
     """Read latents and their counts."""
     if not path.exists():
         raise MacroscopeError(f"{path}: no such file of latents")
-    table = pq.read_table(path)
-    metadata = table.schema.metadata or {}
-    if BLOCK_KEY not in metadata:
-        raise MacroscopeError(f"{path}: not latents of the tendencies critic; project the texts again")
-    lists = table.column("block_counts").combine_chunks()
-    texts = table.drop_columns("block_counts").to_pandas()
-    codes, types = pd.factorize(lists.flatten().field("type").to_pandas())
-    block = np.repeat(texts["block"].to_numpy(), lists.value_lengths().to_numpy())
-    blocks = int(texts["block"].max()) + 1 if len(texts) else 0
-    values = lists.flatten().field("count").to_numpy()
-    counts = sparse.csr_matrix((values, (block, codes)), shape=(blocks, len(types)))
-    return Counted(texts, pd.Index(types), counts, int(metadata[BLOCK_KEY]))
+    with pq.ParquetFile(path) as file:
+        metadata = file.schema_arrow.metadata or {}
+        if BLOCK_KEY not in metadata:
+            raise MacroscopeError(f"{path}: not latents of the tendencies critic; project the texts again")
+        names = [name for name in file.schema_arrow.names if name != "block_counts"]
+        texts = file.read(columns=names).to_pandas()
+        types, counts = _read_counts(file, int(texts["block"].max()) + 1 if len(texts) else 0)
+    return Counted(texts, types, counts, int(metadata[BLOCK_KEY]))
+
+
+def _read_counts(file: pq.ParquetFile, blocks: int) -> tuple[pd.Index, sparse.csr_matrix]:
+    """Types in the order of their appearance, and blocks x types: a row group at a time, each type kept once."""
+    index: dict[str, int] = {}
+    parts = []
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group, columns=["block", "block_counts"])
+        lists = table.column("block_counts").combine_chunks()
+        counted = lists.flatten()
+        named = counted.field("type").dictionary_encode()
+        known = [index.setdefault(name, len(index)) for name in named.dictionary.to_pylist()]
+        codes = np.array(known, np.int32)[named.indices.to_numpy(zero_copy_only=False)]
+        block = np.repeat(table.column("block").to_numpy(), lists.value_lengths().to_numpy(zero_copy_only=False))
+        parts.append((counted.field("count").to_numpy(), block, codes))
+    values, block, codes = (np.concatenate(some) for some in zip(_NOTHING, *parts, strict=True))
+    types = pd.Index(list(index), dtype="str")
+    return types, sparse.csr_matrix((values, (block, codes)), shape=(blocks, len(types)))
 
 
 def on_common_types(*collections: Counted) -> list[sparse.csr_matrix]:

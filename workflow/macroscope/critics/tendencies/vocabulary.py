@@ -220,12 +220,15 @@ def _divisions(
     rng: np.random.Generator,
 ) -> Iterator[tuple[Side, Side]]:
     """Candidate and reference after each exchange of blocks."""
-    blocks = _with_presences(sparse.vstack([reference, candidate]).tocsr())
-    total, by_column = _total(blocks), blocks.T.tocsr()
-    at_once = max(1, _CELLS_AT_ONCE // blocks.shape[1])
+    parts = _with_presences(sparse.vstack([reference, candidate]))
+    total = [_total(part) for part in parts]
+    at_once = max(1, _CELLS_AT_ONCE // (2 * reference.shape[1] + 1))
     for inside in exchange.memberships(permutations, rng, at_once):
-        for first in (by_column @ inside.T).T:
-            yield _unpacked(total - first), _unpacked(first)
+        for counts, presences, blocks in zip(
+            *((part.T @ inside.T).T for part in parts), inside.sum(axis=1), strict=True
+        ):
+            rest = float(inside.shape[1] - blocks)
+            yield Side(total[0] - counts, total[1] - presences, rest), Side(counts, presences, float(blocks))
 
 
 def _half_widths(
@@ -245,7 +248,7 @@ def _half_widths(
         (candidate, lambda sums: values_of(_unpacked(sums), b)),
         (reference, lambda sums: values_of(a, _unpacked(sums))),
     ):
-        values, _, high = jackknife_interval(groups_of(_with_presences(counts)), statistic, confidence)
+        values, _, high = jackknife_interval(_grouped(counts), statistic, confidence)
         halves.append(high - values)
     ends = np.cumsum([np.size(function(a, b)) for function in functions.values()])[:-1]
     parts = zip(np.split(values, ends), np.split(np.hypot(*halves), ends), strict=True)
@@ -263,10 +266,16 @@ def _half_of_larger(values: Array, halves: Array) -> float:
     return float(halves[values + halves >= values.max()].max())
 
 
-def _with_presences(counts: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Blocks x (counts, presences, 1), which `_unpacked` sums of become a side."""
-    present = (counts > 0).astype(float)
-    return sparse.hstack([counts.astype(float), present, np.ones((counts.shape[0], 1))]).tocsr()
+def _with_presences(counts: sparse.csr_matrix) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    """Counts as real numbers, and presences: blocks x types. The places of what is not 0 are stored once for both."""
+    counts = counts.tocsr().astype(float)
+    return counts, sparse.csr_matrix(((counts.data > 0).astype(float), counts.indices, counts.indptr), counts.shape)
+
+
+def _grouped(counts: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Groups of blocks x (counts, presences, number of blocks), which `_unpacked` sums of become a side."""
+    parts = (*_with_presences(counts), sparse.csr_matrix(np.ones((counts.shape[0], 1))))
+    return sparse.hstack([groups_of(part) for part in parts]).tocsr()
 
 
 def _unpacked(sums: Array) -> Side:
@@ -275,7 +284,8 @@ def _unpacked(sums: Array) -> Side:
 
 
 def _side(counts: sparse.csr_matrix) -> Side:
-    return _unpacked(_total(_with_presences(counts)))
+    tokens, presences = map(_total, _with_presences(counts))
+    return Side(tokens, presences, float(counts.shape[0]))
 
 
 def _defined(distance: Callable[[Array, Array], Array], a: Side, b: Side) -> float:
