@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from macroscope.reporting.differences import in_words, surest_differences
 
@@ -45,3 +46,14 @@ def test_a_divergence_is_held_against_that_of_halves_of_real_text():
     rows[2] = row("mine", "tvd_half_l1_floor", -2e-10, -1e-9, 1e-9)
     (found,) = surest_differences(pd.DataFrame(rows).assign(signature="", reason=np.nan), "tendencies", "c", "mine")
     assert in_words(found).endswith("0.400, where halves of real text have about 0")
+
+
+@pytest.mark.parametrize(("value", "said"), [(9.1, "less"), (2.5, "more")])
+def test_what_the_prior_says_is_told_by_what_it_means(value, said):
+    rows = [
+        row("mine", "latent_ppl", value, value - 0.1, value + 0.1, 0.001),
+        row("control", "latent_ppl", 4.2, 4, 4.4),
+    ]
+    statistics = pd.DataFrame(rows).assign(critic="coherence", signature="", reason=np.nan)
+    (found,) = surest_differences(statistics, "coherence", "c", "mine")
+    assert in_words(found) == f"{said} expected than real text: latent PPL {found.value.partition(' [')[0]}, not 4.20"

@@ -1,11 +1,13 @@
 """Chapters of the report, each a page: what every critic found on a corpus, and what was run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
+from macroscope.critics import critic_named
+from macroscope.critics.cells import REAL_TEXT_HALVES
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.reporting.blocks import Captions, Shown, html_table, inline_svg, item_block
 from macroscope.reporting.headline import display_headline, latent_measure, read_headline
@@ -24,6 +26,7 @@ from macroscope.reporting.human_documents import display_documents, read_documen
 from macroscope.reporting.human_study import study_blocks
 from macroscope.reporting.pairs import display_pair, pairs_of, read_pairs
 from macroscope.reporting.results import Results
+from macroscope.reporting.statistic_names import readable
 from macroscope.reporting.tables import display_known_truth
 from macroscope.reporting.times import times_by_rule
 from macroscope.tables import read_csv
@@ -91,6 +94,7 @@ def critic_chapters(
             blocks.insert(0, headline_block(headline[headline["corpus"] == corpus], critic, captions))
         own = [item for item in some.items if not item.system]
         blocks += [item_block(item, critic, corpus, captions, item.shown) for item in own]
+        blocks += _undefined(some.findings, captions)
         yield Chapter(critic_page(critic, corpus), f"{critic} on {corpus}", blocks, (critic, corpus))
 
 
@@ -98,6 +102,27 @@ def headline_block(headline: pd.DataFrame, critic: str, captions: Captions) -> S
     """What a critic says of every system of a corpus."""
     table = display_headline(headline, critic)
     return Shown("headline", "Headline", captions.html("headline", columns=set(table)), html_table(table))
+
+
+def _undefined(findings: Findings, captions: Captions) -> Iterator[Shown]:
+    """Statistics without a value, a row each, with the systems that it concerns; none where all have one."""
+    table = undefined_table(findings.statistics, critic_named(findings.critic).data.quantities)
+    if len(table):
+        anchor = f"{findings.critic}-undefined-{findings.corpus}"
+        yield Shown(anchor, "What is undefined, and why", captions.html("undefined"), html_table(table))
+
+
+def undefined_table(statistics: pd.DataFrame, quantities: Mapping[str, str]) -> pd.DataFrame:
+    """Statistics without a value in words, why, and of which systems."""
+    rows = [
+        {
+            "what": readable(str(name), quantities),
+            "why": reason,
+            "systems": ", ".join(some["system"].replace(REAL_TEXT_HALVES)),
+        }
+        for (name, reason), some in statistics[statistics["value"].isna()].groupby(["statistic", "reason"], sort=False)
+    ]
+    return pd.DataFrame(rows)
 
 
 def pair_chapters(results: Results, tables: Path, captions: Captions) -> Iterator[Chapter]:

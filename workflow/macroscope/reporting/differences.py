@@ -128,12 +128,18 @@ def differences_table(differences: list[Difference]) -> pd.DataFrame:
 
 
 def in_words(difference: Difference) -> str:
-    """A difference as half a sentence: "repeated 4-grams (share), mean 0.629, above real text's 0.0213"."""
+    """A difference as half a sentence: "repeated 4-grams (share), mean 0.629, above real text's 0.0213".
+
+    What the prior of real text says is "less expected than real text: latent PPL 9.1, not 4.2".
+    """
     value, real = (side.partition(" [")[0] for side in (difference.value, difference.real))
     if not real:
         return f"{difference.name} {value}"
     if difference.halves:
         return f"{difference.name} {value}, where halves of real text have {real}"
+    if difference.statistic in (LATENT_PPL, LATENT_NLL):
+        how = "less" if difference.above else "more"
+        return f"{how} expected than real text: {difference.name} {value}, not {real}"
     return f"{difference.name} {value}, {'above' if difference.above else 'below'} real text's {real}"
 
 

@@ -96,34 +96,39 @@ TABLES = {
     ),
 }
 FIGURES = {
-    "rank_frequency": "Rank and frequency of words",
-    "vocabulary": "Sizes of the vocabularies",
-    "type_token": "How many different words and word pairs a text of some length has",
-    "heaps_distances": "Distances of words per text, length by length",
-    "heaps_bigram_distances": "Distances of word pairs per text, length by length",
-    "boxes": "Length, stop words, symbols and repetition of the texts",
-    "length_distribution": "Distribution of the lengths",
-    "null": "Chance and what was found",
+    "rank_frequency": {"rank_frequency": "Rank and frequency of words"},
+    "unigrams": {"vocabulary": "Sizes of the vocabularies"},
+    "type_token": {
+        "type_token": "How many different words and word pairs a text of some length has",
+        "heaps_distances": "Distances of words per text, length by length",
+        "heaps_bigram_distances": "Distances of word pairs per text, length by length",
+    },
+    "texts": {
+        "boxes": "Length, stop words, symbols and repetition of the texts",
+        "length_distribution": "Distribution of the lengths",
+    },
 }
+"""Table -> the figures that stand before it: name -> heading."""
 VERY_SIGNIFICANT = 0.005
 WORDS = 8
 
 
 def items(findings: Findings) -> list[ReportItem]:
-    """List tables and figures."""
-    statistics = findings.statistics
-    found = [ReportItem(name, layout.title, _table(statistics, layout)) for name, layout in TABLES.items()]
+    """List tables, each with its figures before it."""
+    found = []
+    for name, layout in TABLES.items():
+        found += [_figure(findings, figure, title) for figure, title in FIGURES.get(name, {}).items()]
+        found.append(ReportItem(name, layout.title, _table(findings.statistics, layout)))
     found.append(ReportItem("words", "Words whose share differs most", _words(findings), shows_texts=True))
-    undefined = statistics.loc[statistics["value"].isna(), ["system", "statistic", "reason"]]
-    if len(undefined):
-        found.append(ReportItem("undefined", "What is undefined, and why", undefined))
+    found.append(_figure(findings, "null", "Chance and what was found"))
     if (spread := spread_table(findings)) is not None:
         found.append(ReportItem("spread", "From one sample of real text to another", spread))
-        figure = findings.figure("training_null").with_suffix(".svg")
-        found.append(ReportItem("training_null_figure", "Exchanging the texts of two training samples", figure=figure))
-    for name, title in FIGURES.items():
-        found.append(ReportItem(f"{name}_figure", title, figure=findings.figure(name).with_suffix(".svg")))
+        found.append(_figure(findings, "training_null", "Exchanging the texts of two training samples"))
     return found
+
+
+def _figure(findings: Findings, name: str, title: str) -> ReportItem:
+    return ReportItem(f"{name}_figure", title, figure=findings.figure(name).with_suffix(".svg"))
 
 
 def _table(statistics: pd.DataFrame, layout: Layout) -> pd.DataFrame:
