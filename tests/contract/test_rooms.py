@@ -21,7 +21,17 @@ HOUSE_WORDS = {"files"}
 ROOMS = ["corpora", "systems", "critics", "statistics", "reporting"]
 SHARED = {
     *("batches", "errors", "files", "progress", "documents", "models", "paths", "training", "plotting"),
-    *("registry", "stages", "config.options", "colours", "pretrained", "tables", "processes", "arrays"),
+    *(
+        "registry",
+        "stages",
+        "config.options",
+        "colours",
+        "pretrained",
+        "tables",
+        "processes",
+        "arrays",
+        "number_format",
+    ),
 }
 
 

@@ -109,7 +109,7 @@ rule extract_documents:
         "logs/{run}/extract_documents/{corpus}/{part}.tsv"
     conda:
         "../../envs/core.yaml"
-    threads: 8
+    threads: plan.corpora.reading_threads
     resources:
         mem_mb=3000,
         runtime=720,

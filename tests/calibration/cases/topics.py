@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.topics.comparison import describe
+from macroscope.critics.topics.description import describe
 from macroscope.critics.topics.latents import TopicStrengths
 from macroscope.statistics.latent import Resampling
 

@@ -124,3 +124,8 @@ def test_labelled_data_sets():
         plan_of({"source": "labelled", "files": ["x"]})
     with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):
         plan_of({"source": "labelled", "dataset": "yelp"})
+
+
+def test_only_what_is_read_by_several_processes_asks_for_several_cores():
+    assert plan_of({"source": "webtext", "dataset": "webtext"}).reading_threads(names(corpus="c")) == 1
+    assert plan_of({"source": "simulated", "kind": "wiki"}).reading_threads(names(corpus="c")) > 1

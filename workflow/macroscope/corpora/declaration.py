@@ -55,6 +55,8 @@ class Source:
     retrieve
         "module:function" that retrieves raw files which the registry does not have, called as `retrieve(place, output)`
         for any folder `output` = data/<source>/<place> that a corpus or a system reads; empty for most.
+    threads
+        Cores that reading one raw file can use: its worker processes.
     simulations
         Kinds of corpora that it makes itself, by name.
     """
@@ -62,4 +64,5 @@ class Source:
     options: str
     read: str = ""
     retrieve: str = ""
+    threads: int = 1
     simulations: Mapping[str, Simulation] = field(default_factory=dict)

@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from macroscope.corpora import sources
-from macroscope.corpora.declaration import Simulation
+from macroscope.corpora.declaration import Simulation, Source
 from macroscope.corpora.options import Corpus
 from macroscope.files import digest_of_folders
 from macroscope.paths import RESOURCES
-from macroscope.registry import require
+from macroscope.registry import Declared, require
 from macroscope.stages import Wildcards, alternatives, as_json, module_of
 
 if TYPE_CHECKING:
@@ -133,8 +133,16 @@ class CorporaPlan:
 
     def reading_module(self, wildcards: Wildcards) -> str:
         """Module that reads the raw files of a corpus."""
-        source = require(self.options(wildcards.corpus).read_by, sources(), "source")
+        source = self._reader(wildcards)
         return module_of(source.data.read, source.package)
+
+    def reading_threads(self, wildcards: Wildcards) -> int:
+        """Cores that reading a raw file of a corpus can use."""
+        return self._reader(wildcards).data.threads
+
+    def _reader(self, wildcards: Wildcards) -> Declared[Source]:
+        """The source whose code reads a corpus."""
+        return require(self.options(wildcards.corpus).read_by, sources(), "source")
 
     def extraction_options(self, wildcards: Wildcards) -> str:
         """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""

@@ -2,4 +2,4 @@
 
 from macroscope.corpora.declaration import Source
 
-SOURCE = Source(options="options:WikipediaCorpus", read="reading:read_dump")
+SOURCE = Source(options="options:WikipediaCorpus", read="reading:read_dump", threads=8)

@@ -23,7 +23,7 @@ CRITIC = Critic(
     view="view:view",
     looks_at="which topics go together",
     statistics=(
-        "comparison:STATISTICS",
+        "description:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.covariance:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",

@@ -12,19 +12,12 @@ from macroscope.critics.shares import Side, at_most, share_divergences
 from macroscope.critics.topics.latents import Array, TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.covariance import covariance_discrepancy
-from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.tidy import UNDEFINED, rows_table, shares_table
+from macroscope.statistics.tidy import rows_table
 from macroscope.statistics.vectors import compare_vectors
 
-STATISTICS = (
-    Statistic("without_words_share", "share of the system's texts"),
-    Statistic("not_converged_share", "share of the system's texts"),
-    Statistic("known_words", "mean number of words of the vocabulary in a text of the system"),
-)
 _ROWS = 1 << 16
 """Documents of a block."""
 
@@ -46,18 +39,6 @@ class Comparison:
     rows: pd.DataFrame
     sides: tuple[TopicStrengths, TopicStrengths]
     shares: tuple[Side, Side]
-
-
-def describe(texts: TopicStrengths, resampling: Resampling) -> pd.DataFrame:
-    """Texts without any word of the vocabulary, those whose posterior was not found, and known words a text."""
-    known = texts.words > 0
-    counts = {
-        "without_words_share": int((~known).sum()),
-        "not_converged_share": int((known & ~texts.converged).sum()),
-    }
-    words = ("known_words", *mean_interval(texts.words.astype(float), resampling), UNDEFINED)
-    shares = shares_table(counts, len(texts), resampling.confidence)
-    return pd.concat([shares, rows_table([words], (0, len(texts)), lambda _: "no text")], ignore_index=True)
 
 
 def compare(

@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.critics.halves import compare_with_control
-from macroscope.critics.topics.comparison import compare, describe
+from macroscope.critics.topics.comparison import compare
+from macroscope.critics.topics.description import describe
 from macroscope.critics.topics.evidence import write_evidence
 from macroscope.critics.topics.latents import TopicStrengths, read_strengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
