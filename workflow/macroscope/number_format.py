@@ -4,13 +4,15 @@ import pandas as pd
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Digits -> as exponents."""
+LARGE = 1e7
+"""From here on numbers are written with a power of ten."""
 
 
 def number(value: float, digits: int = 3) -> str:
     """Significant digits, and thousands in full."""
     if pd.isna(value):
         return "–"
-    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else significant(f"{value:.{digits}g}")
+    return f"{value:,.0f}" if 1000 <= abs(value) < LARGE else significant(f"{value:.{digits}g}")
 
 
 def significant(text: str) -> str:

@@ -32,7 +32,7 @@ def test_a_density_has_an_nll_and_a_difference_since_its_perplexity_may_be_anyth
     found, row = shown("languages", 1e-88, 1e20)
     assert found["languages_latent_nll"] == pytest.approx(-88 * np.log(10))
     assert found["languages_difference_low"] == pytest.approx(20 * np.log(10) + np.log(0.9))
-    assert row["Latent NLL (languages)"] == "-203 [-203, -203]"
+    assert row["Latent NLL a dimension (languages)"] == "-203 [-203, -203]"
     assert "Latent PPL (languages)" not in row
     assert row["− to be seen (languages)"] == "0.182"
 

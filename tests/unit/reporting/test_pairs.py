@@ -45,7 +45,7 @@ def test_numbers_are_those_of_the_nearer_system():
 
 def test_numbers_that_round_to_nothing_have_no_minus():
     (text,) = numbers(nearer(apart(-0.004, 0.003)))
-    assert "0 points less often [0, 0]" in text
+    assert "as often: 0 points [0, 0]" in text
 
 
 def test_systems_at_the_ceiling_are_compared_by_their_structure():
@@ -90,7 +90,7 @@ def test_perplexities_of_a_density_are_shown_as_logarithms():
     """e^-72.2 as often as likely says nothing to anybody."""
     ratio = ("languages", "latent_ppl", "ratio", 4.61e-32, 7.38e-37, 5.99e-27, 0.001, 0.0033)
     found = nearer(("languages", *apart(-0.2, -0.1)[1:]), ratio, critic="languages")
-    assert numbers(found)[1] == "latent NLL -72.2 [-83.2, -60.4], p 0.0033"
+    assert numbers(found)[1] == "latent NLL a dimension -72.2 [-83.2, -60.4], p 0.0033"
 
 
 def test_systems_that_any_critic_calls_nearer_are_known():

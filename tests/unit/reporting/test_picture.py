@@ -210,3 +210,21 @@ def test_kinds_whose_answer_is_known_are_checks():
     checks = {name for name, kind in kinds().items() if kind.data.check}
     assert {"simulated", "perturbation", "other_domain", "training_texts", "control"} <= checks
     assert not checks & {"language_model", "resampled", "ngram", "hsmm", "translation", "files", "server", "hub"}
+
+
+def test_a_critic_with_a_warning_leaves_nothing_open_that_another_one_has_settled():
+    found = matrix_of(
+        ("process", "sound", LIKE, 0.5),
+        ("process", "warned", INCONCLUSIVE, 0.51),
+        ("open", "sound", INCONCLUSIVE, 0.55),
+        ("open", "warned", LIKE, 0.5),
+        warned=("warned",),
+    )
+    assert (found.standing("process"), found.standing("open")) == (LIKE, INCONCLUSIVE)
+
+
+def test_a_critic_that_no_row_has_a_verdict_of_is_not_usable():
+    found = matrix_of(
+        ("one", "sound", LIKE, 0.5), ("one", "broken", NOT_USABLE, 0.9), ("two", "broken", NOT_USABLE, 0.9)
+    )
+    assert found.usable == ["sound"]

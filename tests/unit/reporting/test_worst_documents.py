@@ -70,12 +70,19 @@ def chosen(judged, lengths=None, marks=None, **more):
     )
 
 
+def test_the_text_lies_where_most_of_the_systems_do(held_against):
+    assert chosen(held_against([20.0, 30.0, 3.0, 1e6], REAL)).row == 2
+    assert chosen(held_against([80.0, 70.0, 60.0, -1e6], REAL)).row == 3  # none of the others lies out
+    assert chosen(held_against([20.0, 80.0, 3.0, 1e6], REAL)).row == 3
+
+
 def test_a_text_is_chosen_by_how_far_out_it_lies_on_either_side(held_against):
     # The largest score is an ordinary one: the system's texts are likelier than real ones.
     assert chosen(held_against([2.0, 53.0, -7.0, 0.5], REAL)) == Choice(2, marked=False)
     assert chosen(held_against([2.0, 53.0, 107.0, 109.0, -7.0], REAL)).row == 3  # 58.5 from the middle against 57.5
     assert chosen(held_against([2.0, np.nan, np.inf, 1e300], REAL)).row == 2
-    assert chosen(held_against([99.0, 2.5, 0.0], REAL), lengths=[9, 9, 1]).row == 0  # 2 of 100 are as far out as either
+    # 2 of 100 real texts are as far out as either of the first two.
+    assert chosen(held_against([99.0, 2.5, 0.0, 60.0], REAL), lengths=[9, 9, 1, 9]).row == 0
     assert chosen(held_against([200.0, 200.0], REAL)).row == 0
 
 

@@ -5,7 +5,7 @@ import math
 import pandas as pd
 
 from macroscope.config.options import SPLIT_HALF
-from macroscope.number_format import number
+from macroscope.number_format import LARGE, number
 from macroscope.statistics.tidy import SIGNIFICANT
 
 REAL_TEXT_HALVES = {SPLIT_HALF: "real text, half against half"}
@@ -35,7 +35,7 @@ def value_with_interval(value: float, low: float, high: float) -> str:
         return number(value)
     is_finite = math.isfinite(low) and math.isfinite(high)
     decimals = max(0, 1 - math.floor(math.log10(high - low))) if is_finite and high > low else None
-    if decimals is None or decimals > MOST_DECIMALS:
+    if decimals is None or decimals > MOST_DECIMALS or max(map(abs, (value, low, high))) >= LARGE:
         return f"{number(value)} [{number(low)}, {number(high)}]"
     value, low, high = (round(some, decimals) + 0.0 for some in (value, low, high))  # no -0
     return f"{value:,.{decimals}f} [{low:,.{decimals}f}, {high:,.{decimals}f}]"

@@ -43,7 +43,9 @@ class LatentMeasure:
 
 
 _PPL = LatentMeasure("latent_ppl", "ratio", "Latent PPL", "× control", "× to be seen", logarithmic=False)
-_NLL = LatentMeasure("latent_nll", "difference", "Latent NLL", "− control", "− to be seen", logarithmic=True)
+_NLL = LatentMeasure(
+    "latent_nll", "difference", "Latent NLL a dimension", "− control", "− to be seen", logarithmic=True
+)
 
 
 def latent_measure(critic: str) -> LatentMeasure:

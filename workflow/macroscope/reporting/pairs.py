@@ -156,7 +156,8 @@ class Pair:
         often = "less" if more[0] < 0 else "more"
         points, low, high = map(_whole, _negated(*more) if often == "less" else more)
         interval = f"[{low}, {high}], p {format_p_value(row['p_value'])}"
-        text = f"told from real text {points} points {often} often {interval}"
+        how = "as often: 0 points" if points == "0" else f"{points} points {often} often"
+        text = f"told from real text {how} {interval}"
         return Number(text, f"{one}, compared with {another}")
 
     def _structure(self, row: pd.Series, nearer: str) -> Number:
@@ -164,7 +165,9 @@ class Pair:
         told = row.to_dict()
         if one != self.system:
             told |= {"value": 1 / row["value"], "ci_low": 1 / row["ci_high"], "ci_high": 1 / row["ci_low"]}
-        name, unit, sign = ("latent NLL", "", "minus") if _is_logarithmic(told) else ("latent PPL", " times", "over")
+        name, unit, sign = (
+            ("latent NLL a dimension", "", "minus") if _is_logarithmic(told) else ("latent PPL", " times", "over")
+        )
         value, interval = _value(told).removeprefix(SIGNS[RATIO]).split(" ", 1)
         text = f"{name} {value}{unit} {interval}, p {format_p_value(row['p_adjusted'])}"
         return Number(text, f"{one} {sign} {another}; p adjusted over all pairs of this corpus and critic")
@@ -216,7 +219,7 @@ def judging_pairs(critics: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
 def nearer_systems(system: str, pairs: Sequence[Pair], matrix: Matrix) -> set[str]:
     """Systems that some critic calls nearer to real text than this one."""
     own = [pair for pair in pairs if system in (pair.system, pair.other)]
-    found = [pair.nearer(critic, matrix.ratios(critic)) for pair in own for critic in matrix.critics]
+    found = [pair.nearer(critic, matrix.ratios(critic)) for pair in own for critic in matrix.usable]
     return {some.system for some in found if some is not None} - {"", system}
 
 

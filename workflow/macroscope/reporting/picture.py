@@ -117,11 +117,26 @@ class Matrix:
         """Systems on which a critic has a verdict, in the order of the rows."""
         return [system for system in self.systems if critic in self.judged(system, verdict)]
 
+    @property
+    def usable(self) -> list[str]:
+        """Critics that can be used on this corpus, as far as they say so."""
+        return [
+            critic
+            for critic in self.critics
+            if any(critic in cells and cells[critic]["verdict"] != NOT_USABLE for cells in self.rows.values())
+        ]
+
     def standing(self, system: str) -> Verdict:
-        """All critics together: unlike real text to one, like it to all that have a verdict, or inconclusive."""
+        """All critics together: unlike real text to one, like it to all that have a verdict, or inconclusive.
+
+        A critic with a warning leaves nothing open where another one without finds the system like real text.
+        """
         if self.judged(system, UNLIKE):
             return UNLIKE
-        return LIKE if self.judged(system, LIKE) and not self.judged(system, INCONCLUSIVE) else INCONCLUSIVE
+        like, unsure = self.judged(system, LIKE), self.judged(system, INCONCLUSIVE)
+        if not self.warned.issuperset(like):
+            unsure = [critic for critic in unsure if critic not in self.warned]
+        return LIKE if like and not unsure else INCONCLUSIVE
 
     def bearing(self, system: str) -> list[str]:
         """Critics without a warning that a system's standing comes from."""

@@ -12,7 +12,7 @@ WHOLE = {
     "forward_kl": "forward KL",
     "frontier_integral": "frontier integral",
     "jensen_shannon": "Jensen–Shannon divergence",
-    "latent_nll": "latent NLL",
+    "latent_nll": "latent NLL a text",
     "latent_ppl": "latent PPL",
     "log_odds_unlike_real": "log odds that it is not real",
     "mauve": "MAUVE",

@@ -2,10 +2,11 @@
 
 The text whose score lies furthest out of real text's, on either side: a system may be too likely as well as too
 unlikely, and the largest score of one that is too likely is as ordinary as any. (Where the score is a distance already,
-a small one is nothing unusual, and only large ones count.) No text within the middle 90 % of real ones is ever chosen.
-Of a mean over steps the shortest scraps have the most extreme values and the least to read, so texts below the system's
-lower quartile of length (characters, which every script has) are left aside; and so are texts without a mark, where the
-critic marks any of the others.
+a small one is nothing unusual, and only large ones count.) Where most of the system's texts lie on one side, so does
+the one that is chosen, if any lies out there: it shows what the system does, not what it seldom does. No text within
+the middle 90 % of real ones is ever chosen. Of a mean over steps the shortest scraps have the most extreme values and
+the least to read, so texts below the system's lower quartile of length (characters, which every script has) are left
+aside; and so are texts without a mark, where the critic marks any of the others.
 """
 
 from collections.abc import Iterator
@@ -24,6 +25,8 @@ ORDINARY = 0.05
 """Of real texts: where more than so many lie as far out or further on the same side, a text is an ordinary one."""
 SHORT = 0.25
 """Of the system's texts, the shortest, which are left aside."""
+MOST = 2 / 3
+"""Of the system's texts on one side of real text's median: the side that the text is chosen from."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,9 @@ def choose(
     """
     tails = judged.tails(one_sided=distance)
     usable = (tails <= ORDINARY) & (lengths >= np.quantile(lengths, SHORT))
+    for side in () if distance else (judged.scores > judged.middle, judged.scores < judged.middle):
+        if side.mean() >= MOST and (usable & side).any():
+            usable &= side
     marked = usable & (marks > 0)
     if marked.any():
         usable = marked

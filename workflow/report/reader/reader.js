@@ -375,6 +375,8 @@
     });
     at("everywhere").addEventListener("click", () => searchEverywhere().catch((error) => say(error.message)));
     at("unfold").addEventListener("click", () => fold(!document.body.classList.contains("folded")));
+    at("previous").addEventListener("click", KEYS.k);
+    at("next").addEventListener("click", KEYS.j);
     at("help").addEventListener("click", () => {
       at("keys").hidden = !at("keys").hidden;
       at("help").setAttribute("aria-expanded", String(!at("keys").hidden));

@@ -67,6 +67,11 @@ def _of_systems(findings: Findings) -> list[ReportItem]:
     return found
 
 
+PROBED = {"stop_word_share": "share of stop words", "symbol_share": "share of symbols"}
+MEASURED = {"r_squared": "R²"}
+"""Names in the table of probes -> what a reader sees."""
+
+
 def _of_probing(findings: Findings) -> list[ReportItem]:
     table = probed(findings)
     if table.empty:
@@ -77,7 +82,7 @@ def _of_probing(findings: Findings) -> list[ReportItem]:
         ReportItem(
             "probing",
             "What the clusters know, in numbers",
-            table,
+            table.assign(probe=table["probe"].replace(PROBED), measure=table["measure"].replace(MEASURED)),
             caption="probing_table",
             hidden=("seed", "signature"),
         ),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from macroscope.critics.blaming import Blamed, Place, blame_weight, places_within, rates, section_starts, write_blame
+from macroscope.critics.coreference.chains import SAID
 from macroscope.critics.coreference.latents import chains_in, read_latents
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
@@ -42,7 +43,7 @@ def marks(
     symbols = zip(*(chain[name] for name in ("surfaces", "entities", "starts", "ends")), costs, strict=True)
     for surface, entity, start, end, cost in symbols:
         if entity != NO_ENTITY and cost > threshold:
-            note = f"{surface}, entity {entity}: {cost:.1f} nats"
+            note = f"{SAID.get(surface, surface)}, entity {entity}: {cost:.1f} nats"
             for place in places_within(starts, int(start), int(end)):
                 yield place, blame_weight(cost, threshold), note
 

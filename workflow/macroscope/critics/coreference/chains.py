@@ -16,6 +16,13 @@ SENTENCE = "."
 MALE, FEMALE, PLURAL, NONE = "Male", "Female", "Plural", "None"
 LABELS = (MALE, FEMALE, PLURAL, NONE)
 """What mentions become that are no pronouns."""
+SAID = {
+    MALE: "a man, by name or noun",
+    FEMALE: "a woman, by name or noun",
+    PLURAL: "several people, by name or noun",
+    NONE: "somebody, by name or noun",
+}
+"""Label -> what a reader sees; a pronoun says itself."""
 GENDERS = {
     **dict.fromkeys(("he", "him", "his", "himself"), MALE),
     **dict.fromkeys(("she", "her", "hers", "herself"), FEMALE),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.coreference.chains import SAID
 from macroscope.critics.coreference.latents import encoded_chains, read_latents
 from macroscope.critics.coreference.ngram_tables import contributions, differences, unlikely
 from macroscope.critics.coreference.options import CoreferenceOptions
@@ -104,11 +105,12 @@ def passage(text: str, document: dict[str, Any], costs: np.ndarray, place: int, 
         if entity == NO_ENTITY or start < first or end > last:
             continue
         between(start)
-        note = f"{surface}, {cost:.1f} nats"
+        note = f"{SAID.get(surface, surface)}, {cost:.1f} nats"
         pieces.append({"text": text[start:end], "group": int(entity), "note": note, "marked": bool(cost > threshold)})
         at = end
     between(last)
-    title = f"{document['id']}: {document['surfaces'][place]} costs {costs[place]:.1f} nats"
+    surface = document["surfaces"][place]
+    title = f"{document['id']}: {SAID.get(surface, surface)}, costs {costs[place]:.1f} nats"
     return {"title": title, "pieces": pieces}
 
 

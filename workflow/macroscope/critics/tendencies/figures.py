@@ -106,7 +106,7 @@ def _ranks_panel(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) -> Non
 
 def _type_token_panel(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) -> None:
     """Length against types (Figures 1 and 3), with intervals of two standard errors."""
-    for prefix, marker, what in (("heaps", "o", "words"), ("heaps_bigram", "s", "word pairs")):
+    for prefix, marker, what, is_full in (("heaps", "o", "words", True), ("heaps_bigram", "s", "word pairs", False)):
         for table, colour, name in ((control, GREEN, "real text"), (system, BLUE, "system")):
             some = table[table["prefix"] == prefix]
             axes.errorbar(
@@ -115,21 +115,24 @@ def _type_token_panel(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) -
                 yerr=1.96 * some["standard_error"].fillna(0),
                 color=colour,
                 marker=marker,
+                mfc=colour if is_full else "white",
                 ms=3.5,
                 lw=1,
                 alpha=0.8,
                 label=f"{what}, {name}",
             )
-    if _has_lengths(axes, control, system):
+    if any(map(len, (control, system))):
         axes.set_xscale("log")
         axes.set_yscale("log")
+    _has_lengths(axes, system)
 
 
-def _has_lengths(axes: Axes, *tables: pd.DataFrame) -> bool:
-    """Whether any length has enough texts to be drawn; where none has, the panel says so."""
-    if any(len(table) for table in tables):
+def _has_lengths(axes: Axes, system: pd.DataFrame) -> bool:
+    """Whether any length has enough texts of a system to be drawn; where none has, the panel says so."""
+    if len(system):
         return True
-    axes.text(0.5, 0.5, "no length has\nenough texts", transform=axes.transAxes, ha="center", va="center", color=GREY)
+    said = "no length has enough\ntexts of the system"
+    axes.text(0.96, 0.06, said, transform=axes.transAxes, ha="right", va="bottom", color=GREY)
     return False
 
 

@@ -71,11 +71,15 @@ class ScoresOfCritic:
         return np.where(np.isnan(self.scores), np.nan, share)
 
     @property
+    def middle(self) -> float:
+        """Median of real texts; NaN without any."""
+        return float(np.median(self.known)) if len(self.known) else float("nan")
+
+    @property
     def distances(self) -> NDArray[np.float64]:
         """Distance from the median of real texts."""
-        middle = np.median(self.known) if len(self.known) else np.nan
         with np.errstate(invalid="ignore"):  # infinity from infinity: as real texts are
-            return np.abs(self.scores - middle)
+            return np.abs(self.scores - self.middle)
 
 
 class Partners:
