@@ -110,6 +110,14 @@ def test_a_link_that_asks_for_a_critic_shows_its_marks_alone(page, reader):
     shown(page, reader, "#wiki/shuffled/text-0?by=topics", "Title 0")  # marks nothing itself
 
 
+def test_buttons_do_what_the_keys_do(page, reader):
+    shown(page, reader, "#wiki/shuffled/text-3?by=strings", "Title 3")
+    page.get_by_role("button", name="Next text").click()
+    wait(page, "Title 4")
+    page.get_by_role("button", name="Previous text").click()
+    wait(page, "Title 3")
+
+
 def test_keys_and_links(page, reader):
     shown(page, reader, "#wiki/shuffled/text-3?by=strings", "Title 3")
     page.locator("#legend input").first.check()
