@@ -96,10 +96,13 @@ def _best(prior: ChainPrior, key: int) -> tuple[str, float]:
 
 def _counted(model: ChainModel, reference: Chains, candidate: Chains) -> tuple[IntArray, IntArray]:
     """All windows of both sides, and how often each occurs: (windows,), (2, windows)."""
-    sides = [windows(side, model.packing) for side in (reference, candidate)]
-    keys, inverse = np.unique(np.concatenate(sides), return_inverse=True)
-    cut = len(sides[0])
-    return keys, np.stack([np.bincount(some, minlength=len(keys)) for some in (inverse[:cut], inverse[cut:])])
+    # Each side by itself: windows are many, and different ones few.
+    sides = [np.unique(windows(side, model.packing), return_counts=True) for side in (reference, candidate)]
+    keys = np.union1d(*(found for found, _ in sides))
+    counts = np.zeros((2, len(keys)), np.int64)
+    for row, (found, often) in zip(counts, sides, strict=True):
+        row[np.searchsorted(keys, found)] = often
+    return keys, counts
 
 
 def _symbols(prior: ChainPrior, keys: IntArray) -> pd.DataFrame:

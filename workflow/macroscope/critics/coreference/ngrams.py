@@ -18,6 +18,8 @@ FloatArray = npt.NDArray[np.float64]
 FLOOR = 1e-20
 """Probability of an unseen symbol in the released code (critic.py of deng2022), which does not sum to one with it."""
 
+_AT_ONCE = 1 << 22
+"""Symbols whose probabilities are looked up at a time: the same n-grams are looked up once among so many."""
 _COUNTS = ("events", "counts", "contexts", "totals", "types")
 
 
@@ -83,8 +85,12 @@ class ChainModel:
 
     def log_probabilities(self, chains: Chains) -> FloatArray:
         """Log probability of every symbol of every chain, in nats: (symbols,)."""
-        keys, inverse = np.unique(_keys(chains, self.packing, self.published), return_inverse=True)
-        return np.asarray(np.log(self.probabilities(keys)))[inverse]
+        keys = _keys(chains, self.packing, self.published)
+        found = np.empty(len(keys))
+        for start in range(0, len(keys), _AT_ONCE):
+            some, inverse = np.unique(keys[start : start + _AT_ONCE], return_inverse=True)
+            found[start : start + _AT_ONCE] = np.log(self.probabilities(some))[inverse]
+        return found
 
     def probabilities(self, keys: IntArray) -> FloatArray:
         """Probability of the last symbol of packed windows, given the others."""
