@@ -110,7 +110,7 @@ def passage(text: str, document: dict[str, Any], costs: np.ndarray, place: int, 
         at = end
     between(last)
     surface = document["surfaces"][place]
-    title = f"{document['id']}: {SAID.get(surface, surface)}, costs {costs[place]:.1f} nats"
+    title = f"{document['id']}: {SAID.get(surface, surface)}, {costs[place]:.1f} nats"
     return {"title": title, "pieces": pieces}
 
 
