@@ -17,6 +17,8 @@ TRAINED_FOR_MINUTES = 9000
 """Texts that a hidden semi-Markov model is fitted to for longer than the shortest limit that Slurm has."""
 UNTIL_IT_FITS = {"method": "em", "smoothing": 1, "batch_size": 256}
 SYSTEMS = 6
+DAMAGED = ("mine1", "mine3")
+"""Systems in the midst of a group."""
 
 
 def until(happens):
@@ -141,22 +143,53 @@ def test_a_job_over_its_time_limit_goes_on_from_its_checkpoint_with_more_time(sl
     assert int(re.search(r"resuming at iteration (\d+)", log)[1]) > 1
 
 
-def test_short_jobs_of_a_rule_travel_together(slurm, fresh, tmp_path):
-    """As many as the profile says, one after another; the results are those of one machine."""
+@pytest.fixture
+def many(slurm, fresh, tmp_path):
+    """A cluster, and a config of several systems whose short jobs travel together."""
     cluster = Cluster(fresh.copied(tmp_path / "work"))
     config, names = cluster.run.config, [f"mine{number}" for number in range(SYSTEMS)]
     del config["documents_per_shard"]
     config["systems"] = {name: config["systems"]["mine"] for name in names}
     config["comparisons"] = [{"corpus": "real", "systems": names, "critics": ["tendencies"]}]
     cluster.run.save()
-    alone = cluster.run.copied(tmp_path / "alone")
+    return cluster
+
+
+def test_short_jobs_of_a_rule_travel_together(slurm, many, tmp_path):
+    """As many as the profile says, one after another; the results are those of one machine."""
+    alone = many.run.copied(tmp_path / "alone")
     assert alone.snakemake("--until", "blame_tendencies").returncode == 0
-    done = cluster.call("--until", "blame_tendencies")
+    done = many.call("--until", "blame_tendencies")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    sent = [what for _, what, place in slurm.finished() if place == str(cluster.work)]
+    sent = [what for _, what, place in slurm.finished() if place == str(many.work)]
     assert sum(what.startswith("rule_project_tendencies") for what in sent) == SYSTEMS + 1
     assert sum(what.startswith("rule_blame_tendencies") for what in sent) == 1, sent
-    blamed = sorted((cluster.work / "results").rglob("blame/*.parquet"))
+    blamed = sorted((many.work / "results").rglob("blame/*.parquet"))
     assert len(blamed) >= SYSTEMS
     for path in blamed:
-        assert path.read_bytes() == (alone.work / path.relative_to(cluster.work)).read_bytes()
+        assert path.read_bytes() == (alone.work / path.relative_to(many.work)).read_bytes()
+
+
+def test_failing_members_of_a_group_cost_no_other_member(many):
+    """What the others made stays and is not made again; the sentences are printed; after repair only those run."""
+    assert many.run.snakemake("--until", "project_tendencies").returncode == 0
+    latents = {path.stem: path for path in (many.work / "results").rglob("latents/*.parquet")}
+    whole = {name: latents[name].read_bytes() for name in DAMAGED}
+    for name in DAMAGED:
+        latents[name].write_bytes(b"damaged")
+    failed = many.call("--until", "blame_tendencies")
+    output = failed.stdout + failed.stderr
+    assert failed.returncode != 0
+    for name in DAMAGED:
+        said = rf"A job failed: .*/{name}\.parquet: not a readable .*blame_tendencies/real/{name}\.log"
+        assert re.search(said, output), output[-4000:]
+    blamed = list((many.work / "results").rglob("blame/*.parquet"))
+    assert {path.stem for path in blamed} == set(latents) - set(DAMAGED)
+    before = many.times()
+    for name in DAMAGED:
+        latents[name].write_bytes(whole[name])
+    done = many.call("--until", "blame_tendencies")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    after = many.times()
+    assert all(before[str(path)] == after[str(path)] for path in blamed)
+    assert all(str(blamed[0].with_stem(name)) in after for name in DAMAGED)

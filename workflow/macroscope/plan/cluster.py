@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from snakemake.jobs import Job
+
 from macroscope import cluster
 from macroscope.errors import MacroscopeError
 
@@ -98,6 +100,7 @@ class ClusterJobs:
         if found := [problem for _, problem in sorted(problems.items())]:
             more = f"; {len(found) - _MOST_NAMED} rules more ask for too much" if len(found) > _MOST_NAMED else ""
             raise MacroscopeError("; ".join(found[:_MOST_NAMED]) + more)
+        keep_finished_members(time.time())
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _check_no_others(self) -> None:
@@ -148,7 +151,13 @@ class ClusterJobs:
         return 1 if settings is None or self._has_checkpoints else settings.group_components.get(rule.name, 1)
 
     def _grouped(self, rule: Any) -> Callable[[Any], str | None]:
-        return lambda wildcards: rule.name if self.partitions and self._together(rule) > 1 else None
+        def grouped(wildcards: Any) -> str | None:
+            if not self._workflow.is_main_process:
+                # Snakemake does not tell its jobs; the others of a group do not depend on one that fails.
+                self._workflow.execution_settings.keep_going = True
+            return rule.name if self.partitions and self._together(rule) > 1 else None
+
+        return grouped
 
     def _turn(self, rule: Any) -> Callable[[Any], int | None]:
         return lambda wildcards: 1 if self._together(rule) > 1 else None
@@ -202,6 +211,26 @@ class ClusterJobs:
                         cluster.cancel(job.number)
             except MacroscopeError:
                 continue  # Slurm is away for a moment: the plugin itself says so if it stays away
+
+
+def keep_finished_members(since: float) -> None:
+    """Have Snakemake remove, of a group that failed, only what is not whole; it removes what all its members made.
+
+    What is younger than this call took its place in one step, whole (`files.atomic`); what is older may be out of date.
+
+    Parameters
+    ----------
+    since
+        When the call began, in seconds since the epoch.
+    """
+    remove = Job.cleanup
+
+    async def remove_unfinished(job: Job, skip_outputs: Any) -> None:
+        is_whole = [await made.exists() and (await made.mtime()).local_or_storage() >= since for made in job.output]
+        if job.group is None or not all(is_whole):
+            await remove(job, skip_outputs)
+
+    Job.cleanup = remove_unfinished
 
 
 def _numbers(asked: Mapping[str, Any]) -> dict[str, int]:
