@@ -31,4 +31,4 @@ def draw(rng: np.random.Generator, n: int) -> Drawn:
     return list(table[columns].itertuples(index=False, name=None)), truth
 
 
-CASE = Case("macroscope.critics.topics.comparison:STATISTICS", (Setting("100 texts", partial(draw, n=100)),))
+CASE = Case("macroscope.critics.topics.description:STATISTICS", (Setting("100 texts", partial(draw, n=100)),))

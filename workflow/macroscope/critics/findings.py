@@ -1,6 +1,6 @@
 """What a critic found on one corpus, and what it makes of it for the report."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,8 @@ class ReportItem:
         Name of its caption in the critic's folder `captions`, without suffix: how to read it. Default: `name`.
     hidden
         Columns that stand in the table's CSV file alone, such as signatures.
+    said
+        Names in the table's CSV file -> what a reader of the page sees in their place.
     warning
         A sentence that says why the critic's numbers cannot be trusted here, or None; it also stands by the headline.
     unusable
@@ -126,6 +128,7 @@ class ReportItem:
     passages: list[dict[str, Any]] | None = None
     caption: str = ""
     hidden: tuple[str, ...] = ()
+    said: Mapping[str, str] = field(default_factory=dict)
     warning: str | None = None
     unusable: bool = False
     system: str = ""
@@ -133,8 +136,8 @@ class ReportItem:
 
     @property
     def shown(self) -> pd.DataFrame | None:
-        """The table without what is hidden."""
-        return None if self.table is None else self.table.drop(columns=list(self.hidden))
+        """The table without what is hidden, and in words."""
+        return None if self.table is None else self.table.drop(columns=list(self.hidden)).replace(dict(self.said))
 
 
 Report = Callable[[Findings], list[ReportItem]]

@@ -67,8 +67,7 @@ def _of_systems(findings: Findings) -> list[ReportItem]:
     return found
 
 
-PROBED = {"stop_word_share": "share of stop words", "symbol_share": "share of symbols"}
-MEASURED = {"r_squared": "R²"}
+PROBED = {"stop_word_share": "share of stop words", "symbol_share": "share of symbols", "r_squared": "R²"}
 """Names in the table of probes -> what a reader sees."""
 
 
@@ -82,9 +81,10 @@ def _of_probing(findings: Findings) -> list[ReportItem]:
         ReportItem(
             "probing",
             "What the clusters know, in numbers",
-            table.assign(probe=table["probe"].replace(PROBED), measure=table["measure"].replace(MEASURED)),
+            table,
             caption="probing_table",
             hidden=("seed", "signature"),
+            said=PROBED,
         ),
     ]
 
