@@ -114,13 +114,15 @@ def _undefined(findings: Findings, captions: Captions) -> Iterator[Shown]:
 
 def undefined_table(statistics: pd.DataFrame, quantities: Mapping[str, str]) -> pd.DataFrame:
     """Statistics without a value in words, why, and of which systems."""
+    # A group without a key would be left out without a word.
+    undefined = statistics[statistics["value"].isna()].fillna({"reason": "not said"})
     rows = [
         {
             "what": readable(str(name), quantities),
             "why": reason,
             "systems": ", ".join(some["system"].replace(REAL_TEXT_HALVES)),
         }
-        for (name, reason), some in statistics[statistics["value"].isna()].groupby(["statistic", "reason"], sort=False)
+        for (name, reason), some in undefined.groupby(["statistic", "reason"], sort=False)
     ]
     return pd.DataFrame(rows)
 
