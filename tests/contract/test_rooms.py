@@ -31,6 +31,7 @@ SHARED = {
         "processes",
         "arrays",
         "number_format",
+        "usage",
     ),
 }
 

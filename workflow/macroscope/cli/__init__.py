@@ -20,16 +20,19 @@ from macroscope.cli.gate import GateCommand, WithoutVerdict, gate
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError
 from macroscope.files import write_text
 from macroscope.lifetime import end_with_snakemake
+from macroscope.usage import say_usage
 
 
-def _record_code(result: Any, code: str | None, record: Path | None, **others: Any) -> None:
+def _finish(result: Any, log_file: Path | None, code: str | None, record: Path | None) -> None:
     """Called when a verb has succeeded, and only then."""
     if code is not None and record is not None:
         write_text(record, f"{code}\n")
+    if log_file is not None:
+        say_usage(log_file)
 
 
 app = typer.Typer(
-    result_callback=_record_code,
+    result_callback=_finish,
     help="Tell whether a language model's long texts have the structure of real ones.",
     no_args_is_help=True,
     add_completion=False,

@@ -1,19 +1,23 @@
-"""What took the time: the benchmarks that Snakemake writes beside the logs, by rule."""
+"""What took the time: Snakemake's benchmarks and what the jobs' logs say in their last line, by rule."""
 
 import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+
+from macroscope.usage import usage_said
 
 COLUMNS = ["jobs", "seconds", "longest", "cpu_seconds", "megabytes"]
 
 
 def times_by_rule(logs: Path) -> pd.DataFrame:
-    """Read the benchmarks of a run: `<logs>/<rule>.tsv` and all under `<logs>/<rule>/`.
+    """Read the benchmarks of a run: `<logs>/<rule>.tsv` and all under `<logs>/<rule>/`, and the logs beside them.
 
     Jobs of earlier calls count, since their results are used; so do those of results that a changed config no longer
-    asks for. A job that was done before Snakemake looked at it has neither CPU time nor memory.
+    asks for. Processor time and memory are those that a job's log names; where it names none (another program's job),
+    what Snakemake saw when it last looked. Memory is the larger one: Snakemake's has a job's processes together.
 
     Parameters
     ----------
@@ -24,20 +28,20 @@ def times_by_rule(logs: Path) -> pd.DataFrame:
     -------
     data frame
         A row a rule, those that took longest first: `jobs`, `seconds` (wall clock, the jobs' sum), `longest` (seconds
-        of the longest job), `cpu_seconds`, `megabytes` (the most resident memory that a job had).
+        of the longest job), `cpu_seconds`, `megabytes` (the most resident memory that a job had, in 10⁶ bytes).
     """
     rows = [
         {"rule": path.relative_to(logs).parts[0].removesuffix(".tsv"), **row}
         for path in sorted(Path(logs).rglob("*.tsv"))
         for row in _rows(path)
     ]
-    table = pd.DataFrame(rows, columns=["rule", "s", "cpu_time", "max_rss"])
+    table = pd.DataFrame(rows, columns=["rule", "seconds", "cpu_seconds", "megabytes"])
     times = table.groupby("rule").agg(
-        jobs=("s", "size"),
-        seconds=("s", "sum"),
-        longest=("s", "max"),
-        cpu_seconds=("cpu_time", _sum),
-        megabytes=("max_rss", "max"),
+        jobs=("seconds", "size"),
+        seconds=("seconds", "sum"),
+        longest=("seconds", "max"),
+        cpu_seconds=("cpu_seconds", _sum),
+        megabytes=("megabytes", "max"),
     )
     return times.sort_values(["seconds", "jobs"], ascending=False, kind="stable")[COLUMNS]
 
@@ -72,7 +76,11 @@ def _cells(name: str, row: pd.Series) -> list[str]:
 def _rows(path: Path) -> Iterator[dict[str, float]]:
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
-            yield {name: _number(row.get(name)) for name in ("s", "cpu_time", "max_rss")}
+            seconds, cpu, memory = (_number(row.get(name)) for name in ("s", "cpu_time", "max_rss"))
+            memory *= 2**20 / 1e6
+            if (used := usage_said(path.with_suffix(".log"))) is not None:
+                cpu, memory = used[0], float(np.fmax(used[1], memory))
+            yield {"seconds": seconds, "cpu_seconds": cpu, "megabytes": memory}
 
 
 def _number(text: str | None) -> float:
