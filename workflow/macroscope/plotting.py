@@ -29,6 +29,9 @@ STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "grid.color": "#E3E3E3",
     "axes.axisbelow": True,
+    # 0.00025 and its like fill a narrow axis: below a thousandth the power of ten stands at the axis' end.
+    "axes.formatter.limits": (-3, 5),
+    "axes.formatter.use_mathtext": True,
     "legend.frameon": False,
     "figure.constrained_layout.use": True,
     "svg.fonttype": "none",

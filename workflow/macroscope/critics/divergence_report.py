@@ -82,7 +82,8 @@ def divergence_figure(statistics: pd.DataFrame, systems: list[str]) -> Figure:
         The control first; beyond `MOST_ROWS` they are not drawn, and the figure says so.
     """
     wanted = [SPLIT_HALF, *(system for system in systems if system != CONTROL)]
-    judged = [system for system in wanted if system in set(statistics["system"])]
+    measured = set(statistics.loc[statistics["statistic"].isin(DRAWN) & statistics["value"].notna(), "system"])
+    judged = [system for system in wanted if system in measured]
     shown, left_out = judged[:MOST_ROWS], len(judged) - len(judged[:MOST_ROWS])
     with style():
         figure, grid = plt.subplots(

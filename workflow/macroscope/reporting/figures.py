@@ -119,7 +119,7 @@ def latent_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFr
                 labelled.add("truth")
         axes.set_yticks(rows.index, [_row_label(row) for _, row in rows.iterrows()])
         axes.set(
-            xlabel=f"{_axis(critic)} with {confidence:g} % interval\n(lower: structure more likely in real text)",
+            xlabel=f"{_axis(critic)}, with {confidence:g} % interval\n(lower: structure more likely in real text)",
             title=f"{critic} on {corpus}",
             ylim=(-0.6, len(rows) - 0.4),
         )
@@ -179,7 +179,7 @@ def training_figure(log: pd.DataFrame, title: str) -> Figure:
 
 
 def _axis(critic: str) -> str:
-    return "latent NLL, nats a dimension," if latent_measure(critic).logarithmic else "latent perplexity"
+    return "latent NLL, nats a dimension" if latent_measure(critic).logarithmic else "latent perplexity"
 
 
 def _wide_range(values: pd.Series) -> bool:

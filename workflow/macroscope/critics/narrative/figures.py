@@ -55,14 +55,14 @@ def roc_figure(folders: dict[str, dict[str, Path]]) -> Figure:
             for number, (name, folder) in enumerate(of_task.items()):
                 curve = read_csv(folder / ROC)
                 metrics = read_csv(folder / METRICS).set_index(["of", "metric"])
-                area = metrics.at[("detector", "auc"), "value"]
+                area, low, high = metrics.loc[("detector", "auc"), ["value", "ci_low", "ci_high"]]
                 colour = BLUE if name == JUDGE else None
                 axes.plot(
                     curve["false_positive_rate"],
                     curve["true_positive_rate"],
                     ls=LINES[number % len(LINES)],
                     color=colour,
-                    label=f"{name} (AUC {area:.2f})",
+                    label=f"{name}: AUC {area:.2f} [{low:.2f}, {high:.2f}]",
                 )
             axes.plot([0, 1], [0, 1], color=GREY, lw=0.8, ls=":")
             axes.set(xlabel="whole places called damaged", ylabel="damaged places found", title=f"{task} sentences")

@@ -90,6 +90,8 @@ def panels(
             axes.set_title(system)
         for axes in list(grid.flat)[len(systems) :]:
             axes.remove()
+        for axes in list(grid.flat)[: len(systems)][-columns:]:
+            axes.tick_params(labelbottom=True)  # the lowest of its column, also above a place that is empty
         figure.supxlabel(xlabel, fontsize=10)
         figure.supylabel(ylabel, fontsize=10)
         handles, labels = grid[0, 0].get_legend_handles_labels()
