@@ -6,7 +6,8 @@ import pytest
 
 from macroscope.config.options import CONTROL
 from macroscope.critics import critics
-from macroscope.critics.document_values import document_values
+from macroscope.critics.blaming import Blamed, write_blame
+from macroscope.critics.document_values import BLAMED, document_values
 from macroscope.critics.telling_apart import Files
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
@@ -119,8 +120,22 @@ def test_two_systems_of_one_name_are_refused_where_documents_are_rated(judged):
 def test_a_document_of_several_texts_has_their_mean(tmp_path):
     texts = pd.DataFrame({"id": ["a", "a", "b"], "opening": ["x"] * 3, "block": range(3), "length": [1.0, 3.0, np.nan]})
     texts.to_parquet(tmp_path / "latents.parquet")
-    found = document_values(critics()["tendencies"], {CONTROL: Files(tmp_path / "latents.parquet", None)}, 1)
+    found = document_values(critics()["tendencies"], {CONTROL: Files(tmp_path / "latents.parquet", None)}, {}, 1)
     assert found[["statistic", "document", "value"]].to_numpy().tolist() == [["length", "a", 2.0]]
+
+
+def test_a_critic_without_a_prior_has_what_it_blames_documents_for(tmp_path):
+    pd.DataFrame({"id": ["a", "b", "c"], "words": [5, 6, 7]}).to_parquet(tmp_path / "latents.parquet")
+    blamed = [Blamed("a", 6.5, ()), Blamed("b", np.nan, ()), Blamed("c", 7.5, ())]
+    write_blame(blamed, tmp_path / "blame.parquet")
+    files = {CONTROL: Files(tmp_path / "latents.parquet", None)}
+    found = document_values(critics()["strings"], files, {CONTROL: tmp_path / "blame.parquet"}, 1)
+    assert found.loc[found["statistic"] == BLAMED, ["document", "value"]].to_numpy().tolist() == [
+        ["a", 6.5],
+        ["c", 7.5],
+    ]
+    without = document_values(critics()["strings"], files, {}, 1)
+    assert set(without["statistic"]) == {"words"}
 
 
 def test_ratings_of_systems_elsewhere_are_counted(results, judged, caplog):

@@ -1,11 +1,13 @@
 """What critics have of single documents, as named numbers: what people's ratings of documents are held against."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from macroscope.config.options import CONTROL
+from macroscope.critics.blaming import read_scores
 from macroscope.critics.declaration import Critic
 from macroscope.critics.telling_apart import Files
 from macroscope.critics.views import view_of
@@ -16,24 +18,33 @@ from macroscope.statistics.telling_apart import judge
 
 LOG_ODDS = "log_odds_unlike_real"
 """Log odds that the document is the system's and not real, by the judge of the picture; it never saw the document."""
+BLAMED = "blamed"
+"""What a critic without a prior blames the document for, see its declaration's `blames`; larger is less like real."""
 NOT_OF_THE_TEXT = (*KEYS, "block")
 """Columns of latents that say where a document stands, not what it is like."""
 COLUMNS = ("critic", "statistic", "system", "document", "value")
 
 
-def document_values(critic: Declared[Critic], files: Mapping[str, Files], seed: int) -> pd.DataFrame:
+def document_values(
+    critic: Declared[Critic], files: Mapping[str, Files], blame: Mapping[str, Path], seed: int
+) -> pd.DataFrame:
     """Numbers of every document that a critic judges: `COLUMNS`, undefined and infinite ones left out.
 
-    T(x) a unit and the units of a critic with a prior, every column of numbers in its latents, and `LOG_ODDS`.
+    T(x) a unit and the units of a critic with a prior, `BLAMED` of one without, every column of numbers in its latents,
+    and `LOG_ODDS`.
 
     Parameters
     ----------
     files
         System -> what the critic made of it; the control among them.
+    blame
+        System -> what the critic has against its documents; none of a critic that does not tell.
     """
     tables = []
     for system, made in files.items():
         numbers = _numbers(made)
+        if made.scores is None and system in blame:
+            numbers = pd.concat([numbers, _blamed(blame[system])])
         if system != CONTROL:
             numbers = pd.concat([numbers, _log_odds(critic, files[CONTROL], made, seed)])
         tables.append(numbers.assign(system=system))
@@ -50,6 +61,11 @@ def _numbers(made: Files) -> pd.DataFrame:
         a_unit = pd.DataFrame({"nll_per_unit": scores["nll"] / scores["units"], "units": scores["units"]})
         found.insert(0, _long(scores["id"], a_unit))
     return pd.concat(found)
+
+
+def _blamed(blame: Path) -> pd.DataFrame:
+    names, scores, _ = read_scores(blame)
+    return _long(pd.Series(names), pd.DataFrame({BLAMED: scores}))
 
 
 def _log_odds(critic: Declared[Critic], control: Files, made: Files, seed: int) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from macroscope.config.options import CONTROL, require_name
 from macroscope.critics import critic_named
-from macroscope.critics.document_values import document_values
+from macroscope.critics.document_values import BLAMED, document_values
 from macroscope.critics.telling_apart import Files
 from macroscope.errors import MacroscopeError
 from macroscope.reporting.human import HumanScores, judged_by_people
@@ -93,7 +93,10 @@ def values_of(results: Results, critic: str, corpus: str) -> pd.DataFrame:
         )
         for system in plan.chapters[critic, corpus]
     }
-    return document_values(declared, files, results.plan.config.seed)
+    blame = {
+        system: results.place("blame", critic, corpus=corpus, system=system) for system in files if declared.data.blames
+    }
+    return document_values(declared, files, blame, results.plan.config.seed)
 
 
 def corpus_of(results: Results, corpus: str | None, run: Path) -> str:
@@ -135,7 +138,10 @@ def display_documents(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _number(row: Mapping[str, Any]) -> str:
-    return readable(row["statistic"], critic_named(row["critic"]).data.quantities)
+    critic = critic_named(row["critic"]).data
+    if row["statistic"] == BLAMED and critic.blames is not None:
+        return f"{critic.blames.score} ({critic.blames.unit})"
+    return readable(row["statistic"], critic.quantities)
 
 
 def _cell(row: Mapping[str, float], name: str) -> str:

@@ -8,6 +8,7 @@ from macroscope.statistics.judgements import BUILT_IN, holds_documents, is_there
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
+    from macroscope.critics.declaration import Critic
     from macroscope.critics.plan import CriticsPlan
     from macroscope.systems.plan import SystemsPlan
 
@@ -112,8 +113,14 @@ class ReportingPlan:
             for (critic, corpus), systems in self.critics.chapters.items()
             if corpus in corpora
             for system in systems
-            for name in (("latents", "scores") if self.critics.declared(critic).scores else ("latents",))
+            for name in self._rated_by(self.critics.declared(critic))
         ]
+
+    @staticmethod
+    def _rated_by(critic: "Critic") -> tuple[str, ...]:
+        """Of what single documents are judged by: T(x), or where there is none what they are blamed for."""
+        blamed = ("blame",) if critic.blames is not None else ()
+        return ("latents", "scores") if critic.scores else ("latents", *blamed)
 
     def _models(self) -> list[str]:
         return [f"{self.results}/systems/{corpus}/{system}/model" for corpus, system in self.language_models()]
