@@ -59,7 +59,7 @@ def _draw_critic(results: Results, findings: Findings, headline: pd.DataFrame, t
     known = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
     figure = latent_figure(rows, critic, corpus, known, 100 * results.plan.config.statistics.confidence)
     save(figure, folder / f"latent_{critic}_{corpus}")
-    if rows["word_ppl"].notna().any():
+    if rows["word_ppl"].notna().sum() > 1:  # one point compares nothing
         save(perplexity_figure(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
 
 

@@ -19,7 +19,7 @@ def origins_table(results: Results) -> pd.DataFrame:
     Parts that were retrieved as one data set are one row. What is not known is empty: a user's file says nothing of
     its licence. Corpora and systems that the run writes itself have no row.
     """
-    real = (name for name in results.corpora() if results.plan.corpora.options(name).kind_of_process is None)
+    real = (name for name in results.corpora() if not is_simulated(results, name))
     corpora = ((corpus, "", results.corpus_provenance(corpus)) for corpus in real)
     rows = [
         {"corpus": corpus, "system": system, "origin": origin} | {name: _text(part.get(name)) for name in _NOTED}
@@ -27,6 +27,11 @@ def origins_table(results: Results) -> pd.DataFrame:
         for origin, part in _parts(provenance)
     ]
     return pd.DataFrame(rows, columns=COLUMNS).drop_duplicates()
+
+
+def is_simulated(results: Results, corpus: str) -> bool:
+    """Whether a corpus is no real text, but comes from a process that is known."""
+    return results.plan.corpora.options(corpus).kind_of_process is not None
 
 
 def _parts(provenance: Provenance) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -1,10 +1,10 @@
 """One picture: systems x critics, one effect a cell on one scale, each with a verdict.
 
 The effect is `told_apart` (`statistics.telling_apart`): how often a judge that sees what the critic sees of single
-documents picks the system's out of a pair with a real one. A system is *like real text* to a critic where the interval
-lies wholly within a margin of chance, so that no larger difference is left; *unlike* where it lies wholly above chance,
-and not within the margin; *inconclusive* else. A critic with a warning has its verdicts, but none of them stands alone:
-see `Matrix.standings`.
+documents picks the system's out of a pair with a real one. A system is *like real text* to a critic where the
+interval ends at most a margin above chance, so that no larger difference is left; *unlike* where it lies wholly above
+chance, and reaches beyond the margin; *inconclusive* else. A critic with a warning has its verdicts, but none of them
+stands alone: see `Matrix.standings`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -345,8 +345,8 @@ def legend(margin: float) -> str:
     """What the cells and signs of the picture in a terminal mean."""
     return (
         "Shown one text of the system and a real one, how often a judge that sees what the critic sees picks the"
-        f" system's;\n50 % is chance. {SIGNS[UNLIKE]} unlike real text; {SIGNS[LIKE]} like it, within {100 * margin:g}"
-        f" points of chance; {SIGNS[INCONCLUSIVE]} inconclusive: too few texts; {WARNING} the critic has a warning."
+        f" system's;\n50 % is chance. {SIGNS[UNLIKE]} unlike real text; {SIGNS[LIKE]} like it, at most {100 * margin:g}"
+        f" points above chance; {SIGNS[INCONCLUSIVE]} inconclusive: too few texts; {WARNING} the critic has a warning."
     )
 
 

@@ -29,6 +29,7 @@ from macroscope.reporting.chapters import (
 )
 from macroscope.reporting.differences import in_words
 from macroscope.reporting.headline import read_headline
+from macroscope.reporting.origins import is_simulated
 from macroscope.reporting.pairs import judging_pairs, nearer_systems, pairs_of, read_pairs
 from macroscope.reporting.picture import NAMES, SIGNS, WARNING, Matrix, answer, in_percent, matrices, percent
 from macroscope.reporting.results import Results, report_items
@@ -103,6 +104,7 @@ def write_report(
             temporary,
             matrices=corpora,
             answer=answer(corpora) if corpora else "",
+            simulated=[matrix.corpus for matrix in corpora if is_simulated(results, matrix.corpus)],
             pairs={matrix.corpus: list(pairs_of(pairs, matrix.corpus)) for matrix in corpora},
             systems={(page.corpus, page.system): page for page in systems},
             headline=headline.set_index(["corpus", "system"]),

@@ -48,6 +48,6 @@ def mentioned_figure(statistics: pd.DataFrame, systems: list[str], confidence: f
             axes.errorbar(values, heights, xerr=errors, fmt=marker, color=colour, capsize=2, ms=5, label=label)
         axes.set_yticks(range(len(rows)), rows)
         axes.set(xlabel=f"share of all mentions, % (with {confidence:g} % interval)", ylim=(-0.6, len(rows) - 0.4))
-        axes.set_xlim(left=0)
+        axes.set_xlim(left=-0.5)  # a marker at 0 is seen whole
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure

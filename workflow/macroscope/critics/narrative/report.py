@@ -145,7 +145,7 @@ def warning_of(folders: dict[str, dict[str, Path]]) -> str | None:
         low = table.at[("detector", "auc"), "ci_low"]
         if not low > USABLE_AUC:
             area = table.at[("detector", "auc"), "value"]
-            weak.append(f"{TASKS[task]}: AUC {number(area)} on known damage, which may be {number(low)}")
+            weak.append(f"{TASKS[task]}: AUC {number(area)} on known damage, and perhaps no more than {number(low)}")
     if not weak:
         return None
     return (

@@ -29,10 +29,10 @@ BOXES = {
 }
 """Number of a text -> axis label, factor."""
 NULLS = {
-    "length_mean_difference": ("mean length (tokens)", 1),
-    "stop_word_share_mean_difference": ("mean stop words (%)", 100),
-    "symbol_share_mean_difference": ("mean symbols (%)", 100),
-    "tvd_sup": ("unigrams (largest difference, %)", 100),
+    "length_mean_difference": ("difference of mean length\n(tokens)", 1),
+    "stop_word_share_mean_difference": ("difference of stop words\n(points of %)", 100),
+    "symbol_share_mean_difference": ("difference of symbols\n(points of %)", 100),
+    "tvd_sup": ("largest difference of a word's\nshare (points of %)", 100),
 }
 """Statistic -> axis label, factor."""
 
@@ -134,7 +134,7 @@ def _has_lengths(axes: Axes, system: pd.DataFrame) -> bool:
     if len(system):
         return True
     said = "no length has enough\ntexts of the system"
-    axes.text(0.96, 0.06, said, transform=axes.transAxes, ha="right", va="bottom", color=GREY)
+    axes.text(0.96, 0.42, said, transform=axes.transAxes, ha="right", va="center", color=GREY)
     return False
 
 
@@ -167,7 +167,7 @@ def vocabulary_figure(statistics: pd.DataFrame, systems: list[str]) -> Figure:
     with style():
         figure, axes = plt.subplots(figsize=(7.2, 1.6 + 0.36 * len(shown)))
         for y, system in enumerate(shown):
-            axes.plot(found.at[(system, "vocabulary_size"), "value"], y, "o", mfc="white", color=GREY)
+            axes.plot(found.at[(system, "vocabulary_size"), "value"], y, "o", ms=11, mfc="white", color=GREY)
             if (system, "vocabulary_size_compared") not in found.index:
                 continue
             row = found.loc[(system, "vocabulary_size_compared")]
@@ -181,7 +181,7 @@ def vocabulary_figure(statistics: pd.DataFrame, systems: list[str]) -> Figure:
         handles = [
             plt.Line2D([], [], color=BLUE, marker="o", ls=""),
             plt.Line2D([], [], color=GREEN, marker="|", ms=14, mew=3, ls=""),
-            plt.Line2D([], [], color=GREY, marker="o", mfc="white", ls=""),
+            plt.Line2D([], [], color=GREY, marker="o", ms=11, mfc="white", ls=""),
         ]
         labels = ["system, at the tokens that both have", "real text, at as many", "all texts of the row"]
         figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)

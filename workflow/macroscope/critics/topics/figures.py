@@ -18,6 +18,8 @@ from macroscope.plotting import save, style
 MOST_PANELS = 12
 COLUMNS = 4
 CLAMP, PUBLISHED_CLAMP = 1.0, 5.0
+MOST_NUMBERED = 20
+"""Topics of a matrix whose numbers fit beside it."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def covariance_figure(panels: list[Panel], clamp: float, what: str, left_out: in
             rows, min(COLUMNS, len(panels)), figsize=(9.6, 0.7 + 2.7 * rows), squeeze=False, layout="constrained"
         )
         for axes, panel in zip(grid.flat, panels, strict=False):
-            image = _matrix(axes, panel.covariance[np.ix_(order, order)], clamp, panel.title)
+            image = _matrix(axes, panel.covariance, order, clamp, panel.title)
         for axes in grid.flat[len(panels) :]:
             axes.remove()
         bar = figure.colorbar(image, ax=list(grid.flat[: len(panels)]), shrink=0.8, extend="both", pad=0.02)
@@ -97,10 +99,15 @@ def topic_order(covariance: Array) -> list[int]:
     return [int(topic) for topic in leaves_list(linkage(covariance, "average"))]
 
 
-def _matrix(axes: Axes, values: Array, clamp: float, title: str) -> AxesImage:
+def _matrix(axes: Axes, covariance: Array, order: list[int], clamp: float, title: str) -> AxesImage:
+    values = covariance[np.ix_(order, order)]
     image = axes.imshow(values, cmap="RdBu_r", vmin=-clamp, vmax=clamp, interpolation="nearest")
     axes.set_title(title, fontsize=9)
     axes.set(xticks=[], yticks=[], xlabel="topic", ylabel="topic")
+    if len(order) <= MOST_NUMBERED:
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_ticks(range(len(order)), [str(topic) for topic in order], fontsize=7)
+            axis.set_tick_params(length=0, pad=1)
     axes.grid(visible=False)
     for spine in axes.spines.values():
         spine.set_visible(True)
