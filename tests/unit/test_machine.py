@@ -19,3 +19,11 @@ def test_a_container_may_have_less_memory_than_the_machine(tmp_path, monkeypatch
 def test_gpus_that_are_hidden_are_none(visible, gpus, monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     assert machine.limits()["gpu"] == gpus
+
+
+def test_what_the_environment_says_of_waiting_threads_stays(monkeypatch):
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    assert machine.waiting() == {"GOMP_SPINCOUNT": "10000"}
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    assert machine.waiting() == {}

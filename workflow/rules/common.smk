@@ -12,7 +12,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
 from macroscope.config.reading import read_yaml
 from macroscope.lifetime import SNAKEMAKE, end_jobs_on_interrupt
-from macroscope.machine import limits
+from macroscope.machine import limits, waiting
 from macroscope.paths import RESOURCES
 from macroscope.plan.caches import caches
 from macroscope.plan.cluster import ClusterJobs
@@ -31,7 +31,7 @@ try:
 except MacroscopeError as error:
     raise WorkflowError(str(error)) from None
 
-os.environ.update(caches(Path.cwd()))
+os.environ.update(caches(Path.cwd()) | waiting())
 # Jobs run this checkout's package, with the interpreter that runs Snakemake unless Snakemake activated another
 # environment for the job (--sdm conda).
 shell.prefix(

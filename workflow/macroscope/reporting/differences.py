@@ -139,7 +139,8 @@ def in_words(difference: Difference) -> str:
         return f"{difference.name} {value}, where halves of real text have {real}"
     if difference.statistic in (LATENT_PPL, LATENT_NLL):
         how = "less" if difference.above else "more"
-        return f"{how} expected than real text: {difference.name} {value}, not {real}"
+        unit = " nats" if difference.statistic == LATENT_NLL else ""
+        return f"{how} expected than real text: {difference.name} {value}{unit}, not {real}"
     return f"{difference.name} {value}, {'above' if difference.above else 'below'} real text's {real}"
 
 
