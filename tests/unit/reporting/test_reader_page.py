@@ -60,6 +60,19 @@ def test_texts_are_ordered_by_each_critic(page, reader):
     assert page.locator("#list .row").count() < 40  # of 235
 
 
+def test_the_smallest_numbers_can_come_first(page, reader):
+    shown(page, reader, "#wiki/shuffled?by=-strings")
+    assert page.locator("#order").input_value() == "-strings"
+    first = titles(page)[0]
+    page.select_option("#order", "strings")
+    page.locator("#list").press("End")
+    page.locator("#list .row[aria-selected=true] .title", has_text=first).wait_for()
+    page.select_option("#order", "-coherence")
+    assert page.url.endswith("?by=-coherence")
+    page.locator("#list").press("End")
+    wait(page, "Title 7")  # what is not judged stands last, too
+
+
 def test_numbers_say_what_they_are(page, reader):
     shown(page, reader, "#wiki/shuffled/text-5?by=strings", "Title 5")
     cells = page.locator("#document .scores tbody tr").nth(0).locator("th, td").all_text_contents()

@@ -60,6 +60,11 @@ class Difference:
     p_value: float
     sureness: float
 
+    @property
+    def is_too_likely(self) -> bool:
+        """Whether it says that the prior of real text expects the system's texts more than real ones."""
+        return self.statistic in (LATENT_PPL, LATENT_NLL) and self.above is False
+
 
 def surest_differences(statistics: pd.DataFrame, critic: str, corpus: str, system: str) -> list[Difference]:
     """Tests of a critic by which a system differs from real text.

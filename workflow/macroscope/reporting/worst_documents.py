@@ -113,7 +113,7 @@ def worst_document(results: Results, corpus: str, system: str, critics: Sequence
         _score(critic, judged.scores[choice.row]),
         _beside(judged, choice.row),
         choice.marked,
-        reader_address(corpus, system, document.id, critic),
+        reader_address(corpus, system, document.id, critic, rising=bool(judged.scores[choice.row] < judged.middle)),
         sections,
         cut,
     )

@@ -1,21 +1,22 @@
 // The page: which texts, in which order, which of them is read. What is shown follows from the address alone:
-// #<corpus>/<system>/<id>?by=<critic>, where no critic after "by=" means the order in which texts were drawn.
+// #<corpus>/<system>/<id>?by=<critic>, largest number first, or ?by=-<critic>, smallest first; no critic after "by=" means
+// the order in which texts were drawn.
 "use strict";
 
 (() => {
   const at = (id) => document.getElementById(id);
   const make = Marks.element;
   const NEAREST = 30; // marked places that are listed below a text
-  const state = { run: null, system: null, by: null, index: null, row: -1, real: null, realRow: -1, found: null, off: new Set() };
-  // `off`: critics whose marks are not shown. A link that asks for one critic shows that one's alone.
+  const state = { run: null, system: null, by: null, rising: false, index: null, row: -1, real: null, realRow: -1, found: null, off: new Set() };
+  // `by`: critic that gives the order, or "". `rising`: smallest number first. `off`: critics whose marks are not shown. A link that asks for one critic shows that one's alone.
   let list = null;
   let asked = 0; // number of the last thing that was asked for: what comes later than that is not shown
 
   // ---- the address -------------------------------------------------------------------------------------------------
 
-  function address(system, id, by) {
+  function address(system, id, order) {
     const parts = [...system.key.split("/"), ...(id === null ? [] : [id])].map(encodeURIComponent).join("/");
-    return `#${parts}${by === null ? "" : `?by=${encodeURIComponent(by)}`}`;
+    return `#${parts}${order === null ? "" : `?by=${encodeURIComponent(order)}`}`;
   }
 
   function parsed() {
@@ -27,12 +28,17 @@
       parts = [];
     }
     const system = state.run.systems.find((one) => one.key === parts.slice(0, 2).join("/"));
-    const by = new URLSearchParams(query || "").get("by");
-    return { system, id: parts.length > 2 ? parts.slice(2).join("/") : null, by, asked: path !== "" };
+    const order = new URLSearchParams(query || "").get("by");
+    const rising = order !== null && order.startsWith("-");
+    const by = rising ? order.slice(1) : order;
+    return { system, id: parts.length > 2 ? parts.slice(2).join("/") : null, by, rising, asked: path !== "" };
   }
 
-  function go(system, id, by) {
-    const next = address(system, id, by);
+  // As the address has it.
+  const orderNow = () => (state.rising ? `-${state.by}` : state.by);
+
+  function go(system, id, order) {
+    const next = address(system, id, order);
     if (next === location.hash) follow();
     else location.hash = next;
   }
@@ -52,7 +58,7 @@
       if (late()) return;
       if (state.system === null && wanted.by && state.run.critics[wanted.by]?.marks)
         state.off = new Set(Object.keys(state.run.critics).filter((name) => name !== wanted.by));
-      enter(system, index, real, wanted.by);
+      enter(system, index, real, wanted);
       const row = wanted.id === null ? -1 : index.ids.indexOf(wanted.id);
       if (wanted.id !== null && row < 0) say(`There is no text "${wanted.id}" among these.`);
       await read(row < 0 ? list.rows[0] : row, late);
@@ -77,7 +83,7 @@
   const controlOf = (system) => state.run.systems.find((one) => one.corpus === system.corpus && one.control);
   const critics = () => state.system.critics;
 
-  function enter(system, index, real, by) {
+  function enter(system, index, real, { by, rising }) {
     const other = state.system !== system;
     state.system = system;
     state.index = index;
@@ -88,15 +94,20 @@
       at("search").value = "";
       at("system").value = system.key;
       at("page").replaceChildren(...pageOf(system));
-      const options = critics().map((name) => new Option(`${name}: ${state.run.critics[name].score}, largest first`, name));
+      const options = critics().flatMap((name) => [
+        new Option(`${name}: ${state.run.critics[name].score}, largest first`, name),
+        new Option(`${name}, smallest first`, `-${name}`),
+      ]);
       at("order").replaceChildren(...options, new Option("as they were drawn", ""));
     }
     const order = critics().includes(by) ? by : by === "" || !critics().length ? "" : critics()[0];
-    if (other || order !== state.by) {
+    const smallest = rising && order === by;
+    if (other || order !== state.by || smallest !== state.rising) {
       state.by = order;
+      state.rising = smallest;
       state.off.delete(order);
       drawLegend();
-      at("order").value = order;
+      at("order").value = orderNow();
       drawList();
     }
   }
@@ -113,7 +124,8 @@
     const rows = index.ids.map((_, row) => row);
     const scores = state.by ? index.scores[state.by] : null;
     if (!scores) return rows;
-    const value = (row) => (scores[row] === null ? -Infinity : scores[row]);
+    const sign = state.rising ? -1 : 1;
+    const value = (row) => (scores[row] === null ? -Infinity : sign * scores[row]); // what is not judged stands last
     return rows.sort((a, b) => value(b) - value(a) || a - b || 0);
   };
 
@@ -173,7 +185,7 @@
     list.select(row);
     drawText(at("document"), whose(state.system), state.system, state.index, row, text);
     const id = state.index.ids[row];
-    history.replaceState(null, "", address(state.system, id, state.by));
+    history.replaceState(null, "", address(state.system, id, orderNow()));
     document.title = `${nameOf(state.index, row)} · ${state.system.key}`;
     await readReal(beside(row));
   }
@@ -233,7 +245,7 @@
     about.append(`${index.words[row].toLocaleString("en")} words · `);
     const silent = controlOf(system).critics.filter((critic) => !system.critics.includes(critic));
     const link = make("a", "", "link to this text");
-    link.href = address(system, index.ids[row], state.by);
+    link.href = address(system, index.ids[row], orderNow());
     about.append(link);
     const sections = text[0].map((section, number) => Marks.section(section, marks.filter((mark) => mark.section === number)));
     pane.replaceChildren(make("p", "kind", kind), heading, about, Numbers.table(state.run, system, silent, index, row), ...sections, notesOf(text, marks));
@@ -361,13 +373,13 @@
     }
     at("system").append(...groups.values());
     list = new TextList(at("list"), at("space"), described, (row, byHand) => {
-      go(state.system, state.index.ids[row], state.by);
+      go(state.system, state.index.ids[row], orderNow());
       if (byHand && matchMedia("(max-width: 760px)").matches) {
         fold(true);
         at("document").scrollIntoView();
       }
     });
-    at("system").addEventListener("change", (event) => go(run.systems.find((one) => one.key === event.target.value), null, state.by));
+    at("system").addEventListener("change", (event) => go(run.systems.find((one) => one.key === event.target.value), null, orderNow()));
     at("order").addEventListener("change", (event) => go(state.system, null, event.target.value));
     at("search").addEventListener("input", () => {
       state.found = null;
