@@ -61,8 +61,12 @@ def keep_to_this_machine():
 keep_to_this_machine()
 
 
-wildcard_constraints:
+pathvars:
+    # Not a wildcard: Snakemake finds the rules that may make a file by what stands before the first one.
     run=plan.config.run,
+
+
+wildcard_constraints:
     corpus="|".join(plan.config.corpora),
     # Any name: with a thousand systems, a list of all of them takes longer to match than everything else.
     system=r"[A-Za-z0-9_-]+",

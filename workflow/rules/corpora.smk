@@ -1,7 +1,7 @@
 """Raw files -> documents.
 
 Inputs: a source of the registry or of a hub (retrieved once to data/), the user's files, or a simulated process.
-Outputs: results/{run}/corpora/{corpus}/documents.parquet with its counts, its summary and its section types.
+Outputs: results/<run>/corpora/{corpus}/documents.parquet with its counts, its summary and its section types.
 """
 
 
@@ -16,12 +16,12 @@ for kind in plan.corpora.simulations:
         name:
             f"simulate_{kind}"
         output:
-            raw=f"results/{{run}}/corpora/{{corpus}}/raw/{plan.corpora.simulations[kind].raw}",
-            process="results/{run}/corpora/{corpus}/truth/process.json",
+            raw=f"results/<run>/corpora/{{corpus}}/raw/{plan.corpora.simulations[kind].raw}",
+            process="results/<run>/corpora/{corpus}/truth/process.json",
         log:
-            f"logs/{{run}}/simulate_{kind}/{{corpus}}.log",
+            f"logs/<run>/simulate_{kind}/{{corpus}}.log",
         benchmark:
-            f"logs/{{run}}/simulate_{kind}/{{corpus}}.tsv"
+            f"logs/<run>/simulate_{kind}/{{corpus}}.tsv"
         wildcard_constraints:
             corpus=plan.corpora.simulated(kind),
         conda:
@@ -102,11 +102,11 @@ rule extract_documents:
     input:
         raw=plan.corpora.raw_part,
     output:
-        "results/{run}/corpora/{corpus}/extracted/{part}.parquet",
+        "results/<run>/corpora/{corpus}/extracted/{part}.parquet",
     log:
-        "logs/{run}/extract_documents/{corpus}/{part}.log",
+        "logs/<run>/extract_documents/{corpus}/{part}.log",
     benchmark:
-        "logs/{run}/extract_documents/{corpus}/{part}.tsv"
+        "logs/<run>/extract_documents/{corpus}/{part}.tsv"
     conda:
         "../../envs/core.yaml"
     threads: plan.corpora.reading_threads
@@ -130,14 +130,14 @@ rule prepare_documents:
     input:
         parts=plan.corpora.parts,
     output:
-        documents="results/{run}/corpora/{corpus}/documents.parquet",
-        filters="results/{run}/corpora/{corpus}/filters.csv",
-        summary="results/{run}/corpora/{corpus}/summary.csv",
-        section_types="results/{run}/corpora/{corpus}/section_types.csv",
+        documents="results/<run>/corpora/{corpus}/documents.parquet",
+        filters="results/<run>/corpora/{corpus}/filters.csv",
+        summary="results/<run>/corpora/{corpus}/summary.csv",
+        section_types="results/<run>/corpora/{corpus}/section_types.csv",
     log:
-        "logs/{run}/prepare_documents/{corpus}.log",
+        "logs/<run>/prepare_documents/{corpus}.log",
     benchmark:
-        "logs/{run}/prepare_documents/{corpus}.tsv"
+        "logs/<run>/prepare_documents/{corpus}.tsv"
     conda:
         "../../envs/core.yaml"
     resources:

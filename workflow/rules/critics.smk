@@ -1,8 +1,8 @@
 """Documents -> latents, T(x): the standard stages, one rule for every critic and stage (`project_coherence`).
 
 Inputs: samples of the systems, documents of the corpora, and what earlier stages made.
-Outputs: results/{run}/critics/{critic}/{corpus}/{inference,prior,latents,shared,scores,theory,evidence,blame}/, and of the stage
-compare results/{run}/statistics/{critic}/{corpus}/{system}.csv.
+Outputs: results/<run>/critics/{critic}/{corpus}/{inference,prior,latents,shared,scores,theory,evidence,blame}/, and of the stage
+compare results/<run>/statistics/{critic}/{corpus}/{system}.csv.
 What a critic declares (workflow/macroscope/critics/<critic>/__init__.py) says which stages it has, what they read and
 what they ask for; what is unusual about it stands in rules/critics/<critic>.smk.
 """
@@ -53,11 +53,11 @@ if plan.critics.is_sharded:
     checkpoint count_samples:
         """How many documents a system has, and so how many shards are projected."""
         input:
-            "results/{run}/systems/{corpus}/{system}/samples.parquet",
+            "results/<run>/systems/{corpus}/{system}/samples.parquet",
         output:
-            "results/{run}/systems/{corpus}/{system}/count.json",
+            "results/<run>/systems/{corpus}/{system}/count.json",
         log:
-            "logs/{run}/count_samples/{corpus}/{system}.log",
+            "logs/<run>/count_samples/{corpus}/{system}.log",
         conda:
             "../../envs/core.yaml"
         resources:
@@ -75,7 +75,7 @@ if plan.critics.is_sharded:
 
         def shards(wildcards):
             counted = checkpoints.count_samples.get(
-                run=wildcards.run, corpus=wildcards.corpus, system=wildcards.system
+                corpus=wildcards.corpus, system=wildcards.system
             )
             return plan.critics.shards(critic, wildcards, counted.output[0])
 
@@ -91,9 +91,9 @@ if plan.critics.is_sharded:
             output:
                 plan.critics.place("latents", critic),
             log:
-                f"logs/{{run}}/gather_{critic}/{{corpus}}/{{system}}.log",
+                f"logs/<run>/gather_{critic}/{{corpus}}/{{system}}.log",
             benchmark:
-                f"logs/{{run}}/gather_{critic}/{{corpus}}/{{system}}.tsv"
+                f"logs/<run>/gather_{critic}/{{corpus}}/{{system}}.tsv"
             conda:
                 "../../envs/core.yaml"
             resources:

@@ -1,8 +1,8 @@
 """Numbers -> tables, figures, report.
 
 Inputs: all statistics and critics' evidence of the run, counts of corpora and samples, tables of human judgements.
-Outputs: results/{run}/tables/, results/{run}/figures/, results/{run}/report.html, results/{run}/pages/,
-results/{run}/reader/.
+Outputs: results/<run>/tables/, results/<run>/figures/, results/<run>/report.html, results/<run>/pages/,
+results/<run>/reader/.
 """
 
 
@@ -11,11 +11,11 @@ rule make_tables:
     input:
         **plan.reporting.tables_read(),
     output:
-        directory("results/{run}/tables"),
+        directory("results/<run>/tables"),
     log:
-        "logs/{run}/make_tables.log",
+        "logs/<run>/make_tables.log",
     benchmark:
-        "logs/{run}/make_tables.tsv"
+        "logs/<run>/make_tables.tsv"
     conda:
         "../../envs/core.yaml"
     resources:
@@ -40,13 +40,13 @@ rule draw_figures:
     """The figures, as SVG and PDF."""
     input:
         **plan.reporting.figures_read(),
-        tables="results/{run}/tables",
+        tables="results/<run>/tables",
     output:
-        directory("results/{run}/figures"),
+        directory("results/<run>/figures"),
     log:
-        "logs/{run}/draw_figures.log",
+        "logs/<run>/draw_figures.log",
     benchmark:
-        "logs/{run}/draw_figures.tsv"
+        "logs/<run>/draw_figures.tsv"
     conda:
         "../../envs/core.yaml"
     threads: 4
@@ -67,15 +67,15 @@ rule write_report:
     """Pages that open offline: the picture; every system, with texts to read; every critic; what was run."""
     input:
         **plan.reporting.report_read(),
-        tables="results/{run}/tables",
-        figures="results/{run}/figures",
+        tables="results/<run>/tables",
+        figures="results/<run>/figures",
     output:
-        first="results/{run}/report.html",
-        pages=directory("results/{run}/pages"),
+        first="results/<run>/report.html",
+        pages=directory("results/<run>/pages"),
     log:
-        "logs/{run}/write_report.log",
+        "logs/<run>/write_report.log",
     benchmark:
-        "logs/{run}/write_report.tsv"
+        "logs/<run>/write_report.tsv"
     conda:
         "../../envs/core.yaml"
     resources:
@@ -90,7 +90,7 @@ rule write_report:
         # A function of inputs re-runs nothing by itself: what is accepted stands in the config already.
         older=lambda wildcards, input: plan.code.older_flags(),
         # What took the time is told, but no result depends on it: no input.
-        logs=lambda wildcards: f"logs/{wildcards.run}",
+        logs=f"logs/{plan.config.run}",
     shell:
         """
         python -m macroscope --log {log:q} {params.code} reporting report --config {params.config:q} \
@@ -104,11 +104,11 @@ rule write_reader:
     input:
         **plan.reporting.reader_read(),
     output:
-        directory("results/{run}/reader"),
+        directory("results/<run>/reader"),
     log:
-        "logs/{run}/write_reader.log",
+        "logs/<run>/write_reader.log",
     benchmark:
-        "logs/{run}/write_reader.tsv"
+        "logs/<run>/write_reader.tsv"
     conda:
         "../../envs/core.yaml"
     resources:

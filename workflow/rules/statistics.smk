@@ -1,7 +1,7 @@
 """T(x) -> numbers with their uncertainty.
 
 Inputs: scores of a system and of the control; latents and scores of all systems; per-document perplexities.
-Outputs: results/{run}/statistics/{critic}/{corpus}/{system}.csv and {corpus}.told_apart.csv, tidy.
+Outputs: results/<run>/statistics/{critic}/{corpus}/{system}.csv and {corpus}.told_apart.csv, tidy.
 """
 
 for critic in plan.critics.with_stage("score"):
@@ -15,9 +15,9 @@ for critic in plan.critics.with_stage("score"):
         output:
             plan.critics.place(plan.critics.score_statistics(critic), critic),
         log:
-            f"logs/{{run}}/compare_scores_{critic}/{{corpus}}/{{system}}.log",
+            f"logs/<run>/compare_scores_{critic}/{{corpus}}/{{system}}.log",
         benchmark:
-            f"logs/{{run}}/compare_scores_{critic}/{{corpus}}/{{system}}.tsv"
+            f"logs/<run>/compare_scores_{critic}/{{corpus}}/{{system}}.tsv"
         conda:
             "../../envs/core.yaml"
         resources:
@@ -50,9 +50,9 @@ for critic in plan.critics.with_stage("project"):
         output:
             plan.critics.place("told_apart", critic),
         log:
-            f"logs/{{run}}/tell_apart_{critic}/{{corpus}}.log",
+            f"logs/<run>/tell_apart_{critic}/{{corpus}}.log",
         benchmark:
-            f"logs/{{run}}/tell_apart_{critic}/{{corpus}}.tsv"
+            f"logs/<run>/tell_apart_{critic}/{{corpus}}.tsv"
         conda:
             "../../envs/core.yaml"
         resources:
@@ -92,9 +92,9 @@ for critic in plan.critics.with_stage("project"):
         output:
             plan.critics.place("pairs", critic),
         log:
-            f"logs/{{run}}/compare_pairs_{critic}/{{corpus}}.log",
+            f"logs/<run>/compare_pairs_{critic}/{{corpus}}.log",
         benchmark:
-            f"logs/{{run}}/compare_pairs_{critic}/{{corpus}}.tsv"
+            f"logs/<run>/compare_pairs_{critic}/{{corpus}}.tsv"
         conda:
             "../../envs/core.yaml"
         resources:
@@ -128,13 +128,13 @@ for critic in plan.critics.with_stage("project"):
 rule summarise_perplexity:
     """Perplexity per token and per word of a system's model on the test split, with intervals."""
     input:
-        documents="results/{run}/systems/{corpus}/{system}/perplexity/test.parquet",
+        documents="results/<run>/systems/{corpus}/{system}/perplexity/test.parquet",
     output:
-        "results/{run}/statistics/perplexity/{corpus}/{system}.csv",
+        "results/<run>/statistics/perplexity/{corpus}/{system}.csv",
     log:
-        "logs/{run}/summarise_perplexity/{corpus}/{system}.log",
+        "logs/<run>/summarise_perplexity/{corpus}/{system}.log",
     benchmark:
-        "logs/{run}/summarise_perplexity/{corpus}/{system}.tsv"
+        "logs/<run>/summarise_perplexity/{corpus}/{system}.tsv"
     conda:
         "../../envs/core.yaml"
     resources:

@@ -1,7 +1,7 @@
 """Documents -> samples.
 
-Inputs: results/{run}/corpora/{corpus}/documents.parquet, samples of other systems, the user's files.
-Outputs: results/{run}/systems/{corpus}/{system}/samples.parquet, and the model/ of kinds that train one.
+Inputs: results/<run>/corpora/{corpus}/documents.parquet, samples of other systems, the user's files.
+Outputs: results/<run>/systems/{corpus}/{system}/samples.parquet, and the model/ of kinds that train one.
 A kind of system whose samples are made in one step has its rule here; others have theirs in systems/<kind>.smk.
 """
 
@@ -14,12 +14,12 @@ for kind in plan.systems.drawn_kinds():
         input:
             unpack(plan.systems.inputs(kind, "draw")),
         output:
-            made="results/{run}/systems/{corpus}/{system}/samples.parquet",
+            made="results/<run>/systems/{corpus}/{system}/samples.parquet",
             beside=plan.systems.written_beside(kind),
         log:
-            f"logs/{{run}}/draw_{kind}/{{corpus}}/{{system}}.log",
+            f"logs/<run>/draw_{kind}/{{corpus}}/{{system}}.log",
         benchmark:
-            f"logs/{{run}}/draw_{kind}/{{corpus}}/{{system}}.tsv"
+            f"logs/<run>/draw_{kind}/{{corpus}}/{{system}}.tsv"
         wildcard_constraints:
             system=plan.systems.of_kind(kind),
         conda:
@@ -57,11 +57,11 @@ for kind in plan.systems.trained_kinds():
         input:
             unpack(plan.systems.inputs(kind, "train")),
         output:
-            directory("results/{run}/systems/{corpus}/{system}/model"),
+            directory("results/<run>/systems/{corpus}/{system}/model"),
         log:
-            f"logs/{{run}}/train_{kind}/{{corpus}}/{{system}}.log",
+            f"logs/<run>/train_{kind}/{{corpus}}/{{system}}.log",
         benchmark:
-            f"logs/{{run}}/train_{kind}/{{corpus}}/{{system}}.tsv"
+            f"logs/<run>/train_{kind}/{{corpus}}/{{system}}.tsv"
         wildcard_constraints:
             system=plan.systems.of_kind(kind),
         # What takes long begins first: much waits for it.
@@ -95,11 +95,11 @@ for kind in plan.systems.measured_kinds():
         input:
             unpack(plan.systems.inputs(kind, "measure_perplexity")),
         output:
-            "results/{run}/systems/{corpus}/{system}/perplexity/{split}.parquet",
+            "results/<run>/systems/{corpus}/{system}/perplexity/{split}.parquet",
         log:
-            f"logs/{{run}}/measure_perplexity_{kind}/{{corpus}}/{{system}}-{{split}}.log",
+            f"logs/<run>/measure_perplexity_{kind}/{{corpus}}/{{system}}-{{split}}.log",
         benchmark:
-            f"logs/{{run}}/measure_perplexity_{kind}/{{corpus}}/{{system}}-{{split}}.tsv"
+            f"logs/<run>/measure_perplexity_{kind}/{{corpus}}/{{system}}-{{split}}.tsv"
         wildcard_constraints:
             system=plan.systems.measured(kind),
         conda:

@@ -55,8 +55,6 @@ OTHER = {
 ENCODERS = {"small": {"encoder": "minilm"}, "large": {"encoder": "gpt2-xl"}}
 PROBING = {"corpus": "web", "reference": "wiki", "encoders": ENCODERS}
 FOLDER = "results/default/critics"
-PATTERN = "results/{run}/critics"
-"""The same in a rule."""
 
 
 def plan_of(comparisons=None, **keys):

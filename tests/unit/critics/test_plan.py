@@ -9,7 +9,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.stages import Stage
 
-from .plans import ENCODERS, FOLDER, PATTERN, PROBING, names, plan_of, values
+from .plans import ENCODERS, FOLDER, PROBING, names, plan_of, values
 
 
 def test_values_of_the_run():
@@ -26,7 +26,7 @@ def test_values_of_the_run():
 
 def test_inputs_are_files_of_the_system_of_the_control_or_of_all():
     plan = plan_of([{"corpus": "wiki", "systems": ["mine"], "critics": ["clusters"]}])
-    latents = f"{PATTERN}/clusters/{{corpus}}/latents"
+    latents = f"{FOLDER}/clusters/{{corpus}}/latents"
     assert plan.critics.inputs("clusters", "compare") == {
         "control_latents": f"{latents}/control.parquet",
         "latents": f"{latents}/{{system}}.parquet",
@@ -35,7 +35,7 @@ def test_inputs_are_files_of_the_system_of_the_control_or_of_all():
         [{"corpus": "wiki", "systems": ["mine"], "critics": ["clusters"]}],
         critics={"clusters": {"clustering": "shared"}},
     )
-    assert shared.critics.inputs("clusters", "compare")["shared"] == f"{PATTERN}/clusters/{{corpus}}/shared"
+    assert shared.critics.inputs("clusters", "compare")["shared"] == f"{FOLDER}/clusters/{{corpus}}/shared"
     assert shared.critics.inputs("clusters", "learn_shared")["all_latents"](names(corpus="wiki")) == [
         f"{FOLDER}/clusters/wiki/latents/{system}.parquet" for system in ("control", "mine")
     ]
@@ -43,13 +43,13 @@ def test_inputs_are_files_of_the_system_of_the_control_or_of_all():
 
 def test_outputs_and_logs():
     plan = plan_of()
-    assert plan.critics.outputs("coherence", "train") == [("made", f"{PATTERN}/coherence/{{corpus}}/inference", True)]
+    assert plan.critics.outputs("coherence", "train") == [("made", f"{FOLDER}/coherence/{{corpus}}/inference", True)]
     assert plan.critics.outputs("strings", "compare") == [
-        ("made", "results/{run}/statistics/strings/{corpus}/{system}.csv", False),
-        ("evidence", f"{PATTERN}/strings/{{corpus}}/evidence/{{system}}", True),
+        ("made", "results/default/statistics/strings/{corpus}/{system}.csv", False),
+        ("evidence", f"{FOLDER}/strings/{{corpus}}/evidence/{{system}}", True),
     ]
-    assert plan.critics.log("coherence", "train", "log") == "logs/{run}/train_coherence/{corpus}.log"
-    assert plan.critics.log("strings", "compare", "tsv") == "logs/{run}/compare_strings/{corpus}/{system}.tsv"
+    assert plan.critics.log("coherence", "train", "log") == "logs/<run>/train_coherence/{corpus}.log"
+    assert plan.critics.log("strings", "compare", "tsv") == "logs/<run>/compare_strings/{corpus}/{system}.tsv"
 
 
 def test_a_job_asks_for_its_model_or_for_what_its_stage_declares():
@@ -68,7 +68,7 @@ def test_without_shards_a_system_is_projected_by_one_job():
     plan = plan_of()
     assert not plan.critics.is_sharded
     assert plan.critics.outputs("strings", "project") == [
-        ("made", f"{PATTERN}/strings/{{corpus}}/latents/{{system}}.parquet", False)
+        ("made", f"{FOLDER}/strings/{{corpus}}/latents/{{system}}.parquet", False)
     ]
     assert plan.critics.shard_flags("project") == ""
 
@@ -76,9 +76,9 @@ def test_without_shards_a_system_is_projected_by_one_job():
 @pytest.mark.parametrize(("documents", "shards"), [(0, 1), (1, 1), (2000, 1), (2001, 2), (6000, 3)])
 def test_shards(tmp_path, documents, shards):
     plan = plan_of(documents_per_shard=2000)
-    place = f"{PATTERN}/strings/{{corpus}}/shards/{{system}}/{{shard}}.parquet"
+    place = f"{FOLDER}/strings/{{corpus}}/shards/{{system}}/{{shard}}.parquet"
     assert plan.critics.outputs("strings", "project") == [("made", place, False)]
-    assert plan.critics.log("strings", "project", "log") == "logs/{run}/project_strings/{corpus}/{system}/{shard}.log"
+    assert plan.critics.log("strings", "project", "log") == "logs/<run>/project_strings/{corpus}/{system}/{shard}.log"
     assert plan.critics.shard_flags("project")(names(shard="1")) == "--shard 1 --documents-per-shard 2000"
     assert plan.critics.shard_flags("compare") == ""
     counted = tmp_path / "count.json"

@@ -121,6 +121,6 @@ def test_prompts_are_the_control_s_where_a_system_has_them():
 
 def test_what_a_server_said_is_an_output_beside_its_samples():
     plan = plan_of({"source": "simulated"})
-    folder = "results/{run}/systems/{corpus}/{system}"
+    folder = "results/<run>/systems/{corpus}/{system}"
     assert plan.written_beside("server") == [f"{folder}/completions.parquet"]
     assert plan.written_beside("control") == []

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from macroscope.corpora.plan import CorporaPlan
     from macroscope.systems.plan import SystemsPlan
 
-_FOLDER = "results/{run}/critics/{critic}/{corpus}"
+_FOLDER = "results/<run>/critics/{critic}/{corpus}"
 PLACES = {
-    "documents": "results/{run}/corpora/{corpus}/documents.parquet",
-    "process": "results/{run}/corpora/{corpus}/truth/process.json",
-    "texts": "results/{run}/systems/{corpus}/{system}/samples.parquet",
+    "documents": "results/<run>/corpora/{corpus}/documents.parquet",
+    "process": "results/<run>/corpora/{corpus}/truth/process.json",
+    "texts": "results/<run>/systems/{corpus}/{system}/samples.parquet",
     "inference": f"{_FOLDER}/inference",
     "prior": f"{_FOLDER}/prior",
     "shared": f"{_FOLDER}/shared",
@@ -50,10 +50,10 @@ PLACES = {
     "checkpoints": f"{_FOLDER}/checkpoints",
     "theory": f"{_FOLDER}/theory/{{system}}.json",
     "shards": f"{_FOLDER}/shards/{{system}}/{{shard}}.parquet",
-    "statistics": "results/{run}/statistics/{critic}/{corpus}/{system}.csv",
-    "told_apart": "results/{run}/statistics/{critic}/{corpus}.told_apart.csv",
-    "pairs": "results/{run}/statistics/{critic}/{corpus}.pairs.csv",
-    "score_statistics": "results/{run}/statistics/{critic}/{corpus}/{system}.scores.csv",
+    "statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.csv",
+    "told_apart": "results/<run>/statistics/{critic}/{corpus}.told_apart.csv",
+    "pairs": "results/<run>/statistics/{critic}/{corpus}.pairs.csv",
+    "score_statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.scores.csv",
 }
 """What is read or made -> where it is, with wildcards."""
 _DONE_FOR = {"project": ["macroscope.documents"], "compare": ["macroscope.statistics.tidy"]}
@@ -182,8 +182,8 @@ class CriticsPlan:
 
     def place(self, name: str, critic: str, **wildcards: str) -> str:
         """Where something of `PLACES` is: a pattern, or a path where all wildcards are given."""
-        place = PLACES[name].replace("{critic}", critic)
-        return place.format(run=self.config.run, **wildcards) if wildcards else place
+        place = PLACES[name].replace("<run>", self.config.run).replace("{critic}", critic)
+        return place.format(**wildcards) if wildcards else place
 
     def outputs(self, critic: str, stage: str) -> list[tuple[str, str, bool]]:
         """(name, pattern, whether it is a folder) of what a standard stage makes; "made" is what it returns by."""
@@ -198,7 +198,7 @@ class CriticsPlan:
         """Pattern of a job's log file."""
         made = self.outputs(critic, stage)[0][1]
         wildcards = [name for name in ("{corpus}", "{system}", "{shard}") if name in made]
-        return f"logs/{{run}}/{stage}_{critic}/{'/'.join(wildcards)}.{suffix}"
+        return f"logs/<run>/{stage}_{critic}/{'/'.join(wildcards)}.{suffix}"
 
     def score_statistics(self, critic: str) -> str:
         """What the statistics of a critic's scores are called in `PLACES`; they make way for its own `compare`."""

@@ -99,7 +99,7 @@ class SystemsPlan:
     def written_beside(self, kind: str) -> list[str]:
         """Patterns of the files that drawing the samples of a kind of system writes beside them."""
         names = self.stage(kind, DRAW).beside.split()
-        return [f"results/{{run}}/systems/{{corpus}}/{{system}}/{name}" for name in names]
+        return [f"results/<run>/systems/{{corpus}}/{{system}}/{name}" for name in names]
 
     def inputs(self, kind: str, stage: str) -> Callable[[Wildcards], dict[str, str | list[str]]]:
         """Input function, to unpack: the files that a stage reads."""

@@ -1,7 +1,7 @@
 """Probing: whole corpora -> embeddings -> what the clusters know of their texts.
 
 Inputs: documents of the probed corpora, and of those that clusters are learnt on.
-Outputs: results/{run}/critics/clusters/{corpus}/probing/.
+Outputs: results/<run>/critics/clusters/{corpus}/probing/.
 """
 
 probing = plan.critics.own["clusters"]
@@ -12,11 +12,11 @@ rule embed_corpus:
     input:
         documents=probing.documents,
     output:
-        "results/{run}/critics/clusters/{corpus}/probing/{encoder}.{side}.parquet",
+        "results/<run>/critics/clusters/{corpus}/probing/{encoder}.{side}.parquet",
     log:
-        "logs/{run}/embed_corpus/{corpus}/{encoder}-{side}.log",
+        "logs/<run>/embed_corpus/{corpus}/{encoder}-{side}.log",
     benchmark:
-        "logs/{run}/embed_corpus/{corpus}/{encoder}-{side}.tsv"
+        "logs/<run>/embed_corpus/{corpus}/{encoder}-{side}.tsv"
     wildcard_constraints:
         encoder=r"[A-Za-z0-9_-]+",
         side="own|reference",
@@ -47,11 +47,11 @@ rule probe_clusters:
     input:
         unpack(probing.embeddings),
     output:
-        "results/{run}/critics/clusters/{corpus}/probing/{encoder}.csv",
+        "results/<run>/critics/clusters/{corpus}/probing/{encoder}.csv",
     log:
-        "logs/{run}/probe_clusters/{corpus}/{encoder}.log",
+        "logs/<run>/probe_clusters/{corpus}/{encoder}.log",
     benchmark:
-        "logs/{run}/probe_clusters/{corpus}/{encoder}.tsv"
+        "logs/<run>/probe_clusters/{corpus}/{encoder}.tsv"
     wildcard_constraints:
         encoder=r"[A-Za-z0-9_-]+",
     conda:

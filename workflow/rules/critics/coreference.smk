@@ -1,7 +1,7 @@
 """Coreference by resolvers with environments of their own: documents -> mentions.
 
 Inputs: samples of the systems, documents of the corpora.
-Outputs: results/{run}/critics/{critic}/{corpus}/mentions/.
+Outputs: results/<run>/critics/{critic}/{corpus}/mentions/.
 """
 
 from importlib.util import find_spec
@@ -37,11 +37,11 @@ for resolver in ELSEWHERE:
         input:
             documents=resolvers.documents,
         output:
-            "results/{run}/critics/{critic}/{corpus}/mentions/{collection}.parquet",
+            "results/<run>/critics/{critic}/{corpus}/mentions/{collection}.parquet",
         log:
-            f"logs/{{run}}/resolve_{resolver}/{{critic}}/{{corpus}}/{{collection}}.log",
+            f"logs/<run>/resolve_{resolver}/{{critic}}/{{corpus}}/{{collection}}.log",
         benchmark:
-            f"logs/{{run}}/resolve_{resolver}/{{critic}}/{{corpus}}/{{collection}}.tsv"
+            f"logs/<run>/resolve_{resolver}/{{critic}}/{{corpus}}/{{collection}}.tsv"
         wildcard_constraints:
             critic=resolvers.critics_with(resolver),
             collection=r"[A-Za-z0-9_.-]+(/\d+)?",

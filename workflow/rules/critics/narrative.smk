@@ -1,8 +1,8 @@
 """Narratives: sentences -> embeddings, damaged segments -> detectors of damage, and what decoders write into the gaps.
 
 Inputs: documents of the corpora, samples of the systems.
-Outputs: results/{run}/critics/narrative/{corpus}/{embeddings,autoencoders}/, which variants share, and
-results/{run}/critics/{critic}/{corpus}/{retrieved,corrupted,pretrained,detectors,infilled}/.
+Outputs: results/<run>/critics/narrative/{corpus}/{embeddings,autoencoders}/, which variants share, and
+results/<run>/critics/{critic}/{corpus}/{retrieved,corrupted,pretrained,detectors,infilled}/.
 """
 
 narrative = plan.critics.own["narrative"]

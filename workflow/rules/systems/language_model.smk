@@ -1,6 +1,6 @@
 """Documents -> models -> samples: systems of kind language_model, and those that sample the same models.
 
-Outputs: results/{run}/systems/{corpus}/{system}/{tokenizer,model,perplexity,shards}/ and samples.parquet; where it is asked
+Outputs: results/<run>/systems/{corpus}/{system}/{tokenizer,model,perplexity,shards}/ and samples.parquet; where it is asked
 for, log_probabilities.parquet.
 Steps: tokenizer and fine-tuning, or the base as it is; perplexity, sampling in shards, gathering.
 """
@@ -11,13 +11,13 @@ lm = plan.systems.language_models
 rule train_tokenizer:
     """The base model's tokenizer, or for a model from scratch a byte-level BPE of the training text."""
     input:
-        documents="results/{run}/corpora/{corpus}/documents.parquet",
+        documents="results/<run>/corpora/{corpus}/documents.parquet",
     output:
-        directory("results/{run}/systems/{corpus}/{system}/tokenizer"),
+        directory("results/<run>/systems/{corpus}/{system}/tokenizer"),
     log:
-        "logs/{run}/train_tokenizer/{corpus}/{system}.log",
+        "logs/<run>/train_tokenizer/{corpus}/{system}.log",
     benchmark:
-        "logs/{run}/train_tokenizer/{corpus}/{system}.tsv"
+        "logs/<run>/train_tokenizer/{corpus}/{system}.tsv"
     wildcard_constraints:
         system=lm.trained,
     conda:
@@ -40,14 +40,14 @@ rule train_tokenizer:
 rule finetune:
     """Fine-tune the base model, or train it from scratch; a killed run goes on from its last checkpoint."""
     input:
-        documents="results/{run}/corpora/{corpus}/documents.parquet",
-        tokenizer="results/{run}/systems/{corpus}/{system}/tokenizer",
+        documents="results/<run>/corpora/{corpus}/documents.parquet",
+        tokenizer="results/<run>/systems/{corpus}/{system}/tokenizer",
     output:
-        directory("results/{run}/systems/{corpus}/{system}/model"),
+        directory("results/<run>/systems/{corpus}/{system}/model"),
     log:
-        "logs/{run}/finetune/{corpus}/{system}.log",
+        "logs/<run>/finetune/{corpus}/{system}.log",
     benchmark:
-        "logs/{run}/finetune/{corpus}/{system}.tsv"
+        "logs/<run>/finetune/{corpus}/{system}.tsv"
     wildcard_constraints:
         system=lm.trained,
     # What takes long begins first: much waits for it.
@@ -74,11 +74,11 @@ rule finetune:
 rule copy_base:
     """The base model with its tokenizer as it was published: a language model with `training: null`."""
     output:
-        directory("results/{run}/systems/{corpus}/{system}/model"),
+        directory("results/<run>/systems/{corpus}/{system}/model"),
     log:
-        "logs/{run}/copy_base/{corpus}/{system}.log",
+        "logs/<run>/copy_base/{corpus}/{system}.log",
     benchmark:
-        "logs/{run}/copy_base/{corpus}/{system}.tsv"
+        "logs/<run>/copy_base/{corpus}/{system}.tsv"
     wildcard_constraints:
         system=lm.published,
     conda:
@@ -101,14 +101,14 @@ rule copy_base:
 rule measure_perplexity:
     """Negative log-likelihood, tokens and words of every document of a held-out split."""
     input:
-        documents="results/{run}/corpora/{corpus}/documents.parquet",
-        model="results/{run}/systems/{corpus}/{system}/model",
+        documents="results/<run>/corpora/{corpus}/documents.parquet",
+        model="results/<run>/systems/{corpus}/{system}/model",
     output:
-        "results/{run}/systems/{corpus}/{system}/perplexity/{split}.parquet",
+        "results/<run>/systems/{corpus}/{system}/perplexity/{split}.parquet",
     log:
-        "logs/{run}/measure_perplexity/{corpus}/{system}-{split}.log",
+        "logs/<run>/measure_perplexity/{corpus}/{system}-{split}.log",
     benchmark:
-        "logs/{run}/measure_perplexity/{corpus}/{system}-{split}.tsv"
+        "logs/<run>/measure_perplexity/{corpus}/{system}-{split}.tsv"
     wildcard_constraints:
         system=lm.models,
     conda:
@@ -136,11 +136,11 @@ rule sample:
         model=lm.model,
         prompts=lm.prompts,
     output:
-        "results/{run}/systems/{corpus}/{system}/shards/{shard}.parquet",
+        "results/<run>/systems/{corpus}/{system}/shards/{shard}.parquet",
     log:
-        "logs/{run}/sample/{corpus}/{system}-{shard}.log",
+        "logs/<run>/sample/{corpus}/{system}-{shard}.log",
     benchmark:
-        "logs/{run}/sample/{corpus}/{system}-{shard}.tsv"
+        "logs/<run>/sample/{corpus}/{system}-{shard}.tsv"
     wildcard_constraints:
         system=lm.sampled,
     conda:
@@ -167,11 +167,11 @@ rule gather_samples:
     input:
         shards_of_samples=lm.shards,
     output:
-        "results/{run}/systems/{corpus}/{system}/samples.parquet",
+        "results/<run>/systems/{corpus}/{system}/samples.parquet",
     log:
-        "logs/{run}/gather_samples/{corpus}/{system}.log",
+        "logs/<run>/gather_samples/{corpus}/{system}.log",
     benchmark:
-        "logs/{run}/gather_samples/{corpus}/{system}.tsv"
+        "logs/<run>/gather_samples/{corpus}/{system}.tsv"
     wildcard_constraints:
         system=lm.sampled,
     conda:
@@ -194,15 +194,15 @@ rule gather_samples:
 rule measure_log_probabilities:
     """Log-probability of every sample under the model that it was drawn from; only where something asks for it."""
     input:
-        samples="results/{run}/systems/{corpus}/{system}/samples.parquet",
+        samples="results/<run>/systems/{corpus}/{system}/samples.parquet",
         model=lm.model,
         prompts=lm.prompts,
     output:
-        "results/{run}/systems/{corpus}/{system}/log_probabilities.parquet",
+        "results/<run>/systems/{corpus}/{system}/log_probabilities.parquet",
     log:
-        "logs/{run}/measure_log_probabilities/{corpus}/{system}.log",
+        "logs/<run>/measure_log_probabilities/{corpus}/{system}.log",
     benchmark:
-        "logs/{run}/measure_log_probabilities/{corpus}/{system}.tsv"
+        "logs/<run>/measure_log_probabilities/{corpus}/{system}.tsv"
     wildcard_constraints:
         system=lm.ancestral,
     conda:

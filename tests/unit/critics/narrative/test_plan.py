@@ -43,7 +43,7 @@ def test_a_detector_is_trained_on_the_damage_and_the_embeddings_of_its_corpus():
     assert found["corrupted"] == f"{OWN}/corrupted/missing.parquet"
     assert found["embeddings"].startswith(f"{OWN}/embeddings/plain-")
     assert "pretrained" not in found
-    assert job("detect", made).output == "results/{run}/critics/{critic}/{corpus}/detectors/{task}.{detector}"
+    assert job("detect", made).output == "results/<run>/critics/{critic}/{corpus}/detectors/{task}.{detector}"
     assert job("detect", made).is_folder
     assert not job("corrupt", made).is_folder
 

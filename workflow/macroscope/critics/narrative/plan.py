@@ -70,8 +70,8 @@ class Job:
 
     def log(self, suffix: str) -> str:
         """Pattern of its log file: the wildcards of the output."""
-        wildcards = re.findall(r"{\w+}", self.output.removeprefix("results/{run}"))
-        return f"logs/{{run}}/{self.name}/{'/'.join(wildcards)}.{suffix}"
+        wildcards = re.findall(r"{\w+}", self.output)
+        return f"logs/<run>/{self.name}/{'/'.join(wildcards)}.{suffix}"
 
 
 class NarrativePlan:
@@ -366,7 +366,7 @@ class NarrativePlan:
         return options.model_copy(update={"compared": own, "detector": DetectorOptions()})
 
     def _pattern(self, critic: str, made: str) -> str:
-        return f"results/{{run}}/critics/{critic}/{{corpus}}/{made}"
+        return f"results/<run>/critics/{critic}/{{corpus}}/{made}"
 
     def _documents(self, corpus: str) -> str:
         return f"{self.results}/corpora/{corpus}/documents.parquet"
