@@ -21,7 +21,7 @@ import yaml
 
 from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.simulated.texts import write_texts
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.documents import Document, Provenance, Section, in_batches, write_documents
 from macroscope.files import read_json, write_json
 from macroscope.paths import RESOURCES
 
@@ -32,6 +32,7 @@ DAMAGES = ("wrong_gender", "no_antecedent", "merged", "split")
 ORDERS = ("process", "shuffled", "independent", *DAMAGES)
 DAMAGED_SHARE = 0.3
 """Share of the mentions that a damage changes, of those that it can change."""
+ROWS_AT_ONCE = 1000
 _SHORTEST, _LONGEST = 10, 24
 """Sentences of a story, besides the two that begin it."""
 _PRONOUNS = {"male": {"S": "He", "P": "his", "O": "him"}, "female": {"S": "She", "P": "her", "O": "her"}}
@@ -278,7 +279,7 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     documents = write_texts(raw, texts, options, seed)
     write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
     stories = simulate_stories(process, "process", options.documents, seed)
-    rows = [
+    rows = (
         {
             "id": document.id,
             "sentence_starts": story.sentence_starts,
@@ -288,8 +289,10 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
             ],
         }
         for document, story in zip(documents, stories, strict=True)
-    ]
-    pq.write_table(pa.Table.from_pylist(rows), truth / "mentions.parquet")
+    )
+    # As Python's objects the mentions of 200,000 stories are 3 GB.
+    tables = [pa.Table.from_pylist(some) for some in in_batches(rows, ROWS_AT_ONCE)]
+    pq.write_table(pa.concat_tables(tables), truth / "mentions.parquet")
 
 
 class _Writer:
