@@ -27,7 +27,7 @@ for kind in plan.corpora.simulations:
         conda:
             "../../envs/core.yaml"
         resources:
-            mem_mb=1000,
+            mem_mb=2000,
             runtime=30,
         params:
             code=plan.code(
