@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from macroscope import __version__
 from macroscope.critics import critic_named
+from macroscope.critics.thinning import MOST
 from macroscope.files import atomic
 from macroscope.number_format import number
 from macroscope.paths import CAPTIONS
@@ -108,7 +109,7 @@ def write_report(
             pairs={matrix.corpus: list(pairs_of(pairs, matrix.corpus)) for matrix in corpora},
             systems={(page.corpus, page.system): page for page in systems},
             headline=headline.set_index(["corpus", "system"]),
-            caption=captions.html("picture"),
+            caption=captions.html("picture", most=MOST),
             caption_of_pairs=captions.html("nearer"),
             older=[tuple(entry.rsplit("=", 1)) for entry in older],
         )
