@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from macroscope.usage import usage_said
+from macroscope.usage import say_usage, usage_said
 
 
 @pytest.mark.parametrize("log", [None, "", "step 1 of 2\n", "used 1 s\nAn error\n"])
@@ -42,3 +43,8 @@ def test_a_command_says_it_at_the_end_of_its_log(tmp_path):
     command = [sys.executable, "-m", "macroscope", "--log", str(log), "config", "schema", "--output", "schema.json"]
     subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
     assert usage_said(log) is not None
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+def test_a_full_disk_fails_no_job_that_has_done_its_work():
+    say_usage(Path("/dev/full"))

@@ -7,6 +7,7 @@ last looked: nothing of a peak between two looks, and of a job of 40 s half the 
 import re
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 _LINE = "used {seconds:.2f} s of the processor, at most {megabytes:.1f} MB of memory"
@@ -14,8 +15,11 @@ _SAID = re.compile(r"used ([\d.]+) s of the processor, at most ([\d.]+) MB of me
 
 
 def say_usage(log: Path) -> None:
-    """Append to a log what this process and its ended children have used so far."""
-    with log.open("a", encoding="utf-8") as file:
+    """Append to a log what this process and its ended children have used so far.
+
+    A log that cannot be written, as on a full disk, fails no job that has done its work: it does not say, then.
+    """
+    with suppress(OSError), log.open("a", encoding="utf-8") as file:
         file.write(_LINE.format(seconds=_processor_seconds(), megabytes=_peak_megabytes()) + "\n")
 
 
