@@ -117,6 +117,18 @@ def test_snakemake_alone_needs_no_home(changed, folder):
     assert "Traceback" not in done.stderr
 
 
+def test_files_of_ones_own_below_data_are_no_downloads(folder):
+    """Snakemake removes, with --forceall, whatever a rule says that it can make."""
+    own = folder / "data" / "mine" / "v1" / "real.jsonl"
+    own.parent.mkdir(parents=True)
+    (folder / "real.jsonl").rename(own)
+    (folder / "config.yaml").write_text(CONFIG.replace("real.jsonl", "data/mine/v1/real.jsonl"))
+    arguments = [*WORKFLOW, "extract_documents", "--forceall", "--snakefile", str(SNAKEFILE)]
+    done = call(folder, {}, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert own.exists()
+
+
 OWN_MOUNTS = ("unshare", "--map-root-user", "--mount")
 """Within it, mounts are nobody else's and end with the command."""
 MOUNTS = {

@@ -51,8 +51,9 @@ rule retrieve:
         "data/{source}/{version}/{file}",
     log:
         "logs/retrieve/{source}-{version}-{file}.log",
+    # What else is below data/ is the user's own: --forceall would remove it, as what this rule can make again.
     wildcard_constraints:
-        source="[^/]+",
+        source=plan.corpora.registered(),
         version="[^/]+",
         file="[^/]+",
     conda:

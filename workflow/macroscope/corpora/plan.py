@@ -120,6 +120,12 @@ class CorporaPlan:
 
     # ---- corpora that are retrieved --------------------------------------------------------------------------------
 
+    def registered(self) -> str:
+        """Wildcard constraint: names of the registry's sources."""
+        from macroscope.corpora.retrieval import remote_sources
+
+        return alternatives(remote_sources())
+
     @cached_property
     def retrieving(self) -> list[str]:
         """Sources that retrieve by themselves what the registry does not have."""

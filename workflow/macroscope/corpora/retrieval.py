@@ -113,6 +113,11 @@ def remote_source(name: str) -> RemoteSource:
     return registry[name]
 
 
+def remote_sources() -> list[str]:
+    """Names of all sources of the registry."""
+    return list(_registry())
+
+
 @cache
 def _registry() -> dict[str, RemoteSource]:
     raw = yaml.safe_load((RESOURCES / "sources.yaml").read_text(encoding="utf-8"))
