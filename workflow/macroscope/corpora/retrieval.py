@@ -28,7 +28,7 @@ from tenacity.stop import stop_base
 from urllib3.exceptions import HTTPError
 
 from macroscope.corpora.integrity import fault_of, has_checksum, published_checksum
-from macroscope.corpora.origin import note_of
+from macroscope.corpora.origin import RETRIEVED_AS, note_of
 from macroscope.corpora.transfer import (
     HEADERS,
     PIECE_BYTES,
@@ -172,7 +172,7 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
         raise MacroscopeError(f"source '{name}': {source.gone}")
     places = _mirrored(remote.urls[0], mirror) if mirror is not None else list(remote.urls)
     destination.parent.mkdir(parents=True, exist_ok=True)
-    origin = {"retrieved_as": name, "version": source.version, "licence": source.licence, "citation": source.citation}
+    origin = {RETRIEVED_AS: name, "version": source.version, "licence": source.licence, "citation": source.citation}
     failures: list[str] = []
     unreachable: set[str | None] = set()
     for place in places:

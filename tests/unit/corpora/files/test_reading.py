@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from macroscope.corpora.extract import extract
 from macroscope.corpora.files.options import FilesCorpus
 from macroscope.corpora.files.reading import read_files, read_user_documents
-from macroscope.documents import Provenance
+from macroscope.documents import Provenance, read_provenance
 from macroscope.errors import MacroscopeError
 
 RECORDS = [
@@ -167,3 +168,13 @@ def test_unknown_format(tmp_path):
     (tmp_path / "mine.docx").write_bytes(b"PK")
     with pytest.raises(MacroscopeError, match="this format is not known; give JSON Lines"):
         read(tmp_path / "mine.docx")
+
+
+@pytest.mark.parametrize("beside", ['[{"text": "x"}]', '{"text": "x"}\n{"text": "y"}', '{"name": "another"}', "3"])
+def test_json_beside_a_folder_is_no_note_about_it(beside, tmp_path):
+    (tmp_path / "stories").mkdir()
+    (tmp_path / "stories" / "a.txt").write_text("Once.")
+    (tmp_path / "stories.json").write_text(beside)
+    options = FilesCorpus(source="files", files=[str(tmp_path / "stories")])
+    assert extract("c", options, tmp_path / "stories", tmp_path / "part.parquet", 1) == 1
+    assert read_provenance(tmp_path / "part.parquet").source == {"name": "files", "file": "stories"}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from macroscope.corpora.hub.options import DEFAULT
 from macroscope.corpora.hub.reading import card_of, reason_of, require_configuration, require_library, split_of
-from macroscope.corpora.origin import note_of
+from macroscope.corpora.origin import RETRIEVED_AS, note_of
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.progress import progress
@@ -77,7 +77,7 @@ def retrieve_data_set(place: str, output: Path) -> None:
     if not number:
         raise MacroscopeError(f"{wanted}: its split {wanted.split!r} has no rows; give another 'split'")
     url = f"https://huggingface.co/datasets/{wanted.name}/tree/{wanted.revision}"
-    known = {"retrieved_as": wanted.name, "version": wanted.revision, "url": url, "rows": number}
+    known = {RETRIEVED_AS: wanted.name, "version": wanted.revision, "url": url, "rows": number}
     write_json(note_of(output), known | card)
     part.replace(output)
 
