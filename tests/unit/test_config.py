@@ -243,7 +243,17 @@ def test_a_key_that_stands_twice_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", [b"\xff\xfe\x00", "run: \u00e9".encode("latin-1"), b"a: [", b"a: &a [*a]\nb: *c", b"[" * 3000]
+    "content",
+    [
+        b"\xff\xfe\x00",
+        "run: \u00e9".encode("latin-1"),
+        b"a: [",
+        b"a: &a [*a]\nb: *c",
+        b"[" * 3000,
+        b"run: 2024-13-45",
+        b"seed: 0b_",
+        pytest.param(b"seed: " + b"9" * 5000, id="many digits"),
+    ],
 )
 def test_files_that_are_no_yaml(content, tmp_path):
     (tmp_path / "config.yaml").write_bytes(content)

@@ -43,7 +43,7 @@ def read_yaml(path: Path) -> Any:
         raise MacroscopeError(f"{path}: not a file of UTF-8 text ({error})") from None
     except _Twice as error:
         raise MacroscopeError(f"{path}: {error}") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # the latter of a value: 2024-13-45 is a date, but not to Python
         raise MacroscopeError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
     except RecursionError:
         raise MacroscopeError(f"{path}: not usable YAML (nested too deep, or inside of itself)") from None
