@@ -95,6 +95,13 @@ def test_line_17_is_named(tmp_path):
         read(tmp_path / "mine.jsonl")
 
 
+@pytest.mark.parametrize("broken", ['b,"Two" more', 'b,"Two'])
+def test_a_csv_s_broken_line_is_named(broken, tmp_path):
+    (tmp_path / "mine.csv").write_text(f"id,text\na,One.\n{broken}")
+    with pytest.raises(MacroscopeError, match=r"mine\.csv, line 3: not valid CSV"):
+        read(tmp_path / "mine.csv")
+
+
 @pytest.mark.parametrize(
     ("record", "message"),
     [

@@ -213,6 +213,7 @@ def _csv_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     csv.field_size_limit(sys.maxsize)
     with file.open(encoding="utf-8-sig", newline="") as stream:
         reader = csv.DictReader(stream, strict=True)
+        rows = reader.reader
         try:
             names = reader.fieldnames or []
             if double := next((name for name in names if names.count(name) > 1), None):
@@ -225,7 +226,8 @@ def _csv_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     )
                 yield reader.line_num, _from_csv(row, f"{file}, line {reader.line_num}")
         except csv.Error as error:
-            raise MacroscopeError(f"{file}, line {reader.line_num}: not valid CSV ({error})") from None
+            # Of rows alone: that of `reader` is the line of the last one that was good.
+            raise MacroscopeError(f"{file}, line {rows.line_num}: not valid CSV ({error})") from None
         except UnicodeDecodeError:
             raise MacroscopeError(
                 f"{file}, after line {reader.line_num}: not valid UTF-8; save the file as UTF-8"
