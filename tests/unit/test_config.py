@@ -273,6 +273,10 @@ def test_files_that_are_no_yaml(content, tmp_path):
         ({"systems": {"lm": LM | {"samples": False}}}, "systems.lm: 'samples' is a number, not false"),
         ({"systems": {"lm": LM | {"samples": 10**9}}}, "systems.lm.samples: 1,000,000,000 samples of"),
         ({"corpora": {"wiki": {"source": "files", "files": ["re{corpus}al.jsonl"]}}}, "paths with '{'"),
+        (
+            {"corpora": {"wiki": {"source": "files", "files": ["a.jsonl"], "valid_share": 0.5, "test_share": 0.5}}},
+            "corpora.wiki: valid_share and test_share are 1 together, which leaves no document to train on",
+        ),
         ({"systems": {"lm": LM | {"base": ""}}}, "systems.lm.base: string should have at least 1 character"),
     ],
 )

@@ -110,6 +110,15 @@ class Corpus(Options):
     test_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the test split (by id hash).")
     source: str
 
+    @model_validator(mode="after")
+    def _some_are_left_for_training(self) -> "Corpus":
+        if (held_out := self.valid_share + self.test_share) >= 1:
+            raise ValueError(
+                f"valid_share and test_share are {held_out:g} together, which leaves no document to train on; give less"
+                " than 1"
+            )
+        return self
+
     @property
     def splits_filled(self) -> tuple[str, ...]:
         """Splits that its documents are shared out among."""
