@@ -248,7 +248,7 @@ def test_wrong_checksum_is_deleted(tmp_path, monkeypatch):
 
 
 def test_folder_as_mirror_by_path_and_by_name(tmp_path):
-    by_path, by_name = tmp_path / "by_path", tmp_path / "by_name"
+    by_path, by_name = tmp_path / "by path, 50%20é#?", tmp_path / "by_name"
     (by_path / "dumps").mkdir(parents=True)
     (by_path / "dumps" / "file.bin").write_bytes(CONTENT)
     by_name.mkdir()

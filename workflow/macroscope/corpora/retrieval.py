@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import requests
@@ -214,7 +214,7 @@ def _mirrored(url: str, mirror: str) -> list[str]:
 
 def _download(place: str, destination: Path, remote: RemoteFile) -> Download:
     if urlsplit(place).scheme == "file":
-        return _copy(Path(url2pathname(unquote(urlsplit(place).path))), destination)
+        return _copy(_path_of(place), destination)
     host, silences = urlsplit(place).hostname, _StopAtSilence()
     try:
         for attempt in Retrying(
@@ -242,6 +242,11 @@ class _StopAtSilence(stop_base):
     def __call__(self, state: RetryCallState) -> bool:
         self.found += state.outcome is not None and isinstance(state.outcome.exception(), Silent)
         return self.found >= _SILENT_ATTEMPTS
+
+
+def _path_of(place: str) -> Path:
+    """Path of a file URL."""
+    return Path(url2pathname(urlsplit(place).path))
 
 
 def _copy(path: Path, destination: Path) -> Download:
@@ -290,7 +295,7 @@ def _published_checksum(remote: RemoteFile, mirror: str | None) -> str | None:
 def _text_at(place: str) -> str:
     """A short text at a URL; "" where there is none."""
     if urlsplit(place).scheme == "file":
-        path = Path(url2pathname(unquote(urlsplit(place).path)))
+        path = _path_of(place)
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     try:
         with answer(place, HEADERS) as response:
