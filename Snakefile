@@ -12,11 +12,12 @@ from snakemake.utils import min_version
 min_version("9.19")
 
 
-if {"{", "}"} & set(workflow.basedir):
+if {"{", "}", ":"} & set(workflow.basedir):
     from snakemake.exceptions import WorkflowError
 
     raise WorkflowError(
-        f"the checkout is in {workflow.basedir!r}: Snakemake takes names in braces for wildcards; rename the folder"
+        f"the checkout is in {workflow.basedir!r}: Snakemake takes names in braces for wildcards, and Python what is before"
+        " and behind a colon for two folders; rename the folder"
     )
 
 

@@ -129,6 +129,15 @@ def test_files_of_ones_own_below_data_are_no_downloads(folder):
     assert own.exists()
 
 
+@pytest.mark.parametrize("name", ["a{b}", "a:b"])
+def test_checkouts_that_the_workflow_cannot_use(name, folder):
+    (folder / name).mkdir()
+    shutil.copy(SNAKEFILE, folder / name)
+    done = call(folder, {}, "snakemake", "--dry-run", "--snakefile", str(folder / name / "Snakefile"))
+    assert done.returncode == 1
+    assert f"the checkout is in {str(folder / name)!r}: " in done.stdout + done.stderr
+
+
 OWN_MOUNTS = ("unshare", "--map-root-user", "--mount")
 """Within it, mounts are nobody else's and end with the command."""
 MOUNTS = {
