@@ -38,6 +38,11 @@ def chosen(tmp_path, number, told=(), **options):
     return choose(look, looks, told)
 
 
+def test_a_candidate_in_a_file_that_is_called_reference_has_a_column_of_its_own(tmp_path):
+    look, looks = first_look([_texts(tmp_path / "real.jsonl", 3)], [_texts(tmp_path / "reference.jsonl", 2)])
+    assert table_of(look, looks).loc["documents"].to_dict() == {"reference": "3", "reference-2": "2"}
+
+
 def test_texts_that_allow_all_are_judged_by_all(tmp_path):
     choice = chosen(tmp_path, 120, titled=30)
     assert (choice.asked, choice.reasons, choice.whole) == (list(default_critics()), [], False)
