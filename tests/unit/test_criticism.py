@@ -188,6 +188,20 @@ def test_locks_of_a_killed_run_are_removed_and_those_of_a_living_one_are_not(tmp
     unlock(tmp_path)
 
 
+def test_another_program_of_an_environment_that_is_called_snakemake_is_no_run(tmp_path):
+    locks = tmp_path / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    (locks / "0.input.lock").write_text("x")
+    words = [sys.executable, "-c", "import time; time.sleep(60)", "/envs/snakemake/bin/python"]
+    other = subprocess.Popen(words, cwd=tmp_path)
+    try:
+        unlock(tmp_path)
+    finally:
+        other.kill()
+        other.wait()
+    assert not locks.exists()
+
+
 def test_what_the_jobs_said_stands_in_the_last_line(tmp_path):
     logs = {"old": "macroscope: error: long ago", "a/1": "read\nmacroscope: error: mine.jsonl, line 3: this is wrong"}
     logs |= {"a/2": "macroscope: error: mine.jsonl, line 3: this is wrong", "b": "macroscope: unexpected error\nTrace"}

@@ -92,6 +92,8 @@ def unlock(folder: Path) -> None:
 
 def _runs_in(process: psutil.Process, folder: Path) -> bool:
     try:
-        return Path(process.cwd()) == folder and any("snakemake" in word for word in process.cmdline())
+        # The word as a whole: an environment may be called so, and its Python's path holds it whatever it runs.
+        is_snakemake = any(Path(word).name == "snakemake" for word in process.cmdline())
+        return is_snakemake and Path(process.cwd()) == folder
     except (psutil.Error, OSError):
         return False
