@@ -216,3 +216,24 @@ def test_half_a_run_is_one_sentence(tmp_path, missing):
     (run / missing).unlink()
     with pytest.raises(MacroscopeError, match=missing):
         find_side(str(run))
+
+
+def test_a_number_of_texts_that_is_none_is_one_sentence(tmp_path):
+    run = write_run(tmp_path / "run", [row(10, 9, 11, n="inf")])
+    with pytest.raises(MacroscopeError, match=r"statistics\.csv: coherence latent_nll of lm: cannot convert"):
+        find_side(str(run))
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [("-0.2,0.3,100,", "there is no column 'n_other'"), ("abc,0.3,100,100", "coherence latent_nll of a: could not")],
+)
+def test_a_damaged_table_of_pairs_is_one_sentence(tmp_path, cells, message):
+    run = write_run(tmp_path / "run", [row(10, 9, 11, system="a"), row(10, 9, 11, system="b")])
+    header = "corpus,critic,system,other,statistic,measure,value,reason,signature,ci_low,ci_high,n_system,n_other\n"
+    header = header.replace("n_other", "") if cells.endswith(",") else header
+    line = f"wiki,coherence,a,b,latent_nll,difference,0.1,,confidence:0.95,{cells}\n"
+    (run / "tables" / "pairs.csv").write_text(header + line)
+    a, b = (find_side(f"{run}:{name}") for name in "ab")
+    with pytest.raises(MacroscopeError, match=message):
+        judge(sides_of(a, b), Policy(statistics=[Rule(**rule(difference=0.5))]))

@@ -13,7 +13,7 @@ from macroscope.gate.change import at_confidence, change_of_distance, difference
 from macroscope.gate.comparability import declaration_of, require_comparable
 from macroscope.gate.decision import INCONCLUSIVE, Tolerated, decide, factor_that_decides, whole_verdict
 from macroscope.gate.policy import ANY, FARTHER, LOWER, Policy, Rule, require_matches
-from macroscope.gate.runs import Key, Number, Run, parse_signature
+from macroscope.gate.runs import Key, Number, Run
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.pairs import DIFFERENCE, RATIO, UNLIKE_SIZES
 
@@ -286,18 +286,17 @@ def _recorded(test: Test, run: Run, level: float) -> Interval | None:
     """Change as the run's table of pairs has it, which knows of partners; None where it has none in this measure."""
     name = (test.corpus, test.critic, test.statistic)
     forward = run.pairs.get((*name, test.candidate, test.baseline))
-    row = forward or run.pairs.get((*name, test.baseline, test.candidate))
-    if row is None or row["measure"] != test.measure:
+    measured = forward or run.pairs.get((*name, test.baseline, test.candidate))
+    if measured is None or measured[0] != test.measure:
         return None
-    interval = tuple(float(row[end] or "nan") for end in ("value", "ci_low", "ci_high"))
-    if not np.isfinite(interval).all():
-        raise Undecided(row["reason"] or "the table of pairs has no interval of it")
-    value, low, high = np.log(interval) if test.measure == RATIO else interval
+    number = measured[1]
+    if not np.isfinite(number.interval).all():
+        raise Undecided(number.reason or "the table of pairs has no interval of it")
+    value, low, high = np.log(number.interval) if test.measure == RATIO else number.interval
     if forward is None:
         value, low, high = -value, -high, -low
-    given = float(parse_signature(row["signature"]).get("confidence", "nan"))
-    n = _smallest((int(float(row["n_system"])), int(float(row["n_other"]))))
-    found = at_confidence((value, low, high), _confidence(run, given), level, n)
+    given = _confidence(run, number.confidence)
+    found = at_confidence((value, low, high), given, level, _smallest(number.sizes))
     return tuple(map(math.exp, found)) if test.measure == RATIO else found  # type: ignore[return-value]
 
 

@@ -16,6 +16,7 @@ from macroscope.tables import read_csv
 
 CONFIG, STATISTICS, CORPORA, PAIRS = "config.json", "tables/statistics.csv", "tables/corpora.csv", "tables/pairs.csv"
 """What is read of a run's folder; the last one may be absent. A build server need keep no more of it than this."""
+_INTERVAL = ("value", "ci_low", "ci_high")
 Key = tuple[str, str, str, str]
 """(corpus, system, critic, statistic)"""
 
@@ -77,14 +78,20 @@ class Run:
         return {system for _, system, _, _ in self.numbers}
 
     @cached_property
-    def pairs(self) -> dict[tuple[str, str, str, str, str], dict[str, Any]]:
-        """(corpus, critic, statistic, system, other) -> row of `tables/pairs.csv`; empty where the run has none."""
+    def pairs(self) -> dict[tuple[str, str, str, str, str], tuple[str, Number]]:
+        """(corpus, critic, statistic, system, other) -> measure and number; empty where the run has no table of them.
+
+        Sizes of a number are those of system and other.
+        """
         path = self.folder / PAIRS
         if not path.exists():
             return {}
-        rows = _table(path, ("corpus", "critic", "statistic", "system", "other", "measure", "value"))
-        keys = ("corpus", "critic", "statistic", "system", "other")
-        return {tuple(str(row[key]) for key in keys): row for row in rows.to_dict("records")}  # type: ignore[misc]
+        keys, sizes = ("corpus", "critic", "statistic", "system", "other"), ("n_system", "n_other")
+        rows = _table(path, (*keys, *sizes, "measure", *_INTERVAL, "signature", "reason")).to_dict("records")
+        return {
+            tuple(str(row[key]) for key in keys): (str(row["measure"]), _number(row, sizes, path))  # type: ignore[misc]
+            for row in rows
+        }
 
 
 def find_side(given: str) -> tuple[Run, str | None]:
@@ -129,7 +136,7 @@ def read_run(folder: Path) -> Run:
         key = (str(row["corpus"]), str(row["system"]), str(row["critic"]), str(row["statistic"]))
         if key in numbers:
             raise MacroscopeError(f"{folder / STATISTICS}: {' '.join(key)} stands twice; make the tables again")
-        numbers[key] = _number(row, folder / STATISTICS)
+        numbers[key] = _number(row, ("n_reference", "n_candidate"), folder / STATISTICS)
     return Run(folder, config, numbers, _corpora(_table(folder / CORPORA, ("corpus", "split"))))
 
 
@@ -168,11 +175,11 @@ def _table(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
     return table
 
 
-def _number(row: dict[Any, Any], path: Path) -> Number:
+def _number(row: dict[Any, Any], of_sizes: tuple[str, str], path: Path) -> Number:
     try:
-        value, low, high = (float(row[name] or "nan") for name in ("value", "ci_low", "ci_high"))
-        sizes = tuple(int(float(row[name] or 0)) for name in ("n_reference", "n_candidate"))
-    except ValueError as error:
+        value, low, high = (float(row[name] or "nan") for name in _INTERVAL)
+        sizes = tuple(int(float(row[name] or 0)) for name in of_sizes)
+    except (ValueError, OverflowError) as error:
         raise MacroscopeError(f"{path}: {row['critic']} {row['statistic']} of {row['system']}: {error}") from None
     if np.isfinite([value, low, high]).all() and not low <= high:
         raise MacroscopeError(f"{path}: {row['critic']} {row['statistic']} of {row['system']}: ci_low is above ci_high")
