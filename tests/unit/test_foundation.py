@@ -48,6 +48,14 @@ def test_a_folder_replaces_a_folder(tmp_path):
     assert [p.name for p in (tmp_path / "folder").iterdir()] == ["two"]
 
 
+def test_a_file_replaces_no_folder(tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("x")
+    with pytest.raises(IsADirectoryError, match="thesis"):
+        write_json(tmp_path / "thesis", {})
+    assert [p.name for p in tmp_path.rglob("*")] == ["thesis", "chapter.tex"]
+
+
 def test_what_a_killed_process_left_is_swept(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(tmp_path / "model")], check=False, env=os.environ | {"PYTHONPATH": PACKAGE}

@@ -1,5 +1,6 @@
 """Files that are whole or absent: atomic writing, and small readers that name the file in their errors."""
 
+import errno
 import glob
 import json
 import math
@@ -24,7 +25,8 @@ _LONGEST_NAME = 160
 def atomic(path: Path) -> Iterator[Path]:
     """Hand out a temporary sibling of `path` (a file or a folder), which takes its place on success.
 
-    A job that is killed or fails leaves `path` as it was: no half file that a later run would trust.
+    A job that is killed or fails leaves `path` as it was: no half file that a later run would trust. A folder gives way
+    to a folder alone: where a file was to be written it is somebody's, and named by mistake.
     """
     path = Path(path)
     with scratch_folder(path) as scratch:
@@ -33,6 +35,8 @@ def atomic(path: Path) -> Iterator[Path]:
         if not temporary.exists():
             raise FileNotFoundError(f"nothing was written for {path}")
         if path.is_dir():
+            if not temporary.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
             shutil.rmtree(path)
         os.replace(temporary, path)
 
