@@ -5,8 +5,6 @@ plays no part. Section titles never hold a colon here (normalised ones have none
 sample splits at its first one.
 """
 
-from collections.abc import Sequence
-
 from macroscope.documents import Document, Section
 
 SECTION_BREAK = "\n\n"
@@ -60,11 +58,6 @@ def parse_draw(text: str, titles: bool) -> tuple[tuple[Section, ...], int]:
         return tuple(_titled_section(piece) for piece in pieces), 0
     sections = tuple(Section(None, piece) for piece in pieces if piece)
     return sections, len(pieces) - len(sections)
-
-
-def has_titles(documents: Sequence[Document]) -> bool:
-    """Whether all sections of all documents have titles."""
-    return all(section.title for document in documents for section in document.sections)
 
 
 def _section_text(section: Section, titles: bool) -> str:
