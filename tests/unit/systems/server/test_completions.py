@@ -128,6 +128,21 @@ def test_what_is_no_completion_is_one_sentence(end_point, options):
             Server(options()).complete("One", 7)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        '"usage": "much"',
+        '"usage": {"completion_tokens": "5"}',
+        '"choices": [{"text": "a", "logprobs": {"token_logprobs": 3}}]',
+        '"choices": [{"text": "a", "logprobs": {"token_logprobs": ["x"]}}]',
+    ],
+)
+def test_what_a_server_need_not_say_may_be_anything(said, end_point, options):
+    end_point.failures = [status(200, f'{{"choices": [{{"text": "a"}}], {said}}}'.encode())]
+    found = Server(options()).complete("One", 7)
+    assert (found.text, found.tokens, found.log_probability) == ("a", None, None)
+
+
 def test_every_request_says_that_nothing_is_truncated(end_point, options):
     Server(options()).complete("One", 7)
     Server(options(api="vllm", log_probabilities=True)).complete("", 8)

@@ -135,6 +135,12 @@ def test_empty_and_filtered_completions_are_drawn_again_and_counted(end_point, o
     assert set(drawn.values()) == {1}
 
 
+def test_a_completion_that_is_cut_within_a_character(end_point, options, tmp_path):
+    end_point.text = lambda body: "It is so \ud83d\ude00 \ud83d"
+    sample(tmp_path / "samples.parquet", options())
+    assert {d.text for d in read_documents(tmp_path / "samples.parquet")} == {"It is so \U0001f600 \ufffd"}
+
+
 def test_cut_completions_are_counted(end_point, options, tmp_path):
     end_point.finish = "length"
     sample(tmp_path / "samples.parquet", options())

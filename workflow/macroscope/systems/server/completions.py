@@ -195,7 +195,7 @@ class Server:
             raise MacroscopeError(self._refused(response, content))
         try:
             return json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise Passing(f"an answer that is no JSON{self._quoted(content)}") from None
 
     def _refused(self, response: requests.Response, content: bytes) -> str:
@@ -228,13 +228,12 @@ class Server:
                 f"{self.options.url} was asked for the model '{expected}', and '{self._safe(model)}' answered; if that"
                 " is the same, say so by 'answers_as'"
             )
-        usage = found.get("usage") or {}
         return Completion(
-            text,
-            str(choice.get("finish_reason") or ""),
+            _in_whole_characters(text),
+            _in_whole_characters(str(choice.get("finish_reason") or "")),
             model,
-            str(found.get("system_fingerprint") or ""),
-            usage.get("completion_tokens"),
+            _in_whole_characters(str(found.get("system_fingerprint") or "")),
+            _tokens_of(found.get("usage")),
             _sum_of(choice.get("logprobs")),
         )
 
@@ -305,7 +304,19 @@ def _reason(error: Exception) -> str:
     return "the connection is refused" if "refused" in text else f"the connection broke off ({type(error).__name__})"
 
 
+def _in_whole_characters(text: str) -> str:
+    """A text in which � stands for half a character: a completion may be cut within one, and no file can hold that."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _tokens_of(usage: Any) -> int | None:
+    """Number of tokens of a completion; None where the server does not say it."""
+    tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    return tokens if isinstance(tokens, int) else None
+
+
 def _sum_of(logprobs: Any) -> float | None:
-    """Sum of the tokens' log-probabilities in an answer of the completions end point."""
-    values = (logprobs or {}).get("token_logprobs") if isinstance(logprobs, dict) else None
-    return float(sum(value for value in values if value is not None)) if values else None
+    """Sum of the tokens' log-probabilities; None where the server does not say them."""
+    values = logprobs.get("token_logprobs") if isinstance(logprobs, dict) else None
+    said = [value for value in values if value is not None] if isinstance(values, list) else []
+    return float(sum(said)) if said and all(isinstance(value, int | float) for value in said) else None
