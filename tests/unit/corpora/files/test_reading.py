@@ -135,6 +135,16 @@ def test_what_is_dropped_is_counted(tmp_path):
     }
 
 
+def test_files_of_a_folder_that_are_passed_over_are_counted(tmp_path):
+    for name in ("a.txt", "b.md", "c.jsonl", "x/d.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("One.")
+    provenance = Provenance("test")
+    assert [d.id for d in read(tmp_path, provenance=provenance)] == ["a.txt", "b.md"]
+    (count,) = (count for count in provenance.counts if count.unit == "files")
+    assert (count.kept, count.dropped) == (2, 2)
+
+
 def test_two_texts_with_one_id_are_named(tmp_path):
     (tmp_path / "mine.jsonl").write_text('{"id": 7, "text": "x"}\n{"id": "7", "text": "y"}\n')
     with pytest.raises(MacroscopeError, match=r"mine\.jsonl, line 2: an earlier document with another text has the id"):

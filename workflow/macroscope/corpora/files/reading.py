@@ -83,7 +83,8 @@ def read_user_documents(
     paths
         At least one.
     provenance
-        Receives the counts: sections without text, documents without text, documents that occur again.
+        Receives the counts: files of folders that are no texts, sections without text, documents without text,
+        documents that occur again.
     valid_share, test_share
         For documents without a `split` of their own; see `macroscope.corpora.splits.split_of`.
     one_section
@@ -98,7 +99,7 @@ def read_user_documents(
         Where a file has another format, is unreadable, a record is malformed, or two documents have one id; with file
         and line.
     """
-    records = _records(paths, names or names_of(paths))
+    records = _records(paths, names or names_of(paths), provenance)
     yield from documents_of(records, provenance, valid_share, test_share, one_section)
 
 
@@ -137,18 +138,22 @@ def names_of(paths: Iterable[Path]) -> NameOf:
     return name
 
 
-def _records(paths: Sequence[Path], names: NameOf) -> Iterator[Record]:
+def _records(paths: Sequence[Path], names: NameOf, provenance: Provenance) -> Iterator[Record]:
+    texts = Count("file of a folder that is no .txt or .md", 0, 0, "files")
+    if any(path.is_dir() for path in paths):
+        provenance.counts.append(texts)
     for path in paths:
-        for file in _files(path):
+        for file in _files(path, texts):
             yield from _file_records(file, names(file))
 
 
-def _files(path: Path) -> list[Path]:
+def _files(path: Path, texts: Count) -> list[Path]:
     if not path.exists():
         raise MacroscopeError(f"{path}: no such file or folder")
     if path.is_file():
         return [path]
-    found = sorted(file for file in path.rglob("*") if file.is_file() and file.suffix.lower() in _TEXT_SUFFIXES)
+    files = (file for file in path.rglob("*") if file.is_file())
+    found = sorted(file for file in files if keep(texts, file.suffix.lower() in _TEXT_SUFFIXES))
     if not found:
         raise MacroscopeError(f"{path}: no .txt or .md file in this folder; give {_FORMATS}")
     return found
