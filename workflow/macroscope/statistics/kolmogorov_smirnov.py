@@ -73,35 +73,6 @@ def ks_interval(
     return distance, float(max(least, 0.0)), float(min(max(high[near].max(), distance), 1.0))
 
 
-def ks_to_cdf(counts: ArrayLike, cdf: ArrayLike) -> float:
-    """Return D between a sample on the integers and a distribution on them.
-
-    Parameters
-    ----------
-    counts, cdf
-        Counts and F at consecutive integers, which begin where the distribution begins. Beyond the last of them the
-        empirical distribution is 1, and D cannot grow.
-
-    Returns
-    -------
-    D in [0, 1]; NaN for an empty sample.
-    """
-    counts = np.asarray(counts, dtype=float)
-    if not counts.sum():
-        return float("nan")
-    return float(np.abs(np.cumsum(counts) / counts.sum() - np.asarray(cdf)).max())
-
-
-def ks_to_continuous_cdf(sample: ArrayLike, cdf: Callable[[Array], Array]) -> float:
-    """Return D between a sample of real numbers and a continuous distribution; NaN for an empty sample."""
-    values = np.sort(np.asarray(sample, dtype=float))
-    n = len(values)
-    if not n:
-        return float("nan")
-    steps, expected = np.arange(n + 1) / n, cdf(values)
-    return float(max((steps[1:] - expected).max(), (expected - steps[:-1]).max()))
-
-
 def ks_test(a: ArrayLike, b: ArrayLike, exchange: Exchange, permutations: int, rng: np.random.Generator) -> float:
     """p-value of D between two samples.
 
