@@ -103,6 +103,14 @@ def test_probing_needs_its_corpora():
         ),
         (changed(systems={"control": {"kind": "files", "files": ["x"]}}), "systems.control: the name is kept"),
         (
+            changed(systems={"Control": {"kind": "files", "files": ["x"]}}),
+            "systems.Control: the name differs from 'control'",
+        ),
+        (
+            changed(corpora={name: {"source": "simulated"} for name in ("wiki", "Wiki")}),
+            "corpora.Wiki: the name differs from 'wiki' in capitals alone",
+        ),
+        (
             changed(
                 corpora={"mine": {"source": "files", "files": ["x"]}},
                 comparisons=[{"corpus": "mine", "systems": ["process"], "critics": ["coherence"]}],

@@ -122,10 +122,10 @@ def test_a_look_ends_early(tmp_path, monkeypatch):
 
 
 def test_candidates_are_called_after_their_files(tmp_path):
-    paths = [Path("a/my model.jsonl"), Path("b/my model.jsonl.gz"), Path("control.csv")]
+    paths = [Path("a/my model.jsonl"), Path("b/My model.jsonl.gz"), Path("control.csv")]
     choice = chosen(tmp_path, 40)
     config = implied_config([Path("real.jsonl")], paths, choice, 1)
-    assert list(config["systems"]) == ["my-model", "my-model-2", "control-2"]
+    assert list(config["systems"]) == ["my-model", "My-model-2", "control-2"]
     parse_config(config)
 
 

@@ -147,6 +147,20 @@ class Config(Options):
         return self
 
     @model_validator(mode="after")
+    def _names_have_files_of_their_own(self) -> "Config":
+        """Check that no two names differ in capitals alone: not every disk tells those apart."""
+        rooms = {"corpora": self.corpora, "systems": [*KEPT_NAMES, *self.systems], "variants": self.variant_names()}
+        for room, names in rooms.items():
+            seen: dict[str, str] = {}
+            for name in names:
+                if (other := seen.setdefault(name.casefold(), name)) != name:
+                    raise ValueError(
+                        f"{room}.{name}: the name differs from '{other}' in capitals alone, which not every disk tells"
+                        " apart; call it otherwise"
+                    )
+        return self
+
+    @model_validator(mode="after")
     def _groups_fit(self) -> "Config":
         """Each group of options checks its own names."""
         for name in critics():

@@ -224,14 +224,15 @@ def _command(config: Path, cores: str) -> list[str]:
 
 
 def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
-    """Names for the candidates, from their files: unique, fit for a path, and none that of the reference."""
-    kept = {*KEPT_NAMES, CORPUS}
+    """Names for the candidates, from their files: unique on any disk, fit for a path, none that of the reference."""
+    taken = {name.casefold() for name in (*KEPT_NAMES, CORPUS)}
     names: dict[str, Path] = {}
     for file in files:
         stem = fit_for_paths(file.name.split(".")[0]) or "candidate"
         name, number = stem, 1
-        while name in names or name in kept:
+        while name.casefold() in taken:
             number += 1
             name = f"{stem}-{number}"
+        taken.add(name.casefold())
         names[name] = file
     return names
