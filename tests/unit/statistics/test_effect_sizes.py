@@ -41,6 +41,9 @@ def test_degenerate_samples():
     assert np.isnan(hedges_g([1.0], [1.0, 2.0])).all()
     assert hedges_g([1.0, 1.0], [1.0, 1.0]) == (0, 0, 0)
     assert hedges_g([2.0, 2.0], [1.0, 1.0])[0] == np.inf
+    # Means of so many 0.1 are not 0.1.
+    assert hedges_g(np.full(30, 0.1), np.full(47, 0.1)) == (0, 0, 0)
+    assert hedges_g(np.full(30, 0.1), np.full(47, 0.3)) == (-np.inf, -np.inf, -np.inf)
     assert np.isnan(cliffs_delta([], [1.0])).all()
 
 

@@ -25,10 +25,12 @@ def hedges_g(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Interval:
     n, m = len(a), len(b)
     if n < 2 or m < 2:
         return (float("nan"),) * 3
+    # Less the first value: the mean of equal values may be off by rounding, which would be their only spread.
+    sides = a - a[0], b - b[0]
     weights = np.array([n - 1, m - 1]) / (n + m - 2)
-    variances = np.array([a.var(ddof=1), b.var(ddof=1)])
+    variances = np.array([side.var(ddof=1) for side in sides])
     pooled = np.sqrt(weights @ variances)
-    difference = a.mean() - b.mean()
+    difference = a[0] - b[0] + sides[0].mean() - sides[1].mean()
     if pooled == 0:
         value = 0.0 if difference == 0 else float(np.sign(difference) * np.inf)
         return value, value, value
@@ -36,7 +38,7 @@ def hedges_g(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Interval:
     value = difference / pooled * correction
     # What each value adds to the difference, and takes from it through the standard deviation.
     squared = 0.0
-    for sign, side, weight, variance in zip((1, -1), (a, b), weights, variances, strict=True):
+    for sign, side, weight, variance in zip((1, -1), sides, weights, variances, strict=True):
         centred = side - side.mean()
         influence = sign * centred / pooled - difference * weight * (centred**2 - variance) / (2 * pooled**3)
         squared += (influence**2).sum() / (len(side) * (len(side) - 1))
