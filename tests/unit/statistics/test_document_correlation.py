@@ -99,3 +99,14 @@ def test_it_does_not_matter_which_text_is_the_first():
     both = np.concatenate([values, -values]), np.concatenate([means, -means])
     assert one.pearson.value == pytest.approx(pearsonr(*both)[0])
     assert one.reliability == pytest.approx(other.reliability)
+
+
+def test_of_compared_texts_the_annotators_error_is_the_same_whoever_they_are():
+    """Nothing is taken off of their ratings, so that no freedom is spent on their levels."""
+    values, _, ratings, crossed = compared(np.random.default_rng(5), 0.6, people=4)
+    crowd = TwoWay(np.arange(len(ratings)), crossed.documents)
+    one, other = (correlate_documents(values, None, ratings, some, ONE) for some in (crossed, crowd))
+    assert one.reliability == pytest.approx(other.reliability)
+    means = np.bincount(crossed.documents, ratings) / 2
+    error = ((ratings - means[crossed.documents]) ** 2).sum() / len(means)
+    assert one.reliability == pytest.approx(1 - error / 2 / (means**2).mean())

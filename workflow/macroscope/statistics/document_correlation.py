@@ -80,10 +80,8 @@ def correlate_documents(
     documents, people = len(values), int(crossed.annotators.max()) + 1 if len(ratings) else 0
     if why := _undefined(values, groups, ratings, crossed):
         return DocumentCorrelation(UNDEFINED, UNDEFINED, UNDEFINED, np.nan, documents, people, why)
-    adjusted = ratings
-    if groups is not None:
-        adjusted = ratings - _means(np.ones((1, len(ratings))), ratings, crossed.annotators)[0][crossed.annotators]
-    plain = _Means(adjusted, crossed, groups)
+    adjusted, levels = (ratings, 1) if groups is None else _without_levels(ratings, crossed)
+    plain = _Means(adjusted, crossed, groups, levels)
     x = _centred(values, np.ones((1, documents)), groups)[0]
     one = np.ones((1, len(ratings)))
     h = plain.of_documents(one)[0]
@@ -98,7 +96,7 @@ def correlate_documents(
         return _fisher(plain.correlations(weights, values) / np.sqrt(plain.reliability(weights)))
 
     centred = _centred(h, np.ones((1, documents)), groups)[0]
-    ranks = _Means(_as_ranks(adjusted, h, centred, _ranks(centred, groups), crossed), crossed, groups)
+    ranks = _Means(_as_ranks(adjusted, h, centred, _ranks(centred, groups), crossed), crossed, groups, levels)
 
     def interval(statistic: Statistic) -> Estimate:
         confidence, resamples, seed = resampling.confidence, resampling.resamples, resampling.seed
@@ -107,7 +105,8 @@ def correlate_documents(
     reliability = float(plain.reliability(one, least=-np.inf)[0])
     disattenuated, reason = UNDEFINED, ""
     if np.isnan(reliability):
-        reason = "no document was judged by two annotators, so the annotators' error is not known"
+        several = "too few documents were" if (plain.counts > 1).any() else "no document was"
+        reason = f"{several} judged by two annotators, so the annotators' error is not known"
     elif reliability < LEAST_RELIABILITY:
         reason = f"the ratings' reliability is below {LEAST_RELIABILITY}: their error cannot be taken off"
     else:
@@ -124,13 +123,18 @@ def correlate_documents(
 
 
 class _Means:
-    """Means of ratings under weights, and what follows from them; every result has a row a resample."""
+    """Means of ratings under weights, and what follows from them; every result has a row a resample.
 
-    def __init__(self, ratings: Array, crossed: TwoWay, groups: Groups) -> None:
+    Parameters
+    ----------
+    levels
+        How many levels of annotators were taken off of the ratings.
+    """
+
+    def __init__(self, ratings: Array, crossed: TwoWay, groups: Groups, levels: int) -> None:
         self.ratings, self.crossed, self.groups = ratings, crossed, groups
         self.counts = np.bincount(crossed.documents).astype(float)
-        people = len(np.unique(crossed.annotators))
-        self.freedom = float((self.counts - 1).sum()) - (people - 1)
+        self.freedom = float((self.counts - 1).sum()) - (levels - 1)
         self.scale = float((self.counts - 1).sum()) / self.freedom if self.freedom > 0 else np.nan
 
     def weights(self, weights: Array) -> Array:
@@ -166,6 +170,12 @@ class _Means:
         variance = (w * y * y).sum(1) / w.sum(1) / (1 - lost)
         noise = error * (w * squares).sum(1) / w.sum(1)
         return np.clip(1 - noise / variance, least, 1.0)
+
+
+def _without_levels(ratings: Array, crossed: TwoWay) -> tuple[Array, int]:
+    """Ratings less their annotator's mean, and how many such levels there are."""
+    means = _means(np.ones((1, len(ratings))), ratings, crossed.annotators)[0]
+    return ratings - means[crossed.annotators], len(means)
 
 
 def _undefined(values: Array, groups: Groups, ratings: Array, crossed: TwoWay) -> str:
