@@ -110,3 +110,27 @@ def test_of_compared_texts_the_annotators_error_is_the_same_whoever_they_are():
     means = np.bincount(crossed.documents, ratings) / 2
     error = ((ratings - means[crossed.documents]) ** 2).sum() / len(means)
     assert one.reliability == pytest.approx(1 - error / 2 / (means**2).mean())
+
+
+@pytest.mark.parametrize("judged", [1, 3, 5])
+def test_of_a_crowd_of_whom_each_judged_few_the_reliability_is_right(judged):
+    """Their means say more of their documents than of them: taken off, they would take what is true with them."""
+    rng, found = np.random.default_rng(6), []
+    for run in range(100):
+        true = rng.normal(size=60)
+        documents = np.concatenate([rng.permutation(60), rng.permutation(60)])
+        people = np.arange(120) // judged
+        ratings = true[documents] + rng.normal(0, 0.5, 120)[people] + rng.normal(0, 0.7, 120)
+        values = 0.6 * true + 0.8 * rng.normal(size=60)
+        crowd = TwoWay(people, documents)
+        one = correlate_documents(values, np.zeros(60, dtype=int), ratings, crowd, Resampling(resamples=50, seed=run))
+        found.append((one.reliability, one.disattenuated.value))
+    assert np.mean(found, axis=0) == pytest.approx([1 / (1 + (0.5**2 + 0.7**2) / 2), 0.6], abs=0.05)
+
+
+def test_too_few_documents_of_two_annotators_have_a_reason_of_their_own():
+    """Two people, 40 documents each, one of them shared: its one difference goes into their levels."""
+    rng = np.random.default_rng(8)
+    crossed = TwoWay(np.repeat([0, 1], 40), np.concatenate([np.arange(40), np.arange(39, 79)]))
+    found = correlate_documents(rng.normal(size=79), np.zeros(79, dtype=int), rng.normal(size=80), crossed, ONE)
+    assert "too few documents were judged by two annotators" in found.reason

@@ -7,7 +7,8 @@ show is smaller than that with the score which many people would give. With the 
 
 (k_d ratings of document d, s²_e their variance within documents), r / sqrt(R) is free of that (Spearman 1904). It is
 computed in every resample, so that its interval carries what is not known about R. Each annotator's own level is taken
-off first: who is strict is so for all systems.
+off first, where it is known: who is strict is so for all systems. Of who judged few of the documents the mean says more
+of these documents than of the annotator: how strict they are then stays in the ratings, as a part of their error.
 
 Where people compared two texts, the pair takes the document's place: the value is the difference of the two texts', the
 rating is positive where the first was preferred. Which text is the first is arbitrary, so 0 is the centre: nothing is
@@ -27,6 +28,9 @@ from macroscope.statistics.two_way_bootstrap import NOTHING, Estimate, Statistic
 FEWEST_DOCUMENTS = 8
 LEAST_RELIABILITY = 0.1
 """Below it, the ratings of a document say so little about it that no correlation can be mended."""
+LEVEL_ERROR = 0.05
+"""An annotator's level is known where the documents that they judged leave no more than this share of the documents'
+variance in its mean: those of 20 of very many, or all."""
 Groups = NDArray[np.int64] | None
 UNDEFINED = Estimate(np.nan, np.nan, np.nan, NOTHING)
 
@@ -173,9 +177,16 @@ class _Means:
 
 
 def _without_levels(ratings: Array, crossed: TwoWay) -> tuple[Array, int]:
-    """Ratings less their annotator's mean, and how many such levels there are."""
-    means = _means(np.ones((1, len(ratings))), ratings, crossed.annotators)[0]
-    return ratings - means[crossed.annotators], len(means)
+    """Ratings less their annotator's mean where that is a level (`LEVEL_ERROR`), and how many such levels there are.
+
+    All others have one level together.
+    """
+    judged, documents = np.bincount(crossed.annotators), int(crossed.documents.max()) + 1
+    known = 1 / judged - 1 / documents <= LEVEL_ERROR
+    own = np.where(known, np.arange(len(judged)), len(judged))
+    level = np.unique(own, return_inverse=True)[1][crossed.annotators]
+    means = np.bincount(level, ratings) / np.bincount(level)
+    return ratings - means[level], len(means)
 
 
 def _undefined(values: Array, groups: Groups, ratings: Array, crossed: TwoWay) -> str:
