@@ -177,6 +177,13 @@ def test_texts_of_one_kind_are_seldom_called_unlike(sizes, partners):
     assert np.mean(called) <= 0.06
 
 
+def test_few_texts_against_many_keep_small_levels():
+    """The variance is that of the few, and as little is known of it."""
+    rng = np.random.default_rng(11)
+    p_values = [told(view(rng.normal(size=(7, 2)), "a"), view(rng.normal(size=(90, 2)), "b"), n)[3] for n in range(500)]
+    assert np.mean(np.array(p_values) <= 0.01) <= 0.016
+
+
 def test_documents_that_all_belong_together_have_no_value():
     chain = pd.DataFrame({"id": [f"{i}" for i in range(5)], "opening": [f"o{i}" for i in range(5)]})
     shifted = chain.assign(opening=[f"o{(i + 1) % 5}" for i in range(5)])

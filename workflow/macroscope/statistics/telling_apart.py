@@ -116,19 +116,40 @@ def tell_apart(first: View, second: View, confidence: float, seed: int) -> list[
         return [undefined(TOLD_APART), undefined(SMALLEST)]
     found = [auc(*each, len(first)) for each in zip(judged.log_odds.T, judged.folds.T, strict=True)]
     value = float(np.mean([each for each, _ in found]))
-    members = np.stack([np.bincount(group, influence) for _, influence in found])
+    members = np.stack([np.bincount(group, influence) for _, influence in found], dtype=float)
     # Of a mean of alike values: no more than the mean of their variances, however they go together.
     variance = float((members**2).sum(axis=1).mean()) * known / (known - 1)
     low, high = _interval(value, variance, sizes, confidence)
     # Without any variance all is told apart, or nothing: then as if nothing but chance made it.
-    spread = np.sqrt(variance) if variance > 0 else _spread_by_chance(*sizes)
-    p = float(student_t.sf((value - 0.5) / spread, known - 1))
+    spread, freedom = _spread_by_chance(*sizes), known - 1.0
+    if variance > 0:
+        spread, freedom = float(np.sqrt(variance)), _freedom(members, group, len(first))
+    p = float(student_t.sf((value - 0.5) / spread, freedom))
     return [(TOLD_APART, value, low, high, p), value_only(SMALLEST, smallest_auc(*sizes))]
 
 
 def smallest_auc(first: int, second: int) -> float:
     """Smallest AUC that so many independent documents show with a power of 80 % at a one-sided level of 5 %."""
     return float(min(1.0, 0.5 + (norm.isf(LEVEL) + norm.ppf(POWER)) * _spread_by_chance(first, second)))
+
+
+def _freedom(members: Array, group: Integers, first: int) -> float:
+    """Degrees of freedom of the variance, after Satterthwaite: of a small side that makes most of it there are few.
+
+    Parameters
+    ----------
+    members
+        Influence of each group, a row an order of the folds.
+    group
+        Of the documents of both samples, those of the first before the others.
+    """
+    sides = np.stack([np.bincount(side, minlength=members.shape[1]) > 0 for side in (group[:first], group[first:])])
+    found = [0.0, 0.0]
+    for kind in np.unique(sides, axis=1).T:  # groups of either side, and of both
+        own = members[:, (sides == kind[:, None]).all(axis=0)]
+        part, judged = (own**2).sum(axis=1).mean(), np.count_nonzero(own, axis=1).min()
+        found = [found[0] + part, found[1] + part**2 / max(judged - 1, 1)]
+    return float(found[0] ** 2 / found[1])
 
 
 def _spread_by_chance(first: int, second: int) -> float:
