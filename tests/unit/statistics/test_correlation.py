@@ -1,11 +1,13 @@
 """Correlations against enumeration, scipy, published values and simulation."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from macroscope.statistics import correlation
 from macroscope.statistics.correlation import COEFFICIENTS, correlate, correlation_interval, critical_spearman
 from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.latent import Resampling
@@ -150,6 +152,20 @@ def test_three_systems_have_no_interval_and_fewer_no_value():
     found = correlate(np.ones((1, 1, 2)), [1, 2], "spearman", RESAMPLING)
     assert np.isnan(found.value[0])
     assert found.reason == ["fewer than 3 systems"]
+
+
+def test_memory_does_not_grow_with_what_is_correlated(monkeypatch):
+    """Texts, not systems, are correlated as well, by their log-probabilities: thousands of them."""
+    x = np.random.default_rng(7).normal(size=(2, 1000))
+    resampling = Resampling(permutations=2000)
+    expected = correlate(x[:1, None], x[1], "spearman", resampling).p_value
+    monkeypatch.setattr(correlation, "_AT_ONCE", 1 << 14)
+    tracemalloc.start()
+    found = correlate(x[:1, None], x[1], "spearman", resampling).p_value
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == expected
+    assert peak < 2e6
 
 
 def test_reasons():

@@ -38,7 +38,7 @@ EXACT_SYSTEMS = 9
 """Up to so many systems all orders are enumerated: 9! = 362,880."""
 FEWEST_SYSTEMS = 3
 _AT_ONCE = 1 << 23
-"""Correlations of permuted scores that are in memory at once."""
+"""Numbers that are in memory at once: permuted scores, or the correlations with them."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _p_values(ours: Array, theirs: Array, resampling: Resampling) -> Array:
     exact = len(theirs) <= EXACT_SYSTEMS
     observed = np.abs(ours @ theirs) - TIE
     reached, drawn = np.zeros(len(ours), dtype=np.int64), 0
-    for orders in _orders(theirs, exact, resampling, max(1, _AT_ONCE // len(ours))):
+    for orders in _orders(theirs, exact, resampling, max(1, _AT_ONCE // max(ours.shape))):
         reached += np.count_nonzero(np.abs(ours @ orders.T) >= observed[:, None], axis=1)
         drawn += len(orders)
     return reached / drawn if exact else (reached + 1) / (drawn + 1)
