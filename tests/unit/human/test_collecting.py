@@ -10,11 +10,13 @@ from scipy.stats import norm
 
 from macroscope import cli
 from macroscope.errors import MacroscopeError
-from macroscope.human.collecting import collect, mean_interval
+from macroscope.human.collecting import collect
 from macroscope.human.exports import read_exports, read_key
-from macroscope.human.section_types import read_projections
+from macroscope.human.means import mean_interval
+from macroscope.human.section_types import read_projections, type_agreement
 from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.ratings import correlate_ratings, read_ratings
 from macroscope.tables import read_csv
 from tests.unit.human.conftest import export_of
@@ -166,6 +168,11 @@ def test_people_against_a_classifier(study, answers, tmp_path):
     assert found.loc["lm", "same_type"] == pytest.approx(2 / 3)
     assert found.loc["lm", ["labels", "documents", "unmatched"]].tolist() == [24, 4, 1]
     assert found.loc["control", "unmatched"] == 5
+    pd.DataFrame({"id": documents, "section_types": [GOLD] * 4}).to_parquet(latents / "lm.parquet")
+    always = type_agreement(read_exports(key, [answers]).answers, read_projections(latents, ["lm"]), FEW)
+    _, agreed, low, high, *_ = always[always["system"] == "lm"].iloc[0]
+    assert (agreed, high) == (1, 1)
+    assert low == pytest.approx(wilson_interval(4, 4)[0]), "four documents say no more than that"
     confusion = tables["confusion"].set_index(["people", "classifier"])["count"]
     assert confusion.to_dict() == {
         ("introduction", "introduction"): 8,

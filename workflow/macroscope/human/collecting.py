@@ -9,19 +9,12 @@ import pandas as pd
 
 from macroscope.files import atomic
 from macroscope.human.exports import Answer, Handed
+from macroscope.human.means import mean_interval
 from macroscope.human.questionnaire import Questionnaire
 from macroscope.human.section_types import Types, confusion_table, organisations, type_agreement
 from macroscope.statistics.agreement import Level, krippendorff
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.proportions import share_interval
-from macroscope.statistics.two_way_bootstrap import (
-    DOCUMENTS,
-    NOTHING,
-    Estimate,
-    TwoWay,
-    two_way_interval,
-    weighted_mean,
-)
 from macroscope.tables import write_csv
 
 log = logging.getLogger("macroscope")
@@ -111,31 +104,6 @@ def system_scores(table: pd.DataFrame, questionnaire: Questionnaire, resampling:
         "interval_over",
     ]
     return pd.DataFrame(rows, columns=columns)
-
-
-def mean_interval(group: pd.DataFrame, scale: list[float], resampling: Resampling) -> Estimate:
-    """Mean of ratings with its interval, cut to the scale.
-
-    Where all ratings are equal, nothing varies that could be resampled: at an end of a scale of two answers the
-    interval is then that of a share of documents, and otherwise there is none.
-    """
-    scores = group["score"].to_numpy(float)
-    if (scores == scores[0]).all():
-        value, documents = float(scores[0]), group["document"].nunique()
-        if len(scale) > 2:
-            return Estimate(value, np.nan, np.nan, NOTHING)
-        share = np.full(documents, float(value == scale[1]))
-        ends = share_interval(share, np.ones(documents), resampling.confidence)[1:]
-        low, high = (scale[0] + end * (scale[1] - scale[0]) for end in ends)
-        return Estimate(value, low, high, DOCUMENTS)
-    found = two_way_interval(
-        weighted_mean(scores),
-        TwoWay.of(group["annotator"], group["document"]),
-        confidence=resampling.confidence,
-        resamples=resampling.resamples,
-        seed=resampling.seed,
-    )
-    return Estimate(found.value, max(found.low, scale[0]), min(found.high, scale[-1]), found.over)
 
 
 def document_scores(table: pd.DataFrame) -> pd.DataFrame:

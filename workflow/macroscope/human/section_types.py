@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 
 from macroscope.errors import MacroscopeError
 from macroscope.human.exports import Answer
+from macroscope.human.means import mean_interval
 from macroscope.human.questionnaire import Questionnaire
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.two_way_bootstrap import TwoWay, two_way_interval, weighted_mean
 
 COLUMN = "section_types"
 Types = Mapping[tuple[str, str], list[str]]
@@ -87,7 +87,7 @@ def type_agreement(answers: list[Answer], projected: Types, resampling: Resampli
             (system, document, annotator, float(a == b))
             for system, document, annotator, a, b in _pairs(answers, projected)
         ],
-        columns=["system", "document", "annotator", "same"],
+        columns=["system", "document", "annotator", "score"],
     )
     rows = []
     for system in dict.fromkeys(one.system for one in answers):
@@ -97,15 +97,8 @@ def type_agreement(answers: list[Answer], projected: Types, resampling: Resampli
         if group.empty:
             rows.append((system, np.nan, np.nan, np.nan, 0, 0, missing))
             continue
-        found = two_way_interval(
-            weighted_mean(group["same"]),
-            TwoWay.of(group["annotator"], group["document"]),
-            confidence=resampling.confidence,
-            resamples=resampling.resamples,
-            seed=resampling.seed,
-        )
-        ends = (max(found.low, 0.0), min(found.high, 1.0))
-        rows.append((system, found.value, *ends, len(group), group["document"].nunique(), missing))
+        found = mean_interval(group, [0.0, 1.0], resampling)
+        rows.append((system, found.value, found.low, found.high, len(group), group["document"].nunique(), missing))
     columns = ["system", "same_type", "ci_low", "ci_high", "labels", "documents", "unmatched"]
     return pd.DataFrame(rows, columns=columns)
 
