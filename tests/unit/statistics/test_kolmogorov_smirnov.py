@@ -63,6 +63,11 @@ def test_re_estimated_null_gives_lilliefors_critical_value():
     assert monte_carlo_p_value(0.190, simulate, 4000, np.random.default_rng(0)) == pytest.approx(0.05, abs=0.012)
 
 
+def test_simulations_without_a_distance_do_not_count():
+    drawn = iter([np.nan, 0.3, np.nan, 0.1, 0.5, np.nan])
+    assert monte_carlo_p_value(0.3, lambda rng: next(drawn), 6, np.random.default_rng(0)) == (2 + 1) / (3 + 1)
+
+
 def test_partners_swap():
     """A system that adds to every text of its partner: unpaired, the spread of the prompts hides it."""
     rng = np.random.default_rng(5)

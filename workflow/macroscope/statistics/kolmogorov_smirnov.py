@@ -118,8 +118,9 @@ def monte_carlo_p_value(
     """
     if not np.isfinite(observed):
         return float("nan")
-    reached = sum(simulate(rng) >= observed * (1 - TIE) for _ in range(simulations))
-    return float((reached + 1) / (simulations + 1))
+    found = np.array([simulate(rng) for _ in range(simulations)])
+    reached = np.count_nonzero(found >= observed * (1 - TIE))
+    return float((reached + 1) / (np.count_nonzero(~np.isnan(found)) + 1))
 
 
 def _counts(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
