@@ -43,6 +43,7 @@ CASE = Case(
             power={"told_apart": 0.95},
             runs=500,
         ),
+        Setting("8 against 300", partial(draw, n=8, m=300, numbers=3), ("told_apart",)),
     ),
     {"told_apart": "means over several orders of the folds vary less than their variances say; so do partners"},
 )
