@@ -101,13 +101,18 @@ def finish(run, log, disturb):
     """Start again and again until a call ends well; `disturb` is asked what to do while one runs."""
     for _ in range(200):
         process = start(run, log)
-        while process.poll() is None:
-            if disturb(process):
-                break
-            time.sleep(0.01)
-        else:
-            assert process.returncode == 0, log.read_text()[-6000:]
-            return
+        try:
+            while process.poll() is None:
+                if disturb(process):
+                    break
+                time.sleep(0.01)
+            else:
+                assert process.returncode == 0, log.read_text()[-6000:]
+                return
+        finally:
+            if process.poll() is None:  # the test failed
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
     raise AssertionError("it does not come to an end")
 
 
@@ -134,7 +139,9 @@ def test_killed_while_it_trains_again_and_again(quiet, tmp_path):
     run, rng, kills = quiet.fresh.copied(tmp_path / "work"), random.Random(SEED + 1), []
 
     def disturb(process):
-        if len(kills) == 5 or not list((run.work / "results").rglob("checkpoint-*")):
+        # os.walk, unlike rglob, goes on where a folder is gone before it is looked into.
+        folders = (name for _, names, _ in os.walk(run.work / "results") for name in names)
+        if len(kills) == 5 or not any(name.startswith("checkpoint-") for name in folders):
             return False
         time.sleep(rng.uniform(0, 0.2))
         kills.append(1)
