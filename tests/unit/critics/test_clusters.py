@@ -16,12 +16,13 @@ from macroscope.critics.clusters.embeddings import project
 from macroscope.critics.clusters.evidence import contributing_clusters, texts_table
 from macroscope.critics.clusters.latents import Embeddings, read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
-from macroscope.critics.clusters.scores import score
+from macroscope.critics.clusters.scores import latent_nll_rows, score
 from macroscope.critics.clusters.shared import learn_shared
 from macroscope.critics.text_encoder import TextEncoder, pool
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.divergences import Frontier, divergences, smoothed
+from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.vectors import compare_vectors
 
@@ -285,6 +286,24 @@ def test_real_text_is_compared_in_the_clusters_of_its_system():
     ratio = rows.loc["latent_ppl", "value"] / rows.loc["reference_latent_ppl", "value"]
     assert rows.loc["latent_ppl_ratio", "value"] == pytest.approx(ratio)
     assert rows.loc["latent_ppl_ratio", "p_value"] == rows.loc["latent_nll_difference", "p_value"]
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_intervals_know_that_the_prior_is_made_of_real_texts(seeds):
+    """Real texts in five clusters of one size, 50 texts: 95 % intervals held the truth 79 and 83 times of 100."""
+    options, size, held = ClustersOptions(permutations=99), (50, 500), []
+    for number in range(200):
+        rng = np.random.default_rng([seeds, number])
+        sides = tuple(rng.integers(5, size=(n, seeds)) for n in size)
+        scores = score(*sides, 5, options.smoothing)
+        resampling = Resampling(100, 99, seed=number)
+        found = latent_nll_rows(sides, 5, scores, options, resampling, Exchange(size))
+        rows = {name: interval for name, *interval, _ in found}
+        prior = [np.bincount(column, minlength=5) + 1 for column in sides[0].T]
+        new = -np.log(np.array(prior) / 55).mean()
+        truth = {"reference_latent_ppl": np.exp(new), "latent_nll_difference": 0.0}
+        held.append([rows[name][1] <= true <= rows[name][2] for name, true in truth.items()])
+    assert (np.mean(held, axis=0) > 0.92).all(), np.mean(held, axis=0)
 
 
 def test_one_clustering_for_all_systems(tmp_path):

@@ -7,11 +7,12 @@ its own count would make it look more likely than a new text.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from macroscope.critics.clusters.kmeans import Labels
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.statistics.bootstrap import Array
-from macroscope.statistics.bootstrap_t import Interval
+from macroscope.statistics.bootstrap_t import ROUNDING, Interval
 from macroscope.statistics.categorical import exchanged, one_hot
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
@@ -84,7 +85,8 @@ def latent_nll_rows(
         names = ("latent_nll", "latent_ppl", "reference_latent_ppl", "latent_nll_difference", "latent_ppl_ratio")
         return [value_only(name, value) for name, value in zip(names, values, strict=True)]
     rng = np.random.default_rng(resampling.seed)
-    ours, theirs = ((side, np.ones(len(side))) for side in (candidate, reference))
+    theirs = (_as_of_own_prior(reference, labels[0], clusters, options.smoothing), np.ones(len(reference)))
+    ours = (candidate, np.ones(len(candidate)))
     how = (resampling.confidence, resampling.resamples, rng)
     nll, own = ratio_interval(ours, *how), ratio_interval(theirs, *how)
     apart = difference_interval(theirs, ours, exchange, *how)
@@ -96,6 +98,25 @@ def latent_nll_rows(
         ("latent_nll_difference", *apart, p),
         ("latent_ppl_ratio", *_exponentiated(apart), p),
     ]
+
+
+def _as_of_own_prior(nll: Array, labels: Labels, clusters: int, alpha: float) -> Array:
+    """T(x) of the reference's texts, as far apart as their mean varies: the prior is made of these texts as well.
+
+    With deviations d of the shares from the true ones p, their mean is away from what the prior gives to new texts by
+    -sum d log p, and by h / n - sum d^2 / p, whose variance is 2 h / n^2; that of T(x) has h / n in it only once. Under
+    one clustering h is the number of clusters less 1; under several, whose errors are not the same, it is the mean over
+    pairs of them.
+    """
+    away = nll - nll.mean()
+    if np.abs(away).max() <= ROUNDING * np.abs(nll).max():
+        return nll
+    n, seeds = labels.shape
+    columns = labels + clusters * np.arange(seeds)
+    weights = (1 / np.sqrt(np.bincount(columns.ravel()) + alpha))[columns.ravel()]
+    texts = sparse.csr_matrix((weights, columns.ravel(), np.arange(0, n * seeds + 1, seeds)))
+    h = max(0.0, ((texts.T @ texts).data ** 2).sum() / seeds**2 - 1)
+    return np.asarray(nll.mean() + away * np.sqrt(1 + h / (away**2).sum()))
 
 
 def _exponentiated(interval: Interval) -> Interval:
