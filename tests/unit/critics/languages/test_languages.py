@@ -128,4 +128,8 @@ def test_corners_carry_points_of_one_language(trained):
     corners = np.array(figure.axes[0].lines[0].get_xydata())[:3]
     nearest = np.linalg.norm(points[:, None] - corners, axis=2).min(axis=1)
     assert np.median(nearest) < 0.05
-    assert largest_share_figure(known, ["a", "b", "c", "d"], 1).axes[0].get_xlim() == (0.25, 1)
+    known["nothing"] = known["process"].some(np.zeros(120, dtype=bool))  # no text with a word of the vocabulary
+    axes = largest_share_figure(known, ["a", "b", "c", "d"], 1).axes[0]
+    assert axes.get_xlim() == (0.25, 1)
+    assert len(axes.lines) == 1
+    assert len(simplex_figure(known, ["a b", "c", "d"]).axes) == 2

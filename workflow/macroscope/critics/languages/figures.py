@@ -68,6 +68,8 @@ def largest_share_figure(found: dict[str, TopicProportions], corners: Sequence[s
     with style():
         figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
         for number, (system, some) in enumerate(found.items()):
+            if not len(some):
+                continue  # no text has a word of the vocabulary
             axes.ecdf(some.mean.max(axis=1), label=system, ls=("-", "--", ":", "-.")[number % 4], lw=1.4)
         axes.set(xlabel="share of a text's largest topic", ylabel="share of the texts", xlim=(1 / len(corners), 1))
         axes.legend(fontsize=8)
