@@ -92,6 +92,15 @@ def test_completion_of_one_topic_is_the_perplexity_of_its_words():
     assert found == pytest.approx((expected, expected), rel=1e-3)
 
 
+def test_a_document_of_one_word_has_none_to_learn_from():
+    """It says nothing of what a topic model foresees; where there are no others, nothing is known."""
+    model, training = random_model(4, 80, seed=1), WordCounts.of([np.arange(80)])
+    one, two = np.array([3]), np.array([5, 7, 9])
+    assert np.isnan(completion_perplexity(WordCounts.of([one, one]), model, training, 0)).all()
+    mixed = completion_perplexity(WordCounts.of([one, two, one]), model, training, 0)
+    assert mixed == completion_perplexity(WordCounts.of([two]), model, training, 0)
+
+
 def test_the_true_model_foresees_best():
     truth, other = (random_model(4, 80, seed=seed) for seed in (1, 2))
     rng = np.random.default_rng(0)

@@ -25,7 +25,7 @@ def completion_perplexity(
         A word; the second under the words' shares in training documents. NaN where no document has two words.
     """
     rng = np.random.default_rng(seed)
-    seen, unseen = held_out.halves(rng)
+    seen, unseen = held_out.with_words(2).halves(rng)
     words = int(unseen.totals.sum())
     if not words:
         return float("nan"), float("nan")

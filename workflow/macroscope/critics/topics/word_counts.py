@@ -49,10 +49,12 @@ class WordCounts:
         """Number of words of each document."""
         return np.diff(np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])[self.starts])
 
-    def with_words(self) -> "WordCounts":
-        """Those documents that have any word."""
-        there = np.diff(self.starts) > 0
-        return WordCounts(np.concatenate([self.starts[:-1][there], self.starts[-1:]]), self.types, self.counts)
+    def with_words(self, fewest: int = 1) -> "WordCounts":
+        """Those documents that have so many words or more."""
+        there, lengths = self.totals >= fewest, np.diff(self.starts)
+        cells = np.repeat(there, lengths)
+        kept = slice(None) if cells.all() else cells  # documents without a word have no cell: nothing is copied
+        return WordCounts(np.concatenate([[0], np.cumsum(lengths[there])]), self.types[kept], self.counts[kept])
 
     def matrix(self, vocabulary: int) -> sparse.csr_matrix:
         """Documents x words."""
