@@ -306,6 +306,17 @@ def test_intervals_know_that_the_prior_is_made_of_real_texts(seeds):
     assert (np.mean(held, axis=0) > 0.92).all(), np.mean(held, axis=0)
 
 
+def test_a_warning_is_of_systems_with_few_texts_a_cluster():
+    """The halves of 500 real texts have 5 a cluster where 50 clusters are asked for, with no fault of any system."""
+    from macroscope.critics.clusters.report import _warning
+
+    sizes = {"split_half": 250, "enough": 500, "few": 300}
+    table = pd.DataFrame({"system": list(sizes), "statistic": "clusters", "value": 50.0})
+    table = table.assign(n_reference=list(sizes.values()), n_candidate=list(sizes.values()))
+    assert "(few)" in _warning(table)
+    assert _warning(table[table["system"] != "few"]) is None
+
+
 def test_one_clustering_for_all_systems(tmp_path):
     """Two systems of different sizes; the shared clustering has all three kinds, whoever has them."""
     import pyarrow as pa

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from macroscope.config.options import SPLIT_HALF
 from macroscope.critics.clusters.clustering import TEXTS_PER_CLUSTER
 from macroscope.critics.clusters.figures import probed
 from macroscope.critics.divergence_report import DIVERGENCES, DRAWN, divergence_table, statistics_table
@@ -124,8 +125,11 @@ def _examples(contributions: pd.DataFrame) -> pd.DataFrame:
 
 
 def _warning(statistics: pd.DataFrame) -> str | None:
-    """Say so where there are too few texts a cluster for the intervals to hold."""
-    clusters = statistics[statistics["statistic"] == "clusters"]
+    """Say so where there are too few texts a cluster for the intervals of a system to hold.
+
+    Halves of real text have half as many wherever the number of clusters is that of whole systems: no fault of these.
+    """
+    clusters = statistics[(statistics["statistic"] == "clusters") & (statistics["system"] != SPLIT_HALF)]
     texts = clusters[["n_reference", "n_candidate"]].min(axis=1)
     few = clusters.loc[texts < TEXTS_PER_CLUSTER * clusters["value"] - TEXTS_PER_CLUSTER, "system"]
     if few.empty:
