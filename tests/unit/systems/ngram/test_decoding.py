@@ -25,6 +25,16 @@ def following(model, history, words):
     return model.probabilities(rows, words)
 
 
+def test_a_low_temperature_leaves_the_most_probable_word():
+    """The power of a probability is then 0 in floating point, of the largest one too."""
+    texts = [f"word{n} is {'good' if n % 3 else 'bad'}" for n in range(60)]
+    model, vocabulary = model_of(texts, 3, "none")
+    sampler = NgramSampler(nucleus(model, 0.9, 1e-4), END, 10)
+    names = list(vocabulary)
+    drawn = [" ".join(names[word] for word in words[:-1]) for words in sampler.draw(400, np.random.default_rng(0))]
+    assert set(drawn) == set(texts[:54])  # all are as probable, and these have nine tenths
+
+
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
 @pytest.mark.parametrize("p", [0.3, 0.7, 1.0])
 @pytest.mark.parametrize("order", [1, 2, 3])

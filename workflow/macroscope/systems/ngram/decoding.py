@@ -30,15 +30,18 @@ def nucleus(model: NgramModel, p: float, temperature: float = 1.0) -> NgramModel
     for order, (shares, level) in enumerate(zip(model.shares, model.trie.levels, strict=True), 1):
         kept = mapped(len(shares), folder=model.folder)
         for block in model.trie.blocks(order):
-            kept[block] = _truncated(shares[block] ** (1 / temperature), level.keys[block] // model.trie.words, p)
+            kept[block] = _truncated(shares[block], level.keys[block] // model.trie.words, p, temperature)
         truncated.append(kept)
     return replace(model, shares=truncated)
 
 
-def _truncated(weights: Reals, contexts: Integers, p: float) -> Reals:
+def _truncated(shares: Reals, contexts: Integers, p: float, temperature: float) -> Reals:
     """Shares of what is kept of every context, 0 for all else; contexts are sorted."""
     starts = np.flatnonzero(np.diff(contexts, prepend=-1))
     sizes = np.diff(np.append(starts, len(contexts)))
+    highest = np.maximum.reduceat(shares, starts)
+    # Of the most probable one, whose power is 1: at low temperatures the powers of all others may be 0.
+    weights = (shares / np.repeat(np.where(highest > 0, highest, 1.0), sizes)) ** (1 / temperature)
     totals = np.add.reduceat(weights, starts)
     shares = weights / np.repeat(np.where(totals > 0, totals, 1.0), sizes)
     order = np.lexsort((-shares, contexts))
