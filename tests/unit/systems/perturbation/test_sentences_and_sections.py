@@ -97,6 +97,13 @@ def test_missing_sentences_are_neither_the_first_nor_the_last():
         assert after.sections[0].text.count("\n") == 1
 
 
+def test_a_paragraph_of_one_sentence_goes_with_its_line():
+    lines = ["One is.", "Two is.", "Three is.", "Four is."]
+    for seed in range(20):
+        left = remove_sentences(document("\n".join(lines)), 1, "en", rng(seed)).text.split("\n")
+        assert left in ([lines[0], *lines[2:]], [*lines[:2], lines[3]])
+
+
 def test_of_a_short_text_as_many_go_as_can():
     assert remove_sentences(document("One is. Two is."), 3, "en", rng()).text == "One is. Two is."
     assert remove_sentences(document("One is. Two is. Three is."), 3, "en", rng()).text == "One is. Three is."

@@ -37,8 +37,9 @@ def remove_sentences(document: Document, number: int, language: str, rng: np.ran
     pieces = [split_sentences(section.text, language) for section in document.sections]
     sentences = list(chain.from_iterable(pieces))
     for place in 1 + not_adjacent(len(sentences) - 2, number, rng):
-        # A paragraph whose last sentence goes keeps its line break.
-        sentences[place] = "\n" if sentences[place].endswith("\n") else ""
+        # A paragraph whose last sentence goes keeps its line break, and one whose only sentence goes has none.
+        is_last, is_only = sentences[place].endswith("\n"), sentences[place - 1].endswith("\n")
+        sentences[place] = "\n" if is_last and not is_only else ""
     return with_texts(document, (text.strip() for text in regrouped(sentences, map(len, pieces))))
 
 
