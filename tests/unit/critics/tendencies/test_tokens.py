@@ -68,6 +68,14 @@ def test_real_lines_have_the_same_tokens_as_the_port(real_text):
     assert listed(MosesTokens("en")(lines)) == peer
 
 
+def test_what_was_learnt_before_does_not_show():
+    ours = MosesTokens("en")
+    ours(["zebras and apes"])
+    after, alone = ours(["apes, ants and zebras"]), MosesTokens("en")(["apes, ants and zebras"])
+    assert after.types == alone.types == ["apes", ",", "ants", "and", "zebras"]
+    assert after.ids.tolist() == alone.ids.tolist()
+
+
 def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(tokens, "MOST_WORDS", 10)
     ours = MosesTokens("en")

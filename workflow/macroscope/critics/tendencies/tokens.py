@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sacremoses import MosesTokenizer
 
@@ -37,7 +38,7 @@ class Batch:
     Attributes
     ----------
     types
-        Distinct tokens of the batch.
+        Distinct tokens of the batch, in the order of their appearance.
     ids
         Index into `types` of every token, text after text.
     lengths
@@ -78,8 +79,9 @@ class MosesTokens:
         ids = self._tokens[np.repeat(starts - ends + counts, counts) + np.arange(counts.sum())]
         borders = np.cumsum([0, *map(len, contexts)])
         lengths = np.diff(np.concatenate([[0], ends])[borders])
-        there = np.bincount(ids, minlength=len(self._types)) > 0
-        return Batch([self._types[i] for i in np.flatnonzero(there)], (np.cumsum(there) - 1)[ids], lengths)
+        # Numbered by appearance: what was learnt from earlier texts must not show, whatever process had these.
+        ids, types = pd.factorize(ids)
+        return Batch([self._types[i] for i in types], ids, lengths)
 
     def _forget(self) -> None:
         self._words: dict[str, int] = {}  # word in its context -> its number
