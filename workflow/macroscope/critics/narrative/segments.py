@@ -89,7 +89,7 @@ WHOLE = 1 << 30
 def drawing_of(options: NarrativeOptions, task: Task, split: str, seed: int) -> Drawing:
     """How segments of a split are drawn: other splits than that for training have one, damaged segment a narrative.
 
-    Held-out narratives are damaged anywhere but at their ends, as a system's texts may be.
+    Held-out narratives are damaged anywhere, as a system's texts may be; none lacks its first or last sentence.
     """
     if split == HELD_OUT:
         return Drawing(task, WHOLE, options.damaged, 1, 0.0, False, seed)
