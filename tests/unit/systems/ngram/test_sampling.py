@@ -1,5 +1,6 @@
 """Texts of an n-gram model come with the model's probabilities; the system is the same whenever it is drawn."""
 
+import shutil
 from collections import Counter
 
 import numpy as np
@@ -60,6 +61,20 @@ def counted(documents, folder, options):
     """Counts of the train split."""
     count_train_split(documents, folder / "model", options, checkpoints=folder / "checkpoints")
     return folder / "model"
+
+
+def test_a_count_that_is_killed_while_it_is_put_away_can_go_on(documents, tmp_path, monkeypatch):
+    options = NgramSystem(kind="ngram", titles=False)
+    whole = {path.name: path.read_bytes() for path in counted(documents, tmp_path / "whole", options).iterdir()}
+    move = shutil.move
+    for number in range(len(whole)):
+        moves = iter(range(number))
+        with monkeypatch.context() as patch:  # after so many moves there are no more numbers: StopIteration
+            patch.setattr(shutil, "move", lambda *paths, moves=moves: (next(moves), move(*paths)))
+            with pytest.raises(StopIteration):
+                counted(documents, tmp_path / str(number), options)
+        again = counted(documents, tmp_path / str(number), options)
+        assert {path.name: path.read_bytes() for path in again.iterdir()} == whole
 
 
 @pytest.mark.parametrize("titles", [True, False])

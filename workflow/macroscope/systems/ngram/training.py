@@ -73,6 +73,7 @@ def count_train_split(documents: Path, output: Path, options: NgramSystem, *, ch
         log.info("%s different %d-grams", f"{len(level.keys):,}", n)
     with atomic(output) as folder:
         folder.mkdir()
-        for path in (words, *counts.iterdir()):
+        # Keys say that an order is done. They go first: one that is half gone is counted again after a kill.
+        for path in (words, *sorted(counts.iterdir(), key=lambda path: not path.name.endswith("-keys"))):
             shutil.move(path, folder / path.name)
     shutil.rmtree(checkpoints)
