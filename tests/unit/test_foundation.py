@@ -2,9 +2,11 @@
 
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +48,26 @@ def test_a_folder_replaces_a_folder(tmp_path):
             folder.mkdir()
             (folder / content).write_text(content)
     assert [p.name for p in (tmp_path / "folder").iterdir()] == ["two"]
+
+
+def test_a_folder_that_is_replaced_is_never_half_there(tmp_path, monkeypatch):
+    path = tmp_path / "folder"
+    rmtree = shutil.rmtree
+
+    def half(removed, **options):
+        if Path(removed) == path:
+            (path / "one").unlink()
+            raise KeyboardInterrupt
+        rmtree(removed, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", half)
+    for content in ("1", "2"):
+        with atomic(path) as folder:
+            folder.mkdir()
+            for name in ("one", "two"):
+                (folder / name).write_text(content)
+    assert {file.name: file.read_text() for file in path.iterdir()} == {"one": "2", "two": "2"}
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_replaces_no_folder(tmp_path):

@@ -37,7 +37,8 @@ def atomic(path: Path) -> Iterator[Path]:
         if path.is_dir():
             if not temporary.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-            shutil.rmtree(path)
+            # Out of the way as a whole: of a folder that is removed where it stands, a kill would leave a half.
+            os.replace(path, tempfile.mkdtemp(dir=scratch))
         os.replace(temporary, path)
 
 
