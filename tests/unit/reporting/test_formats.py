@@ -34,6 +34,14 @@ def test_latex_is_escaped():
     assert table.splitlines()[0] == r"\begin{tabular}{lr}"
     assert r"lm\_1 & 2.0 [1.9, 2.1] \\" in table
     assert escape("10⁻¹²") == "10$^{-12}$"
+    # Signs that no font of LaTeX has outside of mathematics: an error of it, not a box.
+    assert escape("− control ÷ δ ⊢") == r"$-$ control $\div$ $\delta$ $\vdash$"
+
+
+@pytest.mark.parametrize("text", ["[Music]", "*"])
+def test_no_text_is_an_option_of_the_row_before(text):
+    lines = to_latex(pd.DataFrame({text: ["a", text], "n": [text, text]})).splitlines()
+    assert [line for line in lines if line.startswith("{}")] == [rf"{{}}{text} & n \\", rf"{{}}{text} & {text} \\"]
 
 
 def test_html_is_escaped_and_numbers_stand_right():

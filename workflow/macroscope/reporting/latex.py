@@ -21,6 +21,10 @@ ESCAPES = {
     "–": "--",
     "α": r"$\alpha$",
     "β": r"$\beta$",
+    "δ": r"$\delta$",
+    "−": "$-$",
+    "÷": r"$\div$",
+    "⊢": r"$\vdash$",
     "½": r"$\frac{1}{2}$",
     "<": r"$<$",
     ">": r"$>$",
@@ -49,4 +53,7 @@ def _holds_numbers(column: pd.Series) -> bool:
 
 
 def _row(cells: object) -> str:
-    return " & ".join(escape(str(cell)) for cell in cells) + r" \\"  # type: ignore[attr-defined]
+    row = " & ".join(escape(str(cell)) for cell in cells)  # type: ignore[attr-defined]
+    # A bracket or a star behind the end of a row, or behind a rule, would be an option of that.
+    guard = "{}" if row.startswith(("[", "*")) else ""
+    return rf"{guard}{row} \\"
