@@ -10,11 +10,16 @@ for (const table of document.querySelectorAll("table.data, table.picture")) {
     button.addEventListener("click", () => sort(table, head));
   }
 }
+const NUMBER = /^(?:about |[<×÷ ])*(-?\d[\d,]*(?:\.\d+)?)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|(e[-+]?\d+))?/;
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+// A number that a cell begins with: a year in a text, or what an id ends with, is none.
 function key(row, column) {
   const cell = row.cells[column];
   const text = cell ? cell.dataset.value ?? cell.textContent.trim() : "";
-  const number = text.replace(/,/g, "").match(/^[^\d\-–.]*(-?[\d.]+(e[-+]?\d+)?)/i);
-  return number ? Number(number[1]) : text;
+  const [found, digits, raised, exponent] = text.match(NUMBER) ?? [];
+  if (found === undefined) return text;
+  const power = [...(raised ?? "")].map((one) => (one === "⁻" ? "-" : RAISED.indexOf(one))).join("");
+  return Number(`${digits.replaceAll(",", "")}${raised ? `e${power}` : exponent ?? ""}`);
 }
 function sort(table, head) {
   const falling = head.getAttribute("aria-sort") !== "descending";
