@@ -194,3 +194,12 @@ def test_a_word_longer_than_all_is_cut_all_the_same():
     sections, cut = opened(document("x" * 5000), [])
     assert cut
     assert len(text_of(sections)) == MOST_CHARACTERS + 2
+
+
+def test_a_text_without_spaces_but_one_is_opened_at_the_place_that_is_blamed():
+    text = "第 1章" + "字" * 5000
+    assert len(text_of(opened(document(text), [])[0])) > MOST_CHARACTERS
+    sections, cut = opened(document(text), [mark(0, 3000, 3010, 0.9, "here")])
+    assert cut
+    assert "here" in [piece.note for piece in sections[0].pieces]
+    assert len(text_of(sections)) > MOST_CHARACTERS

@@ -24,6 +24,8 @@ MOST_CHARACTERS = 1800
 """Of a text that is opened on a page; the reader has the whole."""
 BEFORE = 200
 """Characters shown before the place that is blamed most, where it lies deep in a long section."""
+LONGEST_WORD = 60
+"""Characters between two spaces beyond which a text is cut within what stands there: not all scripts have spaces."""
 
 
 @dataclass(frozen=True)
@@ -178,8 +180,8 @@ def _beginning(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[int
 
 
 def _at_word(text: str, place: int) -> int:
-    """The last place up to `place` where a word ends; `place` itself within a word that is longer than all that."""
-    space = text.rfind(" ", 0, place + 1)
+    """The last place up to `place` where a word ends; `place` itself within a word that is longer than any."""
+    space = text.rfind(" ", max(0, place - LONGEST_WORD), place + 1)
     return space if space > 0 else place
 
 
