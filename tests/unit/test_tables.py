@@ -47,6 +47,15 @@ def test_any_text_reads_back(tmp_path_factory, texts):
     assert read_csv(path, keep_default_na=False, dtype=str)["text"].tolist() == texts
 
 
+@pytest.mark.parametrize("names", [["null", "NA"], ["007", "1e5"], ["2023", "2024"], ["True", "False"], ["'-1", "=x"]])
+def test_names_are_read_as_they_stand(tmp_path, names):
+    table = pd.DataFrame({"corpus": names, "system": names, "id": names, "value": [0.5, None]})
+    write_csv(table, tmp_path / "table.csv")
+    read = read_csv(tmp_path / "table.csv")
+    assert [read[name].tolist() for name in ("corpus", "system", "id")] == [names] * 3
+    assert read["value"].isna().tolist() == [False, True]
+
+
 COLUMNS = [[1, 2], [0.5, None], [True, False], [None, None], [], ["a", None], ["a", 1], pd.Categorical(["a", "b"])]
 
 

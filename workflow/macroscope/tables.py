@@ -2,7 +2,7 @@
 
 Cells of strings that begin with "=", "+", "-" or "@" and are longer than that get an apostrophe in front, which
 spreadsheets take for "this is text". `read_csv` takes it away again. So do cells of nothing but white space: a line of
-that would be none to who reads it.
+that would be none to who reads it. Names and ids are read as they stand: "007" is no number, "null" not nothing.
 """
 
 import re
@@ -12,6 +12,8 @@ from typing import Any
 
 import pandas as pd
 
+NAMES = ("corpus", "system", "other", "critic", "statistic", "id")
+"""Columns that are texts, whatever they hold."""
 _GUARDED = re.compile(r"'*(?:[=+\-@\t\r].|\s+\Z)", re.DOTALL)
 
 
@@ -21,7 +23,11 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
 
 
 def read_csv(path: Path | str, **options: Any) -> pd.DataFrame:
-    """Read what `write_csv` wrote; `options` are those of `pandas.read_csv`."""
+    """Read what `write_csv` wrote; `options` are those of `pandas.read_csv`; nothing but an empty cell is NaN."""
+    if "keep_default_na" not in options:
+        options |= {"keep_default_na": False, "na_values": [""]}
+    if "dtype" not in options:
+        options["converters"] = dict.fromkeys(NAMES, str)
     table = pd.read_csv(path, **options)
     return _with_texts(table, lambda text: text[1:] if text[:1] == "'" and _GUARDED.match(text[1:]) else text)
 

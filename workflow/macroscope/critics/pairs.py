@@ -73,7 +73,7 @@ def compare_pairs(
     statistics
         Tidy statistics of these systems.
     """
-    own = pd.concat([read_csv(path, keep_default_na=False, na_values=[""]) for path in statistics], ignore_index=True)
+    own = pd.concat([read_csv(path) for path in statistics], ignore_index=True)
     known = statistics_of(critic)
     about = {name: declared(known, name) for name in own["statistic"].unique()}
     own = own[own["statistic"].map(lambda name: bool(about[name].holds and not about[name].spans))]

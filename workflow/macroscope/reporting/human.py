@@ -101,7 +101,7 @@ def read_correlations(tables: Path) -> pd.DataFrame:
     if not path.exists():
         return pd.DataFrame(columns=list(COLUMNS))
     texts = dict.fromkeys(("corpus", "table", "question", "critic", "statistic", "signature", "reason"), str)
-    return read_csv(path, dtype=texts, keep_default_na=False, na_values=[""]).fillna(dict.fromkeys(texts, ""))
+    return read_csv(path, dtype=texts).fillna(dict.fromkeys(texts, ""))
 
 
 def correlations_of(correlations: pd.DataFrame, judged: HumanScores) -> pd.DataFrame:

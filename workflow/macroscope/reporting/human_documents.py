@@ -119,9 +119,7 @@ def read_documents_table(tables: Path) -> pd.DataFrame:
     if not path.exists():
         return pd.DataFrame(columns=["corpus", "table", *COLUMNS])
     texts = ("corpus", "table", "question", "critic", "statistic", "documents_of", "interval_over", "reason")
-    return read_csv(path, dtype=dict.fromkeys(texts, str), keep_default_na=False, na_values=[""]).fillna(
-        dict.fromkeys(texts, "")
-    )
+    return read_csv(path, dtype=dict.fromkeys(texts, str)).fillna(dict.fromkeys(texts, ""))
 
 
 def display_documents(table: pd.DataFrame) -> pd.DataFrame:

@@ -178,10 +178,7 @@ def pairs_table(results: Results) -> pd.DataFrame:
 
     One family a critic and corpus: all pairs there, in all numbers that make up the critic's verdict on a system.
     """
-    tables = [
-        read_csv(path, keep_default_na=False, na_values=[""])
-        for path in results.plan.critics.side_by_side.pairs_files()
-    ]
+    tables = [read_csv(path) for path in results.plan.critics.side_by_side.pairs_files()]
     if not tables:
         return pd.DataFrame(columns=[*COLUMNS, "p_adjusted"])
     table = pd.concat(tables, ignore_index=True)

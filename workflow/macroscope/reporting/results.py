@@ -37,7 +37,7 @@ class Results:
 
     def statistics(self) -> pd.DataFrame:
         """All tidy statistics: critics in the order of the config, then perplexities."""
-        tables = [read_csv(path, keep_default_na=False, na_values=[""]) for path in self.plan.reporting.statistics()]
+        tables = [read_csv(path) for path in self.plan.reporting.statistics()]
         return pd.concat(tables, ignore_index=True)
 
     def corpora(self) -> list[str]:

@@ -135,7 +135,7 @@ def read_picture(tables: Path) -> pd.DataFrame:
 
 def read_statistics(tables: Path) -> pd.DataFrame:
     """All numbers of the run, with p_adjusted, from the folder of the tables."""
-    return read_csv(tables / "statistics.csv", keep_default_na=False, na_values=[""])
+    return read_csv(tables / "statistics.csv")
 
 
 def models_table(results: Results, headline: pd.DataFrame) -> pd.DataFrame:

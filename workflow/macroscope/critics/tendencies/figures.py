@@ -45,7 +45,7 @@ def draw(findings: Findings) -> None:
 
     def read(name: str) -> Tables:
         # "null" and "nan" are words.
-        return dict(findings.tables(f"{name}.csv", MOST_PANELS, control=True, keep_default_na=False, na_values=[""]))
+        return dict(findings.tables(f"{name}.csv", MOST_PANELS, control=True))
 
     statistics = findings.statistics
     left_out = max(0, len(findings.candidates) - MOST_PANELS)

@@ -162,7 +162,7 @@ def _cell(row: pd.Series, statistic: str, factor: float) -> str:
 def _words(findings: Findings) -> pd.DataFrame:
     """Words whose shares differ most; of a system the row with the largest difference comes first."""
     rows = []
-    for system, table in findings.tables("words.csv", MOST_SYSTEMS, keep_default_na=False, na_values=[""]):
+    for system, table in findings.tables("words.csv", MOST_SYSTEMS):
         some = table.head(WORDS)
         signs = {1: "more often than in real text", -1: "less often"}
         for sign in sorted(signs, key=lambda sign: -(some["difference"] * sign).max()):
