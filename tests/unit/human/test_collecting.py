@@ -85,6 +85,16 @@ def test_tables_of_known_answers(study, answers, tmp_path):
         (lambda text: text.replace('"coherent": "', '"other": "'), "not finished: no answer to 'coherent'", 11),
         (lambda text: text.replace('"marks": []', '"marks": [[0, 99]]'), "a mark on a sentence that is not there", 11),
         (lambda text: text.replace('"marks": []', '"marks": 3'), "an answer of another form than the page writes", 11),
+        (
+            lambda text: text.replace('"marks": []', '"marks": [[1e999, 0]]'),
+            "an answer of another form than the page writes",
+            11,
+        ),
+        (
+            lambda text: text.replace('"seconds": 30', '"seconds": 1e999'),
+            "an answer of another form than the page writes",
+            11,
+        ),
         (lambda text: text.replace('"digest": "', '"digest": "0'), "the text is not that of the sheet", 11),
         (lambda text: text.replace('"code": "', '"code": "0'), "a text that this annotator was not shown", 11),
     ],

@@ -1,5 +1,6 @@
 """What annotators hand in: exported files against the key, every answer that does not count with its reason."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -165,7 +166,9 @@ def _answer(
         reasons = {str(name): _text(text) for name, text in raw["reasons"].items()}
         marks = tuple((int(section), int(sentence)) for section, sentence in raw["marks"])
         comment, seconds = _text(raw["comment"]), float(raw["seconds"])
-    except (KeyError, TypeError, ValueError, AttributeError):
+        if not 0 <= seconds < math.inf:
+            raise ValueError(seconds)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return "an answer of another form than the page writes"
     if any(not (0 <= s < len(sections) and 0 <= t < len(sections[s])) for s, t in marks):
         return "a mark on a sentence that is not there"
