@@ -138,7 +138,7 @@ def test_where_there_are_only_checks_they_are_spoken_of_as_systems_are():
     assert found.standings(UNLIKE) == ["damaged"]
     assert (
         answer([found])
-        == "Of the 2 checks 1 is like real text to every critic that was asked; 1 is unlike it to one critic or more."
+        == "Of the 2 checks 1 is like real text to every critic that can tell; 1 is unlike it to one critic or more."
     )
 
 
@@ -187,9 +187,14 @@ def test_the_run_in_one_sentence():
     assert answer([one]) == "The one system that was judged is like real text."
     assert answer([other]) == "The one system that was judged is inconclusive: too few texts."
     assert answer([one, other]) == (
-        "Of the 2 systems on 2 corpora 1 is like real text to every critic that was asked; 1 is inconclusive: too few"
+        "Of the 2 systems on 2 corpora 1 is like real text to every critic that can tell; 1 is inconclusive: too few"
         " texts."
     )
+    unusable = matrix_of(("c", "y", NOT_USABLE, 0.9), warned=("y",))
+    assert unusable.standings(NOT_USABLE) == ["c"]
+    assert unusable.standings(INCONCLUSIVE) == []
+    assert answer([unusable]) == "The one system is judged by no critic that is usable."
+    assert answer([one, unusable]).endswith("to every critic that can tell; 1 is judged by no critic that is usable.")
     checks = matrix_of(("process", "x", UNLIKE, 0.9), checks=("process",))
     assert answer([checks, one]) == "The one system that was judged is like real text."
 

@@ -127,16 +127,19 @@ class Matrix:
         ]
 
     def standing(self, system: str) -> Verdict:
-        """All critics together: unlike real text to one, like it to all that have a verdict, or inconclusive.
+        """All critics together: unlike real text to one, like it to all that can tell, or inconclusive.
 
-        A critic with a warning leaves nothing open where another one without finds the system like real text.
+        Not usable where none of them is. A critic with a warning leaves nothing open where another one without finds
+        the system like real text.
         """
         if self.judged(system, UNLIKE):
             return UNLIKE
         like, unsure = self.judged(system, LIKE), self.judged(system, INCONCLUSIVE)
         if not self.warned.issuperset(like):
             unsure = [critic for critic in unsure if critic not in self.warned]
-        return LIKE if like and not unsure else INCONCLUSIVE
+        if like and not unsure:
+            return LIKE
+        return NOT_USABLE if len(self.judged(system, NOT_USABLE)) == len(self.rows[system]) else INCONCLUSIVE
 
     def bearing(self, system: str) -> list[str]:
         """Critics without a warning that a system's standing comes from."""
@@ -144,7 +147,8 @@ class Matrix:
 
     def is_only_warned(self, system: str) -> bool:
         """Whether a system's standing comes from critics with a warning alone."""
-        return bool(self.judged(system, self.standing(system))) and not self.bearing(system)
+        standing = self.standing(system)
+        return standing in VERDICTS and bool(self.judged(system, standing)) and not self.bearing(system)
 
     def standings(self, verdict: Verdict, checks: bool = False, warned: bool = False) -> list[str]:
         """Candidates (or checks) of which all critics together say so, the least like real text first.
@@ -273,28 +277,33 @@ def answer(corpora: Sequence[Matrix]) -> str:
     noun = "system" if set(asked[0].candidates) - asked[0].declared else "check"
     where = f" on {len(asked)} corpora" if len(asked) > 1 else ""
     total = sum(len(matrix.candidates) for matrix in asked)
-    like, unlike, still_open = (
-        sum(len(matrix.standings(verdict)) for matrix in asked) for verdict in (LIKE, UNLIKE, INCONCLUSIVE)
+    like, unlike, still_open, unjudged = (
+        sum(len(matrix.standings(verdict)) for matrix in asked) for verdict in (LIKE, UNLIKE, INCONCLUSIVE, NOT_USABLE)
     )
-    warned = total - like - unlike - still_open
-    if total == 1 and not warned:
+    warned = total - like - unlike - still_open - unjudged
+    if total == 1 and not (warned or unjudged):
         said = "is inconclusive: too few texts" if still_open else f"is {'like' if like else 'unlike'} real text"
         return f"The one {noun} that was judged {said}."
     if unlike == total:
         return f"None of the {total} {noun}s{where} is like real text: each is unlike it to one critic or more."
     others = [
-        f"{_are(number)} {what}"
+        (number, what)
         for number, what in (
             (unlike, "unlike it to one critic or more"),
             (still_open, "inconclusive: too few texts"),
+            (unjudged, "judged by no critic that is usable"),
             (warned, f"judged only by critics that carry a warning ({WARNING})"),
         )
         if number
     ]
+    if total == 1:
+        return f"The one {noun} is {others[0][1]}."
     first = (
-        f"{_are(like)} like real text to every critic that was asked" if like else "none is shown to be like real text"
+        f"{_are(like)} like real text to every critic that can tell" if like else "none is shown to be like real text"
     )
-    return f"Of the {total} {noun}s{where} {'; '.join([first, *others])}."
+    return (
+        f"Of the {total} {noun}s{where} {'; '.join([first, *(f'{_are(number)} {what}' for number, what in others)])}."
+    )
 
 
 def _are(number: int) -> str:
