@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from macroscope.reporting.figures import latent_figure
+from macroscope.reporting.figures import latent_figure, perplexity_figure
 from macroscope.systems import kinds
 
 
@@ -39,3 +39,15 @@ def test_every_kind_has_its_label_and_only_some_name_their_setting():
 def test_the_band_is_the_controls_whatever_else_is_of_its_kind():
     axes = drawn(("control", "control", 2.5), ("held-out", "control", 9.0))
     assert axes.lines[0].get_xdata()[0] == 2.5
+
+
+def test_every_model_with_a_perplexity_is_drawn():
+    rows = headline(("control", "control", 2.0), ("lm", "language_model", 3.0), ("hsmm", "hsmm", 4.0))
+    words = {
+        f"word_ppl{end}": [float("nan"), 2.0 + shift, 5.0 + shift]
+        for end, shift in (("", 0.0), ("_low", -0.1), ("_high", 0.1))
+    }
+    figure = perplexity_figure(rows.assign(setting=["control", "W/O Title", "EM"], **words), "coherence", "corpus")
+    (axes,) = figure.axes
+    assert {text.get_text() for text in axes.get_legend().get_texts()} == {"real text", "W/O Title", "EM"}
+    assert {2.0, 5.0} <= {float(x) for line in axes.lines for x in line.get_xdata()}

@@ -27,6 +27,9 @@ from macroscope.tables import read_csv
 WIDE_RANGE = 10
 """A figure whose values differ by more than this factor has a logarithmic axis."""
 
+SETTINGS = {"W/ Title": (BLUE, "o"), "W/O Title": (VERMILION, "s")}
+"""Setting of a language model -> colour and marker."""
+
 
 def draw_figures(config: Path, tables: Path, output: Path, processes: int = 1) -> None:
     """Draw all figures of a run into the folder `output`, as SVG and PDF, in as many processes at the same time."""
@@ -137,10 +140,9 @@ def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
     with style():
         figure, axes = plt.subplots(figsize=(5.8, 4.2))
         axes.axhspan(control[f"{name}_low"], control[f"{name}_high"], color=GREEN, alpha=0.15, lw=0, label="real text")
-        for setting, colour, marker in (("W/ Title", BLUE, "o"), ("W/O Title", VERMILION, "s")):
-            some = models[models["setting"] == setting]
-            if some.empty:
-                continue
+        for setting, some in models.groupby("setting"):
+            # Models of another kind, such as an HSMM, have settings of their own.
+            colour, marker = SETTINGS.get(str(setting), (PURPLE, "^"))
             axes.errorbar(
                 some["word_ppl"],
                 some[name],
@@ -149,7 +151,7 @@ def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
                 fmt=marker,
                 capsize=3,
                 color=colour,
-                label=setting,
+                label=str(setting),
             )
         for _, row in models.iterrows():
             axes.annotate(row["system"], (row["word_ppl"], row[name]), xytext=(6, 6), textcoords="offset points")
