@@ -15,10 +15,10 @@ from ..setting import Case, Drawn, Setting
 OPTIONS = ClustersOptions(permutations=199)
 
 
-def draw(rng: np.random.Generator, clusters: int, n: int, m: int, strength: float) -> Drawn:
-    """Clusters of texts, under two seeds that mostly agree."""
+def draw(rng: np.random.Generator, clusters: int, n: int, m: int, strength: float, evenness: float = 2.0) -> Drawn:
+    """Clusters of texts, under two seeds that mostly agree; the larger the evenness, the more of one size."""
     fixed = np.random.default_rng([clusters, int(10 * strength)])
-    p = fixed.dirichlet(np.full(clusters, 2.0))
+    p = fixed.dirichlet(np.full(clusters, evenness))
     q = p * np.exp(fixed.normal(0, strength, clusters))
     q /= q.sum()
     labels = []
@@ -54,5 +54,11 @@ CASE = Case(
         Setting("8 clusters, 60 against 150", partial(draw, clusters=8, n=60, m=150, strength=0.0), ("*",)),
         Setting("8 clusters, 150 against 60", partial(draw, clusters=8, n=150, m=60, strength=0.0), ("*",)),
         Setting("8 clusters, 100 against 100, some difference", partial(draw, clusters=8, n=100, m=100, strength=0.7)),
+        # All T(x) are nearly equal then, so that most of what varies is the prior, which is counted on the same texts.
+        Setting(
+            "10 clusters of about one size, 100 against 100",
+            partial(draw, clusters=10, n=100, m=100, strength=0.0, evenness=1000.0),
+            ("*",),
+        ),
     ),
 )
