@@ -97,12 +97,11 @@ def test_model_that_never_gives_titles_is_one_sentence(model, tmp_path, monkeypa
 
 
 def test_words_that_a_closed_vocabulary_lacks_are_counted(model, tmp_path):
-    tiny_model("gpt2", scale=1.0).save_pretrained(tmp_path / "words")
-    train_words(iter(["one two three four five six seven eight nine ten"]), VOCABULARY).save_pretrained(
-        tmp_path / "words"
-    )
+    of_words = tmp_path / "model-of-words"
+    tiny_model("gpt2", scale=1.0).save_pretrained(of_words)
+    train_words(iter(["one two three four five six seven eight nine ten"]), VOCABULARY).save_pretrained(of_words)
     found = {}
-    for name, folder in (("bytes", model), ("words", tmp_path / "words")):
+    for name, folder in (("bytes", model), ("words", of_words)):
         sample_shard(folder, tmp_path / name, options(), system="lm", seed=1, shard=0, shards=1)
         found[name] = {count.filter: count for count in read_provenance(tmp_path / name).counts}
     lacking = "word that the vocabulary lacks, drawn as <unk>"
