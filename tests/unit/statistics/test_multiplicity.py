@@ -1,6 +1,7 @@
 """Adjusted p-values."""
 
 import numpy as np
+from scipy.stats import false_discovery_control
 
 from macroscope.statistics.multiplicity import benjamini_hochberg
 
@@ -31,3 +32,9 @@ def test_benjamini_hochberg_leaves_out_what_was_not_tested():
     adjusted = benjamini_hochberg([0.01, np.nan, 0.04])
     assert np.isnan(adjusted[1])
     np.testing.assert_allclose(adjusted[[0, 2]], [0.02, 0.04])
+
+
+def test_benjamini_hochberg_of_scipy():
+    p = np.round(np.random.default_rng(1).uniform(size=500) ** 3, 2)
+    np.testing.assert_allclose(benjamini_hochberg(p), false_discovery_control(p, method="bh"), rtol=1e-12)
+    assert benjamini_hochberg([]).tolist() == []

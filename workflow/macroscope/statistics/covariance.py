@@ -6,7 +6,7 @@ nothing differs.
 """
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.declaration import Statistic
@@ -60,7 +60,7 @@ def covariance_discrepancy(
     exact = exchange.is_exact(permutations)
     p = reached / len(null) if exact else (reached + 1) / (len(null) + 1)
     bias = float(sum(some.variance[0] for some in moments)) / reference.shape[1] ** 2
-    z = float(norm.ppf((1 + resampling.confidence) / 2))
+    z = float(ndtri((1 + resampling.confidence) / 2))
     return NAME, value, *_interval(value, _jackknife_error(sides), float(null.var()), bias, z), float(p)
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import ks_2samp
 
 from macroscope.statistics.bootstrap import MANY, Array
 from macroscope.statistics.exchange import Exchange
@@ -102,6 +101,8 @@ def ks_test(a: ArrayLike, b: ArrayLike, exchange: Exchange, permutations: int, r
         else:
             null = _exchanged_distances(values, exchange, permutations, rng)
     elif pooled.max() == 1 or len(pooled) > FINEST_SUPPORT:
+        from scipy.stats import ks_2samp  # slow to import, and most numbers are counts
+
         return float(ks_2samp(a, b).pvalue)
     else:
         null = _permuted_distances(pooled, n, permutations, rng)

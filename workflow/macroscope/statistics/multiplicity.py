@@ -16,11 +16,10 @@ def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
     -------
     array of the same length: p_(i) n / i, made monotone from above, at most 1; NaN stays NaN and does not count in n.
     """
-    from scipy.stats import false_discovery_control
-
     p = np.asarray(p_values, dtype=float)
     tested = ~np.isnan(p)
     adjusted = np.full_like(p, np.nan)
-    if tested.any():
-        adjusted[tested] = false_discovery_control(p[tested], method="bh")
+    order = np.argsort(p[tested])
+    raised = p[tested][order] * len(order) / np.arange(1, len(order) + 1)
+    adjusted[np.flatnonzero(tested)[order]] = np.minimum.accumulate(raised[::-1])[::-1].clip(max=1)
     return adjusted

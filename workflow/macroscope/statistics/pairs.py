@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
@@ -124,5 +124,5 @@ def recovered_difference(first: Interval, second: Interval, confidence: float) -
     towards = below if value > 0 else above
     if value == 0:
         return value, value - below, value + above, 1.0
-    p = 2 * norm.sf(abs(value) / towards * norm.ppf(0.5 + confidence / 2)) if towards > 0 else UNDEFINED
+    p = 2 * ndtr(-abs(value) / towards * ndtri(0.5 + confidence / 2)) if towards > 0 else UNDEFINED
     return value, value - below, value + above, float(p)

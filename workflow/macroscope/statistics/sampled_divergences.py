@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from scipy.stats import trim_mean
 
 from macroscope.statistics.bootstrap import Array, bootstrap_sums, percentile_interval
 from macroscope.statistics.declaration import Statistic
@@ -310,6 +309,8 @@ def published(reference: Array, candidate: Array, frontier: Frontier) -> list[Ro
         log p(x) - log q(x) of the texts of either side, in whatever logarithm the published code has there: for strings
         log10 (so that its mixtures are of p^0.434 and q^0.434), for clusters the natural one, of smoothed shares.
     """
+    from scipy.stats import trim_mean  # slow to import, and nothing else here needs it
+
     of_reference, of_candidate = (terms(own, frontier.grid) for own in (reference, -candidate))
     means = [side.mean(axis=0) for side in (of_reference, of_candidate)]
     trimmed = [trim_mean(side[:, 3:], TRIM, axis=0) for side in (of_reference, of_candidate)]

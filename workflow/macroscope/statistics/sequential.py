@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, rankdata
-from scipy.stats import t as student_t
+from scipy.special import ndtri, stdtrit
 
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.permutation import TIE
+from macroscope.statistics.ranks import midranks
 from macroscope.statistics.tidy import UNDEFINED
 
 Folds = NDArray[np.int64]
@@ -159,7 +159,7 @@ def jackknife_interval(value: float, without: Sequence[float], confidence: float
     if parts < 2:
         return UNDEFINED, UNDEFINED
     error = np.sqrt((parts - 1) / parts * np.sum((np.asarray(without) - np.mean(without)) ** 2))
-    reach = float(student_t.ppf((1 + confidence) / 2, parts - 1) * error)
+    reach = float(stdtrit(parts - 1, (1 + confidence) / 2) * error)
     return value - reach, value + reach
 
 
@@ -167,5 +167,5 @@ def _normal_scores(test: FoldTest) -> Array:
     """Normal quantiles of the ranks of the value, first, and of the exchanges; equal ones share their mean rank."""
     values = np.concatenate([[test.value], test.exchanged])
     unit = float(np.abs(values).max()) or 1.0
-    ranks = rankdata(np.round(values / unit, 10))
-    return np.asarray(norm.ppf((ranks - 0.5) / len(values)))
+    ranks = midranks(np.round(values / unit, 10))
+    return np.asarray(ndtri((ranks - 0.5) / len(values)))

@@ -22,15 +22,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import ndtri
-from scipy.stats import norm, rankdata
-from scipy.stats import t as student_t
+from scipy.special import ndtri, stdtr
 
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import Integers, belonging
 from macroscope.statistics.logistic import fit_logistic
 from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.ranks import midranks
 from macroscope.statistics.tidy import Row, undefined, value_only
 
 TOLD_APART, SMALLEST = "told_apart", "told_apart_minimum_detectable"
@@ -124,13 +123,13 @@ def tell_apart(first: View, second: View, confidence: float, seed: int) -> list[
     spread, freedom = _spread_by_chance(*sizes), known - 1.0
     if variance > 0:
         spread, freedom = float(np.sqrt(variance)), _freedom(members, group, len(first))
-    p = float(student_t.sf((value - 0.5) / spread, freedom))
+    p = float(stdtr(freedom, (0.5 - value) / spread))
     return [(TOLD_APART, value, low, high, p), value_only(SMALLEST, smallest_auc(*sizes))]
 
 
 def smallest_auc(first: int, second: int) -> float:
     """Smallest AUC that so many independent documents show with a power of 80 % at a one-sided level of 5 %."""
-    return float(min(1.0, 0.5 + (norm.isf(LEVEL) + norm.ppf(POWER)) * _spread_by_chance(first, second)))
+    return float(min(1.0, 0.5 + (ndtri(1 - LEVEL) + ndtri(POWER)) * _spread_by_chance(first, second)))
 
 
 def _freedom(members: Array, group: Integers, first: int) -> float:
@@ -214,11 +213,11 @@ def auc(log_odds: Array, folds: Integers, first: int) -> tuple[float, Array]:
         one, other = inside[inside < first], inside[inside >= first]
         if not (len(one) and len(other)):
             continue
-        ranks = rankdata(log_odds[np.concatenate([one, other])])
+        ranks = midranks(log_odds[np.concatenate([one, other])])
         # A document of the second sample wins over those of the first that it is above; one of the first counts those
         # of the second that are above it.
-        wins[other] = ranks[len(one) :] - rankdata(log_odds[other])
-        wins[one] = len(other) - (ranks[: len(one)] - rankdata(log_odds[one]))
+        wins[other] = ranks[len(one) :] - midranks(log_odds[other])
+        wins[one] = len(other) - (ranks[: len(one)] - midranks(log_odds[one]))
         pairs[other], pairs[one] = len(one), len(other)
     total = pairs[:first].sum()
     value = wins[:first].sum() / total

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.declaration import Statistic
@@ -112,7 +112,7 @@ def _discrepancy(name: str, matrix: Array, n: int, memberships: list[Array], exa
     null = np.concatenate([mean_discrepancy(matrix, rows) for rows in memberships])
     reached = np.count_nonzero(null >= value - 1e-12)
     p = reached / len(null) if exact else (reached + 1) / (len(null) + 1)
-    half = float(norm.ppf((1 + confidence) / 2)) * _jackknife_error(matrix, n)
+    half = float(ndtri((1 + confidence) / 2)) * _jackknife_error(matrix, n)
     return name, value, value - half, value + half, float(p)
 
 

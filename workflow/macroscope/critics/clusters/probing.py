@@ -21,8 +21,6 @@ from macroscope.critics.clusters.clustering import fit, prepared
 from macroscope.critics.clusters.kmeans import Labels
 from macroscope.critics.clusters.latents import Vectors, vector_column
 from macroscope.critics.clusters.options import ClustersOptions
-from macroscope.critics.tendencies.features import features
-from macroscope.critics.tendencies.tokens import MosesTokens
 from macroscope.documents import Collection, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
@@ -78,8 +76,10 @@ def embed_corpus(documents: Path, *, encoder: str, options: ClustersOptions, out
     encoder
         Name, among those of the one entry of `options.probing`.
     """
-    # Encoders take seconds to import, and every comparison imports the statistics that are declared here.
+    # Encoders and tokenizers are slow to import, and every comparison imports the statistics that are declared here.
     from macroscope.critics.clusters.embeddings import embedded, text_encoder
+    from macroscope.critics.tendencies.features import features
+    from macroscope.critics.tendencies.tokens import MosesTokens
 
     loaded = text_encoder(options.probing[0].encoders[encoder])
     language = read_provenance(documents).options.get("language", "en")

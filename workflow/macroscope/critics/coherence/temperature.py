@@ -8,7 +8,6 @@ validation sections, mends that without changing any MAP label (Guo et al. 2017)
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 BINS = 10
@@ -32,6 +31,8 @@ def fit_temperature(logits: NDArray[np.floating], gold: NDArray[np.integer]) -> 
         of Platt (1999): 1 - 1/(n + 2) for the true type, so that a classifier without any error on the n sections does
         not end up certain.
     """
+    from scipy.optimize import minimize_scalar  # slow to import, and most stages fit nothing
+
     known = gold >= 0
     logits, gold = np.asarray(logits, dtype=float)[known], gold[known]
     n, types = logits.shape

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import poisson
+from scipy.special import pdtr
 
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.kolmogorov_smirnov import ks_of_counts
@@ -86,7 +86,7 @@ def length_bins(lengths: ArrayLike, per_decade: int | None) -> Array:
 def poisson_mixture_cdf(rates: Array, most: int) -> Array:
     """P(u <= k) for k = 0 ... most, averaged over the rates: what types should be in texts of these lengths."""
     distinct, counts = np.unique(rates, return_counts=True)
-    return counts @ poisson.cdf(np.arange(most + 1)[None, :], distinct[:, None]) / counts.sum()
+    return counts @ pdtr(np.arange(most + 1)[None, :], distinct[:, None]) / counts.sum()
 
 
 def distance_to_poisson(types: Array, rates: Array) -> float:
