@@ -94,12 +94,13 @@ def corrupted(
     (examples by split, what is to be said: counts by split)
     """
     examples, about = {}, {}
+    score = _similarity(narratives, options, seed)
     for split in splits:
         chosen = _chosen(narratives, split)
         drawing = drawing_of(options, task, split, seed)
         work = _Work.of(narratives, chosen, drawing, options)
         matches = _gathered(retrieved, split) if retrieved else None
-        examples[split], about[split] = damaged(work, options, matches, seed, threads)
+        examples[split], about[split] = damaged(work, options, matches, score, seed, threads)
         if split == "valid" and options.intact:
             whole = draw_segments(narratives, chosen, replace(drawing, intact=1.0))
             examples[split] = joined(examples[split], examples_of(narratives, whole.segments, task, {}))
@@ -166,9 +167,20 @@ class _Work:
 
 
 def damaged(
-    work: _Work, options: NarrativeOptions, matches: Matches | None, seed: int, threads: int = 1
+    work: _Work,
+    options: NarrativeOptions,
+    matches: Matches | None,
+    score: BertScore | None,
+    seed: int,
+    threads: int = 1,
 ) -> tuple[Examples, dict[str, Any]]:
-    """Damage segments, and count what was not, or not in the first way."""
+    """Damage segments, and count what was not, or not in the first way.
+
+    Parameters
+    ----------
+    score
+        Tells which matches are too similar; None: none is.
+    """
     about: dict[str, Any] = {
         "segments": len(work.drawn.segments),
         "narratives_too_short": work.drawn.too_short,
@@ -176,7 +188,7 @@ def damaged(
     }
     if not work.places:
         return examples_of(work.narratives, work.drawn.segments, work.task, {}), about
-    found, baseline = _replaced(work, options, matches, seed, threads)
+    found = _replaced(work, options, matches, score, seed, threads)
     replacements = {
         place: int(number) for place, number in zip(work.places, found.numbers, strict=True) if number != NONE
     }
@@ -186,23 +198,30 @@ def damaged(
         "matches_that_say_the_same": found.same,
         "matches_too_similar": found.alike,
         "without_match": found.without,
-        "similarity_of_random_sentences": baseline,
+        "similarity_of_random_sentences": None if score is None else score.baseline,
     }
     return examples_of(work.narratives, work.drawn.segments, work.task, replacements), about
 
 
 def _replaced(
-    work: _Work, options: NarrativeOptions, matches: Matches | None, seed: int, threads: int
-) -> tuple[Replaced, float | None]:
+    work: _Work,
+    options: NarrativeOptions,
+    matches: Matches | None,
+    score: BertScore | None,
+    seed: int,
+    threads: int,
+) -> Replaced:
     matches = matches or best_matches(work.pool.texts, work.texts, options.candidates, threads)
-    encoder = options.similarity_encoder or options.encoder
-    score = None
-    if options.similarity is not None:
-        score = BertScore(encoder, work.narratives.sentences, options.rescale, seed)
     once = options.replacements == "exchanged"
     limit = ANY if options.similarity is None else options.similarity
-    found = replaced(work.texts, work.owners, work.pool, matches, score, limit, once, seed)
-    return found, None if score is None else score.baseline
+    return replaced(work.texts, work.owners, work.pool, matches, score, limit, once, seed)
+
+
+def _similarity(narratives: Narratives, options: NarrativeOptions, seed: int) -> BertScore | None:
+    """How alike two sentences are, for all splits; None where every match is taken."""
+    if options.similarity is None or not len(narratives.sentences):
+        return None
+    return BertScore(options.similarity_encoder or options.encoder, narratives.sentences, options.rescale, seed)
 
 
 def joined(first: Examples, second: Examples) -> Examples:
