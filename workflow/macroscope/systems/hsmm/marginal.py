@@ -105,14 +105,18 @@ class _LogMarginal(torch.autograd.Function):
 
 def _forward(model: LogProbabilities, batch: Batch) -> _Tables:
     texts, tokens, longest = batch.rows.shape
-    begin, end = (model.initial.new_full((tokens + 1, texts, len(model.initial)), IMPOSSIBLE) for _ in range(2))
-    transition = model.transition.exp()
+    shape = (tokens + 1, texts, len(model.initial))
+    begin, end = model.initial.new_empty(shape), model.initial.new_full(shape, IMPOSSIBLE)
+    rows, emission = _rows_by_position(batch, len(model.emission)), _with_impossible(model.emission)
+    transition, lengths = model.transition.exp(), model.length.flip(0)  # the longest first, as begins stand in `begin`
     begin[0] = model.initial
     for n in range(1, tokens + 1):
-        lengths = torch.arange(1, min(longest, n) + 1, device=batch.rows.device)
-        emitted = _emissions(model, batch.rows[:, n - lengths, lengths - 1])  # texts x lengths x states
-        before = begin[n - lengths].transpose(0, 1)
-        end[n] = torch.logsumexp(before + model.length[: len(lengths)] + emitted, dim=1)
+        first = max(n - longest, 0)
+        begins = torch.arange(first, n, device=rows.device)
+        pieces = emission[rows[begins, n - 1 - begins]]  # lengths x texts x states
+        pieces += begin[first:n]
+        pieces += lengths[longest - (n - first) :, None]
+        end[n] = _summed(pieces)
         begin[n] = _log_product(end[n], transition)
     last = end[batch.sizes, torch.arange(texts, device=batch.sizes.device)]
     return _Tables(begin, end, torch.logsumexp(last + model.end, dim=1))
@@ -126,30 +130,32 @@ def _backward(model: LogProbabilities, batch: Batch, tables: _Tables, weights: t
     texts, tokens, longest = batch.rows.shape
     states, device = len(model.initial), batch.rows.device
     after, ahead = (model.initial.new_full((tokens + 1, texts, states), IMPOSSIBLE) for _ in range(2))
-    counts = LogProbabilities(*(torch.zeros_like(some) for some in model))
+    rows, emission = _rows_by_position(batch, len(model.emission)), _with_impossible(model.emission)
+    counts = LogProbabilities(*(torch.zeros_like(some) for some in (*model[:4], emission)))
     transposed = model.transition.exp().T.contiguous()
     possible = tables.log_marginal > IMPOSSIBLE / 2  # nothing is used in a text that cannot be
     given = torch.where(possible, tables.log_marginal, 0)[:, None]
-    weights = torch.where(possible, weights, 0)
+    weights = torch.where(possible, weights, 0)[:, None]
     is_last = torch.arange(tokens + 1, device=device)[:, None] == batch.sizes
     for n in range(tokens, -1, -1):
         if n < tokens:
-            lengths = torch.arange(1, min(longest, tokens - n) + 1, device=device)
-            rows = batch.rows[:, n, : len(lengths)]
-            pieces = model.length[: len(lengths)] + _emissions(model, rows) + after[n + lengths].transpose(0, 1)
-            ahead[n] = torch.logsumexp(pieces, dim=1)
-            used = (pieces + (tables.begin[n] - given)[:, None]).exp() * weights[:, None, None]
-            counts.length[: len(lengths)].add_(used.sum(dim=0))
-            known = rows >= 0
-            counts.emission.index_add_(0, rows[known], used[known])
+            lengths = min(longest, tokens - n)
+            pieces = emission[rows[n, :lengths]]  # lengths x texts x states
+            pieces += after[n + 1 : n + 1 + lengths]
+            pieces += model.length[:lengths, None]
+            most = pieces.amax(dim=0)
+            ahead[n] = _summed(pieces, most)
+            # What stands in `pieces` now is each one's share of the largest.
+            pieces *= (tables.begin[n] + most - given).exp() * weights
+            counts.length[:lengths].add_(pieces.sum(dim=1))
+            counts.emission.index_add_(0, rows[n, :lengths].flatten(), pieces.flatten(0, 1))
             after[n] = _log_product(ahead[n], transposed)
         after[n] = torch.where(is_last[n][:, None], model.end, after[n])
-    texts_at = torch.arange(texts, device=device)
-    ended = tables.end[batch.sizes, texts_at]
-    counts.end.add_(((ended + model.end - given).exp() * weights[:, None]).sum(dim=0))
-    counts.initial.add_(((model.initial + ahead[0] - given).exp() * weights[:, None]).sum(dim=0))
+    ended = tables.end[batch.sizes, torch.arange(texts, device=device)]
+    counts.end.add_(((ended + model.end - given).exp() * weights).sum(dim=0))
+    counts.initial.add_(((model.initial + ahead[0] - given).exp() * weights).sum(dim=0))
     counts.transition.add_(_transitions(model, tables.end, ahead, given, weights))
-    return counts
+    return counts._replace(emission=counts.emission[:-1])
 
 
 def _transitions(
@@ -160,13 +166,26 @@ def _transitions(
     ends, begins = end[1:-1], ahead[1:-1]
     shift = ends.amax(dim=2, keepdim=True)
     left = (ends - shift).exp().reshape(-1, states)
-    right = (begins + shift - given).clamp(max=_LARGEST).exp() * weights[:, None]
+    right = (begins + shift - given).clamp(max=_LARGEST).exp() * weights
     return left.T @ right.reshape(-1, states) * model.transition.exp()
 
 
-def _emissions(model: LogProbabilities, rows: torch.Tensor) -> torch.Tensor:
-    found = model.emission[rows.clamp(min=0)]
-    return found.masked_fill((rows < 0)[..., None], IMPOSSIBLE)
+def _rows_by_position(batch: Batch, ngrams: int) -> torch.Tensor:
+    """Rows as tokens x longest x texts: where one is missing, the last that `_with_impossible` makes."""
+    rows = batch.rows.permute(1, 2, 0)
+    return torch.where(rows < 0, ngrams, rows).contiguous()
+
+
+def _with_impossible(emission: torch.Tensor) -> torch.Tensor:
+    """Emissions and a last row for n-grams that the model has not."""
+    return torch.cat([emission, emission.new_full((1, emission.shape[1]), IMPOSSIBLE)])
+
+
+def _summed(pieces: torch.Tensor, most: torch.Tensor | None = None) -> torch.Tensor:
+    """Log of the sum of exp(pieces) over the first dimension; `pieces` become shares of e^most, the largest."""
+    most = pieces.amax(dim=0) if most is None else most
+    total: torch.Tensor = pieces.sub_(most).exp_().sum(dim=0)
+    return total.log_().add_(most)
 
 
 def _log_product(logs: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
