@@ -67,7 +67,7 @@ _ADVICE = {
 """Errors of the system that are a user's to mend -> how."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OBJECTS_UNTIL_COLLECTION = 20_000
-"""Python's 700 makes importing the large libraries, most of what a short job does, a tenth slower: nothing is garbage."""
+"""Python's 700 makes imports of large libraries, most of what a short job does, a tenth slower: nothing is garbage."""
 
 
 @app.callback()
