@@ -11,7 +11,7 @@ from macroscope.critics.strings.comparison import compare, describe
 from macroscope.critics.strings.comparison_files import compare_latents
 from macroscope.critics.strings.cross_fitting import cross_fitted, divide, in_sample, together
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator, estimator
-from macroscope.critics.strings.evidence import texts_table, unlike
+from macroscope.critics.strings.evidence import texts_table, unlike, write_evidence
 from macroscope.critics.strings.options import LstmOptions, StringsOptions
 from macroscope.critics.strings.texts import Texts, project, read_texts
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
@@ -285,9 +285,6 @@ def test_too_few_texts_for_the_discounts_are_counted():
 def test_bad_input():
     with pytest.raises(MacroscopeError, match="the system has 3 texts; the strings critic needs 6 for 3 folds"):
         rows_of(drawn(P, 20, 0, "r"), drawn(P, 3, 1, "c"))
-    same = Texts([f"c{i}" for i in range(9)], ["same"] * 9, np.ones(9, int))
-    with pytest.raises(MacroscopeError, match="cannot leave out a fold of the system"):
-        rows_of(drawn(P, 20, 0, "r"), same)
 
 
 def test_of_very_many_texts_some_are_scored_and_all_are_described(tmp_path):
@@ -324,10 +321,21 @@ def test_empty_and_equal_texts_are_counted():
     assert np.isfinite(rows.loc["forward_kl", "value"])
 
 
-def test_a_side_of_empty_texts_is_compared():
-    nothing = Texts([f"c{i}" for i in range(8)], [""] * 8, np.zeros(8, int))
-    with pytest.raises(MacroscopeError, match="too few or all the same"):
-        rows_of(drawn(P, 20, 0, "r"), nothing)
+@pytest.mark.parametrize("text", ["w0 w1", ""])
+def test_a_side_of_one_text_only_has_no_divergences_and_a_reason(text, tmp_path):
+    same = Texts([f"c{i}" for i in range(9)], [text] * 9, np.full(9, len(text.split())))
+    for sides in ((drawn(P, 20, 0, "r"), same), (same, drawn(P, 20, 0, "c"))):
+        found, rows = rows_of(*sides)
+        known = rows.index[rows["value"].notna()]
+        assert set(known) == {"fallback_orders", "scored_texts"}
+        assert rows.loc["scored_texts", "value"] == 0
+        assert rows.drop(known)["reason"].str.startswith("all texts of a side are the same").all()
+        write_evidence(tmp_path / "evidence", found)
+        assert pd.read_csv(tmp_path / "evidence" / "unlike.csv").empty
+        assert pd.read_parquet(tmp_path / "evidence" / "texts.parquet")["log_p"].isna().all()
+
+
+def test_a_side_of_nearly_empty_texts_is_compared():
     short = Texts([f"c{i}" for i in range(8)], ["", "w0", "w1", "w2", "w3", "w4", "w5", "w6"], np.array([0, *[1] * 7]))
     _, rows = rows_of(drawn(P, 20, 0, "r"), short, OPTIONS.model_copy(update={"order": 5}))
     assert np.isfinite(rows.loc["forward_kl", "value"])

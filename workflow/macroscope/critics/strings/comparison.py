@@ -16,14 +16,15 @@ from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.sampled_divergences import compare_log_ratios, published
+from macroscope.statistics.sampled_divergences import NAMES, compare_log_ratios, published
 from macroscope.statistics.sequential import combined_p_value, fold_tests, jackknife_interval
-from macroscope.statistics.tidy import UNDEFINED, Row, rows_table, shares_table, value_only
+from macroscope.statistics.tidy import UNDEFINED, Row, rows_table, shares_table, undefined, value_only
 
 LN10 = float(np.log(10))
 TEXTS_PER_FOLD = 2
 OF_LOGARITHM = {"log_ppl": "latent_ppl", "log_ppl_ratio": "latent_ppl_ratio"}
 """Whose intervals are symmetric on the scale of the logarithm."""
+_ALL_TOGETHER = "all texts of a side are the same or begin alike: no estimate is without those that it would score"
 _ESTIMATED = "expected under estimates from so many texts"
 STATISTICS = (
     Statistic("*_share", "share of the system's texts"),
@@ -93,7 +94,7 @@ def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampl
         `backward_kl_per_word`, in nats a word; `cross_entropy`, of the reference's texts under the candidate's
         distribution (eq. 13); `latent_nll` of the candidate's texts under the reference's distribution (nats a text),
         `latent_ppl` (a word), `latent_ppl_ratio` to the reference's own texts; `fallback_orders`; `scored_texts`, how
-        many of the candidate's were scored.
+        many of the candidate's were scored. Where a side's texts all belong together, all but the last two are nan.
 
     Raises
     ------
@@ -114,17 +115,24 @@ def compare(reference: Texts, candidate: Texts, options: StringsOptions, resampl
         rows = published(ratios[0], ratios[1], Frontier(options.scale or PUBLISHED_SCALE, options.weights))
     else:
         scores = cross_fitted(reference, candidate, estimates, options.folds, resampling.seed)
-        wanted = Resampling(resampling.resamples, options.permutations, resampling.confidence, resampling.seed)
-        rows = compare_log_ratios(
-            *scores.ratios, Frontier(options.scale or SCALE, options.weights), wanted, scores.scored
-        )
-        # A text's end is scored as a word is.
-        units: tuple[Array, Array] = (reference.words + np.ones(1), candidate.words + np.ones(1))
-        rows += _per_word(scores, units, wanted)
+        rows = _cross_fitted_rows(scores, (reference, candidate), options, resampling)
     rows.append(value_only("fallback_orders", scores.fallback_orders))
-    rows.append(value_only("scored_texts", len(candidate)))
-    table = rows_table(rows, (len(reference), len(candidate)), lambda _: "not in the published code")
-    return Comparison(table, (reference, candidate), scores)
+    rows.append(value_only("scored_texts", int(np.isfinite(scores.log_p[1]).sum())))
+    why = "not in the published code" if options.convention == "published" else _ALL_TOGETHER
+    return Comparison(rows_table(rows, (len(reference), len(candidate)), lambda _: why), (reference, candidate), scores)
+
+
+def _cross_fitted_rows(
+    scores: LogProbabilities, sides: tuple[Texts, Texts], options: StringsOptions, resampling: Resampling
+) -> list[Row]:
+    # A text's end is scored as a word is.
+    units: tuple[Array, Array] = (sides[0].words + np.ones(1), sides[1].words + np.ones(1))
+    if scores.order is None:
+        names = [OF_LOGARITHM.get(name, name) for name in _totals(scores, units)]
+        return [undefined(name) for name in (*NAMES, *names)]
+    wanted = Resampling(resampling.resamples, options.permutations, resampling.confidence, resampling.seed)
+    frontier = Frontier(options.scale or SCALE, options.weights)
+    return compare_log_ratios(*scores.ratios, frontier, wanted, scores.scored) + _per_word(scores, units, wanted)
 
 
 def _per_word(scores: LogProbabilities, units: tuple[Array, Array], resampling: Resampling) -> list[Row]:

@@ -18,7 +18,6 @@ import pandas as pd
 
 from macroscope.critics.strings.estimators import Distribution, Estimator
 from macroscope.critics.strings.texts import Texts
-from macroscope.errors import MacroscopeError
 from macroscope.progress import progress
 from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Integers, belonging, partners
@@ -38,7 +37,7 @@ class LogProbabilities:
     fallback_orders
         How many orders of how many estimates had no discounts of their own; n-grams only.
     order
-        Folds of the texts of either side; None where the estimates have seen the texts.
+        Folds of the texts of either side; None where the estimates have seen the texts, or nothing could be estimated.
     earlier
         The same under estimates from earlier folds only; nan where there are none. None with `order`.
     without
@@ -93,23 +92,23 @@ def divide(groups: tuple[Integers, Integers], folds: int, seed: int) -> tuple[Fo
 
 
 def cross_fitted(reference: Texts, candidate: Texts, estimator: Estimator, folds: int, seed: int) -> LogProbabilities:
-    """Score every text by estimates from the other folds; from those but one; and from the folds before its own."""
+    """Score every text by estimates from the other folds; from those but one; and from the folds before its own.
+
+    Where all texts of a side belong together, as those of a model that always writes the same, they are in one fold,
+    and without it there is nothing to estimate from: no text has a score then, and there is no order.
+    """
     sides = (reference, candidate)
     numbers = divide(together(reference, candidate, folds), folds, seed)
     folds = int(max(some.max() for some in numbers)) + 1
     others, before = _Scores.of(sides), _Scores.of(sides)
+    if any(len(np.unique(some)) == 1 for some in numbers):
+        return others.found()
     without = [_Scores.of(sides) for _ in range(folds)]
     estimated_from = np.zeros(folds, dtype=np.int64)
     fallback = 0
     for fold in progress(range(folds), f"cross-fit {estimator.name}", unit="folds"):
         inside = [np.flatnonzero(some == fold) for some in numbers]
         outside = [np.flatnonzero(some != fold) for some in numbers]
-        for name, rest in zip(("the control", "the system"), outside, strict=True):
-            if not len(rest):
-                raise MacroscopeError(
-                    f"the strings critic cannot leave out a fold of {name}: its texts are too few or all the same; give"
-                    " it more"
-                )
         found = _fit(sides, outside, estimator, (seed, fold))
         fallback += sum(len(getattr(each, "fallback_orders", ())) for each in found)
         others.score(found, sides, inside)

@@ -46,6 +46,10 @@ def unlike(found: Comparison, table: pd.DataFrame) -> pd.DataFrame:
     """Texts of the candidate that are least like the reference: id, words, log_ratio_per_word (nats), excerpt."""
     own = table[table["side"] == "candidate"].reset_index(drop=True)
     own["log_ratio_per_word"] = (own["log_q"] - own["log_p"]) / (own["words"] + 1)
-    most = own.sort_values("log_ratio_per_word", ascending=False, kind="stable").head(TEXTS_SHOWN)
+    most = (
+        own.dropna(subset="log_ratio_per_word")
+        .sort_values("log_ratio_per_word", ascending=False, kind="stable")
+        .head(TEXTS_SHOWN)
+    )
     excerpts = [beginning(found.sides[1].texts[i], EXCERPT) for i in most.index]
     return most[["id", "words", "log_ratio_per_word"]].assign(excerpt=excerpts)
