@@ -131,7 +131,7 @@ def _warning(statistics: pd.DataFrame) -> str | None:
     """
     clusters = statistics[(statistics["statistic"] == "clusters") & (statistics["system"] != SPLIT_HALF)]
     texts = clusters[["n_reference", "n_candidate"]].min(axis=1)
-    few = clusters.loc[texts < TEXTS_PER_CLUSTER * clusters["value"] - TEXTS_PER_CLUSTER, "system"]
+    few = clusters.loc[texts < TEXTS_PER_CLUSTER * clusters["value"], "system"]
     if few.empty:
         return None
     named = ", ".join(few.head(5)) + (" ..." if len(few) > 5 else "")

@@ -24,6 +24,7 @@ def blame(texts: Path, latents: Path, control_latents: Path, *, output: Path) ->
     numbers, real = _numbers(latents), _numbers(control_latents)
     away = distances(numbers, real).groupby(level=0).mean()
     repeated, theirs = (some[REPEATED].groupby(level=0).mean() for some in (numbers, real))
+    repeated = repeated.dropna()  # too short to repeat anything
     often = pd.Series(np.searchsorted(np.sort(theirs.dropna()), repeated) / max(1, theirs.count()), repeated.index)
     rows = (
         Blamed(document.id, away.get(document.id, np.nan), _repetitions(document, often.get(document.id, 0.0)))
