@@ -36,6 +36,8 @@ def test_latex_is_escaped():
     assert escape("10⁻¹²") == "10$^{-12}$"
     # Signs that no font of LaTeX has outside of mathematics: an error of it, not a box.
     assert escape("− control ÷ δ ⊢") == r"$-$ control $\div$ $\delta$ $\vdash$"
+    # What stands in broken texts, and would end the compilation.
+    assert escape("a\x0cb\x85 \ufffd\tc\nd") == r"a\textbf{?}b\textbf{?} \textbf{?} c d"
 
 
 @pytest.mark.parametrize("text", ["[Music]", "*"])

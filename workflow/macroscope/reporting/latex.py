@@ -28,7 +28,12 @@ ESCAPES = {
     "½": r"$\frac{1}{2}$",
     "<": r"$<$",
     ">": r"$>$",
+    "\t": " ",
+    "\n": " ",
+    "\r": " ",
 }
+UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd]")
+"""Characters of texts that LaTeX stops at: control characters, and what stands for broken ones."""
 SPECIAL = re.compile("|".join(re.escape(character) for character in ESCAPES))
 PLAIN = {raised: chr(plain) for plain, raised in RAISED.items()}
 EXPONENT = re.compile(f"[{''.join(map(chr, PLAIN))}]+")
@@ -45,6 +50,7 @@ def to_latex(table: pd.DataFrame) -> str:
 def escape(text: str) -> str:
     """Escape what LaTeX would read as a command."""
     escaped = SPECIAL.sub(lambda match: ESCAPES[match.group()], text)
+    escaped = UNREADABLE.sub(r"\\textbf{?}", escaped)
     return EXPONENT.sub(lambda match: f"$^{{{match.group().translate(PLAIN)}}}$", escaped)
 
 
