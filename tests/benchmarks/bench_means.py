@@ -3,7 +3,6 @@
 import numpy as np
 from _report import say, seconds
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.drawn_counts import resampled_sums
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.ratio import (
@@ -13,6 +12,7 @@ from macroscope.statistics.ratio import (
     ratio_test,
     ratio_tests,
 )
+from macroscope.statistics.rows import Array
 
 DOCUMENTS, COLUMNS, RESAMPLES, PERMUTATIONS = 20_000, 50, 1000, 10_000
 OF_REFERENCE = 3

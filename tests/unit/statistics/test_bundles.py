@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from macroscope.statistics import bootstrap, bootstrap_t, exchange, kolmogorov_smirnov
+from macroscope.statistics import bootstrap, bootstrap_t, exchange, kolmogorov_smirnov, rows
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.kolmogorov_smirnov import ks_test
 from macroscope.statistics.ratio import difference_interval, ratio_test
@@ -17,9 +17,9 @@ GROUPS = [None, PAIRS, TRIPLES]
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """Bundles of a few hundred documents, as of very many."""
-    for module in (exchange, bootstrap, bootstrap_t, kolmogorov_smirnov):
+    for module in (exchange, rows, bootstrap, bootstrap_t, kolmogorov_smirnov):
         monkeypatch.setattr(module, "MANY", 1000)
-    for module in (exchange, bootstrap, bootstrap_t):
+    for module in (exchange, rows, bootstrap_t):
         monkeypatch.setattr(module, "BUNDLES", 200)
 
 
@@ -80,8 +80,8 @@ def test_intervals_are_as_wide_as_those_of_documents(monkeypatch):
     sides = (x, np.ones(4000)), (y, rng.integers(1, 9, 4000))
     widths = []
     for many in (1000, 10**6):
-        monkeypatch.setattr(bootstrap_t, "MANY", many)
-        monkeypatch.setattr(bootstrap, "MANY", many)
+        for module in (rows, bootstrap, bootstrap_t):
+            monkeypatch.setattr(module, "MANY", many)
         value, low, high = difference_interval(*sides, Exchange((4000, 4000)), 0.95, 2000, rng)
         assert low < value < high
         widths.append(high - low)

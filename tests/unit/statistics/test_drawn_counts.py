@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from macroscope.statistics import bootstrap, categorical, inversion
+from macroscope.statistics import categorical, inversion, rows
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.drawn_counts import disjoint_counts, exchanged_counts, resampled_counts, resampled_sums
 from macroscope.statistics.exchange import Exchange
@@ -103,7 +103,7 @@ def test_very_many_documents_have_the_same_intervals_and_p_values(monkeypatch):
     shares = ([0.4, 0.3, 0.2, 0.1], [0.3, 0.3, 0.2, 0.2])
     sides = [[one_hot(rng.choice(4, 300, p=p), 4) for _ in range(2)] for p in shares]
     tables = []
-    for many in (bootstrap.MANY, 100):
+    for many in (rows.MANY, 100):
         monkeypatch.setattr(inversion, "MANY", many)
         monkeypatch.setattr(categorical, "MANY", many)
         found = compare_categories(*sides, DivergenceOptions(permutations=999), Resampling(4000, 999))

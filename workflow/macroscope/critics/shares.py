@@ -8,12 +8,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from macroscope.statistics.bootstrap import MANY, Array
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.ratio import Sample, difference_intervals, ratio_tests
+from macroscope.statistics.rows import MANY, Array
 from macroscope.statistics.tidy import UNDEFINED, rows_table
 
 EXCERPT = 400

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.rows import Array
 
 APART, RATIO = "told_apart", "latent_ppl_ratio"
 ALIKE = 0.005

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from macroscope.statistics.bootstrap import BUNDLES, MANY, Array, bootstrap_sums, in_bundles
+from macroscope.statistics.bootstrap import bootstrap_sums
+from macroscope.statistics.rows import BUNDLES, MANY, Array, in_bundles
 
 Interval = tuple[float, float, float]
 """(value, low, high)"""

@@ -28,13 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from macroscope.statistics.bootstrap import MANY, Array, percentile_interval
+from macroscope.statistics.bootstrap import percentile_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import FRONTIER, Frontier, divergences, smoothed
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.inversion import Categories, invert, side_by_side, split, stacked
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of
+from macroscope.statistics.rows import MANY, Array
 from macroscope.statistics.tidy import UNDEFINED, Row
 
 RANDOM_HALVES = 200

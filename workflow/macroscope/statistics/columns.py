@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.statistics import categorical
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic
@@ -25,6 +24,7 @@ from macroscope.statistics.ratio import (
     ratio_interval,
     ratio_test,
 )
+from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED, Row, undefined, value_only
 from macroscope.statistics.total_variation import total_variation_test
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.exchange import Exchange, Integers
 from macroscope.statistics.proportions import clustered_interval
 from macroscope.statistics.ratio import Sample
+from macroscope.statistics.rows import Array
 
 _NAN = float("nan")
 _PIECES = ((-np.inf, 0.0), (0.0, 1.0), (1.0, np.inf))

@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 from scipy.stats import rankdata
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import TIE
+from macroscope.statistics.rows import Array
 
 Coefficient = Literal["spearman", "pearson"]
 COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson")

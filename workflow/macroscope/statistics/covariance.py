@@ -8,10 +8,10 @@ nothing differs.
 import numpy as np
 from scipy.special import ndtri
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import Row, undefined
 
 NAME = "covariance_discrepancy"

@@ -16,9 +16,9 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.permutation import usable_cores
+from macroscope.statistics.rows import Array
 from macroscope.statistics.subsets import splitmix
 
 _DRAWS = 8

@@ -19,8 +19,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
-from macroscope.statistics.bootstrap import BUNDLES, MANY, Array, as_rows
 from macroscope.statistics.keys import KEYS, OPENING
+from macroscope.statistics.rows import BUNDLES, MANY, Array, as_rows
 
 Integers = NDArray[np.int64]
 _CELLS_AT_ONCE = 1 << 22

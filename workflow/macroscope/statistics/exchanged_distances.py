@@ -10,9 +10,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.permutation import usable_cores
+from macroscope.statistics.rows import Array
 from macroscope.statistics.subsets import splitmix
 
 _DRAWS_PER_CHUNK = 64

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from macroscope import __version__
 from macroscope.config.options import CONTROL
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.correlation import COEFFICIENTS, EXACT_SYSTEMS, Correlations, correlate
 from macroscope.statistics.judgements import Judgements, check_mapping, read_judgements, same_names, seed_groups
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.rows import Array
 
 log = logging.getLogger("macroscope")
 

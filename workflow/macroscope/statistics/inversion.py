@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from macroscope.arrays import mapped
-from macroscope.statistics.bootstrap import MANY, Array
+from macroscope.statistics.rows import MANY, Array
 from macroscope.statistics.tidy import UNDEFINED
 
 Categories = Sequence[sparse.csr_matrix | Array]

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from macroscope.statistics.bootstrap import MANY, Array
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.permutation import TIE, p_value_of
 from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.rows import MANY, Array
 
 FINEST_SUPPORT = 4096
 """With more distinct values than this, ties hardly matter, and the continuous null is used: slightly conservative."""

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.bootstrap_t import ROUNDING, Interval, Ratios, intervals
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.permutation import p_value_of
+from macroscope.statistics.rows import Array
 
 Sample = tuple[ArrayLike, ArrayLike]
 """(y, x): one number a document each, x >= 0."""

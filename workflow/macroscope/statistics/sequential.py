@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.permutation import TIE
 from macroscope.statistics.ranks import midranks
+from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED
 
 Folds = NDArray[np.int64]

@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
-from macroscope.statistics.bootstrap import Array, as_rows
 from macroscope.statistics.permutation import usable_cores
+from macroscope.statistics.rows import Array, as_rows
 
 _DRAWS_PER_CHUNK = 128
 PROBABILITY_BITS = 4

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri, stdtr
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import Integers, belonging
 from macroscope.statistics.logistic import fit_logistic
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.ranks import midranks
+from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import Row, undefined, value_only
 
 TOLD_APART, SMALLEST = "told_apart", "told_apart_minimum_detectable"

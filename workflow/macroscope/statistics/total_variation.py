@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.permutation import p_value_of
+from macroscope.statistics.rows import Array
 
 
 def largest_difference(p: ArrayLike, q: ArrayLike) -> Array:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
-from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.rows import Array
 
 Statistic = Callable[[Array], Array]
 """Weights (resamples x ratings; mean 1) -> values (resamples)."""

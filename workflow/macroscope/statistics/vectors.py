@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import ndtri
 
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of
 from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED, Row
 
 NAMES = ("mmd_squared", "energy_distance", "precision", "recall")

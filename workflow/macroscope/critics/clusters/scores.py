@@ -11,13 +11,13 @@ from scipy import sparse
 
 from macroscope.critics.clusters.kmeans import Labels
 from macroscope.critics.clusters.options import ClustersOptions
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.bootstrap_t import ROUNDING, Interval
 from macroscope.statistics.categorical import exchanged, one_hot
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation import p_value_of
 from macroscope.statistics.ratio import difference_interval, ratio_interval
+from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED, Row, value_only
 
 

@@ -14,13 +14,13 @@ from scipy import sparse
 from macroscope.critics.coherence.prior import SectionPrior
 from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.critics.coherence.smoothing import Array, Sequences
-from macroscope.statistics.bootstrap import MANY
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.proportions import clustered_interval
 from macroscope.statistics.ratio import STUDENTISED_TIE
+from macroscope.statistics.rows import MANY
 
 Indices = NDArray[np.integer]
 _AT_ONCE = 256

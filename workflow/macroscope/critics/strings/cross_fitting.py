@@ -19,9 +19,9 @@ import pandas as pd
 from macroscope.critics.strings.estimators import Distribution, Estimator
 from macroscope.critics.strings.texts import Texts
 from macroscope.progress import progress
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Integers, belonging, partners
 from macroscope.statistics.keys import KEYS
+from macroscope.statistics.rows import Array
 from macroscope.statistics.sampled_divergences import Scored
 from macroscope.statistics.sequential import Folds, Order
 

@@ -13,7 +13,7 @@ from torch.utils.data import Dataset
 
 from macroscope.batches import TOKENS_PER_BATCH, length_batches
 from macroscope.critics.strings.options import LstmOptions
-from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.rows import Array
 from macroscope.systems.language_model.architectures.lstm import LstmConfig, LstmForCausalLM
 from macroscope.systems.tokenizer import boundary_id, train_bpe
 from macroscope.training import Checkpoints, Examples, Schedule, train

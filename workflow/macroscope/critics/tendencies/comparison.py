@@ -12,12 +12,12 @@ from macroscope.critics.tendencies import growth, vocabulary
 from macroscope.critics.tendencies.evidence import write_evidence
 from macroscope.critics.tendencies.latents import PER_TEXT, Counted, on_common_types, per_text, read_counted
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.columns import compare_numbers, mean_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.exchange import Exchange, belonging, exchange_of, partners
 from macroscope.statistics.keys import KEYS
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED, rows_table
 
 _ONE = "documents of the system and of real text come from one distribution"

@@ -10,8 +10,8 @@ from macroscope.critics.tendencies.latents import PER_TEXT, Counted, on_common_t
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import fit_zipf, ranked, zipf_law
 from macroscope.files import atomic
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.rows import Array
 from macroscope.tables import write_csv
 
 RANKS_SHOWN = 300

@@ -15,7 +15,7 @@ from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.growth import TYPES
 from macroscope.critics.tendencies.training import exchanged_training_texts
 from macroscope.plotting import save, style
-from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import SIGNIFICANT
 
 MOST_PANELS = 24

@@ -21,12 +21,12 @@ from macroscope.critics.tendencies.type_token import (
     fit_heaps,
     length_bins,
 )
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.jackknife import jackknife_interval_of_texts
 from macroscope.statistics.kolmogorov_smirnov import ks_distance, ks_test, monte_carlo_p_value
 from macroscope.statistics.multiplicity import benjamini_hochberg
 from macroscope.statistics.permutation import TIE
+from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED, Row
 
 TYPES = {"heaps": "types", "heaps_bigram": "bigram_types"}

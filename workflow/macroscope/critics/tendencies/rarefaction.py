@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from macroscope.statistics.bootstrap import Array
+from macroscope.statistics.rows import Array
 
 
 def rarefied_size(presences: ArrayLike, units: float, drawn: float) -> float:

@@ -8,8 +8,8 @@ from macroscope.config.options import CONTROL
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.latents import on_common_types, read_counted
 from macroscope.number_format import number
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.rows import Array
 from macroscope.statistics.total_variation import exchanged_distances, largest_difference
 
 VARYING = {

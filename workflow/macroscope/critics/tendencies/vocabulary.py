@@ -24,10 +24,10 @@ from macroscope.critics.tendencies.rank_frequency import (
 )
 from macroscope.critics.tendencies.ranking import zipf_exponent
 from macroscope.critics.tendencies.rarefaction import rarefied_size, units_with
-from macroscope.statistics.bootstrap import Array
 from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.jackknife import groups_of, jackknife_interval
 from macroscope.statistics.permutation import p_value_of
+from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED, Row, value_only
 from macroscope.statistics.total_variation import largest_difference, total_variation
 
