@@ -82,6 +82,31 @@ def test_killed_shard_goes_on_and_ends_the_same(model, tmp_path, monkeypatch):
     assert not part.exists()
 
 
+def test_killed_shard_goes_on_where_only_samples_with_many_invalid_draws_are_left(model, tmp_path, monkeypatch):
+    def strict(text, titles):
+        if "a" not in text[:12]:
+            raise sampling.InvalidDraw("draw without text")
+        return parse_draw(text, False)
+
+    parse_draw = sampling.parse_draw
+    monkeypatch.setattr(sampling, "parse_draw", strict)
+    sample_shard(model, tmp_path / "whole", options(), system="lm", seed=1, shard=0, shards=1)
+    original = sampling.Unfinished.append
+
+    def dies_where_a_draw_was_invalid(self, sample):
+        if sample["invalid"]:
+            raise KeyboardInterrupt
+        original(self, sample)
+
+    monkeypatch.setattr(sampling.Unfinished, "append", dies_where_a_draw_was_invalid)
+    with pytest.raises(KeyboardInterrupt):
+        sample_shard(model, tmp_path / "cut", options(), system="lm", seed=1, shard=0, shards=1)
+    monkeypatch.setattr(sampling.Unfinished, "append", original)
+    monkeypatch.setattr(sampling, "HOPELESS", 2)
+    sample_shard(model, tmp_path / "cut", options(), system="lm", seed=1, shard=0, shards=1)
+    assert documents(tmp_path / "cut") == documents(tmp_path / "whole")
+
+
 def test_samples_of_other_options_are_not_taken_over(model, tmp_path):
     part = tmp_path / "s.part.jsonl"
     part.write_text('{"other": 1}\n{"index": 0, "sections": [[null, "stale"]]}\n')

@@ -108,7 +108,8 @@ def sample_shard(
     with Progress(f"sample {system}", len(indices), "samples") as bar:
         bar.advance(len(done))
         begun = {i: beginnings[i % len(beginnings)] for i in indices if i not in done}
-        for sample in _draw(begun, sampler, tokenizer, options.titles):
+        is_hopeful = any(sample.sections for sample in done.values())
+        for sample in _draw(begun, sampler, tokenizer, options.titles, is_hopeful):
             part.append(vars(sample))
             done[sample.index] = sample
             bar.advance(1)
@@ -138,21 +139,27 @@ def make_sampler(
     )
 
 
-def _draw(prompts: dict[int, EncodedPrompt], sampler: Sampler, tokenizer: Any, titles: bool) -> Iterator[Sample]:
-    """Draw until every sample is valid or given up; samples are those of which a prompt is given, by their number."""
+def _draw(
+    prompts: dict[int, EncodedPrompt], sampler: Sampler, tokenizer: Any, titles: bool, is_hopeful: bool
+) -> Iterator[Sample]:
+    """Draw until every sample is valid or given up; samples are those of which a prompt is given, by their number.
+
+    After a kill those are left whose first draws were invalid, hundreds in a row: `is_hopeful` says that there were
+    valid ones before.
+    """
     unfinished = {index: Sample(index) for index in prompts}
     requests = deque(Request(index, prompt=prompt.tokens) for index, prompt in prompts.items())
-    invalid = valid = 0
+    invalid = 0
     for draw in sampler.run(requests):
         sample = unfinished[draw.request.index]
         reason = _read(draw, sample, prompts[sample.index], tokenizer, titles)
         if reason is None:
-            valid += 1
+            is_hopeful = True
             yield unfinished.pop(sample.index)
             continue
         invalid += 1
         sample.invalid[reason] = sample.invalid.get(reason, 0) + 1
-        if not valid and invalid >= HOPELESS:
+        if not is_hopeful and invalid >= HOPELESS:
             raise MacroscopeError(_hopeless(sampler, f"none of {invalid} draws"))
         if draw.request.attempt + 1 < ATTEMPTS:
             requests.append(replace(draw.request, attempt=draw.request.attempt + 1))
