@@ -12,8 +12,12 @@ from macroscope.cli import main
 
 
 def _leave_at_once() -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # a service may have closed it
+                stream.flush()
+    except OSError:  # Python tries once more, says why it fails, and ends with its status
+        return
     os._exit(0)
 
 
