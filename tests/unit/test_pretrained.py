@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForSequenceClassification, BertForSequenceClassification, GPT2Config, GPT2LMHeadModel
+from transformers import (
+    AutoModel,
+    AutoModelForSequenceClassification,
+    BertForSequenceClassification,
+    GPT2Config,
+    GPT2LMHeadModel,
+)
 
 from macroscope.critics.text_encoder import TextEncoder
 from macroscope.errors import MacroscopeError
@@ -184,3 +190,9 @@ def test_known_words_are_counted_over_all_texts(whole):
     with pytest.raises(MacroscopeError, match="does not know 4 of 6 tokens"):
         require_known_words(tokenizer, [[unknown, unknown], [9], np.array([unknown, unknown, 9])], "x")
     require_known_words(tokenizer, [], "x")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_encoders_compute_in_single_precision_whatever_they_are_saved_in(folder, dtype):
+    AutoModel.from_pretrained(folder, dtype=dtype).save_pretrained(folder)
+    assert load_pretrained_encoder(str(folder))[0].dtype == torch.float32

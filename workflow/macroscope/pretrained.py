@@ -21,6 +21,9 @@ _MOST_UNKNOWN = 0.5
 """Share of unknown tokens from which on a text's vectors say nothing of it."""
 _BUFFERS = ("position_ids", "attn.bias", "attn.masked_bias", "attention.bias", "attention.masked_bias", "inv_freq")
 """Constants that older versions of `transformers` saved among the weights."""
+SINGLE = "float32"
+"""The type of weights that are trained, and of encoders: by itself `transformers` takes the one that they are saved in,
+and in half precision most updates of a training are lost in rounding."""
 POOLER = "pooler"
 """The layer that BERT and its like add for whole sequences, and that many checkpoints lack."""
 
@@ -129,7 +132,8 @@ def load_pretrained_encoder(
     source = resolve(name)
     if source.location is None:
         raise MacroscopeError(f"encoder {name!r} has no pretrained weights; give one that has, such as minilm")
-    model, tokenizer = load_pretrained(source, kind, new_head, **options), load_pretrained_tokenizer(source)
+    model = load_pretrained(source, kind, new_head, dtype=SINGLE, **options)
+    tokenizer = load_pretrained_tokenizer(source)
     require_fitting(source, model, tokenizer)
     return model, tokenizer
 

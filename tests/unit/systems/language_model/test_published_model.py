@@ -1,5 +1,7 @@
 """Models as they were published: the same weights and tokenizer, a folder that later stages can use, no training."""
 
+import shutil
+
 import pandas as pd
 import pytest
 import torch
@@ -43,6 +45,13 @@ def test_a_published_model_keeps_its_weights_and_its_tokenizer(base, tmp_path, l
     sizes = {"parameters": sum(p.numel() for p in model.parameters()), "vocabulary": VOCABULARY, "context": CONTEXT}
     assert read_json(tmp_path / "model" / "size.json") == sizes
     assert not (tmp_path / "model" / "training_log.csv").exists()
+
+
+def test_a_published_model_keeps_the_type_of_its_weights(base, tmp_path):
+    half = shutil.copytree(base, tmp_path / "half")
+    AutoModelForCausalLM.from_pretrained(base, dtype=torch.bfloat16).save_pretrained(half)
+    copy_base(tmp_path / "model", options(half))
+    assert load_model(tmp_path / "model")[0].dtype == torch.bfloat16
 
 
 def test_a_published_model_is_sampled_and_measured(base, tmp_path):

@@ -9,6 +9,7 @@ from transformers import TrainerCallback
 from macroscope import training
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.pretrained import load_own_tokenizer
 from macroscope.systems.language_model.model import context_window, load_base, load_model
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
 from macroscope.systems.language_model.tokenizer import train_tokenizer
@@ -174,3 +175,11 @@ def test_context_longer_than_the_model_has_is_refused():
     assert context_window(Config, None) == 64
     with pytest.raises(MacroscopeError, match="128 tokens are asked for, and the model has 64"):
         context_window(Config, 128)
+
+
+def test_weights_in_half_precision_are_trained_in_single(corpus, tmp_path):
+    whole = train(corpus, tmp_path / "base")
+    whole.half().save_pretrained(tmp_path / "half")
+    load_own_tokenizer(corpus / "tokenizer").save_pretrained(tmp_path / "half")
+    trained = train(corpus, tmp_path / "trained", OPTIONS.model_copy(update={"base": str(tmp_path / "half")}))
+    assert trained.dtype == torch.float32

@@ -11,7 +11,7 @@ import macroscope.systems.language_model.architectures  # noqa: F401 - makes the
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.models import ModelSource, resolve
-from macroscope.pretrained import load_own, load_pretrained, load_pretrained_tokenizer, require_fitting
+from macroscope.pretrained import SINGLE, load_own, load_pretrained, load_pretrained_tokenizer, require_fitting
 from macroscope.systems.language_model.options import LanguageModelSystem
 from macroscope.systems.tokenizer import boundary_id
 
@@ -40,18 +40,24 @@ def copy_base(output: Path, options: LanguageModelSystem) -> None:
         )
     words = load_pretrained_tokenizer(source)
     boundary_id(words)
-    model = load_base(source, words, 0)
+    model = load_base(source, words, 0, dtype="auto")
     size = size_of(model, words, context_window(model.config, options.context))
     log.info("%s as published: %.2f M parameters, context %d", options.base, size["parameters"] / 1e6, size["context"])
     with atomic(output) as folder:
         save_model(folder, model, words, size)
 
 
-def load_base(source: ModelSource, tokenizer: Any, seed: int) -> Any:
-    """Load pretrained weights, or make a model from its configuration with random ones."""
+def load_base(source: ModelSource, tokenizer: Any, seed: int, dtype: str = SINGLE) -> Any:
+    """Load pretrained weights, or make a model from its configuration with random ones.
+
+    Parameters
+    ----------
+    dtype
+        Type of pretrained weights; "auto": the one that they were published in.
+    """
     torch.manual_seed(seed)
     if source.location is not None:
-        model = load_pretrained(source, AutoModelForCausalLM)
+        model = load_pretrained(source, AutoModelForCausalLM, dtype=dtype)
         require_fitting(source, model, tokenizer)
         return model
     sizes = {
