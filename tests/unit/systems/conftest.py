@@ -29,6 +29,9 @@ SIZES = {
         "num_key_value_heads": 2,
     },
 }
+SIZES["mistral"] = SIZES["llama"] | {"sliding_window": 4}
+SIZES["gemma2"] = SIZES["llama"] | {"sliding_window": 4, "head_dim": 4}
+"""Of whose two layers one has a window."""
 
 
 RECURRENT = {

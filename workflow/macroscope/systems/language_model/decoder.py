@@ -14,6 +14,9 @@ from macroscope.systems.language_model.cache import RollingCache
 
 Integers = NDArray[np.int64]
 
+SLIDING = "sliding_attention"
+"""What transformers calls layers with a window of their own, `config.sliding_window` tokens."""
+
 
 def fuse_activations(model: torch.nn.Module) -> None:
     """Compute GPT-2's GELU in one pass over the numbers where transformers makes eight: the same but for rounding."""
@@ -94,7 +97,7 @@ class Decoder:
         device = self.model.device
         return self.model(
             input_ids=torch.from_numpy(tokens.astype(np.int64))[:, None].to(device),
-            attention_mask=self._mask(cached + 1),
+            attention_mask=self._masks(cached + 1),
             position_ids=torch.from_numpy(cached.astype(np.int64))[:, None].to(device),
             past_key_values=self.cache,
             use_cache=True,
@@ -115,6 +118,15 @@ class Decoder:
     def copy_row(self, source: int, target: int, cached: int) -> None:
         """Let a row, `target`, see what another one does: `cached` tokens."""
         self.cache.copy_row(source, target, cached)
+
+    def _masks(self, lengths: Integers) -> torch.Tensor | dict[str, torch.Tensor]:
+        """Mask of all layers, or one for each kind: some see no more than the last tokens, as Mistral's and Gemma's do."""
+        config, mask = self.model.config, self._mask(lengths)
+        window, kinds = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
+        if not window or window >= self.columns or (kinds and SLIDING not in kinds):
+            return mask
+        near = self._mask(np.minimum(lengths, window))
+        return near if not kinds or set(kinds) == {SLIDING} else {"full_attention": mask, SLIDING: near}
 
     def _mask(self, lengths: Integers) -> torch.Tensor:
         """Additive mask, rows x 1 x 1 x columns: each row sees its own last columns.
