@@ -140,6 +140,7 @@ def train(
         **_fall(schedule),
         weight_decay=schedule.weight_decay,
         bf16=schedule.bfloat16,
+        use_cpu=schedule.bfloat16 and not torch.cuda.is_available(),  # else refused where there is no GPU
         eval_strategy="steps" if examples.valid is not None else "no",
         eval_steps=every,
         save_steps=every,

@@ -183,3 +183,12 @@ def test_weights_in_half_precision_are_trained_in_single(corpus, tmp_path):
     load_own_tokenizer(corpus / "tokenizer").save_pretrained(tmp_path / "half")
     trained = train(corpus, tmp_path / "trained", OPTIONS.model_copy(update={"base": str(tmp_path / "half")}))
     assert trained.dtype == torch.float32
+
+
+def test_training_in_bfloat16_needs_no_gpu(corpus, tmp_path):
+    options = OPTIONS.model_copy(update={"training": OPTIONS.training.model_copy(update={"precision": "bfloat16"})})
+    found, single = train(corpus, tmp_path / "bfloat16", options), train(corpus, tmp_path / "float32")
+    assert found.dtype == torch.float32
+    losses = [pd.read_csv(tmp_path / name / "training_log.csv")["valid_loss"].min() for name in ("bfloat16", "float32")]
+    assert losses[0] == pytest.approx(losses[1], rel=0.05)
+    assert not torch.equal(found.lm_head.weight, single.lm_head.weight)

@@ -120,7 +120,7 @@ class Decoder:
         self.cache.copy_row(source, target, cached)
 
     def _masks(self, lengths: Integers) -> torch.Tensor | dict[str, torch.Tensor]:
-        """Mask of all layers, or one for each kind: some see no more than the last tokens, as Mistral's and Gemma's do."""
+        """Mask of all layers, or one for each kind: some see the last tokens alone, as those of Mistral and Gemma do."""
         config, mask = self.model.config, self._mask(lengths)
         window, kinds = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
         if not window or window >= self.columns or (kinds and SLIDING not in kinds):
