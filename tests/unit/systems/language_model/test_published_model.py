@@ -5,7 +5,7 @@ import shutil
 import pandas as pd
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from macroscope.config.schema import parse_config
 from macroscope.documents import Document, Provenance, Section, read_documents, write_documents
@@ -14,7 +14,7 @@ from macroscope.files import read_json
 from macroscope.plan import Plan
 from macroscope.stages import NO_NAME
 from macroscope.systems.language_model.model import copy_base, load_model
-from macroscope.systems.language_model.options import LanguageModelSystem
+from macroscope.systems.language_model.options import LanguageModelSystem, Training
 from macroscope.systems.language_model.perplexity import measure_perplexity
 from macroscope.systems.language_model.sampling import sample_shard
 from macroscope.systems.language_model.training import finetune
@@ -96,3 +96,17 @@ def test_only_trained_models_have_training_jobs():
     assert none.published == none.trained == NO_NAME
     signatures = [plan.perplexity_signature(type("W", (), {"system": name})) for name in ("tuned", "published")]
     assert signatures[1] == signatures[0] + "|training:none"
+
+
+@pytest.mark.parametrize("kind", ["bloom", "mamba"])
+def test_a_model_that_cannot_be_sampled_is_refused_before_anything_is_trained(kind, tmp_path, letters):
+    config = AutoConfig.for_model(kind, vocab_size=VOCABULARY, hidden_size=16, num_hidden_layers=1, n_layer=1, n_head=2)
+    AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path / "base")
+    letters.save_pretrained(tmp_path / "base")
+    with pytest.raises(MacroscopeError, match=f"models of type {kind} cannot be sampled token by token here"):
+        copy_base(tmp_path / "model", options(tmp_path / "base"))
+    documents = [Document(split, split, None, (Section(None, "abc"),)) for split in ("train", "valid")]
+    write_documents(tmp_path / "d", documents, Provenance("c"))
+    trained = options(tmp_path / "base", training=Training())
+    with pytest.raises(MacroscopeError, match="take another base, or run it behind a server"):
+        finetune(tmp_path / "d", tmp_path / "base", tmp_path / "model", trained, seed=1, checkpoints=tmp_path / "ck")

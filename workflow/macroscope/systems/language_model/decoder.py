@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from transformers.activations import NewGELUActivation
 from transformers.cache_utils import DynamicCache
 
+from macroscope.errors import MacroscopeError
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
 from macroscope.systems.language_model.attention import use_own_columns
 from macroscope.systems.language_model.cache import RollingCache
@@ -24,6 +25,31 @@ def fuse_activations(model: torch.nn.Module) -> None:
         for name, child in module.named_children():
             if isinstance(child, NewGELUActivation):
                 setattr(module, name, torch.nn.GELU(approximate="tanh"))
+
+
+@torch.no_grad()
+def require_steps(model: Any, name: str) -> None:
+    """Stop where a model, in eval mode, cannot be fed token by token: before it is trained, not hours later.
+
+    Raises
+    ------
+    MacroscopeError
+        Where its layers remember other things than keys and values, or read more from a mask than what they see.
+    """
+    if isinstance(model, RecurrentLM):
+        return
+    token, none = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
+    try:
+        decoder = Decoder(model, 3)
+        decoder.step(token, none)
+        decoder.encode(0, token)
+        decoder.step(token, none + 1)
+    except Exception as error:  # whatever the code of a model does with a cache or a mask that it does not expect
+        raise MacroscopeError(
+            f"model {name!r}: models of type {model.config.model_type} cannot be sampled token by token here"
+            f" ({type(error).__name__}: {str(error).partition(chr(10))[0]}); take another base, or run it behind a"
+            " server (kind: server)"
+        ) from None
 
 
 class StateDecoder:
@@ -76,9 +102,13 @@ class Decoder:
     def __init__(self, model: Any, columns: int) -> None:
         self.model, self.columns = model, columns
         self.backbone = getattr(model, model.base_model_prefix, model)
+        self.cache = RollingCache(model.config.num_hidden_layers, columns)
+
+    def speed_up(self) -> "Decoder":
+        """Change parts of the model for faster ones of the same results but for rounding; return the decoder."""
         use_own_columns(self.backbone)
         fuse_activations(self.backbone)
-        self.cache = RollingCache(model.config.num_hidden_layers, columns)
+        return self
 
     def step(self, tokens: NDArray[np.int32], cached: Integers) -> torch.Tensor:
         """Feed a token to every row.
@@ -120,7 +150,7 @@ class Decoder:
         self.cache.copy_row(source, target, cached)
 
     def _masks(self, lengths: Integers) -> torch.Tensor | dict[str, torch.Tensor]:
-        """Mask of all layers, or one for each kind: some see the last tokens alone, as those of Mistral and Gemma do."""
+        """Mask of all layers, or one for each kind: some see the last tokens alone, as Mistral's and Gemma's do."""
         config, mask = self.model.config, self._mask(lengths)
         window, kinds = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
         if not window or window >= self.columns or (kinds and SLIDING not in kinds):

@@ -12,6 +12,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.models import ModelSource, resolve
 from macroscope.pretrained import SINGLE, load_own, load_pretrained, load_pretrained_tokenizer, require_fitting
+from macroscope.systems.language_model.decoder import require_steps
 from macroscope.systems.language_model.options import LanguageModelSystem
 from macroscope.systems.tokenizer import boundary_id
 
@@ -41,6 +42,7 @@ def copy_base(output: Path, options: LanguageModelSystem) -> None:
     words = load_pretrained_tokenizer(source)
     boundary_id(words)
     model = load_base(source, words, 0, dtype="auto")
+    require_steps(model, options.base)
     size = size_of(model, words, context_window(model.config, options.context))
     log.info("%s as published: %.2f M parameters, context %d", options.base, size["parameters"] / 1e6, size["context"])
     with atomic(output) as folder:

@@ -113,7 +113,7 @@ class Sampler(ABC):
 
     def decoder(self) -> Decoder | StateDecoder:
         """Return a decoder that has seen nothing."""
-        return Decoder(self.model, self.columns) if self.has_window else StateDecoder(self.model)
+        return Decoder(self.model, self.columns).speed_up() if self.has_window else StateDecoder(self.model)
 
     def kept(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return what a row whose window is full still sees of its tokens, the last of which comes next."""

@@ -11,6 +11,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.models import resolve
 from macroscope.pretrained import load_own_tokenizer, require_known_words
+from macroscope.systems.language_model.decoder import require_steps
 from macroscope.systems.language_model.devices import launch, use_threads
 from macroscope.systems.language_model.model import context_window, load_base, save_model, size_of
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
@@ -56,7 +57,10 @@ def finetune(
         raise MacroscopeError("training: null is for a model that is not trained; take it by the stage copy_base")
     words = load_own_tokenizer(tokenizer)
     boundary = boundary_id(words)
-    model = load_base(resolve(options.base), words, seed)
+    source = resolve(options.base)
+    model = load_base(source, words, seed)
+    if source.location is not None:
+        require_steps(model, options.base)
     context = context_window(model.config, options.context)
     work = checkpoints.with_name(checkpoints.name + "-tokens")
     with PartialState().main_process_first():
