@@ -39,6 +39,21 @@ def test_intervals_hold_the_truth(rho, systems):
     assert hits[1] / runs >= 0.95
 
 
+@pytest.mark.parametrize("people", [1, 3])
+def test_many_systems_of_few_documents_keep_their_level(people):
+    """Every system's mean that is taken off is a document less to tell by."""
+    systems, documents = 8, np.arange(24)
+    crossed = TwoWay(np.tile(np.arange(people), 24), np.repeat(documents, people))
+    rng = np.random.default_rng(3)
+    hits, runs = np.zeros(2), 1000
+    for run in range(runs):
+        ratings = rng.normal(size=24)[crossed.documents] + 0.7 * rng.normal(size=24 * people)
+        values = rng.normal(size=24)
+        found = correlate_documents(values, documents % systems, ratings, crossed, Resampling(resamples=100, seed=run))
+        hits += [found.pearson.p_value < 0.05, found.spearman.p_value < 0.05]
+    assert (hits / runs <= 0.075).all(), hits
+
+
 def test_raw_correlations_are_the_textbooks():
     """One annotator, so that no level is taken off but the common one."""
     rng = np.random.default_rng(2)

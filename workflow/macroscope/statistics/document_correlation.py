@@ -102,9 +102,13 @@ def correlate_documents(
     centred = _centred(h, np.ones((1, documents)), groups)[0]
     ranks = _Means(_as_ranks(adjusted, h, centred, _ranks(centred, groups), crossed), crossed, groups, levels)
 
+    means = 1 if groups is None else len(np.unique(groups))
+
     def interval(statistic: Statistic) -> Estimate:
         confidence, resamples, seed = resampling.confidence, resampling.resamples, resampling.seed
-        return _back(two_way_interval(statistic, crossed, confidence=confidence, resamples=resamples, seed=seed))
+        return _back(
+            two_way_interval(statistic, crossed, confidence=confidence, resamples=resamples, seed=seed, means=means)
+        )
 
     reliability = float(plain.reliability(one, least=-np.inf)[0])
     disattenuated, reason = UNDEFINED, ""

@@ -70,7 +70,7 @@ class Estimate:
 
 
 def two_way_interval(
-    statistic: Statistic, crossed: TwoWay, *, confidence: float, resamples: int, seed: int
+    statistic: Statistic, crossed: TwoWay, *, confidence: float, resamples: int, seed: int, means: int = 1
 ) -> Estimate:
     """Estimate a statistic of crossed ratings with its interval.
 
@@ -80,6 +80,9 @@ def two_way_interval(
         Smooth in the weights, on a scale on which it is about normal (Fisher's z for a correlation).
     resamples
         Of each kind.
+    means
+        That the statistic takes off of the documents, such as those of their systems; at most as many as there are
+        documents, less one. Each costs a degree of freedom, which resampling does not see.
 
     Returns
     -------
@@ -96,17 +99,18 @@ def two_way_interval(
     if not np.isfinite(value) or count < 2:
         return Estimate(value, np.nan, np.nan, NOTHING)
     rng = np.random.default_rng(seed)
-    of_documents = _variance(statistic, crossed.documents, count, resamples, rng)
+    free = count - means
+    of_documents = _variance(statistic, crossed.documents, count, resamples, rng) * ((count - 1) / free)
     if people < 2:
-        return _interval(value, of_documents, count - 1, confidence, DOCUMENTS)
+        return _interval(value, of_documents, free, confidence, DOCUMENTS)
     of_annotators = _variance(statistic, crossed.annotators, people, resamples, rng)
     of_ratings = _variance(statistic, np.arange(n), n, resamples, rng)
     own = max(of_annotators - of_ratings, 0.0)
     total = of_documents + own
     # What chance alone leaves of the annotators' part is as uncertain as their number says, however small it came out.
-    parts = of_documents**2 / (count - 1) + of_annotators**2 / (people - 1)
-    freedom = total**2 / parts if parts > 0 else count - 1.0
-    return _interval(value, total, max(1.0, min(freedom, count - 1.0)), confidence, BOTH)
+    parts = of_documents**2 / free + of_annotators**2 / (people - 1)
+    freedom = total**2 / parts if parts > 0 else float(free)
+    return _interval(value, total, max(1.0, min(freedom, free)), confidence, BOTH)
 
 
 def weighted_mean(values: ArrayLike) -> Statistic:
