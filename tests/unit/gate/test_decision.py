@@ -42,6 +42,7 @@ def test_an_interval_is_within_outside_or_neither(interval, tolerated, verdict):
         ((-2, -4, 0), Tolerated(-1, 1), 4),
         ((1, 0, 2), Tolerated(high=1), None),
         ((1, 0, 2), Tolerated(1, 5), None),
+        ((1e-200, -1, 1), Tolerated(high=0), None),  # as near as rounding takes it
     ],
 )
 def test_the_width_goes_with_one_over_the_root_of_n(interval, tolerated, times):

@@ -83,6 +83,14 @@ def test_a_ratio_is_of_what_is_positive(gated):
     assert "above 0" in test.reason
 
 
+def test_a_ratio_may_be_wider_than_numbers_go(gated):
+    """Of two texts, at the level of thirty tests together."""
+    wide = [row(10, 1e-5, 1e6, n=2)]
+    answer = gated(wide, wide, *[rule(ratio=1.1)] * 30, confidence=0.999)
+    assert {test.verdict for test in answer.tests} == {INCONCLUSIVE}
+    assert "the interval of the ratio goes beyond all numbers" in answer.tests[0].reason
+
+
 def test_a_system_that_is_gone_is_no_silent_pass(gated):
     both = row(10, 9, 11)
     answer = gated([both, row(10, 9, 11, system="other")], [both], rule(difference=9))

@@ -9,6 +9,8 @@ from macroscope.statistics.bootstrap_t import Interval
 PASS, FAIL, INCONCLUSIVE = "PASS", "FAIL", "INCONCLUSIVE"
 EXIT_CODES = {PASS: 0, FAIL: 1, INCONCLUSIVE: 2}
 FREE = math.inf
+_ON_THE_LIMIT = 1e-6
+"""Of an interval's half: an estimate nearer to the limit lies on it; 10^12 times as many documents would be needed."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def factor_that_decides(interval: Interval, tolerated: Tolerated) -> float | Non
     else:
         room = [(tolerated.low - value, high - value)]
     shrink = min((gap / width for gap, width in room if width > 0), default=1.0)
-    return None if shrink <= 0 else max(1.0, shrink**-2)
+    return None if shrink < _ON_THE_LIMIT else max(1.0, shrink**-2)
 
 
 def whole_verdict(verdicts: Iterable[str]) -> str:

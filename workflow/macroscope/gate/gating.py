@@ -1,6 +1,7 @@
 """A policy held against two sides: every test with its verdict, its reason and the n that would decide."""
 
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -259,7 +260,17 @@ def _interval(test: Test, sides: Sides, level: float) -> Interval:
     if test.measure == DIFFERENCE:
         return difference(_stretched(theirs, second, level), _stretched(ours, first, level), level)
     found = difference(_stretched(theirs, second, level, True), _stretched(ours, first, level, True), level)
-    return math.exp(found[0]), math.exp(found[1]), math.exp(found[2])
+    return _ratio(found)
+
+
+def _ratio(logs: Interval) -> Interval:
+    """Interval of a ratio from that of its log, which few texts at a high level can make wider than numbers go."""
+    low, high = sys.float_info.min, sys.float_info.max
+    if not math.log(low) < min(logs) <= max(logs) < math.log(high):
+        raise Undecided(
+            "the interval of the ratio goes beyond all numbers; it needs more texts, or ask for a difference"
+        )
+    return math.exp(logs[0]), math.exp(logs[1]), math.exp(logs[2])
 
 
 def _of_control(key: Key) -> Key:
@@ -297,7 +308,7 @@ def _recorded(test: Test, run: Run, level: float) -> Interval | None:
         value, low, high = -value, -high, -low
     given = _confidence(run, number.confidence)
     found = at_confidence((value, low, high), given, level, _smallest(number.sizes))
-    return tuple(map(math.exp, found)) if test.measure == RATIO else found  # type: ignore[return-value]
+    return _ratio(found) if test.measure == RATIO else found
 
 
 def _confidence(run: Run, found: float) -> float:
