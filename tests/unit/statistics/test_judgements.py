@@ -49,6 +49,20 @@ def test_a_table_of_the_users_own(tmp_path):
     assert read_judgements(write(tmp_path / "one.csv", "system,score", "a,1")).scores == {"score": {"a": 1.0}}
 
 
+def test_cells_in_quotation_marks_may_go_on_over_lines(tmp_path):
+    """Comments of annotators do: a line inside one is neither a row nor a comment of the table; U+2028 is no end."""
+    path = tmp_path / "scores.csv"
+    lines = ["system,score,reason", 'a,1,"it begins', "b,2,x", "# and goes on", '"', "c,3,x\u2028y", "d,none,x"]
+    path.write_text("\n".join(lines[:-1]), encoding="utf-8")
+    assert read_judgements(str(path)).scores == {"score": {"a": 1.0, "c": 3.0}}
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(MacroscopeError, match="line 7: the score 'none'"):
+        read_judgements(str(path))
+    path.write_text("\n".join(lines[:4]), encoding="utf-8")
+    with pytest.raises(MacroscopeError, match="line 2: not valid CSV"):
+        read_judgements(str(path))
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [

@@ -7,6 +7,8 @@ the config checks the names in it before anything runs.
 """
 
 import csv
+import io
+import itertools
 import math
 import re
 import reprlib
@@ -232,11 +234,14 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     except UnicodeDecodeError:
         raise MacroscopeError(f"{path}: not UTF-8 text; save the table as CSV in UTF-8") from None
     header: list[str] | None = None
-    for line, content in enumerate(text.splitlines(), start=1):
+    lines = enumerate(io.StringIO(text, newline=None), start=1)
+    for line, content in lines:
         if not content.strip() or content.startswith("#"):
             continue
+        # A cell in quotation marks may go on over lines; strict, so that one without an end does not swallow the rest.
+        record = itertools.chain([content], (more for _, more in lines))
         try:
-            cells = [cell.strip() for cell in next(csv.reader([content]))]
+            cells = [cell.strip() for cell in next(csv.reader(record, strict=True))]
         except csv.Error as error:
             raise MacroscopeError(f"{path}, line {line}: not valid CSV ({error})") from None
         if header is None:
