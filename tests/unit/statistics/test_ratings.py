@@ -31,6 +31,18 @@ def test_single_ratings(tmp_path):
     assert set(read_ratings(table)["annotator"]) == {UNKNOWN_ANNOTATOR}
 
 
+@pytest.mark.parametrize("who", ["p", ""])
+def test_one_annotator_twice_is_no_agreement(tmp_path, who):
+    """Nor are the scores of a document by people who are not known: who says that they are not one?"""
+    rng = np.random.default_rng(1)
+    lines = [f"d{n},a,{who},{score + k}" for n, score in enumerate(rng.normal(size=30)) for k in (0, 1)]
+    ratings = read_ratings(written(tmp_path, "\n".join(["document,system,annotator,score", *lines])))
+    assert len(ratings) == 30
+    table = correlate_ratings(ratings, values_of("a", 30, lambda system, n: rng.normal()), ONE)
+    assert table["reliability"].isna().all()
+    assert table.loc[0, "reason"].startswith("no document was judged by two annotators")
+
+
 def test_of_compared_texts_the_order_of_the_names_does_not_matter(tmp_path):
     table = written(tmp_path, "document,system,against,annotator,score\nd0,b,a,p,1\nd0,a,b,q,-1\nd1,a,b,p,1\n")
     found = read_ratings(table)

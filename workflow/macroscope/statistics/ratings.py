@@ -38,8 +38,10 @@ COLUMNS = (
 def read_ratings(table: str) -> pd.DataFrame:
     """Ratings from a CSV file, or from a folder that `macroscope human collect` wrote: `RATINGS`.
 
-    Of a study, the first answers count, not those to repeated texts. Of two systems that were compared, `system` is the
-    first by name, whichever the file names first.
+    Of a study, the first answers count, not those to repeated texts. Several scores that an annotator of a file gave to
+    the same document or pair are one rating, their mean: they say nothing of how far people agree. So are those of
+    annotators who are not known. Of two systems that were compared, `system` is the first by name, whichever the file
+    names first.
     """
     path = Path(table)
     if path.is_dir():
@@ -65,7 +67,7 @@ def read_ratings(table: str) -> pd.DataFrame:
         raise MacroscopeError(
             f"{path}: some rows of '{compared.idxmax()}' compare two texts, others rate one; split it"
         )
-    return found
+    return found.groupby(list(RATINGS[:-1]), sort=False, as_index=False)["score"].mean()
 
 
 def named(ratings: pd.DataFrame, mapping: Mapping[str, str]) -> pd.DataFrame:
