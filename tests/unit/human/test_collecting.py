@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 
 import numpy as np
 import pandas as pd
@@ -153,6 +154,40 @@ def test_the_same_export_twice_is_one(study, answers):
     assert not handed.excluded
 
 
+def test_the_names_of_the_files_change_nothing(study, tmp_path):
+    """A browser calls the second export "answers (1).json", which stands before the first."""
+    _, key = study
+    gold = key["training"][0]["gold"]
+    older, newer = (export_of(key, "annotator-1", all_well) for _ in range(2))
+    other = export_of(key, "annotator-2", lambda showing: (["method", *GOLD[1:]], "coherent"))
+    for export, day, first in ((older, 1, gold[::-1]), (newer, 2, gold)):
+        export["exported"] = f"2026-02-0{day}T10:00:00.000Z"
+        tried = {str(n): kind for n, kind in enumerate(first)}
+        export["training"] = [{"code": "training-1", "first": tried, "changed": export["exported"]}]
+    for answer in newer["answers"]:
+        answer["seconds"] = 90  # the text was looked at again, and nothing changed
+    found = []
+    for names in (("1", "2", "3"), ("3", "2", "1")):
+        folder = tmp_path / "".join(names)
+        for name, export in zip(names, (older, newer, other), strict=True):
+            hand_in(folder, f"{name}.json", export)
+        handed = read_exports(key, [folder])
+        assert {one.seconds for one in handed.answers if one.annotator == "annotator-1"} == {90}
+        assert handed.training == [("annotator-1", key["training"][0]["document"], 3, 1)]
+        found.append(handed.answers)
+    assert found[0] == found[1]
+
+
+def test_names_that_no_file_of_text_can_hold(study, answers, tmp_path):
+    """Unpacked on another system, a name may be no UTF-8; half a character may stand anywhere."""
+    _, key = study
+    (answers / os.fsdecode(b"r\xe9ponses.json")).write_text('{"half')
+    hand_in(answers, "other.json", export_of(key | {"study": "\ud800"}, "annotator-1", all_well))
+    handed = read_exports(key, [answers])
+    collect(key, handed, tmp_path / "out", FEW)
+    assert read_csv(tmp_path / "out" / "exclusions.csv")["of"].tolist() == ["other.json", "r?ponses.json"]
+
+
 def test_two_codes_of_one_text_are_one_document(study, answers, tmp_path):
     """Annotators see a text under codes of their own: it is one document all the same."""
     _, key = study
@@ -189,6 +224,13 @@ def test_people_against_a_classifier(study, answers, tmp_path):
         ("method", "method"): 8,
         ("result", "method"): 8,
     }
+    partly = [GOLD, None, [None, *GOLD[1:]], GOLD]
+    pd.DataFrame({"id": documents, "section_types": partly}).to_parquet(latents / "lm.parquet")
+    assert set(read_projections(latents, ["lm"])) == {("lm", "lm-0"), ("lm", "lm-3")}
+    for wrong in ("abc", 3, [0, 1, 2]):  # letters are no types, and numbers of types are not their names
+        pd.DataFrame({"id": documents, "section_types": [wrong] * 4}).to_parquet(latents / "lm.parquet")
+        with pytest.raises(MacroscopeError, match="'section_types' holds no lists of texts"):
+            read_projections(latents, ["lm"])
     with pytest.raises(MacroscopeError, match="no column 'states' beside 'id'"):
         read_projections(latents, ["lm"], "states")
     with pytest.raises(MacroscopeError, match=r"no <system>.parquet"):

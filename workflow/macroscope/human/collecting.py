@@ -77,7 +77,7 @@ def annotations(answers: list[Answer], questionnaire: Questionnaire) -> pd.DataF
             *(one.reasons.get(question.name, ""), one.seconds),
         )
         for question in questionnaire.questions
-        for one in sorted(answers, key=lambda one: (one.annotator, one.system, one.document, one.repeat))
+        for one in answers
     ]
     columns = ["question", "annotator", "system", "document", "code", "repeat", "answer", "score", "reason", "seconds"]
     return pd.DataFrame(rows, columns=columns)

@@ -75,8 +75,9 @@ def read_key(sheet: Path) -> dict[str, Any]:
 def read_exports(key: dict[str, Any], paths: Sequence[Path]) -> Handed:
     """Read exported files, or folders of them.
 
-    Of two exports of one annotator, every text's newest answer counts. A file that is no whole export of this study, an
-    answer that is not finished or does not fit its question: they are left out and counted.
+    Of two exports of one annotator, every text's newest answer counts, and every training text's oldest, whatever the
+    files are called. A file that is no whole export of this study, an answer that is not finished or does not fit its
+    question: they are left out and counted.
 
     Raises
     ------
@@ -85,36 +86,38 @@ def read_exports(key: dict[str, Any], paths: Sequence[Path]) -> Handed:
     """
     handed, questionnaire = Handed(), Questionnaire.model_validate(key["questionnaire"])
     showings = {one["code"]: one for one in key["showings"]}
-    newest: dict[str, tuple[str, str, dict[str, Any]]] = {}
-    lessons: dict[tuple[str, str], dict[str, Any]] = {}
+    newest: dict[str, tuple[tuple[str, str], str, dict[str, Any]]] = {}
+    lessons: dict[tuple[str, str], tuple[tuple[str, str], dict[str, Any]]] = {}
     for path in _files(paths):
         export = _export(path, key, handed)
         if export is None:
             continue
-        annotator = export["annotator"]
+        annotator, name = export["annotator"], _text(path.name)
         for answer in export["answers"]:
             showing = showings.get(str(answer.get("code")) if isinstance(answer, dict) else "")
             if showing is None or showing["annotator"] != annotator:
-                handed.excluded[path.name, "a text that this annotator was not shown"] += 1
+                handed.excluded[name, "a text that this annotator was not shown"] += 1
                 continue
             if showing["digest"] != answer.get("digest"):
-                handed.excluded[path.name, "the text is not that of the sheet"] += 1
+                handed.excluded[name, "the text is not that of the sheet"] += 1
                 continue
-            changed, before = str(answer.get("changed") or ""), newest.get(showing["code"])
+            changed, before = _time(answer, export), newest.get(showing["code"])
             if before is not None and before[2] != answer:
-                older = path.name if changed < before[0] else before[1]
+                older = name if changed < before[0] else before[1]
                 handed.excluded[older, "an older answer to the same text"] += 1
             if before is None or changed >= before[0]:
-                newest[showing["code"]] = (changed, path.name, answer)
+                newest[showing["code"]] = (changed, name, answer)
         for lesson in export["training"]:
             if isinstance(lesson, dict) and isinstance(lesson.get("first"), dict):
-                lessons.setdefault((annotator, str(lesson.get("code"))), lesson["first"])
+                place, tried = (annotator, str(lesson.get("code"))), (_time(lesson, export), lesson["first"])
+                lessons[place] = min(lessons.get(place, tried), tried, key=lambda one: one[0])
     for code, (_, name, answer) in newest.items():
         found = _answer(answer, showings[code], questionnaire, key)
         if isinstance(found, Answer):
             handed.answers.append(found)
         else:
             handed.excluded[name, found] += 1
+    handed.answers.sort(key=lambda one: (one.annotator, one.system, one.document, one.repeat))
     _count_untouched(key, newest, handed)
     handed.training = _training(key, lessons)
     if not handed.answers:
@@ -135,21 +138,27 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def _time(answer: dict[str, Any], export: dict[str, Any]) -> tuple[str, str]:
+    """When an answer was changed, and then when it was exported: the seconds that it took go on without a change."""
+    return str(answer.get("changed") or ""), str(export.get("exported") or "")
+
+
 def _export(path: Path, key: dict[str, Any], handed: Handed) -> dict[str, Any] | None:
     """Content of an export of this study; None, with a count, where it is something else."""
+    name = _text(path.name)
     try:
         found = parse_json(path.read_bytes(), str(path), "")
     except MacroscopeError:
-        handed.excluded[path.name, "file: half an export, or none (not valid JSON); ask for it again"] += 1
+        handed.excluded[name, "file: half an export, or none (not valid JSON); ask for it again"] += 1
         return None
     if not isinstance(found, dict) or found.get("format") != ANSWERS or found.get("version") != VERSION:
-        handed.excluded[path.name, "file: no export of an annotation page"] += 1
+        handed.excluded[name, "file: no export of an annotation page"] += 1
     elif found.get("study") != key["study"]:
-        handed.excluded[path.name, f"file: an export of another sheet (study {found.get('study')})"] += 1
+        handed.excluded[name, f"file: an export of another sheet (study {_text(found.get('study'))})"] += 1
     elif found.get("annotator") not in key["annotators"]:
-        handed.excluded[path.name, "file: an annotator whom the sheet does not know"] += 1
+        handed.excluded[name, "file: an annotator whom the sheet does not know"] += 1
     elif found.get("whole") is not True or not all(isinstance(found.get(n), list) for n in ("answers", "training")):
-        handed.excluded[path.name, "file: half an export; ask for it again"] += 1
+        handed.excluded[name, "file: half an export; ask for it again"] += 1
     else:
         return found
     return None
@@ -190,7 +199,7 @@ def _answer(
 
 
 def _text(value: Any) -> str:
-    """What somebody typed, as text that a file can hold: half a character becomes a question mark."""
+    """What somebody typed, or called a file, as text that a file can hold: half a character becomes a question mark."""
     return str(value).strip().encode("utf-8", "replace").decode()
 
 
@@ -201,10 +210,12 @@ def _count_untouched(key: dict[str, Any], newest: dict[str, Any], handed: Handed
             handed.excluded[showing["annotator"], "not begun, or not handed in"] += 1
 
 
-def _training(key: dict[str, Any], lessons: dict[tuple[str, str], dict[str, Any]]) -> list[tuple[str, str, int, int]]:
+def _training(
+    key: dict[str, Any], lessons: dict[tuple[str, str], tuple[tuple[str, str], dict[str, Any]]]
+) -> list[tuple[str, str, int, int]]:
     gold = {one["code"]: (one["document"], one["gold"]) for one in key["training"]}
     rows = []
-    for (annotator, code), first in sorted(lessons.items()):
+    for (annotator, code), (_, first) in sorted(lessons.items(), key=lambda one: one[0]):
         if code in gold:
             document, types = gold[code]
             right = sum(first.get(str(n)) == kind for n, kind in enumerate(types))

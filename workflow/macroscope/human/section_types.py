@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.errors import MacroscopeError
@@ -46,10 +47,12 @@ def organisations(answers: Iterable[Answer], questionnaire: Questionnaire) -> pd
 def read_projections(folder: Path, systems: Iterable[str], column: str = COLUMN) -> dict[tuple[str, str], list[str]]:
     """Section types by a classifier: a Parquet file a system, `<system>.parquet`, with `id` and a column of lists.
 
+    A document without a list, or with an empty place in it, has no projection.
+
     Raises
     ------
     MacroscopeError
-        Where no file is there, or one has no such column.
+        Where no file is there, or one has no such column, or no lists of texts in it.
     """
     found: dict[tuple[str, str], list[str]] = {}
     present = [(system, folder / f"{system}.parquet") for system in systems]
@@ -59,15 +62,25 @@ def read_projections(folder: Path, systems: Iterable[str], column: str = COLUMN)
             f"{folder}: no <system>.parquet of a system of the study; give a critic's folder of latents"
         )
     for system, path in present:
-        names = pq.read_schema(path).names
-        if column not in names or "id" not in names:
+        schema = pq.read_schema(path)
+        if column not in schema.names or "id" not in schema.names:
             raise MacroscopeError(
                 f"{path}: no column '{column}' beside 'id'; name the one with the types of the sections"
             )
+        if not _is_list_of_texts(schema.field(column).type):
+            raise MacroscopeError(f"{path}: the column '{column}' holds no lists of texts, the types of the sections")
         table = pq.read_table(path, columns=["id", column])
         for name, types in zip(table["id"].to_pylist(), table[column].to_pylist(), strict=True):
-            found[system, str(name)] = list(types)
+            if types is not None and None not in types:
+                found[system, str(name)] = types
     return found
+
+
+def _is_list_of_texts(kind: pa.DataType) -> bool:
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)):
+        return False
+    inside = kind.value_type.value_type if pa.types.is_dictionary(kind.value_type) else kind.value_type
+    return pa.types.is_string(inside) or pa.types.is_large_string(inside) or pa.types.is_null(inside)
 
 
 def confusion_table(answers: Iterable[Answer], projected: Types) -> pd.DataFrame:
