@@ -210,3 +210,54 @@ def test_the_page_is_accessible(study, browse, scheme, width):
     page.locator(".sentence").first.click()
     assert axe.run(page).response["violations"] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+LEAVE = """([place, kept]) => addEventListener("pagehide", () => localStorage.setItem(place, kept))"""
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "null",
+        "{half",
+        "{}",
+        "[]",
+        '{"phase": "test", "at": {"training": 0, "test": 99}, "training": {}, "test": {}}',
+        '{"phase": "test", "at": null, "training": null, "test": {"CODE": {"types": null}}}',
+    ],
+)
+def test_what_the_browser_kept_may_be_damaged(study, browse, kept):
+    folder, key = study
+    open_page, seen = browse
+    page = open_page("a", folder / "pages" / "annotator-1.html")
+    code = next(one["code"] for one in key["showings"] if one["annotator"] == "annotator-1")
+    place = f"macroscope-human:{key['study']}:annotator-1"
+    page.evaluate(LEAVE, [place, kept.replace("CODE", code)])
+    page.reload()
+    if '"test"' not in kept:
+        train(page, key)
+    assert code in page.inner_text("#heading")
+    page.get_by_label("incoherent", exact=True).check()
+    page.reload()
+    assert page.get_by_label("incoherent", exact=True).is_checked()
+    assert not seen["errors"]
+
+
+@pytest.mark.parametrize(
+    "damage", [{"training": None}, {"answers": [{"code": "CODE", "changed": "9"}]}, {"answers": 3}]
+)
+def test_a_damaged_export_changes_nothing(study, browse, tmp_path, damage):
+    folder, key = study
+    open_page, seen = browse
+    page = open_page("a", folder / "pages" / "annotator-1.html")
+    train(page, key)
+    page.get_by_label("incoherent", exact=True).check()
+    code = page.inner_text("#heading").partition("(")[2].rstrip(")")
+    whole = json.loads(export(page, tmp_path).read_text())
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps(whole | damage).replace("CODE", code))
+    page.set_input_files("#load", path)
+    page.wait_for_function("document.getElementById('status').textContent.includes('nothing was changed')")
+    page.reload()
+    assert page.get_by_label("incoherent", exact=True).is_checked()
+    assert not seen["errors"]

@@ -4,6 +4,8 @@ const asked = data.questionnaire;
 const KEY = `macroscope-human:${data.study}:${data.annotator}`;
 const IDLE_MS = 60000;
 const byId = (id) => document.getElementById(id);
+const isObject = (found) => found !== null && typeof found === "object" && !Array.isArray(found);
+const isText = (found) => typeof found === "string";
 let lastTouch = Date.now();
 let storable = true;
 let state = restored();
@@ -20,14 +22,37 @@ function el(tag, properties, ...inside) {
   return node;
 }
 
+// Whether something has the form of an answer, as `answerOf` makes it.
+function isAnswer(found) {
+  return isObject(found) && ["types", "answers", "reasons"].every((name) => isObject(found[name]) && Object.values(found[name]).every(isText))
+    && isText(found.comment) && Array.isArray(found.marks) && found.marks.every(Array.isArray) && Number.isFinite(found.seconds)
+    && (found.changed === null || isText(found.changed));
+}
+
+// A state with whatever is whole of what was kept.
+function stateOf(kept) {
+  const found = isObject(kept) ? kept : {};
+  const whole = { phase: data.training.length ? "training" : "test", at: { training: 0, test: 0 }, training: {}, test: {} };
+  for (const [phase, list] of [["training", data.training], ["test", data.items]]) {
+    if (found.phase === phase && list.length) whole.phase = phase;
+    if (isObject(found.at) && Number.isInteger(found.at[phase]) && list[found.at[phase]]) whole.at[phase] = found.at[phase];
+    for (const { code } of list)
+      if (isObject(found[phase]) && isAnswer(found[phase][code])) whole[phase][code] = found[phase][code];
+  }
+  return whole;
+}
+
 function restored() {
-  const empty = { phase: data.training.length ? "training" : "test", at: { training: 0, test: 0 }, training: {}, test: {} };
+  let kept = null;
   try {
-    const kept = localStorage.getItem(KEY);
-    return kept ? JSON.parse(kept) : empty;
+    kept = localStorage.getItem(KEY);
   } catch (error) {
     storable = false;
-    return empty;
+  }
+  try {
+    return stateOf(JSON.parse(kept));
+  } catch (error) {
+    return stateOf(null); // no JSON
   }
 }
 
@@ -263,8 +288,10 @@ byId("load").addEventListener("change", async (event) => {
     const found = JSON.parse(await file.text());
     if (found.format !== "macroscope human answers" || found.study !== data.study || found.annotator !== data.annotator)
       throw new Error("other");
+    const lists = [["training", found.training], ["test", found.answers]];
+    if (!lists.every(([, list]) => list.every(isAnswer))) throw new Error("damaged");
     let taken = 0;
-    for (const [phase, list] of [["training", found.training], ["test", found.answers]]) {
+    for (const [phase, list] of lists) {
       for (const answer of list) {
         const known = (phase === "test" ? data.items : data.training).some((item) => item.code === answer.code);
         const here = state[phase][answer.code];
@@ -317,7 +344,7 @@ for (const kind of ["pointerdown", "scroll"]) document.addEventListener(kind, ()
 addEventListener("pagehide", keep);
 addEventListener("storage", (event) => {
   if (event.key !== KEY || !event.newValue) return;
-  state = JSON.parse(event.newValue); // another window of this page was written to
+  state = restored(); // another window of this page was written to
   render(false);
 });
 
