@@ -8,11 +8,12 @@ from macroscope.critics import critics
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.comparison import compare_latents
-from macroscope.critics.tendencies.figures import draw
+from macroscope.critics.tendencies.figures import _distances_panel, draw, panels
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
 from macroscope.critics.tendencies.report import _cell, _words, items
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
+from macroscope.plotting import save
 from macroscope.reporting.adjustment import with_adjusted_p_values
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import write_statistics
@@ -125,3 +126,15 @@ def test_the_word_of_the_largest_difference_comes_first(tmp_path):
     table = _words(findings)
     assert table["words"].str.split(" ").str[0].tolist() == ["the", "was"]
     assert table["how often"].tolist() == ["less often", "more often than in real text"]
+
+
+def test_a_system_without_lengths_beside_one_without_distances(tmp_path):
+    """Too few texts of any length; texts of one length that real ones, all of another, do not have."""
+    numbers = ["d_own", "d_reference", "d_empirical", "p_empirical", "p_adjusted"]
+    none = pd.DataFrame(columns=["mean_tokens", *numbers], dtype=float)
+    far = pd.DataFrame([[52.0, *[np.nan] * 5]], columns=none.columns)
+    real = pd.DataFrame([[2.0, np.nan, np.nan, 0.0, 1.0, 1.0]], columns=none.columns)
+    figure = panels({"control": real, "few": none, "long": far}, _distances_panel, "tokens", "distance")
+    said = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert said == ["no length has enough\ntexts of the system", "no distance is defined\nat any length"]
+    save(figure, tmp_path / "distances")

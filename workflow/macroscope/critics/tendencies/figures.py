@@ -129,26 +129,30 @@ def _type_token_panel(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) -
     _has_lengths(axes, system)
 
 
-def _has_lengths(axes: Axes, system: pd.DataFrame) -> bool:
+def _has_lengths(axes: Axes, system: pd.DataFrame, said: str = "no length has enough\ntexts of the system") -> bool:
     """Whether any length has enough texts of a system to be drawn; where none has, the panel says so."""
     if len(system):
         return True
-    said = "no length has enough\ntexts of the system"
     axes.text(0.96, 0.42, said, transform=axes.transAxes, ha="right", va="center", color=GREY)
     return False
 
 
 def _distances_panel(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) -> None:
     """Length against the three distances (Figure 4); a full marker is a significant difference from real text."""
-    for column, colour, label in (
-        ("d_own", GREY, "to the law fitted to the system"),
-        ("d_reference", ORANGE, "to the law fitted to real text"),
-        ("d_empirical", BLUE, "to real text"),
-    ):
+    distances = {
+        "d_own": (GREY, "to the law fitted to the system"),
+        "d_reference": (ORANGE, "to the law fitted to real text"),
+        "d_empirical": (BLUE, "to real text"),
+    }
+    for column, (colour, label) in distances.items():
         axes.plot(system["mean_tokens"], system[column], color=colour, marker="o", mfc="white", ms=4, label=label)
     sure = system[system["p_adjusted"] < SIGNIFICANT]
     axes.plot(sure["mean_tokens"], sure["d_empirical"], color=BLUE, marker="o", ms=4, ls="")
-    if _has_lengths(axes, system):
+    # Texts that all have one length have no law, and no distance where real texts of that length are lacking, too.
+    known = system[system[list(distances)].notna().any(axis=1)]
+    if not len(system):
+        _has_lengths(axes, system)
+    elif _has_lengths(axes, known, "no distance is defined\nat any length"):
         axes.set_xscale("log")
     axes.set_ylim(0, 1)
 
