@@ -113,3 +113,32 @@ def test_a_side_without_values_has_the_type_of_the_other_and_numbers_that_name_r
     assert table["value"].isna().all()
     assert set(table["reason"]) == {"no value in the candidate"}
     assert set(compare_columns(reference, candidate, None, FEW)["column"]) == {"x"}
+
+
+def test_a_column_that_is_text_on_either_side_is_no_silent_loss(tables):
+    reference, candidate = tables
+    texts = reference.assign(x=reference["x"].astype(str))
+    for sides, kinds in (
+        ((texts, candidate), "text in the reference"),
+        ((candidate, texts), "numbers in the reference"),
+    ):
+        with pytest.raises(MacroscopeError, match=f"column 'x' is {kinds}"):
+            compare_columns(*sides, None, FEW)
+
+
+def test_csv_as_it_stands(tmp_path):
+    (tmp_path / "A.CSV").write_text("id,x,kind\n007,1,None\n008,NA,a\n,3,\n")
+    table = read_columns(tmp_path / "A.CSV")
+    assert table["kind"].tolist()[:2] == ["None", "a"]
+    assert table["kind"].isna().tolist() == [False, False, True]
+    assert table["x"].isna().tolist() == [False, True, False]
+    assert table["id"].tolist()[:2] == ["007", "008"]
+    (tmp_path / "two.csv").write_text("id,x,x\n1,2,3\n")
+    with pytest.raises(MacroscopeError, match=r"two\.csv: two columns are called 'x'; rename one"):
+        read_columns(tmp_path / "two.csv")
+
+
+def test_partners_are_found_across_formats(tmp_path):
+    pd.DataFrame({"id": [1, 2], "x": [0.0, 1.0]}).to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "b.csv").write_text("id,x\n1,0\n2,1\n")
+    assert [read_columns(tmp_path / name)["id"].tolist() for name in ("a.parquet", "b.csv")] == [["1", "2"]] * 2

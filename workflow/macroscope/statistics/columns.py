@@ -27,6 +27,8 @@ from macroscope.statistics.ratio import (
 from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED, Row, undefined, value_only
 from macroscope.statistics.total_variation import total_variation_test
+from macroscope.tables import NAMES as NAMES_OF_ROWS
+from macroscope.tables import read_csv
 
 NUMBERS = (
     Statistic("mean", "mean of the system"),
@@ -48,13 +50,31 @@ NAMES = ["column", "statistic", "value", "ci_low", "ci_high", "p_value", "n_refe
 
 
 def read_columns(path: Path) -> pd.DataFrame:
-    """Read a table: Parquet or CSV."""
+    """Read a table: Parquet or CSV.
+
+    Ids are texts in either, so that partners are found in both. In CSV, nothing but an empty cell is missing in a
+    column of text ("None" and "NA" are categories); in one of numbers, what `pandas` takes for it is.
+
+    Raises
+    ------
+    MacroscopeError
+        Where it is no table, or two columns have one name.
+    """
     if not path.exists():
         raise MacroscopeError(f"{path}: no such file")
     try:
-        return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
+        table = _csv_columns(path) if path.suffix.lower() == ".csv" else pd.read_parquet(path)
+        return table.assign(id=table["id"].map(str, na_action="ignore")) if "id" in table else table
     except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError, pa.ArrowInvalid) as error:
         raise MacroscopeError(f"{path}: not a table, CSV or Parquet ({str(error).strip()})") from None
+
+
+def _csv_columns(path: Path) -> pd.DataFrame:
+    names = list(pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False).loc[0])
+    if double := next((name for name in names if names.count(name) > 1), None):
+        raise MacroscopeError(f"{path}: two columns are called {double!r}; rename one")
+    numbers = pd.read_csv(path).select_dtypes("number")
+    return read_csv(path).assign(**{name: numbers[name] for name in numbers if name not in NAMES_OF_ROWS})
 
 
 def compare_columns(
@@ -103,8 +123,14 @@ def _known(table: pd.DataFrame, name: str, side: str) -> NDArray[np.bool_]:
 
 def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """Columns of numbers that both tables have; what names a row is none."""
-    shared = [name for name in reference if name in candidate and name not in keys]
-    common = [name for name in shared if pd.api.types.is_numeric_dtype(reference[name])]
+
+    def is_number(name: str) -> bool:
+        """Whether either side holds numbers: where the other holds text, comparing them says so."""
+        sides = reference[name], candidate[name]
+        numeric = [pd.api.types.is_numeric_dtype(side) for side in sides]
+        return all(numeric) or any(some and side.notna().any() for some, side in zip(numeric, sides, strict=True))
+
+    common = [name for name in reference if name in candidate and name not in keys and is_number(name)]
     if not common:
         raise MacroscopeError("the two tables have no column of numbers in common; name columns with --column")
     return common
