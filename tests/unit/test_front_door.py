@@ -123,6 +123,8 @@ def test_commands(case, folder, capsys, monkeypatch):
     assert sentence in said(capsys, monkeypatch, *arguments)
 
 
+CORPUS = "corpora: {{c: {{source: wikipedia, {}}}}}\n"
+COMPARED = "comparisons: [{corpus: c, critics: [tendencies]}]\n"
 CONFIGS = {
     "a misspelt key": ("seeds: 2\n", "seeds: there is no such key; did you mean 'seed'?"),
     "a key twice": ("seed: 1\nseed: 2\n", "the key 'seed' stands twice, in line 1 and in line 2; keep one of them"),
@@ -134,6 +136,18 @@ CONFIGS = {
     "a list": ("- a", "a config has keys, such as 'corpora:', and this one is a list"),
     "bytes": (b"\x00\xff\xfe", "not a file of UTF-8 text"),
     "itself": ("a: &a [*a]\n", "a: there is no such key"),
+    "a dump that is none": (
+        f"{CORPUS.format('dump: frwiki')}{COMPARED}",
+        "c.yaml: corpora.c.dump: 'frwiki' is no source of resources/sources.yaml; did you mean 'enwiki'?",
+    ),
+    "a corpus of nothing": (
+        f"{CORPUS.format('language: en')}{COMPARED}",
+        "c.yaml: corpora.c: give 'dump', a source of resources/sources.yaml, or 'files'",
+    ),
+    "a system of no data set": (
+        f"{CORPUS.format('files: [a.xml]')}systems: {{s: {{kind: files, dataset: gpt2}}}}\n{COMPARED}",
+        "c.yaml: systems.s.dataset: 'gpt2' is no source of resources/sources.yaml",
+    ),
 }
 
 

@@ -76,7 +76,10 @@ def test_what_two_corpora_read_in_the_same_way_is_extracted_once():
     ("corpus", "message"),
     [
         ({"source": "webtext"}, r"corpora\.c: give 'dataset'"),
-        ({"source": "webtext", "dataset": "webtex"}, "'webtex' is no source .*did you mean 'webtext'"),
+        (
+            {"source": "webtext", "dataset": "webtex"},
+            r"corpora\.c\.dataset: 'webtex' is no source .*did you mean 'webtext'",
+        ),
         ({"source": "webtext", "dataset": "pubmed"}, r"corpora\.c: 'pubmed' .* is read by 'source: cohan'"),
         (
             {"source": "webtext", "dataset": "gpt2-xl-output", "splits": ["train"]},

@@ -15,9 +15,14 @@ Output = Annotated[Path, typer.Option(help="File to write.")]
 def check(config: Annotated[Path, typer.Argument(help="YAML file.")]) -> None:
     """Check a config without running anything."""
     from macroscope.config.schema import load_config
+    from macroscope.errors import MacroscopeError
     from macroscope.plan import Plan
 
     plan = Plan(load_config(config))
+    try:
+        plan.require_sources()
+    except MacroscopeError as error:
+        raise MacroscopeError(f"{config}: {error}") from None
     print(f"{config}: valid; {len(plan.critics.comparisons)} comparisons of a system with a corpus by a critic")
 
 

@@ -11,6 +11,20 @@ from macroscope.documents import SPLITS
 from macroscope.errors import MacroscopeError
 
 
+def source_named(name: str, place: str) -> RemoteSource:
+    """Source of the registry that a config names.
+
+    Parameters
+    ----------
+    place
+        Where it does, for the error when there is none.
+    """
+    try:
+        return remote_source(name)
+    except MacroscopeError as error:
+        raise MacroscopeError(f"{place}: {error}") from None
+
+
 def data_files(source: RemoteSource, splits: Iterable[str], place: str) -> list[str]:
     """Where the files of a source are kept; of those with a split in their names, only the ones of these splits.
 
@@ -61,7 +75,7 @@ def local_or_retrieved(
         return named_parts(files)
     if name is None:
         raise MacroscopeError(f"{place}: give '{option}', a source of resources/sources.yaml, or 'files'")
-    found = remote_source(name)
+    found = source_named(name, f"{place}.{option}")
     if found.source != source:
         raise MacroscopeError(
             f"{place}: {name!r} of resources/sources.yaml is read by 'source: {found.source}', not by {source!r};"

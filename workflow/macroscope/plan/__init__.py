@@ -37,6 +37,19 @@ class Plan:
         self.reporting = ReportingPlan(config, self.results, self.systems, self.critics)
         self.code = CodeTracking(self.results, config.accept_older_code)
 
+    def require_sources(self) -> None:
+        """Check that it is known what every corpus and system is read from.
+
+        Raises
+        ------
+        MacroscopeError
+            Where a data set is none of the registry, or no file is named.
+        """
+        for corpus in self.config.corpora:
+            self.corpora.raw_parts(corpus)
+        for name, system in self.systems.all.items():
+            system.files_read(f"systems.{name}")
+
     def targets(self) -> list[str]:
         """What a complete run leaves."""
         return [f"{self.results}/report.html", f"{self.results}/reader"]
@@ -76,4 +89,6 @@ class Plan:
 
 def load_plan(raw: Mapping[str, Any]) -> Plan:
     """Check a config and plan its jobs."""
-    return Plan(parse_config(raw))
+    plan = Plan(parse_config(raw))
+    plan.require_sources()
+    return plan

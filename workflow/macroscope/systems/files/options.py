@@ -37,12 +37,11 @@ class FilesSystem(SystemOptions):
 
     def files_read(self, place: str) -> list[str]:
         """The user's files, or those of the data set."""
-        from macroscope.corpora.parts import data_files
-        from macroscope.corpora.retrieval import remote_source
+        from macroscope.corpora.parts import data_files, source_named
 
         if self.dataset is None:
             return list(self.files)
-        source = remote_source(self.dataset)
+        source = source_named(self.dataset, f"{place}.dataset")
         if source.source != LAYOUT:
             raise MacroscopeError(
                 f"{place}.dataset: {self.dataset!r} of resources/sources.yaml holds real documents, not a system's"
