@@ -123,6 +123,14 @@ def test_commands(case, folder, capsys, monkeypatch):
     assert sentence in said(capsys, monkeypatch, *arguments)
 
 
+def test_a_package_without_its_checkout(folder, capsys, monkeypatch):
+    monkeypatch.setattr("macroscope.plan.criticism.SNAKEFILE", folder / "Snakefile")
+    sentence = said(capsys, monkeypatch, *(word.replace("{}", "real.jsonl") for word in LOOK))
+    assert (
+        "installed apart from its checkout, which has the workflow; in the checkout, run pip install -e ." in sentence
+    )
+
+
 CORPUS = "corpora: {{c: {{source: wikipedia, {}}}}}\n"
 COMPARED = "comparisons: [{corpus: c, critics: [tendencies]}]\n"
 CONFIGS = {

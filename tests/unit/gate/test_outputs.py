@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shlex
 import sys
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -96,8 +97,10 @@ def test_a_defect_is_no_verdict(command, runs, monkeypatch):
 
 def test_a_starting_policy_passes_the_run_that_it_was_made_from(command, runs, tmp_path):
     before, after, _ = runs
-    start = tmp_path / "start.yaml"
-    assert command("--init", "--candidate", after, "--policy", start).returncode == 0
+    start = tmp_path / "a start.yaml"
+    done = command("--init", "--candidate", after, "--policy", start)
+    assert done.returncode == 0
+    assert shlex.split(done.stdout)[-1] == str(start)
     done = command("--baseline", before, "--candidate", after, "--policy", start)
     assert done.returncode == 0, done.stdout + done.stderr
     done = command("--init", "--candidate", after, "--policy", start)

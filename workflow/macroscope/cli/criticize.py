@@ -29,6 +29,7 @@ def criticize(
     from macroscope.plan import criticism
 
     require_cores(cores)
+    criticism.require_checkout()
     criticism.require_output(output)
     look, looks = criticism.first_look(reference, candidate)
     table = table_of(look, looks)

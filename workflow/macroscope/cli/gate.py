@@ -1,5 +1,6 @@
 """`macroscope gate`: whether a candidate may take the place of a baseline."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,9 +68,8 @@ def _gate(candidate: str, policy: Path, baseline: str | None, json: Path | None,
 
     if init:
         write_starting_policy(find_side(candidate), policy)
-        typer.echo(
-            f"Wrote {policy}; look at it, then: macroscope gate --baseline OLD --candidate NEW --policy {policy}"
-        )
+        then = shlex.join(["macroscope", "gate", "--baseline", "OLD", "--candidate", "NEW", "--policy", str(policy)])
+        typer.echo(f"Wrote {policy}; look at it, then: {then}")
         return 0
     if baseline is None:
         raise MacroscopeError("--baseline is required: the run that the candidate is held against (or --init)")

@@ -161,6 +161,21 @@ def first_look(reference: Sequence[Path], candidates: Sequence[Path]) -> tuple[L
     return look_at(CORPUS, reference, shares), [look_at(name, [path]) for name, path in named.items()]
 
 
+def require_checkout() -> None:
+    """Check that the workflow is there, which is no part of the package.
+
+    Raises
+    ------
+    MacroscopeError
+        Where the package was installed without its checkout.
+    """
+    if not SNAKEFILE.exists():
+        raise MacroscopeError(
+            f"{SNAKEFILE}: no such file, since the package was installed apart from its checkout, which has the"
+            " workflow; in the checkout, run pip install -e ."
+        )
+
+
 def require_output(output: Path) -> Path:
     """Path of the config in the folder `output`, if it can be used; nothing is written.
 
