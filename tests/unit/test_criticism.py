@@ -48,6 +48,10 @@ def test_texts_that_allow_all_are_judged_by_all(tmp_path):
     assert (choice.asked, choice.reasons, choice.whole) == (list(default_critics()), [], False)
 
 
+def test_a_critic_that_is_told_twice_is_asked_once(tmp_path):
+    assert chosen(tmp_path, 10, ["clusters", "clusters"]).asked == ["clusters"]
+
+
 def test_what_the_texts_lack_is_said(tmp_path):
     choice = chosen(tmp_path, 40, titled=3)
     left_out = set(default_critics()) - set(choice.asked)

@@ -123,6 +123,13 @@ def test_commands(case, folder, capsys, monkeypatch):
     assert sentence in said(capsys, monkeypatch, *arguments)
 
 
+def test_a_dry_run_finds_a_critic_of_other_texts(folder, capsys, monkeypatch):
+    texts = [json.dumps({"text": f"Text {n}.", "split": ("train", "valid", "test")[n % 3]}) for n in range(9)]
+    (folder / "real.jsonl").write_text("\n".join(texts))
+    sentence = said(capsys, monkeypatch, *(word.replace("{}", "real.jsonl") for word in LOOK), "--critic", "synthetic")
+    assert "critic 'synthetic' judges texts by the process that made their corpus" in sentence
+
+
 def test_a_package_without_its_checkout(folder, capsys, monkeypatch):
     monkeypatch.setattr("macroscope.plan.criticism.SNAKEFILE", folder / "Snakefile")
     sentence = said(capsys, monkeypatch, *(word.replace("{}", "real.jsonl") for word in LOOK))

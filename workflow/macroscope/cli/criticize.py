@@ -38,10 +38,11 @@ def criticize(
     print("\n" + "\n".join([f"Critics: {', '.join(choice.asked)}.", *choice.reasons]))
     if choice.whole:
         print("None of them learns from the reference: all of it is the control.")
+    config = criticism.implied_config(reference, candidate, choice, seed)
     if dry_run:
+        criticism.plan_of(config)  # which says what a run would begin with
         return
     shown = table.rename_axis("property").reset_index()
-    config = criticism.implied_config(reference, candidate, choice, seed)
     plan = criticism.criticize(config, shown, output, cores)
     # Not before the look: their imports take as long as it does.
     from macroscope.reporting.picture import legend, picture_text

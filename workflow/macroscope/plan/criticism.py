@@ -83,7 +83,7 @@ def choose(reference: Look, candidates: Sequence[Look], told: Sequence[str]) -> 
                 " least, on either side: what a single text shows has no interval, and nothing can be tested"
             )
     asked, reasons = [], []
-    for name in told or default_critics():
+    for name in dict.fromkeys(told or default_critics()):
         lacking = _lacking(require(name, critics(), "critic").data, reference, bool(told))
         if lacking is None:
             asked.append(name)
@@ -190,6 +190,17 @@ def require_output(output: Path) -> Path:
     return path
 
 
+def plan_of(config: Mapping[str, Any]) -> Plan:
+    """Plan of a config that texts imply.
+
+    Raises
+    ------
+    MacroscopeError
+        Where a critic cannot judge such texts, whatever they are like.
+    """
+    return Plan(parse_config(config, "criticize"))
+
+
 def criticize(config: Mapping[str, Any], look: pd.DataFrame, output: Path, cores: str) -> Plan:
     """Write a config and a look into the folder `output` and run the workflow there; returns its plan.
 
@@ -202,7 +213,7 @@ def criticize(config: Mapping[str, Any], look: pd.DataFrame, output: Path, cores
     """
     path = require_output(output)
     command = _command(path, cores)
-    plan = Plan(parse_config(config, "criticize"))
+    plan = plan_of(config)
     if write_config(path, config, shlex.join(["snakemake", *command[3:]])):
         with atomic(path.with_name(LOOK)) as temporary:
             write_csv(look, temporary)
