@@ -145,6 +145,20 @@ def test_files_of_a_folder_that_are_passed_over_are_counted(tmp_path):
     assert (count.kept, count.dropped) == (2, 2)
 
 
+def test_links_that_lead_to_no_file_are_counted(tmp_path):
+    """A link to a folder is not followed: it may lead back to where it is."""
+    (tmp_path / "texts").mkdir()
+    for name in ("elsewhere.txt", "texts/one.txt"):
+        (tmp_path / name).write_text("One.")
+    for name, target in (("two.txt", "../elsewhere.txt"), ("loop", "."), ("gone.txt", "nowhere")):
+        (tmp_path / "texts" / name).symlink_to(target)
+    provenance = Provenance("c")
+    documents = read_user_documents([tmp_path / "texts"], provenance, 0.0, 0.0)
+    assert [document.id for document in documents] == ["one.txt", "two.txt"]
+    (count,) = (count for count in provenance.counts if count.unit == "links")
+    assert (count.kept, count.dropped) == (1, 2)
+
+
 def test_two_texts_with_one_id_are_named(tmp_path):
     (tmp_path / "mine.jsonl").write_text('{"id": 7, "text": "x"}\n{"id": "7", "text": "y"}\n')
     with pytest.raises(MacroscopeError, match=r"mine\.jsonl, line 2: an earlier document with another text has the id"):

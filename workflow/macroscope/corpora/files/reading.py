@@ -140,19 +140,21 @@ def names_of(paths: Iterable[Path]) -> NameOf:
 
 def _records(paths: Sequence[Path], names: NameOf, provenance: Provenance) -> Iterator[Record]:
     texts = Count("file of a folder that is no .txt or .md", 0, 0, "files")
+    links = Count("link in a folder to another folder, or to nothing", 0, 0, "links")
     if any(path.is_dir() for path in paths):
-        provenance.counts.append(texts)
+        provenance.counts += [texts, links]
     for path in paths:
-        for file in _files(path, texts):
+        for file in _files(path, texts, links):
             yield from _file_records(file, names(file))
 
 
-def _files(path: Path, texts: Count) -> list[Path]:
+def _files(path: Path, texts: Count, links: Count) -> list[Path]:
     if not path.exists():
         raise MacroscopeError(f"{path}: no such file or folder")
     if path.is_file():
         return [path]
-    files = (file for file in path.rglob("*") if file.is_file())
+    followed = (file for file in path.rglob("*") if not file.is_symlink() or keep(links, file.is_file()))
+    files = (file for file in followed if file.is_file())
     found = sorted(file for file in files if keep(texts, file.suffix.lower() in _TEXT_SUFFIXES))
     if not found:
         raise MacroscopeError(f"{path}: no .txt or .md file in this folder; give {_FORMATS}")
