@@ -84,6 +84,16 @@ def test_errors_are_no_verdict(command, runs):
     assert command("--help").returncode == 0
 
 
+@pytest.mark.parametrize("arguments", [("--lgo", "x", "gate"), ("gaet",), ("--log",)])
+def test_what_was_meant_for_the_gate_is_no_verdict(monkeypatch, capsys, arguments):
+    """2 would be INCONCLUSIVE, which a build server may let pass."""
+    monkeypatch.setattr(sys, "argv", ["macroscope", *arguments])
+    with pytest.raises(SystemExit) as done:
+        cli.main()
+    assert done.value.code == 3
+    assert "Error: " in capsys.readouterr().err
+
+
 def test_a_defect_is_no_verdict(command, runs, monkeypatch):
     def broken(*arguments):
         raise KeyError("defect")

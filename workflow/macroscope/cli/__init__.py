@@ -17,7 +17,7 @@ import typer
 from macroscope.cli import config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
 from macroscope.cli.damage import damaged_file, may_be_of_damage
-from macroscope.cli.gate import GateCommand, WithoutVerdict, gate
+from macroscope.cli.gate import GateCommand, Verbs, WithoutVerdict, gate
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError
 from macroscope.files import write_text
 from macroscope.lifetime import end_with_snakemake
@@ -33,6 +33,7 @@ def _finish(result: Any, log_file: Path | None, code: str | None, record: Path |
 
 
 app = typer.Typer(
+    cls=Verbs,
     result_callback=_finish,
     help="Tell whether a language model's long texts have the structure of real ones.",
     no_args_is_help=True,

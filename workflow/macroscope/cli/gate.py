@@ -1,11 +1,13 @@
 """`macroscope gate`: whether a candidate may take the place of a baseline."""
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 NO_VERDICT = 3
 """Exit status where there is no verdict: 0, 1 and 2 are PASS, FAIL and INCONCLUSIVE."""
@@ -19,18 +21,39 @@ class WithoutVerdict(Exception):
     status = NO_VERDICT
 
 
+@contextmanager
+def _usage_is_no_verdict() -> Iterator[None]:
+    """Give errors of usage the status of their own."""
+    try:
+        yield
+    except Exception as error:
+        wrong: Any = error
+        if getattr(wrong, "exit_code", None) == _USAGE:
+            wrong.exit_code = NO_VERDICT
+        raise
+
+
 class GateCommand(TyperCommand):
     """A verb whose wrong flags have a status of their own: a build server must not take them for a verdict."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Read the flags."""
-        try:
+        with _usage_is_no_verdict():
             return super().make_context(info_name, args, parent, **extra)
-        except Exception as error:
-            wrong: Any = error
-            if getattr(wrong, "exit_code", None) == _USAGE:
-                wrong.exit_code = NO_VERDICT
-            raise
+
+
+class Verbs(TyperGroup):
+    """All verbs: a wrong flag before a verb, or a misspelt verb, may have been meant for the gate."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Read the flags before the verb."""
+        with _usage_is_no_verdict():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the verb."""
+        with _usage_is_no_verdict():
+            return super().resolve_command(ctx, args)
 
 
 def gate(
