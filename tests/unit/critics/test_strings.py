@@ -329,7 +329,7 @@ def test_a_side_of_one_text_only_has_no_divergences_and_a_reason(text, tmp_path)
         known = rows.index[rows["value"].notna()]
         assert set(known) == {"fallback_orders", "scored_texts"}
         assert rows.loc["scored_texts", "value"] == 0
-        assert rows.drop(known)["reason"].str.startswith("all texts of a side are the same").all()
+        assert rows.drop(known)["reason"].str.startswith("texts of a side are the same").all()
         write_evidence(tmp_path / "evidence", found)
         assert pd.read_csv(tmp_path / "evidence" / "unlike.csv").empty
         assert pd.read_parquet(tmp_path / "evidence" / "texts.parquet")["log_p"].isna().all()

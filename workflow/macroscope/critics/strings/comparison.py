@@ -24,7 +24,9 @@ LN10 = float(np.log(10))
 TEXTS_PER_FOLD = 2
 OF_LOGARITHM = {"log_ppl": "latent_ppl", "log_ppl_ratio": "latent_ppl_ratio"}
 """Whose intervals are symmetric on the scale of the logarithm."""
-_ALL_TOGETHER = "all texts of a side are the same or begin alike: no estimate is without those that it would score"
+_ALL_TOGETHER = (
+    "texts of a side are the same, begin alike or are too few: one fold has all, and without it nothing is estimated"
+)
 _ESTIMATED = "expected under estimates from so many texts"
 STATISTICS = (
     Statistic("*_share", "share of the system's texts"),
