@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
 
 from .browser import chromium
 

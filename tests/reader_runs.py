@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from macroscope.config.options import CONTROL
 from macroscope.config.schema import parse_config
-from macroscope.critics.blaming import Blamed, write_blame
+from macroscope.critics.attributions import Attribution, write_attributions
 from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.options import CONTROL
 from macroscope.reporting.reader.writing import write_reader
 
 HOSTILE = [
@@ -35,14 +35,14 @@ def texts(system: str, number: int, words: int = 60) -> list[Document]:
     return found
 
 
-def blamed(documents: Iterable[Document], factor: float) -> Iterable[Blamed]:
+def attributed(documents: Iterable[Document], factor: float) -> Iterable[Attribution]:
     """Text n has the score n times a factor; in every third one 'Text' is marked, and the second section as a whole."""
     for n, document in enumerate(documents):
         marks = []
         if len(document.sections) > 1 and n % 3 == 0:
             marks = [((0, 0, 4), 0.75, f'word <b>{n}</b> "quoted"')]
             marks.append(((1, 0, len(document.sections[1].text)), 0.5, "history → end: 0.001"))
-        yield Blamed(document.id, np.nan if n == 7 else factor * n, marks)
+        yield Attribution(document.id, np.nan if n == 7 else factor * n, marks)
 
 
 def last_word(document: Document) -> list[tuple[tuple[int, int, int], float, str]]:
@@ -77,14 +77,16 @@ def write_run(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
         documents = texts(name, number, words)
         write_documents(results / "systems" / "wiki" / name / "samples.parquet", documents, Provenance("wiki"))
         critics = results / "critics"
-        write_blame(blamed(documents, 0.01), critics / "coherence" / "wiki" / "blame" / f"{name}.parquet")
+        write_attributions(
+            attributed(documents, 0.01), critics / "coherence" / "wiki" / "attributions" / f"{name}.parquet"
+        )
         rare = [
-            Blamed(d.id, float(len(documents) - n), last_word(d) if n >= number else [((0, 2, 9), 0.6, "rare")])
+            Attribution(d.id, float(len(documents) - n), last_word(d) if n >= number else [((0, 2, 9), 0.6, "rare")])
             for n, d in enumerate(documents)
         ]
-        write_blame(rare, critics / "strings" / "wiki" / "blame" / f"{name}.parquet")
-        unmarked = (Blamed(d.id, -1.5 * n) for n, d in enumerate(documents))
-        write_blame(unmarked, critics / "topics" / "wiki" / "blame" / f"{name}.parquet")
+        write_attributions(rare, critics / "strings" / "wiki" / "attributions" / f"{name}.parquet")
+        unmarked = (Attribution(d.id, -1.5 * n) for n, d in enumerate(documents))
+        write_attributions(unmarked, critics / "topics" / "wiki" / "attributions" / f"{name}.parquet")
     config = results / "config.json"
     config.write_text(parse_config(raw).model_dump_json())
     return config

@@ -23,7 +23,7 @@ def main(run: Path) -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
         page.goto((run / "report.html").resolve().as_uri())
-        top, end = (_top(page.locator(place).first) for place in ("main h2", "table.picture tr.group"))
+        top, end = (_top(page.locator(place).first) for place in ("main h2", "table.scorecard tr.group"))
         page.screenshot(
             path=HERE / "report.png",
             full_page=True,

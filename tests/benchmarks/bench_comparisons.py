@@ -26,13 +26,13 @@ from tests.contract import bench
 from tests.contract.case import cases
 from tests.tiny import write_encoder
 
-from macroscope.config.options import CONTROL
 from macroscope.critics import critics
 from macroscope.documents import Document
+from macroscope.options import CONTROL
 from macroscope.statistics.latent import Resampling
 
 TEXTS, SYSTEM = 1000, "system"
-STAGES = ("score", "compare_scores", "compare", "explain", "blame")
+STAGES = ("score", "compare_scores", "compare", "explain", "attribute")
 FASTER = {"permutations", "number_of_clusters", "seeds", "cluster_counts", "simulations", "count_permutations"}
 """Options of the contract cases that make comparisons faster than they are by default."""
 OPTIONS = {"topics": {"topics": 50}, "clusters": {"number_of_clusters": 500}}

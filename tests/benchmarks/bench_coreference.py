@@ -13,14 +13,14 @@ import numpy as np
 from _report import peak_megabytes, say, seconds
 
 from macroscope.corpora.simulated.people import people_process, simulate_stories
+from macroscope.critics.coreference.known_truth import true_chain
 from macroscope.critics.coreference.latents import vocabulary_of
 from macroscope.critics.coreference.ngrams import ChainModel
 from macroscope.critics.coreference.rules.pronouns import by_sieve, learnt_ranker
 from macroscope.critics.coreference.rules.resolve import resolve_text
 from macroscope.critics.coreference.rules.words import words_of
-from macroscope.critics.coreference.theory import true_chain
 from macroscope.critics.coreference.windows import Chains, Packing
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
 
 ORDER, SYMBOLS, OF_REFERENCE = 5, 10_000_000, 200_000
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 from _report import say, seconds
 
-from macroscope.paths import REPOSITORY, SNAKEFILE
+from macroscope.files import REPOSITORY, SNAKEFILE
 
 SYSTEMS = 250, 1000
 MILLISECONDS_A_JOB = 2.5

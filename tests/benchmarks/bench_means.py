@@ -3,8 +3,8 @@
 import numpy as np
 from _report import say, seconds
 
-from macroscope.statistics.drawn_counts import resampled_sums
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.document_sums import Array
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.ratio import (
     Sample,
     difference_interval,
@@ -12,7 +12,7 @@ from macroscope.statistics.ratio import (
     ratio_test,
     ratio_tests,
 )
-from macroscope.statistics.rows import Array
+from macroscope.statistics.resampled_counts import resampled_sums
 
 DOCUMENTS, COLUMNS, RESAMPLES, PERMUTATIONS = 20_000, 50, 1000, 10_000
 OF_REFERENCE = 3
@@ -29,17 +29,17 @@ def one_by_one(rows: Array, resamples: int, rng: np.random.Generator) -> Array:
 def main() -> None:
     """Print times of intervals and p-values of 50 means, and of resampling a million documents."""
     rng = np.random.default_rng(0)
-    ones, exchange = np.ones(DOCUMENTS), Exchange((DOCUMENTS, DOCUMENTS))
+    ones, permutation = np.ones(DOCUMENTS), Permutation((DOCUMENTS, DOCUMENTS))
     sides: list[list[Sample]] = [[(rng.random(DOCUMENTS), ones) for _ in range(COLUMNS)] for _ in range(2)]
 
     def together() -> None:
-        difference_intervals(*sides, exchange, 0.95, RESAMPLES, rng)
-        ratio_tests(*sides, exchange, PERMUTATIONS, rng)
+        difference_intervals(*sides, permutation, 0.95, RESAMPLES, rng)
+        ratio_tests(*sides, permutation, PERMUTATIONS, rng)
 
     def apart() -> None:
         for theirs, ours in list(zip(*sides, strict=True))[:OF_REFERENCE]:
-            difference_interval(theirs, ours, exchange, 0.95, RESAMPLES, rng)
-            ratio_test(theirs, ours, exchange, PERMUTATIONS, rng)
+            difference_interval(theirs, ours, permutation, 0.95, RESAMPLES, rng)
+            ratio_test(theirs, ours, permutation, PERMUTATIONS, rng)
 
     apart()  # compiles
     mine = seconds(together)

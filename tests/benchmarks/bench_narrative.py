@@ -16,14 +16,14 @@ from transformers import BertConfig, BertModel
 
 from macroscope.corpora.simulated.scripts import script_process, simulate_texts
 from macroscope.critics.narrative.detector import Detector
+from macroscope.critics.narrative.distractors import Pool, replaced
 from macroscope.critics.narrative.examples import NONE
 from macroscope.critics.narrative.narratives import Narratives
-from macroscope.critics.narrative.replacing import Pool, replaced
 from macroscope.critics.narrative.retrieval import Matches, best_matches
 from macroscope.critics.narrative.sentence_detector import SentenceDetector, Size
 from macroscope.critics.narrative.token_detector import TokenDetector
 from macroscope.critics.words import lower_case_words
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
 
 STORIES, SENTENCES, CANDIDATES, OF_REFERENCE = 126_524, 5, 100, 20
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))

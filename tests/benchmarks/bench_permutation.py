@@ -4,7 +4,7 @@ import numpy as np
 from _report import peak_megabytes, say, seconds
 from scipy import stats
 
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.ratio import ratio_test
 
 VALUES, PERMUTATIONS, OF_REFERENCE = 100_000, 10_000, 50
@@ -12,7 +12,7 @@ VALUES, PERMUTATIONS, OF_REFERENCE = 100_000, 10_000, 50
 DATA = f"""
 import numpy as np
 from scipy import stats
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.permutation_groups import Exchange
 from macroscope.statistics.ratio import ratio_test
 rng = np.random.default_rng(0)
 a, b = rng.normal(size=(2, {VALUES}))
@@ -44,7 +44,7 @@ def main() -> None:
 
     def ours() -> float:
         ones = np.ones(VALUES)
-        return ratio_test((a, ones), (b, ones), Exchange((VALUES, VALUES)), PERMUTATIONS, rng)
+        return ratio_test((a, ones), (b, ones), Permutation((VALUES, VALUES)), PERMUTATIONS, rng)
 
     def scipy() -> None:
         stats.permutation_test(

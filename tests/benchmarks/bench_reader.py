@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 from _report import peak_megabytes, say, seconds
 
-from macroscope.config.options import CONTROL
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
+from macroscope.options import CONTROL
 from macroscope.reporting.reader.writing import write_reader
 
 sys.path.insert(0, str(REPOSITORY))

@@ -24,7 +24,7 @@ from macroscope.critics.tendencies.latents import read_counted
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.tokens import MosesTokens
 from macroscope.documents import Collection, Document, Provenance, Section, in_batches, write_documents
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
 
 DOCUMENTS, OF_REFERENCE = 20_000, 1000
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from macroscope.cluster import jobs_of, partitions, wanted
+from macroscope.execution.slurm import jobs_of, partitions, wanted
 
 from .conftest import Cluster
 from .slurm import NODES
@@ -163,15 +163,15 @@ def many(slurm, fresh, tmp_path):
 def test_short_jobs_of_a_rule_travel_together(slurm, many, tmp_path):
     """As many as the profile says, one after another; the results are those of one machine."""
     alone = many.run.copied(tmp_path / "alone")
-    assert alone.snakemake("--until", "blame_tendencies").returncode == 0
-    done = many.call("--until", "blame_tendencies")
+    assert alone.snakemake("--until", "attribute_tendencies").returncode == 0
+    done = many.call("--until", "attribute_tendencies")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     sent = [what for _, what, place in slurm.finished() if place == str(many.work)]
     assert sum(what.startswith("rule_project_tendencies") for what in sent) == SYSTEMS + 1
     assert sum(what.startswith("rule_blame_tendencies") for what in sent) == 1, sent
-    blamed = sorted((many.work / "results").rglob("blame/*.parquet"))
-    assert len(blamed) >= SYSTEMS
-    for path in blamed:
+    attributed = sorted((many.work / "results").rglob("attributions/*.parquet"))
+    assert len(attributed) >= SYSTEMS
+    for path in attributed:
         assert path.read_bytes() == (alone.work / path.relative_to(many.work)).read_bytes()
 
 
@@ -182,19 +182,19 @@ def test_failing_members_of_a_group_cost_no_other_member(many):
     whole = {name: latents[name].read_bytes() for name in DAMAGED}
     for name in DAMAGED:
         latents[name].write_bytes(b"damaged")
-    failed = many.call("--until", "blame_tendencies")
+    failed = many.call("--until", "attribute_tendencies")
     output = failed.stdout + failed.stderr
     assert failed.returncode != 0
     for name in DAMAGED:
-        said = rf"A job failed: .*/{name}\.parquet: not a readable .*blame_tendencies/real/{name}\.log"
+        said = rf"A job failed: .*/{name}\.parquet: not a readable .*attribute_tendencies/real/{name}\.log"
         assert re.search(said, output), output[-4000:]
-    blamed = list((many.work / "results").rglob("blame/*.parquet"))
-    assert {path.stem for path in blamed} == set(latents) - set(DAMAGED)
+    attributed = list((many.work / "results").rglob("attributions/*.parquet"))
+    assert {path.stem for path in attributed} == set(latents) - set(DAMAGED)
     before = many.times()
     for name in DAMAGED:
         latents[name].write_bytes(whole[name])
-    done = many.call("--until", "blame_tendencies")
+    done = many.call("--until", "attribute_tendencies")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     after = many.times()
-    assert all(before[str(path)] == after[str(path)] for path in blamed)
-    assert all(str(blamed[0].with_stem(name)) in after for name in DAMAGED)
+    assert all(before[str(path)] == after[str(path)] for path in attributed)
+    assert all(str(attributed[0].with_stem(name)) in after for name in DAMAGED)

@@ -5,15 +5,15 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.config.options import CONTROL
 from macroscope.critics import critics
 from macroscope.critics.declaration import MAKES, signature
 from macroscope.critics.findings import Findings
-from macroscope.critics.plan import PLACES
-from macroscope.critics.running import run_critic
+from macroscope.critics.run_stage import run_critic
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.files import write_json
-from macroscope.reporting.adjustment import with_adjusted_p_values
+from macroscope.options import CONTROL
+from macroscope.plan.critics import PLACES
+from macroscope.reporting.tables import with_adjusted_p_values
 from macroscope.stages import flags
 from macroscope.statistics.comparison import compare_files
 from macroscope.statistics.latent import Resampling
@@ -23,7 +23,13 @@ from .case import Case, Texts
 
 RESAMPLING = Resampling(resamples=200, permutations=199)
 SYSTEMS = (CONTROL, "alike", "harmless", "damaged")
-MADE = {**MAKES, "compare": "statistics", "explain": "evidence", "theory": "theory", "blame": "blame"}
+MADE = {
+    **MAKES,
+    "compare": "statistics",
+    "explain": "evidence",
+    "known_truth": "known_truth",
+    "attribute": "attributions",
+}
 
 
 class Bench:
@@ -59,7 +65,7 @@ class Bench:
             self.run("project", system)
         self.run("learn_shared")
         for system in SYSTEMS:
-            for stage in ("score", "explain", "compare", "blame"):
+            for stage in ("score", "explain", "compare", "attribute"):
                 self.run(stage, system)
             self.compare_scores(system)
 
@@ -85,7 +91,7 @@ class Bench:
         if declared is None or not declared.takes_part(self.options):
             return None
         made = output or self.path(MADE[stage], system)
-        inputs = {name: instead.get(name, self._input(name, system)) for name in declared.inputs}
+        inputs = {name: instead.get(name, self._input(name, system)) for name in declared.input_names}
         known: dict[str, Any] = {
             **{"corpus": "c", "system": system, "language": "en", "order": "process", "seed": 1, "confidence": 0.95},
             "resampling": vars(RESAMPLING),
@@ -94,7 +100,10 @@ class Bench:
             "evidence": self.path("evidence", system),
             "signature": signature(self.critic, self.options, stage),
         } | instead
-        names = [*declared.values, *(("corpus", "system", "signature", "resampling") if stage == "compare" else ())]
+        names = [
+            *declared.value_names,
+            *(("corpus", "system", "signature", "resampling") if stage == "compare" else ()),
+        ]
         given = flags("--input", {name: path for name, path in inputs.items() if path is not None})[1::2]
         values = flags("--value", {name: known[name] for name in names})[1::2]
         run_critic(self.critic, stage, self.options, given, values, made, shard)

@@ -12,24 +12,22 @@ import pyarrow.parquet as pq
 import pytest
 from jinja2 import Environment, StrictUndefined
 
-from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.config.schema import load_config
 from macroscope.critics import critics
-from macroscope.critics.blaming import read_blame, read_scores
+from macroscope.critics.attributions import read_attributions, read_scores
 from macroscope.critics.declaration import STAGES, captions_of, difference_tests, signature, statistics_of
-from macroscope.critics.gathering import gather, own_metadata
-from macroscope.critics.plan import PLACES
-from macroscope.critics.signing import read_signature
-from macroscope.critics.telling_apart import files_of, tell_systems_apart
-from macroscope.critics.views import view_of
+from macroscope.critics.features import feature_extractor
+from macroscope.critics.latents import gather, own_metadata, read_signature
+from macroscope.critics.two_sample_test import files_of, run_two_sample_tests
 from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
-from macroscope.files import read_json
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY, read_json
+from macroscope.options import CONTROL, SPLIT_HALF
+from macroscope.plan.critics import PLACES
 from macroscope.stages import load
+from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.declaration import declared
-from macroscope.statistics.keys import KEYS
-from macroscope.statistics.telling_apart import TOLD_APART
+from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.tidy import COLUMNS, partners_in
 
 from .bench import RESAMPLING, SYSTEMS, Bench
@@ -55,12 +53,12 @@ def bench(request, tmp_path_factory):
 
 
 def test_a_reader_is_told_what_it_looks_at(critic):
-    assert 0 < len(critic.data.looks_at) <= 60
+    assert 0 < len(critic.data.observes) <= 60
 
 
 def test_every_option_stands_in_a_stage(critic):
     stages = critic.data.stages.values()
-    used = {name for stage in stages for name in (*stage.options, *(option for option, _ in stage.conditions))}
+    used = {name for stage in stages for name in (*stage.option_names, *(option for option, _ in stage.conditions))}
     assert used == set(critic.options.model_fields)
 
 
@@ -70,9 +68,9 @@ def test_functions_are_there_and_take_what_their_stage_reads(critic):
         if name in ("overview", "report"):
             assert len(parameters) == 1, name
             continue
-        expected = {*stage.inputs, *stage.values, *(["options"] if stage.uses else [])}
+        expected = {*stage.input_names, *stage.value_names, *(["options"] if stage.options else [])}
         assert set(parameters) == expected | (set() if name == "compare" else {"output"}), name
-        assert all(parameters[given].default is None for given in stage.optional), name
+        assert all(parameters[given].default is None for given in stage.optional_inputs), name
 
 
 def test_stages_are_standard_or_have_rules_of_their_own(critic):
@@ -81,7 +79,7 @@ def test_stages_are_standard_or_have_rules_of_their_own(critic):
             named = f"--stage {name}" in (RULES / f"{critic.name}.smk").read_text()
             assert named or name in {job.stage for job in _jobs(critic)}, name
             continue
-        own = {read.removeprefix("all_") for read in stage.inputs} - {*PLACES}
+        own = {read.removeprefix("all_") for read in stage.input_names} - {*PLACES}
         assert not own or critic.data.plan, f"{name} reads {own}"
 
 
@@ -95,7 +93,7 @@ def test_signature_names_what_changes_a_number(critic):
     options = critic.options()
     last = critic.data.last()
     plain = signature(critic, options, last)
-    used = critic.data.uses(last)
+    used = critic.data.options_of(last)
     for name, field in critic.options.model_fields.items():
         assert (f"{name}:" in plain) == (name in used), name
         if name in used and isinstance(field.default, int | float) and not isinstance(field.default, bool):
@@ -114,7 +112,7 @@ def test_latents_have_the_declared_columns_and_all_documents(bench):
 
 
 def test_latents_are_signed_with_what_they_were_made_with(bench):
-    if "signature" not in bench.critic.data.stages["project"].values:
+    if "signature" not in bench.critic.data.stages["project"].value_names:
         pytest.skip(f"{bench.critic.name} does not sign its latents")
     assert read_signature(bench.path("latents")) == signature(bench.critic, bench.options, "project")
 
@@ -153,7 +151,12 @@ def test_every_number_is_declared_with_what_it_promises(bench):
 
 
 def test_same_input_same_bytes(bench):
-    for stage, name in (("project", "latents"), ("score", "scores"), ("compare", "statistics"), ("blame", "blame")):
+    for stage, name in (
+        ("project", "latents"),
+        ("score", "scores"),
+        ("compare", "statistics"),
+        ("attribute", "attributions"),
+    ):
         again = bench.run(stage, "damaged", bench.folder / "again", evidence=bench.folder / "again-evidence")
         if again is not None:
             assert again.read_bytes() == bench.path(name, "damaged").read_bytes(), stage
@@ -206,11 +209,11 @@ def test_one_document_repeated_documents_and_none(bench):
 
 
 def test_blame_has_a_row_a_sample_and_marks_within_the_texts(bench):
-    if "blame" not in bench.critic.data.stages:
+    if "attribute" not in bench.critic.data.stages:
         pytest.skip(f"{bench.critic.name} blames nothing")
     for system in SYSTEMS:
         texts = list(Collection(bench.path("texts", system)))
-        rows = list(read_blame(bench.path("blame", system)))
+        rows = list(read_attributions(bench.path("attributions", system)))
         assert [row["id"] for row in rows] == [document.id for document in texts]
         assert all(row["score"] is not None and np.isfinite(row["score"]) for row in rows)
         for document, row in zip(texts, rows, strict=True):
@@ -222,17 +225,17 @@ def test_blame_has_a_row_a_sample_and_marks_within_the_texts(bench):
                 assert mark["note"]
                 marked = text[mark["start"] : mark["end"]]
                 assert marked == marked.strip() or marked == text
-    marks = [mark for row in read_blame(bench.path("blame", "damaged")) for mark in row["marks"]]
-    assert bool(bench.critic.data.blames.marks) or not marks
+    marks = [mark for row in read_attributions(bench.path("attributions", "damaged")) for mark in row["marks"]]
+    assert bool(bench.critic.data.attribution.marks) or not marks
 
 
 def test_what_is_damaged_is_blamed_more(bench):
-    if "blame" not in bench.critic.data.stages:
+    if "attribute" not in bench.critic.data.stages:
         pytest.skip(f"{bench.critic.name} blames nothing")
     scores = {}
     for system in ("damaged", "alike"):
-        _, own, real = read_scores(bench.path("blame", system))
-        real = read_scores(bench.path("blame"))[1] if real is None else real
+        _, own, real = read_scores(bench.path("attributions", system))
+        real = read_scores(bench.path("attributions"))[1] if real is None else real
         scores[system] = (np.searchsorted(np.sort(real), own) / len(real)).mean()
     assert scores["damaged"] > scores["alike"]
 
@@ -252,17 +255,17 @@ def test_damage_is_seen_and_what_is_harmless_is_not(bench):
 def test_single_damaged_documents_are_told_from_real_ones(bench, tmp_path):
     scores = [bench.path("scores", system) for system in SYSTEMS] if bench.critic.data.scores else []
     files = files_of(SYSTEMS, [bench.path("latents", system) for system in SYSTEMS], scores)
-    view = view_of(bench.critic)(*vars(files[CONTROL]).values())
+    features = feature_extractor(bench.critic)(*vars(files[CONTROL]).values())
     known = {document.id for document in Collection(bench.path("texts"))}
-    assert set(view.keys["id"]) <= known
-    assert view.keys["id"].is_unique
-    output = tmp_path / "told_apart.csv"
-    tell_systems_apart(bench.critic, files, output, corpus="c", signature="s", resampling=RESAMPLING)
+    assert set(features.keys["id"]) <= known
+    assert features.keys["id"].is_unique
+    output = tmp_path / "two_sample_test.csv"
+    run_two_sample_tests(bench.critic, files, output, corpus="c", signature="s", resampling=RESAMPLING)
     table = pd.read_csv(output)
     assert list(table.columns) == list(COLUMNS)
     for name in table["statistic"].unique():
         declared(statistics_of(bench.critic), name)
-    told = table[table["statistic"] == TOLD_APART].set_index("system")
+    told = table[table["statistic"] == C2ST_AUC].set_index("system")
     assert set(told.index) == {SPLIT_HALF, *SYSTEMS} - {CONTROL}
     assert told.at["damaged", "value"] > 0.6
     for system in ("alike", "harmless", SPLIT_HALF):
@@ -271,10 +274,10 @@ def test_single_damaged_documents_are_told_from_real_ones(bench, tmp_path):
 
 
 def test_theory_is_there_for_simulated_systems(bench):
-    if bench.case.kind_of_process not in bench.critic.data.theory_of:
+    if bench.case.kind_of_process not in bench.critic.data.known_processes:
         pytest.skip(f"{bench.critic.name} has no theory of {bench.case.kind_of_process}")
     for order in ("process", "shuffled", "independent"):
-        output = bench.run("theory", order, order=order)
+        output = bench.run("known_truth", order, order=order)
         assert set(read_json(output)) >= {"latent_ppl", "basis"}
 
 

@@ -15,8 +15,8 @@ import yaml
 from macroscope.corpora import sources
 from macroscope.corpora.options import Corpus
 from macroscope.documents import read_documents
-from macroscope.paths import REPOSITORY, SNAKEFILE
-from macroscope.registry import Declared
+from macroscope.files import REPOSITORY, SNAKEFILE
+from macroscope.registry import Plugin
 from macroscope.systems import kinds
 from macroscope.systems.options import SystemOptions
 
@@ -33,7 +33,7 @@ SOURCE = Source(options="options:PoemCorpus", read="reading:read_poems")
 from typing import Literal
 
 from macroscope.corpora.options import Corpus, TextFilters
-from macroscope.corpora.parts import named_parts
+from macroscope.corpora.raw_files import named_parts
 
 
 class PoemCorpus(Corpus):
@@ -62,7 +62,7 @@ KIND = Kind(
     options="options:ParrotSystem",
     label="parrot",
     colour="black",
-    stages={"draw": Stage("drawing:repeat", reads="documents corpus seed", uses="times", minutes=5)},
+    stages={"generate": Stage("drawing:repeat", inputs="documents corpus seed", options="times", minutes=5)},
 )
 """,
     "parrot/options.py": """
@@ -165,7 +165,7 @@ def test_a_package_that_cannot_be_imported_is_named(theirs):
     assert "Traceback" not in done.stderr
 
 
-def declared() -> list[Declared]:
+def declared() -> list[Plugin]:
     return [*sources().values(), *kinds().values()]
 
 
@@ -175,12 +175,12 @@ def test_what_is_declared_is_there(found):
     assert issubclass(found.options, room)
     assert found.options.__doc__
     for name, stage in getattr(found.data, "stages", {}).items():
-        given = {*stage.inputs, *stage.values, "output", *(["options"] if stage.uses else [])}
+        given = {*stage.input_names, *stage.value_names, "output", *(["options"] if stage.options else [])}
         parameters = signature(stage.function(found.package)).parameters
         assert given == set(parameters), name
-        assert set(stage.options) <= set(found.options.model_fields), name
+        assert set(stage.option_names) <= set(found.options.model_fields), name
         required = {key for key, field in found.options.model_fields.items() if field.is_required()} - {"kind"}
-        assert not stage.uses or required <= set(stage.options), name
+        assert not stage.options or required <= set(stage.option_names), name
 
 
 def general_modules() -> list[Path]:

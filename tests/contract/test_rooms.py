@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from macroscope.config.options import CONTROL
 from macroscope.corpora import sources
 from macroscope.critics import critics
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
+from macroscope.options import CONTROL
 from macroscope.systems import kinds
 
 PACKAGE = REPOSITORY / "workflow" / "macroscope"
@@ -57,7 +57,7 @@ def imports(path: Path) -> set[str]:
 
 def _place(name: str) -> str:
     """Room or shared module of a dotted name; of the config, its options may be imported by all."""
-    return "config.options" if name.startswith("macroscope.config.options") else name.split(".")[1]
+    return "config.options" if name.startswith("macroscope.options") else name.split(".")[1]
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -3,11 +3,10 @@
 import pytest
 import yaml
 
-from macroscope.config.reading import read_yaml
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY, read_yaml
 from macroscope.plan import load_plan
 
-SHORT = ("score", "explain", "theory", "blame")
+SHORT = ("score", "explain", "known_truth", "attribute")
 """Stages that only look at latents and scores of a system."""
 MINUTES = 60
 """What a stage asks for that says nothing else."""
@@ -38,4 +37,4 @@ def test_only_short_jobs_travel_together(critics, profile):
     together = [stage for name, stage in declared.items() if name in profile["group-components"]]
     assert max(stage.minutes for stage in together) == MINUTES
     assert {stage.threads for stage in together} == {1}
-    assert not any(stage.needs for stage in together)
+    assert not any(stage.model_option for stage in together)

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from macroscope.plan.folder import unlock
+from macroscope.criticize.folder import unlock
 
 from ..workflow.conftest import Run
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from macroscope import cli
-from macroscope.cli.options import parse_options
+from macroscope.cli.flags import parse_options
 from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.errors import MacroscopeError
 
@@ -65,7 +65,7 @@ def test_full_disk_says_so(command, monkeypatch, tmp_path):
     def full(*arguments, **options):
         raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "out"))
 
-    monkeypatch.setattr("macroscope.systems.control.drawing.draw_control", full)
+    monkeypatch.setattr("macroscope.systems.control.generate_control", full)
     code, error = command(
         *drawing(tmp_path, tmp_path / "out"),
     )
@@ -77,7 +77,7 @@ def test_full_disk_in_the_words_of_a_library(command, monkeypatch, tmp_path):
     def full(*arguments, **options):
         raise RuntimeError("Error while serializing: I/O error: File too large (os error 27)")
 
-    monkeypatch.setattr("macroscope.systems.control.drawing.draw_control", full)
+    monkeypatch.setattr("macroscope.systems.control.generate_control", full)
     code, error = command(*drawing(tmp_path, tmp_path / "out"))
     assert (code, error.count("Traceback")) == (1, 0)
     assert "the disk: File too large; raise the limit" in error
@@ -102,7 +102,7 @@ def test_a_defect_leaves_its_traceback_in_the_log(command, monkeypatch, tmp_path
     def broken(*arguments, **options):
         raise KeyError("defect")
 
-    monkeypatch.setattr("macroscope.systems.control.drawing.draw_control", broken)
+    monkeypatch.setattr("macroscope.systems.control.generate_control", broken)
     code, _ = command(
         *("--log", tmp_path / "job.log"),
         *drawing(tmp_path, tmp_path / "out"),

@@ -5,11 +5,10 @@ import json
 import pytest
 import yaml
 
-from macroscope.config.reading import read_yaml
 from macroscope.config.reference import config_reference
 from macroscope.config.schema import json_schema, load_config, parse_config
 from macroscope.errors import MacroscopeError
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY, read_yaml
 from macroscope.plan import Plan
 
 SHIPPED = [REPOSITORY / "config.yaml", *sorted((REPOSITORY / "experiments").glob("*.yaml"))]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from macroscope.config.schema import Config, parse_config
 from macroscope.errors import MacroscopeError
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
 from macroscope.plan import Plan
 
 DEFAULT = yaml.safe_load((REPOSITORY / "config.yaml").read_text())

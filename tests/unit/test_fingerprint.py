@@ -8,8 +8,8 @@ import pytest
 from macroscope import fingerprint as module
 from macroscope.config.schema import parse_config
 from macroscope.errors import MacroscopeError
+from macroscope.files import REPOSITORY
 from macroscope.fingerprint import closure, fingerprint
-from macroscope.paths import REPOSITORY
 from macroscope.plan import Plan
 
 STAGE = '''
@@ -185,11 +185,11 @@ def test_a_package_of_somebody_else_is_followed_into_macroscope(toy):
     edit(
         toy / "stage.py",
         "    total: float",
-        "    from macroscope.statistics.permutation import permutation_test\n    t: float",
+        "    from macroscope.statistics.p_values import permutation_test\n    t: float",
     )
     names = closure(("toy.stage",))
     assert "toy.formula" in names
-    assert "macroscope.statistics.permutation" in names
+    assert "macroscope.statistics.p_values" in names
 
 
 def test_resources_count_by_content(toy, tmp_path):

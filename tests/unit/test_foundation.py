@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import atomic, digest_of_folders, read_json, scratch_folder, write_json, write_text
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY, atomic, digest_of_folders, read_json, scratch_folder, write_json, write_text
 from macroscope.plotting import save, style
 from macroscope.progress import progress
 

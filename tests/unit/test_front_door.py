@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from macroscope.cli import main
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
 from tests.fuzzing import is_one_sentence
 
 GOOD = "".join(json.dumps({"id": f"d{n}", "text": f"Text {n}. It is so. And so."}) + "\n" for n in range(8))
-LOOK = ["criticize", "--reference", "real.jsonl", "--candidate", "{}", "--output", "out", "--dry-run"]
-RUN = LOOK[:-1]
+PROFILE = ["criticize", "--reference", "real.jsonl", "--candidate", "{}", "--output", "out", "--dry-run"]
+RUN = PROFILE[:-1]
 
 TEXTS = {
     "two texts of one id": (
@@ -73,14 +73,14 @@ def folder(tmp_path, monkeypatch):
 def test_texts(case, folder, capsys, monkeypatch):
     name, content, sentence = TEXTS[case]
     (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert sentence in said(capsys, monkeypatch, *(word.replace("{}", name) for word in LOOK))
+    assert sentence in said(capsys, monkeypatch, *(word.replace("{}", name) for word in PROFILE))
 
 
 def test_files_are_told_apart_by_their_whole_names(folder, capsys, monkeypatch):
     (folder / "texts").mkdir()
     for name in ("Dr. Smith.txt", "Dr. Jones.txt"):
         (folder / "texts" / name).write_text(f"Of {name}.")
-    monkeypatch.setattr(sys, "argv", ["macroscope", *LOOK[:4], "texts", *LOOK[5:]])
+    monkeypatch.setattr(sys, "argv", ["macroscope", *PROFILE[:4], "texts", *PROFILE[5:]])
     with contextlib.suppress(SystemExit):
         main()
     assert re.search("^documents +8 +2$", capsys.readouterr().out, re.MULTILINE)
@@ -91,27 +91,32 @@ def test_a_damaged_parquet(folder, capsys, monkeypatch):
     content = bytearray((folder / "a.parquet").read_bytes())
     content[10:40] = bytes(30)
     (folder / "a.parquet").write_bytes(content)
-    assert "a.parquet: not a readable Parquet file" in said(capsys, monkeypatch, *LOOK[:4], "a.parquet", *LOOK[5:])
+    assert "a.parquet: not a readable Parquet file" in said(
+        capsys, monkeypatch, *PROFILE[:4], "a.parquet", *PROFILE[5:]
+    )
 
 
 COMMANDS = {
-    "no such file": ([*LOOK[:4], "none.jsonl", *LOOK[5:]], "none.jsonl: no such file or folder"),
-    "a long name": ([*LOOK[:4], "x" * 300, *LOOK[5:]], "File name too long; give a shorter name"),
+    "no such file": ([*PROFILE[:4], "none.jsonl", *PROFILE[5:]], "none.jsonl: no such file or folder"),
+    "a long name": ([*PROFILE[:4], "x" * 300, *PROFILE[5:]], "File name too long; give a shorter name"),
     "no cores": (
         [*RUN[:4], "real.jsonl", *RUN[5:], "--cores", "0"],
         "--cores 0: give a whole number above 0, or 'all'",
     ),
-    "a critic that is none": ([*LOOK[:4], "real.jsonl", *LOOK[5:], "--critic", "cluster"], "did you mean 'clusters'?"),
+    "a critic that is none": (
+        [*PROFILE[:4], "real.jsonl", *PROFILE[5:], "--critic", "cluster"],
+        "did you mean 'clusters'?",
+    ),
     "an output that is a file": (
-        [*LOOK[:4], "real.jsonl", "--output", "real.jsonl", "--dry-run"],
+        [*PROFILE[:4], "real.jsonl", "--output", "real.jsonl", "--dry-run"],
         "not a folder; give",
     ),
     "an output in braces": (
-        [*LOOK[:4], "real.jsonl", "--output", "o{8}", "--dry-run"],
+        [*PROFILE[:4], "real.jsonl", "--output", "o{8}", "--dry-run"],
         "the workflow cannot use paths with '{', as in",
     ),
     "an output with other things": (
-        [*LOOK[:4], "real.jsonl", "--output", ".", "--dry-run"],
+        [*PROFILE[:4], "real.jsonl", "--output", ".", "--dry-run"],
         "a folder with other things in it; give",
     ),
 }
@@ -126,13 +131,15 @@ def test_commands(case, folder, capsys, monkeypatch):
 def test_a_dry_run_finds_a_critic_of_other_texts(folder, capsys, monkeypatch):
     texts = [json.dumps({"text": f"Text {n}.", "split": ("train", "valid", "test")[n % 3]}) for n in range(9)]
     (folder / "real.jsonl").write_text("\n".join(texts))
-    sentence = said(capsys, monkeypatch, *(word.replace("{}", "real.jsonl") for word in LOOK), "--critic", "synthetic")
+    sentence = said(
+        capsys, monkeypatch, *(word.replace("{}", "real.jsonl") for word in PROFILE), "--critic", "synthetic"
+    )
     assert "critic 'synthetic' judges texts by the process that made their corpus" in sentence
 
 
 def test_a_package_without_its_checkout(folder, capsys, monkeypatch):
-    monkeypatch.setattr("macroscope.plan.criticism.SNAKEFILE", folder / "Snakefile")
-    sentence = said(capsys, monkeypatch, *(word.replace("{}", "real.jsonl") for word in LOOK))
+    monkeypatch.setattr("macroscope.criticize.run.SNAKEFILE", folder / "Snakefile")
+    sentence = said(capsys, monkeypatch, *(word.replace("{}", "real.jsonl") for word in PROFILE))
     assert (
         "installed apart from its checkout, which has the workflow; in the checkout, run pip install -e ." in sentence
     )

@@ -13,13 +13,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macroscope.config.options import LONGEST_NAME
 from macroscope.config.schema import parse_config
-from macroscope.corpora.parts import named_parts
+from macroscope.corpora.raw_files import named_parts
+from macroscope.criticize.run import names_of_candidates
 from macroscope.errors import MacroscopeError
-from macroscope.paths import SNAKEFILE
+from macroscope.files import SNAKEFILE
+from macroscope.options import LONGEST_NAME
 from macroscope.plan import Plan
-from macroscope.plan.criticism import names_of_candidates
 from tests.fuzzing import FUZZ, is_one_sentence
 
 LONGEST_OF_A_FILE = 255

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from macroscope.errors import MacroscopeError
-from macroscope.processes import run_tasks
+from macroscope.reporting.figures import run_tasks
 
 
 def write(path, what):

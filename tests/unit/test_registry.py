@@ -8,7 +8,7 @@ from macroscope import critics as room
 from macroscope import registry
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
-from macroscope.registry import Declared, find, require
+from macroscope.registry import Plugin, discover, require
 from macroscope.systems.declaration import Kind
 
 ROOM, GROUP = "macroscope.systems", "macroscope.systems"
@@ -27,7 +27,7 @@ def installed(monkeypatch):
 
 def test_declarations_are_found_in_alphabetical_order(installed):
     installed(zebra="macroscope.systems.ngram", ape="macroscope.systems.ngram:KIND")
-    found = find(ROOM, "KIND", Kind, GROUP)
+    found = discover(ROOM, "KIND", Kind, GROUP)
     assert list(found) == sorted(found)
     assert {"ape", "control", "ngram", "zebra"} <= set(found)
     assert found["ape"].options is found["zebra"].options is found["ngram"].options
@@ -50,11 +50,11 @@ def test_declarations_are_found_in_alphabetical_order(installed):
 def test_another_packages_mistake_is_one_sentence(installed, name, value, message):
     installed(**{name: value})
     with pytest.raises(MacroscopeError, match=message):
-        find(ROOM, "KIND", Kind, GROUP)
+        discover(ROOM, "KIND", Kind, GROUP)
 
 
 def test_what_is_not_there_is_named_with_the_nearest():
-    found = find(ROOM, "KIND", Kind)
+    found = discover(ROOM, "KIND", Kind)
     with pytest.raises(MacroscopeError, match="there is no kind of system 'ngam'; did you mean 'ngram'"):
         require("ngam", found, "kind of system")
     with pytest.raises(MacroscopeError, match="ngram has no stage 'drew'; did you mean 'draw'"):
@@ -94,13 +94,13 @@ def test_a_critic_that_is_none_is_one_sentence_that_names_its_distribution(tmp_p
     (tmp_path / "broken.py").write_text("1 / 0\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(MacroscopeError) as error:
-        find("macroscope.critics", "CRITIC", Critic, "macroscope.critics")
+        discover("macroscope.critics", "CRITIC", Critic, "macroscope.critics")
     assert str(error.value) == message
 
 
 @pytest.mark.parametrize("name", ["perplexity", "my-critic", "Questions"])
 def test_a_critic_that_cannot_be_called_so_is_one_sentence(monkeypatch, name):
-    declared = Declared(name, "their_critics", room.critics()["strings"].data)
-    monkeypatch.setattr(room, "find", lambda *_: {name: declared})
+    declared = Plugin(name, "their_critics", room.critics()["strings"].data)
+    monkeypatch.setattr(room, "discover", lambda *_: {name: declared})
     with pytest.raises(MacroscopeError, match=f"the critic '{name}' of their_critics cannot be called so"):
         room.critics.__wrapped__()

@@ -7,10 +7,10 @@ from typing import Literal
 
 import pytest
 
-from macroscope.config.options import Options
-from macroscope.config.unions import union_of
+from macroscope.config.schema import union_of
 from macroscope.errors import MacroscopeError
-from macroscope.registry import Declared
+from macroscope.options import Options
+from macroscope.registry import Plugin
 from macroscope.stages import NO_NAME, Stage, alternatives, arguments, as_json, flags, input_flags, run_stage
 from macroscope.statistics.latent import Resampling
 
@@ -34,7 +34,7 @@ def calls(monkeypatch):
 
 
 def test_a_stage_is_called_with_what_it_reads(calls):
-    stage = Stage("work:work", reads="documents files prompts? seed checkpoints", uses="depth")
+    stage = Stage("work:work", inputs="documents files prompts? seed checkpoints", options="depth")
     inputs = ["documents=d=1.parquet", "files=a", "files=b"]
     options = Shade(kind="shade", depth=5)
     run_stage(stage, "shades", options, inputs, ["seed=4", "checkpoints=c"], Path("out"))
@@ -63,11 +63,13 @@ def test_a_stage_is_called_with_what_it_reads(calls):
 )
 def test_what_is_missing_or_unknown_is_one_sentence(calls, inputs, values, message):
     with pytest.raises(MacroscopeError, match=message):
-        run_stage(Stage("work:work", reads="documents seed"), "shades", None, inputs, values, Path("out"))
+        run_stage(Stage("work:work", inputs="documents seed"), "shades", None, inputs, values, Path("out"))
     assert not calls
 
 
-STAGE = Stage("work:work", reads="latents control_latents all_latents shared? seed confidence resampling", uses="depth")
+STAGE = Stage(
+    "work:work", inputs="latents control_latents all_latents shared? seed confidence resampling", options="depth"
+)
 LATENTS = ["latents=a", "control_latents=c"]
 VALUES = ["seed=1", "confidence=0.9", 'resampling={"resamples": 7, "seed": 3}']
 
@@ -128,7 +130,7 @@ class Input(SimpleNamespace):
 
 
 def test_a_rule_passes_on_what_its_stage_reads():
-    stage = Stage("work:work", reads="documents files prompts seed threads processes")
+    stage = Stage("work:work", inputs="documents files prompts seed threads processes")
     given = Input(documents="d", files=["a", "b"], prompts=[], code=["x.py"])
     words = input_flags(stage)(SimpleNamespace(), given, threads=2, resources={"gpu": 1})
     assert words == [
@@ -149,6 +151,6 @@ def test_options_are_told_by_the_name_of_what_declares_them(monkeypatch):
     module.Shade = Shade
     monkeypatch.setitem(__import__("sys").modules, "shades.options", module)
     data = SimpleNamespace(options="options:Shade", stages={})
-    assert union_of({"shade": Declared("shade", "shades", data)}, "kind")
+    assert union_of({"shade": Plugin("shade", "shades", data)}, "kind")
     with pytest.raises(MacroscopeError, match=r"shades: .*give them kind: Literal\['hue'\]"):
-        union_of({"hue": Declared("hue", "shades", data)}, "kind")
+        union_of({"hue": Plugin("hue", "shades", data)}, "kind")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from macroscope.paths import REPOSITORY, SNAKEFILE
-from macroscope.plan.caches import caches
+from macroscope.execution.job_environment import caches
+from macroscope.files import REPOSITORY, SNAKEFILE
 
 LIBRARIES = ("HF_HOME", "MPLCONFIGDIR", "XDG_CONFIG_HOME")
 
@@ -85,12 +85,12 @@ def call(folder, changed, *arguments, before="", within=()):
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 
-LOOK = ["macroscope", "criticize", "--reference", "real.jsonl", "--candidate", "mine.jsonl", "--output", "out"]
+PROFILE = ["macroscope", "criticize", "--reference", "real.jsonl", "--candidate", "mine.jsonl", "--output", "out"]
 
 
 @pytest.mark.parametrize("changed", SURROUNDINGS, ids=lambda changed: "-".join(changed))
 def test_a_look_is_the_same_wherever_it_is_taken(changed, folder):
-    done = call(folder, changed, *LOOK, "--dry-run")
+    done = call(folder, changed, *PROFILE, "--dry-run")
     assert done.returncode == 0, done.stderr
     assert not done.stderr
     assert re.search("^documents +8 +4$", done.stdout, re.MULTILINE)

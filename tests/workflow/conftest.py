@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
 
 from ..contract.case import cases
 from ..tiny import simulated_documents, write_encoder, write_jsonl

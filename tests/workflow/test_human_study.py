@@ -4,12 +4,12 @@ import pytest
 import yaml
 
 from macroscope.files import write_json
+from macroscope.human.annotation_form import write_sheet
+from macroscope.human.answers import read_exports
+from macroscope.human.assignment import Design
 from macroscope.human.collecting import collect
-from macroscope.human.drawing import Design
-from macroscope.human.exports import read_exports
 from macroscope.human.pool import pool_of_run
 from macroscope.human.questionnaire import read_questionnaire
-from macroscope.human.sheet import write_sheet
 from macroscope.statistics.latent import Resampling
 from macroscope.tables import read_csv
 
@@ -50,7 +50,7 @@ def judged(run, tmp_path):
 
 
 def test_a_study_of_the_run_runs_nothing_but_its_report(judged):
-    assert judged.pending() == {"make_tables": 1, "draw_figures": 1, "write_report": 1}
+    assert judged.pending() == {"make_tables": 1, "plot_figures": 1, "write_report": 1}
     done = judged.snakemake()
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     results = judged.work / "results" / "test"

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
 
 from .conftest import Run
 

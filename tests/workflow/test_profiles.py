@@ -8,8 +8,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from macroscope.machine import limits
-from macroscope.paths import SNAKEFILE
+from macroscope.execution.limits import limits
+from macroscope.files import SNAKEFILE
 
 needs_slurm = pytest.mark.skipif(find_spec("snakemake_executor_plugin_slurm") is None, reason="no Slurm plugin")
 CONFIG = {

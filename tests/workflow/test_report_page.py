@@ -19,19 +19,19 @@ def page(browser, results):
 
 
 def names(page):
-    return [row.inner_text().split("\n")[0] for row in page.query_selector_all("table.picture tbody th")]
+    return [row.inner_text().split("\n")[0] for row in page.query_selector_all("table.scorecard tbody th")]
 
 
 def test_the_picture_sorts_by_a_critic_and_back(page, results):
     page.goto((results / "report.html").as_uri())
     before = names(page)
     assert set(before) == {"mine", "lm", "lm-nucleus", "real text against itself"}
-    head = page.locator("table.picture th", has_text="tendencies").first
-    column = [cell.inner_text() for cell in page.query_selector_all("table.picture thead th")]
+    head = page.locator("table.scorecard th", has_text="tendencies").first
+    column = [cell.inner_text() for cell in page.query_selector_all("table.scorecard thead th")]
     at = next(i for i, text in enumerate(column) if text.startswith("tendencies"))
 
     def values():
-        cells = page.query_selector_all(f"table.picture tbody:first-of-type tr > :nth-child({at + 1})")
+        cells = page.query_selector_all(f"table.scorecard tbody:first-of-type tr > :nth-child({at + 1})")
         return [float(cell.get_attribute("data-value")) for cell in cells]
 
     head.get_by_role("button").click()
@@ -46,21 +46,21 @@ def test_the_picture_sorts_by_a_critic_and_back(page, results):
 
 def test_a_row_leads_to_its_system_a_cell_to_what_the_critic_says_and_a_column_to_the_critic(page, results):
     page.goto((results / "report.html").as_uri())
-    page.locator("table.picture tbody th a", has_text="mine").click()
+    page.locator("table.scorecard tbody th a", has_text="mine").click()
     assert page.locator("h1").inner_text().startswith("mine")
     page.locator("a", has_text="Read its texts").first.click()
     page.wait_for_url(re.compile(r"reader/index\.html#real/mine"))
     page.goto((results / "report.html").as_uri())
-    cell = page.locator("table.picture td[data-value] a").first
+    cell = page.locator("table.scorecard td[data-value] a").first
     critic = cell.get_attribute("href").partition("#")[2]
     cell.click()
     assert ", against real" in page.locator("h1").inner_text()
     assert page.locator(f"h2#{critic}").count() == 1
     page.goto((results / "report.html").as_uri())
-    page.locator("table.picture thead small a").first.click()
+    page.locator("table.scorecard thead small a").first.click()
     assert " on real" in page.locator("h1").inner_text()
     page.goto((results / "report.html").as_uri())
-    page.locator("table.picture tr.floor td a").first.click()
+    page.locator("table.scorecard tr.floor td a").first.click()
     assert " on real" in page.locator("h1").inner_text()
 
 

@@ -7,25 +7,25 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-REPORT = {"make_tables": 1, "draw_figures": 1, "write_report": 1}
+REPORT = {"make_tables": 1, "plot_figures": 1, "write_report": 1}
 READER = {"write_reader": 1}
 PAGES = {"write_report": 1, **READER}
 """What shows single documents: those of systems open their worst ones."""
-SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence", "blame_coherence"]
-JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies", "blame_tendencies"]
+SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence", "attribute_coherence"]
+JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies", "attribute_tendencies"]
 """What happens to the texts of a system."""
-TOLD = {"tell_apart_coherence": 1, "tell_apart_tendencies": 1}
+TOLD = {"two_sample_test_coherence": 1, "two_sample_test_tendencies": 1}
 """What happens to all systems together when the texts of one change."""
 CLUSTERED = {
-    "tell_apart_clusters": 1,
-    "tell_apart_strings": 1,
+    "two_sample_test_clusters": 1,
+    "two_sample_test_strings": 1,
     "project_clusters": 1,
     "learn_shared_clusters": 1,
     "compare_clusters": 3,
     "project_strings": 1,
     "compare_strings": 1,
-    "blame_clusters": 3,
-    "blame_strings": 1,
+    "attribute_clusters": 3,
+    "attribute_strings": 1,
 }
 """What happens besides to those of a system that is clustered: all systems share the clustering."""
 
@@ -95,13 +95,13 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
     run.save()
     try:
         assert run.pending() == Counter(
-            {"draw_perturbation": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **REPORT, **READER}
+            {"generate_perturbation": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **REPORT, **READER}
         )
         with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
             assert run.pending() == Counter(
                 {
                     "draw_files": 1,
-                    "draw_perturbation": 1,
+                    "generate_perturbation": 1,
                     **dict.fromkeys(JUDGED, 2),
                     **TOLD,
                     **CLUSTERED,
@@ -121,11 +121,11 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         ("critics/coherence/transitions.py", {"explain_coherence": 4, **REPORT}),
         (
             "critics/coherence/projection.py",
-            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "tell_apart_coherence": 1, **REPORT, **READER},
+            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1, **REPORT, **READER},
         ),
         (
             "critics/coherence/prior.py",
-            {"fit_prior_coherence": 1, **dict.fromkeys(SCORED, 4), "tell_apart_coherence": 1, **REPORT, **READER},
+            {"fit_prior_coherence": 1, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1, **REPORT, **READER},
         ),
         (
             "systems/language_model/sampler.py",
@@ -140,8 +140,8 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
                 **READER,
             },
         ),
-        ("critics/clusters/scores.py", {"compare_clusters": 3, "blame_clusters": 3, **REPORT, **READER}),
-        ("critics/strings/blame.py", {"blame_strings": 3, **PAGES}),
+        ("critics/clusters/scores.py", {"compare_clusters": 3, "attribute_clusters": 3, **REPORT, **READER}),
+        ("critics/strings/attribution.py", {"attribute_strings": 3, **PAGES}),
         ("reporting/reader/index.py", PAGES),
         ("reporting/reader/writing.py", READER),
         ("critics/clusters/probing.py", {"embed_corpus": 2, "probe_clusters": 1, **REPORT}),
@@ -149,8 +149,8 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         (
             "critics/tendencies/features.py",
             {
-                **dict.fromkeys(["project_tendencies", "compare_tendencies", "blame_tendencies"], 4),
-                "tell_apart_tendencies": 1,
+                **dict.fromkeys(["project_tendencies", "compare_tendencies", "attribute_tendencies"], 4),
+                "two_sample_test_tendencies": 1,
                 **{"embed_corpus": 2, "probe_clusters": 1},
                 **REPORT,
                 **READER,
@@ -158,9 +158,9 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         ),
         ("critics/tendencies/growth.py", {"compare_tendencies": 4, **REPORT}),
         ("critics/tendencies/figures.py", REPORT),
-        ("statistics/multiplicity.py", {"explain_coherence": 4, "compare_tendencies": 4, **REPORT}),
+        ("statistics/p_values.py", {"explain_coherence": 4, "compare_tendencies": 4, **REPORT}),
         ("reporting/latex.py", REPORT),
-        ("reporting/human_figure.py", {"draw_figures": 1, "write_report": 1}),
+        ("reporting/human_figure.py", {"plot_figures": 1, "write_report": 1}),
     ],
 )
 def test_edited_module_runs_its_stage_and_what_follows(run, module, jobs):
@@ -181,10 +181,18 @@ def test_edited_writing_of_statistics_compares_again(run):
     with edited(package(run) / "statistics" / "tidy.py", compute):
         jobs = run.pending()
     compared = {"compare_scores_coherence": 4, "compare_tendencies": 4, "compare_clusters": 3, "compare_strings": 3}
-    told = {f"tell_apart_{critic}": 1 for critic in ("coherence", "tendencies", "clusters", "strings")}
+    told = {f"two_sample_test_{critic}": 1 for critic in ("coherence", "tendencies", "clusters", "strings")}
     # What is significant stands there as well, and a transition graph draws that.
     assert jobs == Counter(
-        {**compared, **told, "summarise_perplexity": 1, "explain_coherence": 4, "blame_clusters": 3, **REPORT, **READER}
+        {
+            **compared,
+            **told,
+            "summarise_perplexity": 1,
+            "explain_coherence": 4,
+            "attribute_clusters": 3,
+            **REPORT,
+            **READER,
+        }
     )
 
 
@@ -232,7 +240,7 @@ def test_results_of_older_code_stay_where_they_are_accepted(run, tmp_path):
         del copied.config["accept_older_code"]
         copied.save()
         assert copied.pending() == Counter(
-            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "tell_apart_coherence": 1, **REPORT, **READER}
+            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1, **REPORT, **READER}
         )
 
 

@@ -105,11 +105,11 @@ def test_every_link_within_the_report_has_its_target(run):
 
 
 def test_the_picture_has_a_verdict_of_every_critic_on_every_system(run):
-    picture = pd.read_csv(results(run) / "tables" / "picture.csv")
-    asked = pd.read_csv(results(run) / "tables" / "statistics.csv").query("statistic == 'told_apart'")
+    picture = pd.read_csv(results(run) / "tables" / "scorecard.csv")
+    asked = pd.read_csv(results(run) / "tables" / "statistics.csv").query("statistic == 'c2st_auc'")
     assert len(picture) == len(asked)
     assert set(picture["system"]) == {"split_half", "mine", "lm", "lm-nucleus"}
-    assert picture["told_apart"].between(0, 1).all()
+    assert picture["c2st_auc"].between(0, 1).all()
     first = (results(run) / "report.html").read_text()
     for row in picture[picture["system"] != "split_half"].itertuples():
         assert f"pages/system.{row.corpus}.{row.system}.html" in first

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from macroscope.files import read_json
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY, read_json
 
 from .conftest import Run
 

@@ -365,3 +365,12 @@ def _from_row(row: dict[str, Any]) -> Document:
     sentences = None if sentences is None else tuple(sentences)
     known = (row.get(name) for name in ("label", "original"))
     return Document(row["id"], row["split"], row.get("title"), sections, sentences, *known)
+
+
+def keep(count: Count, condition: bool) -> bool:
+    """Count one unit as kept or dropped, and return `condition`."""
+    if condition:
+        count.kept += 1
+    else:
+        count.dropped += 1
+    return condition

@@ -24,7 +24,7 @@ EXEMPT = (
     "macroscope.progress",
     # Where results are written, and how: whole or not at all. What is written is the caller's.
     "macroscope.files",
-    "macroscope.paths",
+    "macroscope.files",
     # What finds and calls a stage: its arguments are inputs and parameters of its rule.
     "macroscope.cli",
     "macroscope.registry",

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from importlib.abc import SourceLoader
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, Generic, TypeVar
 
@@ -19,7 +21,7 @@ D = TypeVar("D")
 
 
 @dataclass(frozen=True)
-class Declared(Generic[D]):
+class Plugin(Generic[D]):
     """Something that was found.
 
     Attributes
@@ -55,7 +57,7 @@ class Declared(Generic[D]):
         return stages[name]
 
 
-def find(room: str, constant: str, kind: type[D], group: str | None = None) -> dict[str, Declared[D]]:
+def discover(room: str, constant: str, kind: type[D], group: str | None = None) -> dict[str, Plugin[D]]:
     """Everything of a kind, in alphabetical order.
 
     Parameters
@@ -75,24 +77,24 @@ def find(room: str, constant: str, kind: type[D], group: str | None = None) -> d
     MacroscopeError
         Where another package's declaration cannot be imported, is none, or takes a name that is there already.
     """
-    found: dict[str, Declared[D]] = {}
+    found: dict[str, Plugin[D]] = {}
     for module in iter_modules(import_module(room).__path__):
-        if module.ispkg:
-            package = f"{room}.{module.name}"
-            data = getattr(import_module(package), constant, None)
+        dotted = f"{room}.{module.name}"
+        if module.ispkg or _declares(dotted, constant):
+            data = getattr(import_module(dotted), constant, None)
             if isinstance(data, kind):
-                found[module.name] = Declared(module.name, package, data)
+                found[module.name] = Plugin(module.name, dotted, data)
     for point in sorted(entry_points(group=group), key=lambda point: point.name) if group else ():
         if point.name in found:
             raise MacroscopeError(
                 f"the installed package {_distribution(point)} declares '{point.name}' in {group}, and"
                 f" {found[point.name].package} is called so already; rename its entry point, or uninstall it"
             )
-        found[point.name] = Declared(point.name, point.module, _load(point, constant, kind))
+        found[point.name] = Plugin(point.name, point.module, _load(point, constant, kind))
     return dict(sorted(found.items()))
 
 
-def require(name: str, found: Mapping[str, Declared[D]], what: str) -> Declared[D]:
+def require(name: str, found: Mapping[str, Plugin[D]], what: str) -> Plugin[D]:
     """Look something up by name.
 
     Raises
@@ -123,3 +125,10 @@ def _load(point: EntryPoint, constant: str, kind: type[D]) -> D:
 
 def _distribution(point: EntryPoint) -> str:
     return point.dist.name if point.dist else "?"
+
+
+def _declares(module: str, constant: str) -> bool:
+    """Read a module's text for a declaration, so that the room's other modules are not imported."""
+    spec = find_spec(module)
+    source = spec.loader.get_source(module) if spec and isinstance(spec.loader, SourceLoader) else None
+    return source is not None and f"\n{constant} = " in source

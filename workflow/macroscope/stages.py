@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES
 
 VALUES: dict[str, type] = {
     "corpus": str,
@@ -68,14 +68,14 @@ class Stage:
     run
         "module:function"; the module is relative to the package that declares the stage, unless it begins with
         "macroscope.", for functions that several share. The function is called with
-        what it `reads`, each by its name, with `options` where it `uses` any, and with `output`, the path to write.
-    reads
+        what it `inputs`, each by its name, with `options` where it `options` any, and with `output`, the path to write.
+    inputs
         Names of its inputs and of the values of the run that it looks at, of a fixed vocabulary: the values are
-        `VALUES`, the inputs are listed where the room plans its jobs (`critics.plan`, `systems.plan`). A "?" behind a
+        `VALUES`, the inputs are listed where the room plans its jobs (`plan.critics`, `plan.systems`). A "?" behind a
         name says that the input may not be there; the function is then given None.
-    uses
+    options
         Names of the options that it looks at; the function sees all others at their defaults.
-    needs
+    model_option
         Name of the option that names a pretrained model: its memory, threads and GPUs are the job's.
     megabytes, minutes, threads
         What a job asks for otherwise.
@@ -90,9 +90,9 @@ class Stage:
     """
 
     run: str
-    reads: str = ""
-    uses: str = ""
-    needs: str = ""
+    inputs: str = ""
+    options: str = ""
+    model_option: str = ""
     megabytes: int = 2000
     minutes: int = 60
     threads: int = 1
@@ -102,24 +102,24 @@ class Stage:
     when: str = ""
 
     @property
-    def inputs(self) -> tuple[str, ...]:
+    def input_names(self) -> tuple[str, ...]:
         """Names of the files and folders that it reads."""
-        return tuple(name.rstrip("?") for name in self.reads.split() if name not in VALUES)
+        return tuple(name.rstrip("?") for name in self.inputs.split() if name not in VALUES)
 
     @property
-    def optional(self) -> tuple[str, ...]:
+    def optional_inputs(self) -> tuple[str, ...]:
         """Names of those that may not be there."""
-        return tuple(name.rstrip("?") for name in self.reads.split() if name.endswith("?"))
+        return tuple(name.rstrip("?") for name in self.inputs.split() if name.endswith("?"))
 
     @property
-    def values(self) -> tuple[str, ...]:
+    def value_names(self) -> tuple[str, ...]:
         """Names of the values that it reads."""
-        return tuple(name for name in self.reads.split() if name in VALUES)
+        return tuple(name for name in self.inputs.split() if name in VALUES)
 
     @property
-    def options(self) -> tuple[str, ...]:
+    def option_names(self) -> tuple[str, ...]:
         """Names of the options that it looks at."""
-        return tuple(self.uses.split())
+        return tuple(self.options.split())
 
     @property
     def resource_files(self) -> list[str]:
@@ -147,9 +147,14 @@ class Stage:
 
 
 def module_of(where: str, package: str) -> str:
-    """Dotted name of the module in "module:name" of a package, or of this one where the module is a full name."""
+    """Return the dotted name of the module in "module:name".
+
+    The module is relative to `package`, unless it begins with "macroscope."; ":name" is in `package` itself.
+    """
     module = where.partition(":")[0]
-    return module if module.startswith("macroscope.") else f"{package}.{module}"
+    if module.startswith("macroscope."):
+        return module
+    return f"{package}.{module}" if module else package
 
 
 def load(where: str, package: str) -> Any:
@@ -172,16 +177,16 @@ def arguments(stage: Stage, inputs: Iterable[str], values: Iterable[str], also: 
     MacroscopeError
         Where something is missing that the stage reads, or given that it does not read.
     """
-    found: dict[str, Any] = {name: [] for name in stage.inputs if name in COLLECTIONS}
-    found |= {name: None for name in stage.optional if name not in COLLECTIONS}
-    for name, path in _pairs(inputs, "--input", stage.inputs):
+    found: dict[str, Any] = {name: [] for name in stage.input_names if name in COLLECTIONS}
+    found |= {name: None for name in stage.optional_inputs if name not in COLLECTIONS}
+    for name, path in _pairs(inputs, "--input", stage.input_names):
         if name in COLLECTIONS:
             found[name].append(Path(path))
         else:
             found[name] = Path(path)
-    for name, value in _pairs(values, "--value", (*stage.values, *also)):
+    for name, value in _pairs(values, "--value", (*stage.value_names, *also)):
         found[name] = _parsed(name, value)
-    missing = [name for name in (*stage.inputs, *stage.values, *also) if name not in found]
+    missing = [name for name in (*stage.input_names, *stage.value_names, *also) if name not in found]
     if missing:
         flag = "--value" if missing[0] in VALUES else "--input"
         raise MacroscopeError(f"{flag}: the stage reads '{missing[0]}'; give {flag} {missing[0]}=...")
@@ -199,7 +204,7 @@ def run_stage(
         What the stage uses of its options.
     """
     given = arguments(stage, inputs, values)
-    if stage.uses:
+    if stage.options:
         given["options"] = options
     stage.function(package)(**given, output=output)
 
@@ -220,9 +225,9 @@ def input_flags(stage: Stage) -> Callable[..., list[str]]:
     """
 
     def words(wildcards: Wildcards, input: Any, threads: int, resources: Any) -> list[str]:
-        files = {name: input[name] for name in stage.inputs if name in input.keys()}  # noqa: SIM118 - it has also items
+        files = {name: input[name] for name in stage.input_names if name in input.keys()}  # noqa: SIM118 - it has also items
         machine = {"threads": threads, "processes": resources.get("gpu", 0)}
-        return flags("--input", files) + flags("--value", {n: v for n, v in machine.items() if n in stage.values})
+        return flags("--input", files) + flags("--value", {n: v for n, v in machine.items() if n in stage.value_names})
 
     return words
 

@@ -4,6 +4,7 @@ import logging
 import math
 import os
 import shutil
+import sys
 import time
 import warnings
 from dataclasses import dataclass
@@ -304,3 +305,18 @@ class _LogLines(TrainerCallback):
                     log.info(
                         "step %d of %d: %s loss %.4f, %.0f s", state.global_step, self.steps, name, logs[key], elapsed
                     )
+
+
+def launch(processes: int) -> None:
+    """Start this command again in `processes` processes, one a GPU, through accelerate; one process: do nothing."""
+    if processes <= 1 or "LOCAL_RANK" in os.environ:
+        return
+    flags = ["--num_processes", str(processes), "--num_machines", "1", "--mixed_precision", "no"]
+    command = ["-m", "accelerate.commands.launch", *flags, "--dynamo_backend", "no", "--multi_gpu", "-m", "macroscope"]
+    os.execv(sys.executable, [sys.executable, *command, *sys.argv[1:]])
+
+
+def use_threads(threads: int) -> None:
+    """Bound the threads of the arithmetic, and of the tokenizers' own pool."""
+    torch.set_num_threads(threads)
+    os.environ["RAYON_NUM_THREADS"] = str(threads)

@@ -1,6 +1,6 @@
 // Tables sort by a click on a column's head: numbers by their value, everything else as text.
 "use strict";
-for (const table of document.querySelectorAll("table.data, table.picture")) {
+for (const table of document.querySelectorAll("table.data, table.scorecard")) {
   if (table.querySelectorAll("tbody tr").length < 3) continue;
   for (const head of table.tHead.rows[table.tHead.rows.length - 1].cells) {
     if (!head.textContent.trim()) continue;

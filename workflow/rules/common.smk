@@ -10,14 +10,14 @@ sys.path.insert(0, str(PACKAGE))
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
-from macroscope.config.reading import read_yaml
-from macroscope.lifetime import SNAKEMAKE, end_jobs_on_interrupt
-from macroscope.machine import limits, waiting
-from macroscope.paths import RESOURCES
-from macroscope.plan.caches import caches
-from macroscope.plan.cluster import ClusterJobs
-from macroscope.plan.scheduling import turn_only_when_needed
-from macroscope.shell import in_shell
+from macroscope.files import read_yaml
+from macroscope.execution.orphans import SNAKEMAKE, end_jobs_on_interrupt
+from macroscope.execution.limits import limits, waiting
+from macroscope.files import RESOURCES
+from macroscope.execution.job_environment import caches
+from macroscope.execution.slurm_jobs import ClusterJobs
+from macroscope.execution.scheduling import turn_only_when_needed
+from macroscope.execution.job_environment import in_shell
 from macroscope.stages import input_flags, repeated_flag
 from snakemake.exceptions import WorkflowError
 
@@ -113,7 +113,7 @@ def print_where_to_look():
 
 def print_reasons():
     """Say in one sentence each why jobs failed; it stands far above otherwise."""
-    from macroscope.plan.failures import reasons_of_failure
+    from macroscope.execution.failures import reasons_of_failure
 
     for reason in reasons_of_failure(Path("logs"), BEGAN):
         print(f"A job failed: {reason}", file=sys.stderr)

@@ -64,7 +64,7 @@ if plan.critics.is_sharded:
             mem_mb=500,
             runtime=10,
         params:
-            code=plan.code("count_samples", "macroscope.systems.counting"),
+            code=plan.code("count_samples", "macroscope.systems.formats"),
         shell:
             """
             python -m macroscope --log {log:q} {params.code} systems count --samples {input:q} --output {output:q}
@@ -100,7 +100,7 @@ if plan.critics.is_sharded:
                 mem_mb=2000,
                 runtime=120,
             params:
-                code=plan.code(f"gather_{critic}", "macroscope.critics.gathering"),
+                code=plan.code(f"gather_{critic}", "macroscope.critics.latents"),
             shell:
                 """
                 python -m macroscope --log {log:q} {params.code} critics gather --output {output:q} {input:q}

@@ -36,7 +36,7 @@ rule make_tables:
         """
 
 
-rule draw_figures:
+rule plot_figures:
     """The figures, as SVG and PDF."""
     input:
         **plan.reporting.figures_read(),
@@ -44,9 +44,9 @@ rule draw_figures:
     output:
         directory("results/<run>/figures"),
     log:
-        "logs/<run>/draw_figures.log",
+        "logs/<run>/plot_figures.log",
     benchmark:
-        "logs/<run>/draw_figures.tsv"
+        "logs/<run>/plot_figures.tsv"
     conda:
         "../../envs/core.yaml"
     threads: 4
@@ -54,7 +54,7 @@ rule draw_figures:
         mem_mb=4000,
         runtime=60,
     params:
-        code=plan.code("draw_figures", plan.reporting.modules("figures")),
+        code=plan.code("plot_figures", plan.reporting.modules("figures")),
         config=plan.effective_config,
     shell:
         """

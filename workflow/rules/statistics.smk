@@ -1,7 +1,7 @@
 """T(x) -> numbers with their uncertainty.
 
 Inputs: scores of a system and of the control; latents and scores of all systems; per-document perplexities.
-Outputs: results/<run>/statistics/{critic}/{corpus}/{system}.csv and {corpus}.told_apart.csv, tidy.
+Outputs: results/<run>/statistics/{critic}/{corpus}/{system}.csv and {corpus}.two_sample_test.csv, tidy.
 """
 
 for critic in plan.critics.with_stage("score"):
@@ -44,15 +44,15 @@ for critic in plan.critics.with_stage("project"):
     rule:
         """How well single documents of every system are told from real ones by what a critic sees of them."""
         name:
-            f"tell_apart_{critic}"
+            f"two_sample_test_{critic}"
         input:
             **plan.critics.side_by_side.seen(critic),
         output:
-            plan.critics.place("told_apart", critic),
+            plan.critics.place("two_sample_test", critic),
         log:
-            f"logs/<run>/tell_apart_{critic}/{{corpus}}.log",
+            f"logs/<run>/two_sample_test_{critic}/{{corpus}}.log",
         benchmark:
-            f"logs/<run>/tell_apart_{critic}/{{corpus}}.tsv"
+            f"logs/<run>/two_sample_test_{critic}/{{corpus}}.tsv"
         conda:
             "../../envs/core.yaml"
         resources:
@@ -60,10 +60,10 @@ for critic in plan.critics.with_stage("project"):
             runtime=120,
         params:
             code=plan.code(
-                f"tell_apart_{critic}",
+                f"two_sample_test_{critic}",
                 [
-                    "macroscope.critics.telling_apart",
-                    plan.critics.side_by_side.view_module(critic),
+                    "macroscope.critics.two_sample_test",
+                    plan.critics.side_by_side.feature_module(critic),
                 ],
             ),
             critic=critic,
@@ -74,7 +74,7 @@ for critic in plan.critics.with_stage("project"):
             resampling=plan.interval_flags(),
         shell:
             """
-            python -m macroscope --log {log:q} {params.code} critics tell-apart --critic {params.critic:q} \
+            python -m macroscope --log {log:q} {params.code} critics two-sample-test --critic {params.critic:q} \
                 --corpus {wildcards.corpus:q} {params.systems:q} {params.latents:q} {params.scores:q} \
                 --signature {params.signature:q} {params.resampling} --output {output:q}
             """
@@ -105,7 +105,7 @@ for critic in plan.critics.with_stage("project"):
                 f"compare_pairs_{critic}",
                 [
                     "macroscope.critics.pairs",
-                    plan.critics.side_by_side.view_module(critic),
+                    plan.critics.side_by_side.feature_module(critic),
                 ],
             ),
             critic=critic,

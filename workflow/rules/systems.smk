@@ -5,45 +5,45 @@ Outputs: results/<run>/systems/{corpus}/{system}/samples.parquet, and the model/
 A kind of system whose samples are made in one step has its rule here; others have theirs in systems/<kind>.smk.
 """
 
-for kind in plan.systems.drawn_kinds():
+for kind in plan.systems.generated_kinds():
 
     rule:
         """Samples of a kind of system, made in one step."""
         name:
-            f"draw_{kind}"
+            f"generate_{kind}"
         input:
-            unpack(plan.systems.inputs(kind, "draw")),
+            unpack(plan.systems.inputs(kind, "generate")),
         output:
             made="results/<run>/systems/{corpus}/{system}/samples.parquet",
             beside=plan.systems.written_beside(kind),
         log:
-            f"logs/<run>/draw_{kind}/{{corpus}}/{{system}}.log",
+            f"logs/<run>/generate_{kind}/{{corpus}}/{{system}}.log",
         benchmark:
-            f"logs/<run>/draw_{kind}/{{corpus}}/{{system}}.tsv"
+            f"logs/<run>/generate_{kind}/{{corpus}}/{{system}}.tsv"
         wildcard_constraints:
             system=plan.systems.of_kind(kind),
         conda:
             "../../envs/core.yaml"
-        threads: plan.systems.threads(kind, "draw")
+        threads: plan.systems.threads(kind, "generate")
         resources:
-            mem_mb=plan.systems.megabytes(kind, "draw"),
-            runtime=plan.systems.stage(kind, "draw").minutes,
-            gpu=plan.systems.gpus(kind, "draw"),
+            mem_mb=plan.systems.megabytes(kind, "generate"),
+            runtime=plan.systems.stage(kind, "generate").minutes,
+            gpu=plan.systems.gpus(kind, "generate"),
         params:
             code=plan.code(
-                f"draw_{kind}",
-                plan.systems.modules(kind, "draw"),
+                f"generate_{kind}",
+                plan.systems.modules(kind, "generate"),
                 plan.systems.resources_read,
             ),
             kind=kind,
-            options=plan.systems.options(kind, "draw"),
-            values=plan.systems.values(kind, "draw"),
+            options=plan.systems.options(kind, "generate"),
+            values=plan.systems.values(kind, "generate"),
             # A folder's own time does not tell that a file in it was edited.
             files_below=plan.systems.files_below,
-            inputs=input_flags(plan.systems.stage(kind, "draw")),
+            inputs=input_flags(plan.systems.stage(kind, "generate")),
         shell:
             """
-            python -m macroscope --log {log:q} {params.code} systems run --kind {params.kind:q} --stage draw \
+            python -m macroscope --log {log:q} {params.code} systems run --kind {params.kind:q} --stage generate \
                 --options {params.options:q} {params.inputs:q} {params.values:q} --output {output.made:q}
             """
 

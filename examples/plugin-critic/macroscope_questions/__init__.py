@@ -9,12 +9,14 @@ from macroscope.stages import Stage
 CRITIC = Critic(
     options="options:QuestionsOptions",
     latents="id opening questions",
-    looks_at="how often questions are asked",
+    observes="how often questions are asked",
     criticize={},
-    statistics=("macroscope.critics.numbers:STATISTICS",),
+    statistics=("macroscope.critics.numeric_latents:STATISTICS",),
     stages={
-        "project": Stage("questions:project", reads="texts", uses="marks"),
-        "compare": Stage("macroscope.critics.numbers:compare_numbers", reads="control_latents latents resampling"),
+        "project": Stage("questions:project", inputs="texts", options="marks"),
+        "compare": Stage(
+            "macroscope.critics.numeric_latents:compare_numbers", inputs="control_latents latents resampling"
+        ),
         "report": Stage("questions:items"),
     },
 )

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from macroscope.config.options import Options
+from macroscope.options import Options
 
 
 class QuestionsOptions(Options):

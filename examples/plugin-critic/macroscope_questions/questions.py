@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.critics.findings import Findings, ReportItem
-from macroscope.critics.numbers import numbers_table
+from macroscope.critics.numeric_latents import numbers_table
 from macroscope.documents import Collection
 from macroscope.files import atomic
 from macroscope_questions.options import QuestionsOptions

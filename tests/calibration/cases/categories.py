@@ -9,8 +9,8 @@ from scipy import sparse
 
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.divergences import FRONTIER, divergences
-from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import permutation_of
 
 from ..setting import MEAN, Case, Drawn, Setting
 
@@ -63,8 +63,8 @@ def paired(rng: np.random.Generator, categories: int, n: int) -> Drawn:
         [one_hot(np.where(rng.random(n) < 0.7, prompt, rng.choice(categories, n, p=p)), categories)] for _ in range(2)
     ]
     names = pd.DataFrame({"id": range(n)})
-    exchange = exchange_of(names, names)
-    rows = compare_categories(sides[0], sides[1], OPTIONS, _resampling(rng), exchange)
+    permutation = permutation_of(names, names)
+    rows = compare_categories(sides[0], sides[1], OPTIONS, _resampling(rng), permutation)
     return [row for row in rows if row[0] in NAMES], {}
 
 

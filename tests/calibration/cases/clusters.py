@@ -6,8 +6,8 @@ import numpy as np
 
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import latent_nll_rows, score
-from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import shares_table
 
 from ..setting import Case, Drawn, Setting
@@ -29,7 +29,7 @@ def draw(rng: np.random.Generator, clusters: int, n: int, m: int, strength: floa
     sides = (labels[0], labels[1])
     resampling = Resampling(200, 199, 0.95, int(rng.integers(1 << 30)))
     scores = score(*sides, clusters, OPTIONS.smoothing)
-    rows = latent_nll_rows(sides, clusters, scores, OPTIONS, resampling, Exchange((n, m)))
+    rows = latent_nll_rows(sides, clusters, scores, OPTIONS, resampling, Permutation((n, m)))
     logs = np.log(
         (np.stack([np.bincount(labels[0][:, s], minlength=clusters) for s in range(2)]) + OPTIONS.smoothing)
         / (n + OPTIONS.smoothing * clusters)

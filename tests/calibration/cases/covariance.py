@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope.statistics.covariance import NAME, covariance_discrepancy
-from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import permutation_of
 
 from ..setting import Case, Drawn, Setting
 
@@ -39,7 +39,7 @@ def paired(rng: np.random.Generator, n: int, dimensions: int) -> Drawn:
     prompt = vectors(n, dimensions, TOGETHER, False, rng)
     sides = [0.8 * prompt + 0.6 * vectors(n, dimensions, TOGETHER, False, rng) for _ in range(2)]
     names = pd.DataFrame({"id": range(n)})
-    row = covariance_discrepancy(sides[0], sides[1], 199, _resampling(rng), exchange_of(names, names))
+    row = covariance_discrepancy(sides[0], sides[1], 199, _resampling(rng), permutation_of(names, names))
     return [row], {}
 
 

@@ -7,8 +7,8 @@ import pandas as pd
 from scipy import stats
 
 from macroscope.statistics.columns import compare_numbers
-from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import permutation_of
 
 from ..setting import Case, Drawn, Setting
 
@@ -62,8 +62,8 @@ def pairs(rng: np.random.Generator, n: int) -> Drawn:
     """Values that share a prompt's."""
     prompt = rng.normal(0, 2, n)
     names = pd.DataFrame({"id": range(n)})
-    exchange = exchange_of(names, names)
-    rows = compare_numbers(prompt + rng.normal(0, 1, n), prompt + rng.normal(0, 1, n), resampling(rng), exchange)
+    permutation = permutation_of(names, names)
+    rows = compare_numbers(prompt + rng.normal(0, 1, n), prompt + rng.normal(0, 1, n), resampling(rng), permutation)
     return rows, {"mean": 0.0, "mean_difference": 0.0}
 
 

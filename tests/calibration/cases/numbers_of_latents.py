@@ -15,7 +15,7 @@ def _named(rng: np.random.Generator, setting: Setting) -> Drawn:
 
 
 CASE = Case(
-    "macroscope.critics.numbers:STATISTICS",
+    "macroscope.critics.numeric_latents:STATISTICS",
     tuple(replace(setting, draw=partial(_named, setting=setting), runs=300) for setting in SETTINGS),
     CONSERVATIVE,
 )

@@ -8,8 +8,8 @@ import pandas as pd
 from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_segments
 from macroscope.corpora.simulated.options import HsmmSizes
 from macroscope.critics.synthetic.chain import StateChain
+from macroscope.critics.synthetic.known_truth import expected_nll
 from macroscope.critics.synthetic.scoring import scored
-from macroscope.critics.synthetic.theory import expected_nll
 from macroscope.statistics.latent import Resampling, compare
 
 from ..setting import Case, Drawn, Setting

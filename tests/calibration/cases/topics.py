@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.topics.description import describe
+from macroscope.critics.topics.comparison import describe
 from macroscope.critics.topics.latents import TopicStrengths
 from macroscope.statistics.latent import Resampling
 
@@ -31,4 +31,4 @@ def draw(rng: np.random.Generator, n: int) -> Drawn:
     return list(table[columns].itertuples(index=False, name=None)), truth
 
 
-CASE = Case("macroscope.critics.topics.description:STATISTICS", (Setting("100 texts", partial(draw, n=100)),))
+CASE = Case("macroscope.critics.topics.comparison:STATISTICS", (Setting("100 texts", partial(draw, n=100)),))

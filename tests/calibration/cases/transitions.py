@@ -8,8 +8,8 @@ import pandas as pd
 from macroscope.critics.coherence.prior import SectionPrior, count_transitions
 from macroscope.critics.coherence.smoothing import Additive
 from macroscope.critics.coherence.transitions import transition_table
-from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import Permutation
 
 from ..setting import Case, Drawn, Setting
 
@@ -29,7 +29,7 @@ def draw(rng: np.random.Generator, n: int, m: int, cell: tuple[str, str], loopin
     """One transition of the table, as a run has one number of a kind."""
     control, system = documents(n, looping, rare, rng), documents(m, looping, rare, rng)
     resampling = Resampling(100, 199, 0.95, int(rng.integers(1 << 30)))
-    table = transition_table(system, control, PRIOR, 0.01, resampling, Exchange((n, m)))
+    table = transition_table(system, control, PRIOR, 0.01, resampling, Permutation((n, m)))
     row = table.set_index(["previous", "next"]).loc[[cell]] if cell in _cells(table) else table.iloc[:0]
     sections = 1 + looping * 10
     stays = 1 - 1 / sections

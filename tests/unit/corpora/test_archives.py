@@ -6,8 +6,7 @@ import zipfile
 
 import pytest
 
-from macroscope.corpora.cohan.options import CohanCorpus
-from macroscope.corpora.cohan.reading import read_articles
+from macroscope.corpora.cohan import CohanCorpus, read_articles
 from macroscope.corpora.wikipedia import dump
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError

@@ -16,20 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macroscope.corpora.cohan.options import CohanCorpus
-from macroscope.corpora.cohan.reading import read_articles
-from macroscope.corpora.labelled.options import LabelledCorpus
-from macroscope.corpora.labelled.reading import read_labelled
-from macroscope.corpora.parallel.options import ParallelCorpus
-from macroscope.corpora.parallel.reading import read_parallel
-from macroscope.corpora.stories.options import StoriesCorpus
-from macroscope.corpora.stories.reading import read_stories
-from macroscope.corpora.timetravel.options import TimeTravelCorpus
-from macroscope.corpora.timetravel.reading import read_timetravel
-from macroscope.corpora.tripadvisor.options import TripAdvisorCorpus
-from macroscope.corpora.tripadvisor.reading import read_tripadvisor
-from macroscope.corpora.webtext.options import WebTextCorpus
-from macroscope.corpora.webtext.reading import read_webtext
+from macroscope.corpora.cohan import CohanCorpus, read_articles
+from macroscope.corpora.labelled import LabelledCorpus, read_labelled
+from macroscope.corpora.parallel import ParallelCorpus, read_parallel
+from macroscope.corpora.stories import StoriesCorpus, read_stories
+from macroscope.corpora.timetravel import TimeTravelCorpus, read_timetravel
+from macroscope.corpora.tripadvisor import TripAdvisorCorpus, read_tripadvisor
+from macroscope.corpora.webtext import WebTextCorpus, read_webtext
 from macroscope.corpora.wikipedia.options import WikipediaCorpus
 from macroscope.corpora.wikipedia.reading import read_dump
 from macroscope.documents import Provenance

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from macroscope.corpora import retrieval, sources, transfer
-from macroscope.corpora.integrity import fault_of, published_checksum
+from macroscope.corpora import http_download, retrieval, sources
+from macroscope.corpora.checksums import fault_of, published_checksum
 from macroscope.corpora.retrieval import RemoteFile, RemoteSource, retrieve
 from macroscope.errors import MacroscopeError
 
@@ -144,7 +144,7 @@ def test_downloads_and_notes_where_from(tmp_path):
 
 @pytest.mark.parametrize("kind", ["silent", "silent later"])
 def test_a_silent_server_is_left_soon(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(transfer, "SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr(http_download, "SILENCE_SECONDS", 0.2)
     with serving(kind) as server, pytest.raises(MacroscopeError) as error:
         retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
     # Three tries, and none for the second place on the same host.
@@ -156,8 +156,8 @@ def test_a_silent_server_is_left_soon(tmp_path, monkeypatch, kind):
 @pytest.mark.parametrize("kind", ["trickle headers", "trickle", "trickle chunks"])
 def test_a_server_that_trickles_is_left_soon(tmp_path, monkeypatch, kind):
     """No limit of a socket ends what sends a byte now and then."""
-    monkeypatch.setattr(transfer, "SILENCE_SECONDS", 0.3)
-    monkeypatch.setattr(transfer, "ANSWER_SECONDS", 0.4)
+    monkeypatch.setattr(http_download, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(http_download, "ANSWER_SECONDS", 0.4)
     began = time.monotonic()
     with serving(kind) as server:
         with pytest.raises(MacroscopeError, match="was silent or too slow, 3 times") as error:
@@ -170,28 +170,28 @@ def test_a_server_that_trickles_is_left_soon(tmp_path, monkeypatch, kind):
 
 def test_what_a_slow_server_sent_is_kept(tmp_path, monkeypatch):
     """A host that is above the floor is waited for; from one below it, what came stays for the next run."""
-    monkeypatch.setattr(transfer, "SILENCE_SECONDS", 0.2)
-    monkeypatch.setattr(transfer, "SLOWEST", 1 << 40)
+    monkeypatch.setattr(http_download, "SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr(http_download, "SLOWEST", 1 << 40)
     with serving("slow") as server:
         with pytest.raises(MacroscopeError, match="was silent or too slow, 3 times"):
             retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
         kept, seen = (tmp_path / "file.bin.part").stat().st_size, len(server.requests)
         assert 0 < kept < len(CONTENT)
-        monkeypatch.setattr(transfer, "SLOWEST", 1000)
+        monkeypatch.setattr(http_download, "SLOWEST", 1000)
         retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
         assert [request["Range"] for request in server.requests[seen:]] == [f"bytes={kept}-"]
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
 
 
 def test_published_checksums_that_trickle_hold_nothing_up(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(transfer, "SILENCE_SECONDS", 0.3)
+    monkeypatch.setattr(http_download, "SILENCE_SECONDS", 0.3)
     with serving("serve", "trickle") as server, caplog.at_level("INFO", logger="macroscope"):
         retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
     assert "unverified" in caplog.text
 
 
 def test_a_server_that_wakes_up_is_no_fault(tmp_path, monkeypatch):
-    monkeypatch.setattr(transfer, "SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr(http_download, "SILENCE_SECONDS", 0.2)
     with serving("silent", "busy", "silent later", "serve") as server:
         monkeypatch.setattr(retrieval, "_ATTEMPTS", 6)
         retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
@@ -200,7 +200,7 @@ def test_a_server_that_wakes_up_is_no_fault(tmp_path, monkeypatch):
 
 def test_no_more_than_two_minutes_of_silence():
     waits = sum(2.0**k for k in range(retrieval._SILENT_ATTEMPTS - 1))
-    longest = max(transfer.CONNECT_SECONDS, transfer.SILENCE_SECONDS)
+    longest = max(http_download.CONNECT_SECONDS, http_download.SILENCE_SECONDS)
     assert retrieval._SILENT_ATTEMPTS * longest + waits <= 120
 
 

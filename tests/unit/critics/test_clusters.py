@@ -9,21 +9,27 @@ from macroscope import arrays
 from macroscope.corpora.simulated.articles import simulate_documents
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.critics.clusters import blocks, clustering
-from macroscope.critics.clusters.clustering import Clustering, fit, number_of_clusters, prepared, principal_components
+from macroscope.critics.clusters.clustering import (
+    Clustering,
+    fit,
+    learn_shared,
+    number_of_clusters,
+    prepared,
+    principal_components,
+)
+from macroscope.critics.clusters.compare_stage import compare_latents
 from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
-from macroscope.critics.clusters.comparison_files import compare_latents
 from macroscope.critics.clusters.embeddings import project
 from macroscope.critics.clusters.evidence import contributing_clusters, texts_table
 from macroscope.critics.clusters.latents import Embeddings, read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import latent_nll_rows, score
-from macroscope.critics.clusters.shared import learn_shared
 from macroscope.critics.text_encoder import TextEncoder, pool
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.divergences import Frontier, divergences, smoothed
-from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.vectors import compare_vectors
 
 from ...tiny import write_encoder
@@ -297,7 +303,7 @@ def test_intervals_know_that_the_prior_is_made_of_real_texts(seeds):
         sides = tuple(rng.integers(5, size=(n, seeds)) for n in size)
         scores = score(*sides, 5, options.smoothing)
         resampling = Resampling(100, 99, seed=number)
-        found = latent_nll_rows(sides, 5, scores, options, resampling, Exchange(size))
+        found = latent_nll_rows(sides, 5, scores, options, resampling, Permutation(size))
         rows = {name: interval for name, *interval, _ in found}
         prior = [np.bincount(column, minlength=5) + 1 for column in sides[0].T]
         new = -np.log(np.array(prior) / 55).mean()

@@ -7,13 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.batches import length_batches
 from macroscope.corpora.simulated.articles import draw_section_types
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.corpora.simulated.process import SectionProcess
 from macroscope.critics import critics
 from macroscope.critics.coherence.classifier import cut
 from macroscope.critics.coherence.confusion import confusion, inverse, write_confusion
+from macroscope.critics.coherence.known_truth import expected_latent_ppl
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_info, read_latents, write_latents
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, count_transitions, flatten, step_probabilities
@@ -28,13 +28,13 @@ from macroscope.critics.coherence.temperature import (
     fit_temperature,
     reliability,
 )
-from macroscope.critics.coherence.theory import expected_latent_ppl
 from macroscope.critics.coherence.transitions import transition_table
 from macroscope.critics.declaration import signature
+from macroscope.critics.text_encoder import length_batches
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import Permutation
 
 TYPES = ("a", "b", "c")
 
@@ -178,8 +178,8 @@ def test_scores_refuse_latents_of_other_types(latents, tmp_path):
 
 
 def table_of(sequences, control, prior, threshold=0.01, permutations=999):
-    exchange = Exchange((len(control), len(sequences)))
-    return transition_table(sequences, control, prior, threshold, Resampling(permutations=permutations), exchange)
+    permutation = Permutation((len(control), len(sequences)))
+    return transition_table(sequences, control, prior, threshold, Resampling(permutations=permutations), permutation)
 
 
 def test_transitions_of_very_many_documents_have_the_same_p_values(monkeypatch):
@@ -189,7 +189,7 @@ def test_transitions_of_very_many_documents_have_the_same_p_values(monkeypatch):
     ]
     prior = prior_of([[0, 1, 2]], smoothing=1.0)
     found = []
-    monkeypatch.setattr("macroscope.statistics.exchange.BUNDLES", 300)
+    monkeypatch.setattr("macroscope.statistics.permutation_groups.BUNDLES", 300)
     for many in (10**6, 1000):
         for module in ("critics.coherence.transitions", "statistics.exchange"):
             monkeypatch.setattr(f"macroscope.{module}.MANY", many)

@@ -5,7 +5,7 @@ import json
 from macroscope.critics import critics
 from macroscope.critics.declaration import MAKES, signature
 
-from .plans import FOLDER, OTHER, plan_of, values
+from ..plan.plans import FOLDER, OTHER, plan_of, values
 
 
 def test_tendencies_are_counted_in_the_language_of_the_corpus():
@@ -22,7 +22,7 @@ def test_a_stage_is_given_the_options_that_it_looks_at_and_no_others():
     assert json.loads(plan.critics.options("coherence", "project")) == {"max_tokens": 77, "precision": "bfloat16"}
     for critic, stage in plan.critics.jobs():
         given = json.loads(plan.critics.options(critic, stage))
-        assert set(given) == set(critics()[critic].stage(stage).options)
+        assert set(given) == set(critics()[critic].stage(stage).option_names)
 
 
 def before(critic, stage):
@@ -32,7 +32,7 @@ def before(critic, stage):
         name = waiting.pop()
         if name not in found:
             found.append(name)
-            read = {part.split("_")[-1] for part in critic.stage(name).inputs}
+            read = {part.split("_")[-1] for part in critic.stage(name).input_names}
             waiting += [maker for maker, made in MAKES.items() if made in read and maker in critic.data.stages]
     return found
 

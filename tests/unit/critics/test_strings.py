@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, trim_mean
 
+from macroscope.critics.strings.compare_stage import compare_latents
 from macroscope.critics.strings.comparison import compare, describe
-from macroscope.critics.strings.comparison_files import compare_latents
 from macroscope.critics.strings.cross_fitting import cross_fitted, divide, in_sample, together
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator, estimator
 from macroscope.critics.strings.evidence import texts_table, unlike, write_evidence
@@ -16,8 +16,8 @@ from macroscope.critics.strings.options import LstmOptions, StringsOptions
 from macroscope.critics.strings.texts import Texts, project, read_texts
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.exchange import belonging, partners
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import group_labels, partners
 from macroscope.statistics.sampled_divergences import NAMES
 
 RESAMPLING = Resampling(resamples=200, permutations=99)
@@ -233,7 +233,7 @@ def test_texts_of_one_prompt_are_partners():
     prompt = "the first eight words of a real text"
     reference = Texts(["a", "b"], [f"{prompt} and its end", "another"], np.ones(2, int))
     candidate = Texts(["s1", "s2", "a"], [f"{prompt} but another", "a third", "a fourth"], np.ones(3, int))
-    first, second = partners(*belonging(reference.keys, candidate.keys))
+    first, second = partners(*group_labels(reference.keys, candidate.keys))
     assert first.tolist() == [1, 0]
     assert second.tolist() == [1, 0, 1]
 

@@ -6,7 +6,7 @@ import pytest
 
 from macroscope.errors import MacroscopeError
 
-from .plans import PROBING, plan_of
+from ..plan.plans import PROBING, plan_of
 
 
 def test_a_variant_judges_beside_its_critic_with_options_of_its_own():

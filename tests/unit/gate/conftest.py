@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from macroscope.gate.gating import judge, sides_of
+from macroscope.gate.evaluate import judge, sides_of
 from macroscope.gate.policy import read_policy
 from macroscope.gate.runs import find_side
 from macroscope.statistics.tidy import COLUMNS

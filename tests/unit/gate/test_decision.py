@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from macroscope.gate.change import at_confidence, distance
 from macroscope.gate.decision import (
     FAIL,
     INCONCLUSIVE,
@@ -14,6 +13,7 @@ from macroscope.gate.decision import (
     factor_that_decides,
     whole_verdict,
 )
+from macroscope.gate.intervals import at_confidence, distance
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from macroscope.config.options import CONTROL
-from macroscope.gate.change import at_confidence, difference
 from macroscope.gate.decision import FAIL, PASS
-from macroscope.gate.gating import judge, sides_of
+from macroscope.gate.evaluate import judge, sides_of
+from macroscope.gate.intervals import at_confidence, difference
 from macroscope.gate.policy import Policy, Rule
 from macroscope.gate.runs import Number, Run, parse_signature
-from macroscope.statistics.exchange import Exchange
+from macroscope.options import CONTROL
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import difference_interval, ratio_interval
 
@@ -58,7 +58,7 @@ def test_a_shared_control_makes_it_wider_and_never_wrong():
         real = texts(rng, 60)
         ones = np.ones(60)
         sides = [
-            difference_interval((real, ones), (texts(rng, 60), ones), Exchange((60, 60)), LEVEL, 100, rng)
+            difference_interval((real, ones), (texts(rng, 60), ones), Permutation((60, 60)), LEVEL, 100, rng)
             for _ in range(2)
         ]
         _, low, high = difference(sides[1], sides[0], LEVEL)

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from macroscope.human.drawing import Design
+from macroscope.human.annotation_form import write_sheet
+from macroscope.human.assignment import Design
 from macroscope.human.pool import pool_of_files
 from macroscope.human.questionnaire import read_questionnaire
-from macroscope.human.sheet import write_sheet
 
 TYPES = ["introduction", "methods", "results"]
 HOSTILE = (

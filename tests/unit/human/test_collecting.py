@@ -11,8 +11,8 @@ from scipy.stats import norm
 
 from macroscope import cli
 from macroscope.errors import MacroscopeError
+from macroscope.human.answers import read_exports, read_key
 from macroscope.human.collecting import collect
-from macroscope.human.exports import read_exports, read_key
 from macroscope.human.means import mean_interval
 from macroscope.human.section_types import read_projections, type_agreement
 from macroscope.statistics.judgements import read_judgements

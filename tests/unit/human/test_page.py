@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import pytest
 
+from macroscope.human.answers import read_exports
 from macroscope.human.collecting import collect
-from macroscope.human.exports import read_exports
 from macroscope.statistics.latent import Resampling
 from tests.browser import chromium
 from tests.unit.human.conftest import TYPES

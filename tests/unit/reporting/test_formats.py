@@ -1,10 +1,10 @@
 import pandas as pd
 import pytest
 
-from macroscope.reporting.adjustment import with_adjusted_p_values
-from macroscope.reporting.blocks import html_table, inline_svg
 from macroscope.reporting.formats import format_number, format_p_value
+from macroscope.reporting.html_blocks import html_table, inline_svg
 from macroscope.reporting.latex import escape, to_latex
+from macroscope.reporting.tables import with_adjusted_p_values
 
 
 @pytest.mark.parametrize(

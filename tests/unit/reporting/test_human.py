@@ -9,9 +9,9 @@ import pytest
 
 from macroscope.files import write_json
 from macroscope.plotting import save
-from macroscope.reporting.blocks import Captions
 from macroscope.reporting.chapters import human_chapters
 from macroscope.reporting.figures import _draw_correlations
+from macroscope.reporting.html_blocks import Captions
 from macroscope.reporting.human import (
     correlations_of,
     correlations_table,

@@ -4,26 +4,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.config.options import CONTROL
+from macroscope.config.human_judgements import HumanJudgements
 from macroscope.critics import critics
-from macroscope.critics.blaming import Blamed, write_blame
-from macroscope.critics.document_values import BLAMED, document_values
-from macroscope.critics.telling_apart import Files
+from macroscope.critics.attributions import Attribution, write_attributions
+from macroscope.critics.document_values import ATTRIBUTION_SCORE, document_values
+from macroscope.critics.two_sample_test import Files
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
+from macroscope.human.annotation_form import write_sheet
+from macroscope.human.answers import read_exports
+from macroscope.human.assignment import Design
 from macroscope.human.collecting import collect
-from macroscope.human.drawing import Design
-from macroscope.human.exports import read_exports
 from macroscope.human.pool import pool_of_files
 from macroscope.human.questionnaire import read_questionnaire
-from macroscope.human.sheet import write_sheet
-from macroscope.reporting.blocks import Captions
+from macroscope.options import CONTROL
 from macroscope.reporting.chapters import human_chapters
 from macroscope.reporting.figures import _draw_correlations
+from macroscope.reporting.html_blocks import Captions
 from macroscope.reporting.human import correlations_table, read_correlations
 from macroscope.reporting.human_documents import FILE, correlate_run, display_documents, documents_table
 from macroscope.reporting.human_study import display_confusion, display_organisations, display_systems
-from macroscope.reporting.options import HumanJudgements
 from macroscope.reporting.results import Results
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import COLUMNS as TIDY
@@ -126,11 +126,11 @@ def test_a_document_of_several_texts_has_their_mean(tmp_path):
 
 def test_a_critic_without_a_prior_has_what_it_blames_documents_for(tmp_path):
     pd.DataFrame({"id": ["a", "b", "c"], "words": [5, 6, 7]}).to_parquet(tmp_path / "latents.parquet")
-    blamed = [Blamed("a", 6.5, ()), Blamed("b", np.nan, ()), Blamed("c", 7.5, ())]
-    write_blame(blamed, tmp_path / "blame.parquet")
+    attributed = [Attribution("a", 6.5, ()), Attribution("b", np.nan, ()), Attribution("c", 7.5, ())]
+    write_attributions(attributed, tmp_path / "blame.parquet")
     files = {CONTROL: Files(tmp_path / "latents.parquet", None)}
     found = document_values(critics()["strings"], files, {CONTROL: tmp_path / "blame.parquet"}, 1)
-    assert found.loc[found["statistic"] == BLAMED, ["document", "value"]].to_numpy().tolist() == [
+    assert found.loc[found["statistic"] == ATTRIBUTION_SCORE, ["document", "value"]].to_numpy().tolist() == [
         ["a", 6.5],
         ["c", 7.5],
     ]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from macroscope.critics import critics
-from macroscope.critics.telling_apart import Files, tell_systems_apart
+from macroscope.critics.two_sample_test import Files, run_two_sample_tests
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
-from macroscope.reporting.picture import INCONCLUSIVE, LIKE, UNLIKE, verdict_of
+from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, verdict_of
+from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.telling_apart import TOLD_APART
 from macroscope.tables import read_csv
 
 from ...tiny import simulated_documents
@@ -29,7 +29,7 @@ def damaged(documents, share, seed=0):
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
-    """(systems) -> rows of `told_apart` by the tendencies critic."""
+    """(systems) -> rows of `c2st_auc` by the tendencies critic."""
     folder = tmp_path_factory.mktemp("truth")
     critic = critics()["tendencies"]
 
@@ -42,10 +42,10 @@ def told(tmp_path_factory):
             texts = Collection(folder / f"{name}.jsonl")
             run(texts=texts, options=critic.options(), language="en", signature="", output=latents)
             files[name] = Files(latents, None)
-        output = folder / "told_apart.csv"
-        tell_systems_apart(critic, files, output, corpus="c", signature="", resampling=Resampling(0, 0, 0.95, 1))
+        output = folder / "two_sample_test.csv"
+        run_two_sample_tests(critic, files, output, corpus="c", signature="", resampling=Resampling(0, 0, 0.95, 1))
         table = read_csv(output)
-        return table[table["statistic"] == TOLD_APART].set_index("system")
+        return table[table["statistic"] == C2ST_AUC].set_index("system")
 
     return tell
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from macroscope.reporting.pairs import Pair, nearer_systems
-from macroscope.reporting.picture import matrices
+from macroscope.reporting.scorecard import scorecards
 
 RATIO = ("coherence", "latent_ppl", "ratio", 0.426, 0.26, 0.7, 0.001, 0.0033)
 ABOVE, BELOW, EITHER_SIDE = ({"one": one, "other": other} for one, other in ((3, 7), (0.2, 0.5), (0.7, 1.7)))
@@ -16,7 +16,7 @@ def pair(*rows):
 
 
 def apart(low, high):
-    return ("coherence", "told_apart", "difference", (low + high) / 2, low, high, 0.5, float("nan"))
+    return ("coherence", "c2st_auc", "difference", (low + high) / 2, low, high, 0.5, float("nan"))
 
 
 def nearer(*rows, ratios=ABOVE, critic="coherence"):
@@ -79,7 +79,7 @@ def test_texts_that_contradict_the_structure_call_none_nearer():
 
 
 def test_systems_that_differ_from_each_other_alone_are_said_to():
-    each_other = ("coherence", "told_apart_from_each_other", "auc", 0.8, 0.7, 0.9, 0.001, float("nan"))
+    each_other = ("coherence", "c2st_auc_between_systems", "auc", 0.8, 0.7, 0.9, 0.001, float("nan"))
     found = nearer(apart(-0.1, 0.1), each_other)
     assert (found.system, found.verdict) == ("", "neither shown to be nearer, but different")
     assert numbers(found)[0] == "told from each other in 80 % of pairs [70, 90]"
@@ -95,8 +95,8 @@ def test_perplexities_of_a_density_are_shown_as_logarithms():
 
 def test_systems_that_any_critic_calls_nearer_are_known():
     cells = pd.DataFrame({"corpus": "c", "system": ["one", "other"], "critic": "coherence", "verdict": "unlike"})
-    ratios = cells.assign(latent_ppl_ratio=[3.0, 7.0], told_apart=1.0, check=False, warned=False)
-    (matrix,) = matrices(ratios)
+    ratios = cells.assign(latent_ppl_ratio=[3.0, 7.0], c2st_auc=1.0, check=False, warned=False)
+    (matrix,) = scorecards(ratios)
     pairs = [pair(apart(-0.02, 0.02), RATIO)]
     assert nearer_systems("other", pairs, matrix) == {"one"}
     assert nearer_systems("one", pairs, matrix) == set()

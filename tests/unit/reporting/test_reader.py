@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from macroscope.config.options import CONTROL
-from macroscope.critics.blaming import (
-    Blamed,
-    blame_weight,
+from macroscope.critics.attributions import (
+    Attribution,
+    attribution_weight,
     joined,
     places_within,
     read_scores,
     section_starts,
-    write_blame,
+    write_attributions,
 )
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
+from macroscope.options import CONTROL
 from macroscope.reporting.reader.index import Partners, ScoresOfCritic
 from macroscope.reporting.reader.writing import CHUNK
 
@@ -82,11 +82,11 @@ def test_nothing_of_the_page_is_elsewhere(reader):
 
 def test_blame_of_other_samples_is_one_sentence(tmp_path):
     built = built_reader(tmp_path, {CONTROL: 3})
-    file = built.parent / "critics" / "topics" / "wiki" / "blame" / "control.parquet"
-    write_blame([Blamed("text-0", 1.0), Blamed("other", 2.0)], file)
+    file = built.parent / "critics" / "topics" / "wiki" / "attributions" / "control.parquet"
+    write_attributions([Attribution("text-0", 1.0), Attribution("other", 2.0)], file)
     with pytest.raises(MacroscopeError, match=r"topics.*control.parquet: document 'text-1'.*has 'other' in its place"):
         built_reader_again(tmp_path)
-    write_blame([Blamed("text-0", 1.0)], file)
+    write_attributions([Attribution("text-0", 1.0)], file)
     with pytest.raises(MacroscopeError, match=r"document 'text-1'.*ends before it"):
         built_reader_again(tmp_path)
 
@@ -109,8 +109,8 @@ def test_partners_have_one_id_or_first_words_that_nobody_else_has():
 
 def test_real_texts_of_a_comparison_take_the_place_of_the_control(tmp_path):
     own, control = tmp_path / "own.parquet", tmp_path / "control.parquet"
-    write_blame([Blamed("a", 3.0), Blamed("b", np.nan)], own, np.array([5.0, 1.0, np.nan, 2.0]))
-    write_blame([Blamed("a", 9.0)], control)
+    write_attributions([Attribution("a", 3.0), Attribution("b", np.nan)], own, np.array([5.0, 1.0, np.nan, 2.0]))
+    write_attributions([Attribution("a", 9.0)], control)
     found = ScoresOfCritic.read(own, control)
     assert (found.below[0], found.real) == (2, 3)
     ids, scores, real = read_scores(own)
@@ -131,6 +131,6 @@ def test_places_of_a_text_are_places_of_its_sections():
 
 
 def test_weights_grow_with_costs():
-    assert blame_weight(0.0, 5.0) == 0
-    assert blame_weight(5.0, 5.0) == 0.5
-    assert blame_weight(float("inf"), 5.0) == 1
+    assert attribution_weight(0.0, 5.0) == 0
+    assert attribution_weight(5.0, 5.0) == 0.5
+    assert attribution_weight(float("inf"), 5.0) == 1

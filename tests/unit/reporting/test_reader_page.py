@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from macroscope.config.options import CONTROL
-from macroscope.reporting.addresses import system_page
+from macroscope.options import CONTROL
+from macroscope.reporting.links import system_page
 
 from ...browser import watched
 from ...reader_runs import HOSTILE, built_reader, loaded, texts

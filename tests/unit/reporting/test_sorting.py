@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from macroscope.paths import CAPTIONS
-from macroscope.reporting.blocks import html_table
+from macroscope.files import CAPTIONS
+from macroscope.reporting.html_blocks import html_table
 
 
 @pytest.fixture

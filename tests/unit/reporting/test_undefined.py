@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from macroscope.config.options import SPLIT_HALF
+from macroscope.options import SPLIT_HALF
 from macroscope.reporting.chapters import undefined_table
 
 

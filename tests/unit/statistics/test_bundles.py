@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from macroscope.statistics import bootstrap, bootstrap_t, exchange, kolmogorov_smirnov, rows
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics import bootstrap, bootstrap_t, document_sums, kolmogorov_smirnov, permutation_groups
 from macroscope.statistics.kolmogorov_smirnov import ks_test
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.ratio import difference_interval, ratio_test
 
 PAIRS = np.tile(np.arange(1, 2001), 2)
@@ -17,15 +17,15 @@ GROUPS = [None, PAIRS, TRIPLES]
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """Bundles of a few hundred documents, as of very many."""
-    for module in (exchange, rows, bootstrap, bootstrap_t, kolmogorov_smirnov):
+    for module in (permutation_groups, document_sums, bootstrap, bootstrap_t, kolmogorov_smirnov):
         monkeypatch.setattr(module, "MANY", 1000)
-    for module in (exchange, rows, bootstrap_t):
+    for module in (permutation_groups, document_sums, bootstrap_t):
         monkeypatch.setattr(module, "BUNDLES", 200)
 
 
 @pytest.mark.parametrize("groups", GROUPS)
 def test_an_exchange_of_bundles_keeps_as_many_of_each_group_on_either_side(groups):
-    whole = Exchange((2000, 2000), groups)
+    whole = Permutation((2000, 2000), groups)
     bundles, which = whole.bundles
     assert bundles.units < 1700
     assert (which[:2000] < bundles.sizes[0]).all()
@@ -39,14 +39,14 @@ def test_an_exchange_of_bundles_keeps_as_many_of_each_group_on_either_side(group
 
 
 def test_what_is_left_over_stays_where_it_is():
-    bundles, which = Exchange((2000, 1003)).bundles
+    bundles, which = Permutation((2000, 1003)).bundles
     rows = np.concatenate(list(bundles.memberships(50, np.random.default_rng(0))))
     assert set((rows[:, which] > 0).sum(axis=1)) == {2000}
     assert (~(rows[:, which] > 0).any(axis=0)).sum() == 3
 
 
 def test_few_on_a_side_are_not_bundled():
-    assert Exchange((5000, 300)).bundles[0].units == 5300
+    assert Permutation((5000, 300)).bundles[0].units == 5300
 
 
 @pytest.mark.parametrize("groups", [None, PAIRS])
@@ -58,7 +58,7 @@ def test_p_values_are_those_of_the_t_test(groups):
         x, y = common + rng.exponential(size=2000), common + rng.exponential(size=2000)
         known = stats.ttest_ind(x, y).pvalue if groups is None else stats.ttest_rel(x, y).pvalue
         ones = np.ones(2000)
-        found = ratio_test((x, ones), (y, ones), Exchange((2000, 2000), groups), 2000, rng)
+        found = ratio_test((x, ones), (y, ones), Permutation((2000, 2000), groups), 2000, rng)
         differences.append(found - known)
     assert np.abs(differences).max() < 0.15
     assert abs(np.mean(differences)) < 0.02
@@ -70,7 +70,7 @@ def test_p_values_are_uniform_where_nothing_differs():
         rng = np.random.default_rng(seed)
         x, y = rng.exponential(size=1500), rng.exponential(size=900)
         sides = (x, np.ones(1500)), (y, np.ones(900))
-        p_values.append(ratio_test(*sides, Exchange((1500, 900)), 199, rng))
+        p_values.append(ratio_test(*sides, Permutation((1500, 900)), 199, rng))
     assert stats.kstest(p_values, "uniform").pvalue > 0.01
 
 
@@ -80,9 +80,9 @@ def test_intervals_are_as_wide_as_those_of_documents(monkeypatch):
     sides = (x, np.ones(4000)), (y, rng.integers(1, 9, 4000))
     widths = []
     for many in (1000, 10**6):
-        for module in (rows, bootstrap, bootstrap_t):
+        for module in (document_sums, bootstrap, bootstrap_t):
             monkeypatch.setattr(module, "MANY", many)
-        value, low, high = difference_interval(*sides, Exchange((4000, 4000)), 0.95, 2000, rng)
+        value, low, high = difference_interval(*sides, Permutation((4000, 4000)), 0.95, 2000, rng)
         assert low < value < high
         widths.append(high - low)
     assert widths[0] == pytest.approx(widths[1], rel=0.15)
@@ -96,6 +96,6 @@ def test_distances_of_bundles_have_the_p_values_of_documents(monkeypatch):
         x, y = common + rng.normal(size=2000), common + rng.normal(size=2000) + shift
         for many in (1000, 10**6):
             monkeypatch.setattr(kolmogorov_smirnov, "MANY", many)
-            found.append(ks_test(x, y, Exchange((2000, 2000), PAIRS), 999, np.random.default_rng(1)))
+            found.append(ks_test(x, y, Permutation((2000, 2000), PAIRS), 999, np.random.default_rng(1)))
     assert found[0] == pytest.approx(found[1], abs=0.12)
     assert found[2] == pytest.approx(found[3], abs=0.12)

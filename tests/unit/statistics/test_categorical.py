@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from macroscope.statistics.categorical import DivergenceOptions, compare_categories, exchanged, one_hot
+from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot, permuted
 from macroscope.statistics.divergences import divergences, smoothed
-from macroscope.statistics.exchange import Exchange
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import Permutation
 
 OPTIONS = DivergenceOptions(permutations=199)
 NAMES = list(divergences(OPTIONS.frontier))
@@ -41,7 +41,7 @@ def test_exchanges_are_of_documents():
     rows = np.vstack([reference[0].toarray(), candidate[0].toarray()])
     seen = [
         pair
-        for first, second in exchanged(reference, candidate, Exchange((6, 3)), 100, rng)
+        for first, second in permuted(reference, candidate, Permutation((6, 3)), 100, rng)
         for pair in zip(first[0], second[0], strict=True)
     ]
     assert len(seen) == 84  # all divisions of nine documents into six and three

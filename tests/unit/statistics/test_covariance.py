@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from macroscope.statistics.covariance import LEAST, NAME, _exchanged, _jackknife_error, covariance_discrepancy
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.covariance import LEAST, NAME, _jackknife_error, _permuted, covariance_discrepancy
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import Permutation
 
 RESAMPLING = Resampling(permutations=99)
 
@@ -51,9 +51,11 @@ def test_means_do_not_matter():
 
 def test_exchanged_values_are_those_of_the_exchanged_samples():
     reference, candidate = (side - side.mean(axis=0) for side in _sides(np.random.default_rng(3)))
-    vectors, exchange = np.concatenate([reference, candidate]), Exchange((len(reference), len(candidate)))
-    found = _exchanged(vectors, exchange, 5, np.random.default_rng(4))
-    for row, value in zip(np.concatenate(list(exchange.memberships(5, np.random.default_rng(4)))), found, strict=True):
+    vectors, permutation = np.concatenate([reference, candidate]), Permutation((len(reference), len(candidate)))
+    found = _permuted(vectors, permutation, 5, np.random.default_rng(4))
+    for row, value in zip(
+        np.concatenate(list(permutation.memberships(5, np.random.default_rng(4)))), found, strict=True
+    ):
         sides = vectors[row > 0], vectors[row == 0]
         covariances = [np.cov(side, rowvar=False) for side in sides]
         expected = ((covariances[0] - covariances[1]) ** 2).sum()

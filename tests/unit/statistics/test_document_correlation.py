@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
+from macroscope.statistics.crossed_bootstrap import TwoWay
 from macroscope.statistics.document_correlation import correlate_documents
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.two_way_bootstrap import TwoWay
 
 ONE = Resampling(resamples=100)
 

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.kolmogorov_smirnov import (
     ks_distance,
     ks_interval,
@@ -15,6 +14,7 @@ from macroscope.statistics.kolmogorov_smirnov import (
     ks_test,
     monte_carlo_p_value,
 )
+from macroscope.statistics.permutation_groups import Permutation, permutation_of
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -29,7 +29,7 @@ def test_two_sample_distance_agrees_with_scipy(ties):
 def test_continuous_p_value_agrees_with_scipy():
     rng = np.random.default_rng(2)
     a, b = rng.normal(size=40), rng.normal(0.5, 1, 30)
-    assert ks_test(a, b, Exchange((40, 30)), 100, rng) == pytest.approx(stats.ks_2samp(a, b).pvalue)
+    assert ks_test(a, b, Permutation((40, 30)), 100, rng) == pytest.approx(stats.ks_2samp(a, b).pvalue)
 
 
 def test_p_value_with_ties_is_that_of_all_permutations():
@@ -40,14 +40,14 @@ def test_p_value_with_ties_is_that_of_all_permutations():
         ks_distance(pool[list(chosen)], np.delete(pool, list(chosen))) >= observed - 1e-12
         for chosen in itertools.combinations(range(9), 5)
     ]
-    assert ks_test(a, b, Exchange((5, 4)), 40_000, np.random.default_rng(0)) == pytest.approx(
+    assert ks_test(a, b, Permutation((5, 4)), 40_000, np.random.default_rng(0)) == pytest.approx(
         np.mean(reached), abs=0.01
     )
 
 
 def test_p_values_are_uniform_under_the_null_with_ties():
     rng = np.random.default_rng(4)
-    p = [ks_test(rng.poisson(30, 60), rng.poisson(30, 80), Exchange((60, 80)), 199, rng) for _ in range(400)]
+    p = [ks_test(rng.poisson(30, 60), rng.poisson(30, 80), Permutation((60, 80)), 199, rng) for _ in range(400)]
     # Discrete, so below uniform nowhere by more than chance: the test keeps its level.
     for level in (0.05, 0.1, 0.25):
         assert np.mean(np.array(p) <= level) <= level + 3 * np.sqrt(level * (1 - level) / 400)
@@ -74,8 +74,8 @@ def test_partners_swap():
     prompts = rng.normal(0, 20, 60).round()
     names = pd.DataFrame({"id": list(range(60))})
     a, b = prompts, prompts + 5
-    assert ks_test(a, b, Exchange((60, 60)), 999, rng) > 0.2
-    assert ks_test(a, b, exchange_of(names, names), 999, rng) < 0.02
+    assert ks_test(a, b, Permutation((60, 60)), 999, rng) > 0.2
+    assert ks_test(a, b, permutation_of(names, names), 999, rng) < 0.02
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_interval_of_many_values_is_that_of_a_thinned_support():
 def test_empty_and_constant_samples():
     assert np.isnan(ks_distance([], [1.0]))
     assert np.isnan(ks_interval([], [1.0], 0.95, 100, np.random.default_rng(0))).all()
-    assert np.isnan(ks_test([], [1.0], Exchange((0, 1)), 100, np.random.default_rng(0)))
+    assert np.isnan(ks_test([], [1.0], Permutation((0, 1)), 100, np.random.default_rng(0)))
     assert np.isnan(ks_of_counts([0, 0], [1, 2]))
     assert np.isnan(monte_carlo_p_value(float("nan"), lambda rng: 0.0, 10, np.random.default_rng(0)))
-    assert ks_test([2, 2, 2], [2, 2], Exchange((3, 2)), 100, np.random.default_rng(0)) == 1
+    assert ks_test([2, 2, 2], [2, 2], Permutation((3, 2)), 100, np.random.default_rng(0)) == 1

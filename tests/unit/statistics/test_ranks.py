@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from macroscope.statistics.ranks import midranks
+from macroscope.statistics.cross_fitted_tests import midranks
 
 
 @pytest.mark.parametrize("distinct", [1, 3, 1000])

@@ -7,9 +7,9 @@ from scipy.special import gamma
 from scipy.stats import binom, trim_mean
 
 from macroscope.statistics import sampled_divergences as s
+from macroscope.statistics.cross_fitted_tests import Order
 from macroscope.statistics.divergences import Frontier, divergences
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.sequential import Order
 
 FRONTIER = Frontier(scale=5)
 RESAMPLING = Resampling(resamples=300, permutations=199)

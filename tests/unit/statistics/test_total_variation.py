@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.total_variation import (
-    exchanged_distances,
     largest_difference,
+    permuted_distances,
     total_variation,
     total_variation_test,
 )
@@ -38,7 +38,8 @@ def test_p_values_are_uniform_under_the_null():
     rng = np.random.default_rng(1)
     mix = rng.dirichlet(np.ones(12))
     p = [
-        total_variation_test(units(rng, 25, mix), units(rng, 35, mix), Exchange((25, 35)), 99, rng) for _ in range(200)
+        total_variation_test(units(rng, 25, mix), units(rng, 35, mix), Permutation((25, 35)), 99, rng)
+        for _ in range(200)
     ]
     for name in ("tvd_sup", "tvd_half_l1"):
         assert stats.kstest([result[name][1] for result in p], "uniform").pvalue > 0.005
@@ -48,7 +49,7 @@ def test_a_changed_word_is_found():
     rng = np.random.default_rng(2)
     other = np.array([0.5, 0.2, 0.2, 0.1])
     result = total_variation_test(
-        units(rng, 30, [0.35, 0.35, 0.2, 0.1]), units(rng, 30, other), Exchange((30, 30)), 999, rng
+        units(rng, 30, [0.35, 0.35, 0.2, 0.1]), units(rng, 30, other), Permutation((30, 30)), 999, rng
     )
     assert result["tvd_sup"][1] == 0.001
     assert result["tvd_sup"][0] == pytest.approx(0.15, abs=0.05)
@@ -57,7 +58,7 @@ def test_a_changed_word_is_found():
 def test_the_largest_difference_is_no_larger_than_half_the_l1_distance():
     rng = np.random.default_rng(3)
     a, b = units(rng, 12, np.ones(5) / 5), units(rng, 14, np.ones(5) / 5)
-    null = exchanged_distances(a, b, Exchange((12, 14)), 50, np.random.default_rng(0))
+    null = permuted_distances(a, b, Permutation((12, 14)), 50, np.random.default_rng(0))
     assert {len(values) for values in null.values()} == {50}
     assert (null["tvd_sup"] <= null["tvd_half_l1"] + 1e-12).all()
 
@@ -65,6 +66,6 @@ def test_the_largest_difference_is_no_larger_than_half_the_l1_distance():
 def test_an_empty_side_is_nan():
     nothing = sparse.csr_matrix((0, 3))
     result = total_variation_test(
-        nothing, sparse.csr_matrix([[1, 0, 2]]), Exchange((0, 1)), 99, np.random.default_rng(0)
+        nothing, sparse.csr_matrix([[1, 0, 2]]), Permutation((0, 1)), 99, np.random.default_rng(0)
     )
     assert all(np.isnan(value).all() for value in result.values())

@@ -6,8 +6,7 @@ from macroscope.config.schema import parse_config
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.plan import Plan
-from macroscope.systems.other_domain.drawing import take_over
-from macroscope.systems.other_domain.options import OtherDomainSystem
+from macroscope.systems.other_domain import OtherDomainSystem, take_over
 
 FILES = {"source": "files", "files": ["x"]}
 

@@ -10,10 +10,10 @@ from macroscope.files import write_json
 from macroscope.plan import Plan
 from macroscope.systems.language_model.sampler import Request
 from macroscope.systems.language_model.sampling import make_sampler, sample_shard
-from macroscope.systems.ngram.drawing import sample_ngram
+from macroscope.systems.ngram.generation import sample_ngram
 from macroscope.systems.ngram.training import count_train_split
-from macroscope.systems.perturbation.drawing import perturb_samples
-from macroscope.systems.simulated.drawing import simulate
+from macroscope.systems.perturbation.generation import perturb_samples
+from macroscope.systems.simulated import simulate
 
 from ...tiny import simulated_documents
 from .conftest import CONTEXT, tiny_model

@@ -19,9 +19,9 @@ from macroscope.cli.criticize import criticize
 from macroscope.cli.damage import damaged_file, may_be_of_damage
 from macroscope.cli.gate import GateCommand, Verbs, WithoutVerdict, gate
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError
+from macroscope.execution.orphans import end_with_snakemake
+from macroscope.execution.resource_usage import say_usage
 from macroscope.files import write_text
-from macroscope.lifetime import end_with_snakemake
-from macroscope.usage import say_usage
 
 
 def _finish(result: Any, log_file: Path | None, code: str | None, record: Path | None) -> None:

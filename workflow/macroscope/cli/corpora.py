@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from macroscope.cli.options import parse_options
+from macroscope.cli.flags import parse_options
 from macroscope.errors import MacroscopeError, nearest
 
 if TYPE_CHECKING:
     from macroscope.corpora.declaration import Source
     from macroscope.corpora.options import Corpus
-    from macroscope.registry import Declared
+    from macroscope.registry import Plugin
 
 app = typer.Typer(help="Raw files -> documents.", no_args_is_help=True)
 
@@ -98,7 +98,7 @@ def prepare(
     run(corpus, _corpus_options(options)[1], part_files, Outputs(documents, filters, summary, section_types))
 
 
-def _corpus_options(text: str) -> "tuple[Declared[Source], Corpus]":
+def _corpus_options(text: str) -> "tuple[Plugin[Source], Corpus]":
     """The source that the JSON names, and its options: so errors are about that source only."""
     from macroscope.corpora import sources
 

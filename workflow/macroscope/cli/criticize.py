@@ -25,31 +25,31 @@ def criticize(
     the workflow on it and prints the picture. Run again, it goes on where it was; a config that you have edited is
     used as it is.
     """
-    from macroscope.corpora.look import table_of
-    from macroscope.plan import criticism
+    from macroscope.criticize import run
+    from macroscope.criticize.profile import table_of
 
     require_cores(cores)
-    criticism.require_checkout()
-    criticism.require_output(output)
-    look, looks = criticism.first_look(reference, candidate)
-    table = table_of(look, looks)
+    run.require_checkout()
+    run.require_output(output)
+    profile, profiles = run.profile_sides(reference, candidate)
+    table = table_of(profile, profiles)
     print(table.to_string(max_colwidth=None))
-    choice = criticism.choose(look, looks, critic or [])
+    choice = run.choose(profile, profiles, critic or [])
     print("\n" + "\n".join([f"Critics: {', '.join(choice.asked)}.", *choice.reasons]))
     if choice.whole:
         print("None of them learns from the reference: all of it is the control.")
-    config = criticism.implied_config(reference, candidate, choice, seed)
+    config = run.implied_config(reference, candidate, choice, seed)
     if dry_run:
-        criticism.plan_of(config)  # which says what a run would begin with
+        run.plan_of(config)  # which says what a run would begin with
         return
     shown = table.rename_axis("property").reset_index()
-    plan = criticism.criticize(config, shown, output, cores)
+    plan = run.criticize(config, shown, output, cores)
     # Not before the look: their imports take as long as it does.
-    from macroscope.reporting.picture import legend, picture_text
-    from macroscope.reporting.tables import read_picture, read_warnings
+    from macroscope.reporting.scorecard import legend, scorecard_text
+    from macroscope.reporting.tables import read_scorecard, read_warnings
 
     tables = output / plan.results / "tables"
-    print(f"\n{picture_text(read_picture(tables))}\n\n{legend(plan.config.statistics.margin)}")
+    print(f"\n{scorecard_text(read_scorecard(tables))}\n\n{legend(plan.config.statistics.margin)}")
     for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
         print(f"\nWarning ({critic_of}, {title}): {warning}")
     texts = output / plan.results / "reader" / "index.html"

@@ -5,9 +5,20 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.about import Corpus, Signature
-from macroscope.cli.resampling import Confidence, Permutations, Resamples, Seed, resampling_of
-from macroscope.cli.stage import Inputs, OptionsJson, Output, StageName, Values
+from macroscope.cli.flags import (
+    Confidence,
+    Corpus,
+    Inputs,
+    OptionsJson,
+    Output,
+    Permutations,
+    Resamples,
+    Seed,
+    Signature,
+    StageName,
+    Values,
+    resampling_of,
+)
 
 app = typer.Typer(help="Documents -> latents, T(x).", no_args_is_help=True)
 
@@ -28,9 +39,9 @@ def run(
     documents_per_shard: Annotated[int | None, typer.Option(min=1, help="Default: all are one shard.")] = None,
 ) -> None:
     """Run a stage of a critic: train, fit_prior, project, score, explain, compare ..., or one of its own."""
-    from macroscope.cli.options import parse_options
+    from macroscope.cli.flags import parse_options
     from macroscope.critics import critic_named
-    from macroscope.critics.running import run_critic
+    from macroscope.critics.run_stage import run_critic
 
     found = critic_named(critic)
     parsed = parse_options(found.options, options)
@@ -42,13 +53,13 @@ def gather(
     shards: Annotated[list[Path], typer.Argument(help="Shards of latents (Parquet), in order.")], output: Output
 ) -> None:
     """Join the shards of a system's latents."""
-    from macroscope.critics.gathering import gather as run_gather
+    from macroscope.critics.latents import gather as run_gather
 
     run_gather(shards, output)
 
 
 @app.command()
-def tell_apart(
+def two_sample_test(
     critic: Annotated[str, typer.Option(help="Name of the critic, or of a variant.")],
     system: Systems,
     latents: LatentsOfEach,
@@ -61,9 +72,9 @@ def tell_apart(
 ) -> None:
     """How well single documents of every system can be told from real ones by what a critic sees of them."""
     from macroscope.critics import critic_named
-    from macroscope.critics.telling_apart import files_of, tell_systems_apart
+    from macroscope.critics.two_sample_test import files_of, run_two_sample_tests
 
-    tell_systems_apart(
+    run_two_sample_tests(
         critic_named(critic),
         files_of(system, latents, scores or []),
         output,
@@ -93,7 +104,7 @@ def compare_pairs(
     from macroscope.critics import critic_named
     from macroscope.critics.pairs import compare_pairs as run_compare_pairs
     from macroscope.critics.pairs import parse_pairs
-    from macroscope.critics.telling_apart import files_of
+    from macroscope.critics.two_sample_test import files_of
 
     run_compare_pairs(
         critic_named(critic),

@@ -83,11 +83,11 @@ def _gate(candidate: str, policy: Path, baseline: str | None, json: Path | None,
     """Judge, say what was found, and return the exit status."""
     from macroscope.errors import MacroscopeError
     from macroscope.gate.decision import EXIT_CODES
-    from macroscope.gate.gating import judge, sides_of
-    from macroscope.gate.outputs import text_of, write_answer
+    from macroscope.gate.evaluate import judge, sides_of
+    from macroscope.gate.formats import text_of, write_answer
     from macroscope.gate.policy import read_policy
+    from macroscope.gate.policy_template import write_starting_policy
     from macroscope.gate.runs import find_side
-    from macroscope.gate.starting import write_starting_policy
 
     if init:
         write_starting_policy(find_side(candidate), policy)

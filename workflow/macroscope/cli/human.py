@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.resampling import Confidence, Resamples, Seed, resampling_of
+from macroscope.cli.flags import Confidence, Resamples, Seed, resampling_of
 
 app = typer.Typer(help="Ask people: sheets for annotators -> tables.", no_args_is_help=True)
 
@@ -35,10 +35,10 @@ def sheet(
 ) -> None:
     """Draw documents and write a page for each annotator; the key stays with you."""
     from macroscope.errors import MacroscopeError
-    from macroscope.human.drawing import Design
+    from macroscope.human.annotation_form import PAGES, write_sheet
+    from macroscope.human.assignment import Design
     from macroscope.human.pool import pool_of_files, pool_of_run
     from macroscope.human.questionnaire import DEFAULT, read_questionnaire
-    from macroscope.human.sheet import PAGES, write_sheet
 
     asked = read_questionnaire(questionnaire or DEFAULT)
     lessons = training if asked.section_types else 0
@@ -57,8 +57,8 @@ def sheet(
 
 
 def _files_by_system(pairs: list[str]) -> dict[str, list[Path]]:
-    from macroscope.config.options import KEPT_NAMES
     from macroscope.errors import MacroscopeError
+    from macroscope.options import KEPT_NAMES
 
     found: dict[str, list[Path]] = {}
     for pair in pairs:
@@ -86,8 +86,8 @@ def collect(
 ) -> None:
     """Exported answers -> scores with intervals, agreement, and what was not counted and why."""
     from macroscope.errors import MacroscopeError
+    from macroscope.human.answers import read_exports, read_key
     from macroscope.human.collecting import collect as collect_tables
-    from macroscope.human.exports import read_exports, read_key
     from macroscope.human.section_types import read_projections
 
     if output.exists():

@@ -27,9 +27,9 @@ def figures(
     processes: Annotated[int, typer.Option(min=1, help="Figures that are drawn at the same time.")] = 1,
 ) -> None:
     """Draw all figures, as SVG and PDF."""
-    from macroscope.reporting.figures import draw_figures
+    from macroscope.reporting.figures import plot_figures
 
-    draw_figures(config, tables, output, processes)
+    plot_figures(config, tables, output, processes)
 
 
 @app.command()

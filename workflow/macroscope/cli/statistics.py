@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.about import Corpus, Signature
-from macroscope.cli.resampling import Confidence, Permutations, Resamples, Seed, resampling_of
+from macroscope.cli.flags import Confidence, Corpus, Permutations, Resamples, Seed, Signature, resampling_of
 
 app = typer.Typer(help="T(x) -> numbers with their uncertainty.", no_args_is_help=True)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.stage import Inputs, OptionsJson, Output, StageName, Values, run_declared
+from macroscope.cli.flags import Inputs, OptionsJson, Output, StageName, Values, run_declared
 
 app = typer.Typer(help="Documents -> samples.", no_args_is_help=True)
 
@@ -29,6 +29,6 @@ def run(
 @app.command()
 def count(samples: Annotated[Path, typer.Option(help="Samples of the system (Parquet).")], output: Output) -> None:
     """Count the samples of a system, so that they can be projected in shards."""
-    from macroscope.systems.counting import count_samples
+    from macroscope.systems.formats import count_samples
 
     count_samples(samples, output)

@@ -5,29 +5,52 @@ generated from them (`macroscope config schema`) for editors and readers, and a 
 """
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
-from macroscope.config.options import CONTROL, KEPT_NAMES, LARGEST_SEED, Name, Options, require_name
-from macroscope.config.reading import read_yaml
-from macroscope.config.unions import union_of
+from macroscope.config.human_judgements import HumanJudgements
 from macroscope.corpora import sources
-from macroscope.critics import VARIANT, critics, own_options, variant_name
+from macroscope.critics import VARIANT, critics, stage_specific_options, variant_name
 from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.reporting.options import HumanJudgements
+from macroscope.files import read_yaml
+from macroscope.options import CONTROL, KEPT_NAMES, LARGEST_SEED, Name, Options, require_name
+from macroscope.registry import Plugin
 from macroscope.statistics.judgements import short_name
-from macroscope.statistics.options import StatisticsOptions
+from macroscope.statistics.resampling import StatisticsOptions
 from macroscope.systems import kinds
 from macroscope.systems.options import SystemOptions
 
 if TYPE_CHECKING:
     from macroscope.corpora.options import Corpus as AnyCorpus
     from macroscope.systems.options import SystemOptions as AnySystem
-else:
+
+
+def union_of(found: Mapping[str, Plugin[Any]], tag: str) -> Any:
+    """Type of any of these groups, told by `tag`.
+
+    Raises
+    ------
+    MacroscopeError
+        Where a group's tag is not the name by which it was found.
+    """
+    models: list[type[BaseModel]] = []
+    for name, declared in found.items():
+        field = declared.options.model_fields.get(tag)
+        if field is None or get_args(field.annotation) != (name,):
+            raise MacroscopeError(
+                f"{declared.package}: the options of '{name}' are not told by it; give them {tag}: Literal['{name}']"
+            )
+        models.append(declared.options)
+    return Annotated[reduce(or_, models), Field(discriminator=tag)]
+
+
+if not TYPE_CHECKING:
     AnyCorpus = union_of(sources(), "source")
     AnySystem = union_of(kinds(), "kind")
 
@@ -95,7 +118,7 @@ class Config(Options):
         description="Documents of a system that one job of a critic projects; the latents are the same whatever their"
         " number. Default: all of a system in one job. For a cluster.",
     )
-    look: str | None = Field(
+    profile: str | None = Field(
         None,
         description="Table of a first look at the texts, for the report (CSV); `macroscope criticize` writes it.",
     )
@@ -169,7 +192,7 @@ class Config(Options):
                 place = f"variants.{name}.{own}"
                 options.check(place, self)
                 defaults = type(options)()
-                for option in sorted(own_options(critics()[name].data)):
+                for option in sorted(stage_specific_options(critics()[name].data)):
                     if getattr(options, option) != getattr(defaults, option):
                         raise ValueError(f"{place}.{option}: variants only judge systems; set it in critics.{name}")
         seen: dict[tuple[str, str], int] = {}

@@ -7,10 +7,10 @@ itself by `SOURCE`; nothing outside it names it.
 from functools import cache
 
 from macroscope.corpora.declaration import Source
-from macroscope.registry import Declared, find
+from macroscope.registry import Plugin, discover
 
 
 @cache
-def sources() -> dict[str, Declared[Source]]:
+def sources() -> dict[str, Plugin[Source]]:
     """Every source by its name, which is the `source` of a corpus in the config."""
-    return find("macroscope.corpora", "SOURCE", Source, group="macroscope.sources")
+    return discover("macroscope.corpora", "SOURCE", Source, group="macroscope.sources")

@@ -20,11 +20,11 @@ class Simulation:
         Name of the raw file.
     read_by
         Source whose code reads it.
-    uses
+    options
         Names of the options that shape it.
-    draw
+    generate
         "module:function", relative to the source's package: draws documents of the process, or of one with a known
-        defect, in the form that the corpus's documents have. Called as `draw(process, order, n, seed)`, where `process`
+        defect, in the form that the corpus's documents have. Called as `generate(process, order, n, seed)`, where `process`
         is the path of truth/process.json.
     resources
         Names of the files of the project's resources that it reads.
@@ -35,8 +35,8 @@ class Simulation:
     write: str
     raw: str
     read_by: str
-    uses: str
-    draw: str
+    options: str
+    generate: str
     resources: tuple[str, ...] = ()
     orders: tuple[str, ...] = ORDERS
 

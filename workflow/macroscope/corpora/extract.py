@@ -4,7 +4,7 @@ from pathlib import Path
 
 from macroscope.corpora import sources
 from macroscope.corpora.options import Corpus
-from macroscope.corpora.origin import origin_of
+from macroscope.corpora.provenance import origin_of
 from macroscope.documents import Provenance, write_documents
 from macroscope.stages import load
 

@@ -8,12 +8,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from macroscope.corpora.counting import keep
 from macroscope.corpora.options import Filters, RareTitles, Split
 from macroscope.corpora.titles import normalise_title
 from macroscope.corpora.tokens import CountTokens
 from macroscope.corpora.unique_ids import UniqueIds
-from macroscope.documents import SPLITS, Count, Document, Section
+from macroscope.documents import SPLITS, Count, Document, Section, keep
 
 _DOCUMENTS_PER_BATCH = 256
 

@@ -4,8 +4,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from macroscope.config.options import Options
 from macroscope.documents import SPLITS
+from macroscope.options import Options
 
 Split = Literal["train", "valid", "test"]
 

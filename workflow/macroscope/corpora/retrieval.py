@@ -1,6 +1,6 @@
 """Retrieval of raw files: registry, mirrors, retries, checksums (design, section 9).
 
-The registry is resources/sources.yaml. A broken run leaves its part of a file to the next (`corpora/transfer.py`).
+The registry is resources/sources.yaml. A broken run leaves its part of a file to the next (`corpora/http_download.py`).
 What is known about a finished file stands in "<destination>.json".
 """
 
@@ -27,9 +27,8 @@ from tenacity import (
 from tenacity.stop import stop_base
 from urllib3.exceptions import HTTPError
 
-from macroscope.corpora.integrity import fault_of, has_checksum, published_checksum
-from macroscope.corpora.origin import RETRIEVED_AS, note_of
-from macroscope.corpora.transfer import (
+from macroscope.corpora.checksums import fault_of, has_checksum, published_checksum
+from macroscope.corpora.http_download import (
     HEADERS,
     PIECE_BYTES,
     Broken,
@@ -43,9 +42,9 @@ from macroscope.corpora.transfer import (
     pieces,
     reason_of,
 )
+from macroscope.corpora.provenance import RETRIEVED_AS, note_of
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import write_json
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES, write_json
 
 log = logging.getLogger("macroscope")
 

@@ -4,7 +4,7 @@ import logging
 from functools import cache
 from pathlib import Path
 
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES
 
 log = logging.getLogger("macroscope")
 

@@ -10,7 +10,7 @@ import simplemma
 import yaml
 
 from macroscope.errors import MacroscopeError
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES
 
 _MARKUP = re.compile(r"<[^>]*>|\{\{[^{}]*\}\}|'{2,}|\[\[(?:[^\]|]*\|)?|\]\]|@x(?:cite|math)\d*")
 _LIST_ROMAN = re.compile(r"^\s*(?=[ivx])x{0,3}(?:ix|iv|v?i{0,3})\s*[.):–—-]+(?=\s|$)")

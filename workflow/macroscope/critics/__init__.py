@@ -5,7 +5,7 @@ from functools import cache
 
 from macroscope.critics.declaration import STAGES, Critic
 from macroscope.errors import MacroscopeError
-from macroscope.registry import Declared, find, require
+from macroscope.registry import Plugin, discover, require
 
 GROUP = "macroscope.critics"
 """Group of entry points by which other packages declare critics."""
@@ -20,9 +20,9 @@ VARIANT = "-"
 
 
 @cache
-def critics() -> dict[str, Declared[Critic]]:
+def critics() -> dict[str, Plugin[Critic]]:
     """Every critic that is there, by its name in the config, in alphabetical order."""
-    found = find("macroscope.critics", "CRITIC", Critic, GROUP)
+    found = discover("macroscope.critics", "CRITIC", Critic, GROUP)
     for name, critic in found.items():
         if not (name.isidentifier() and name.islower()) or name in KEPT:
             raise MacroscopeError(
@@ -37,7 +37,7 @@ def variant_name(critic: str, own: str) -> str:
     return f"{critic}{VARIANT}{own}"
 
 
-def critic_named(name: str) -> Declared[Critic]:
+def critic_named(name: str) -> Plugin[Critic]:
     """Return a critic, or the critic of a variant under the variant's name.
 
     Raises
@@ -48,11 +48,11 @@ def critic_named(name: str) -> Declared[Critic]:
     return replace(require(name.partition(VARIANT)[0], critics(), "critic"), name=name)
 
 
-def own_options(critic: Critic) -> set[str]:
+def stage_specific_options(critic: Critic) -> set[str]:
     """Options that no standard stage looks at: a variant has the standard stages alone."""
     looked_at: dict[bool, set[str]] = {True: set(), False: set()}
     for name, stage in critic.stages.items():
-        looked_at[name in STAGES].update(stage.options)
+        looked_at[name in STAGES].update(stage.option_names)
     return looked_at[False] - looked_at[True]
 
 

@@ -8,8 +8,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.config.options import Options
-from macroscope.registry import Declared
+from macroscope.options import Options
+from macroscope.registry import Plugin
 from macroscope.stages import Stage, load
 from macroscope.statistics.declaration import Statistic, declared
 
@@ -22,10 +22,10 @@ STAGES = (
     "project",
     "learn_shared",
     "score",
-    "theory",
+    "known_truth",
     "explain",
     "compare",
-    "blame",
+    "attribute",
     "overview",
     "report",
 )
@@ -40,7 +40,7 @@ COUNTED = {
 }
 """What can be counted of a user's reference texts before anything is run -> what a reader is told."""
 
-TELLING_APART = "macroscope.statistics.telling_apart:STATISTICS"
+CLASSIFIER_TWO_SAMPLE_TEST = "macroscope.statistics.classifier_two_sample_test:STATISTICS"
 """Statistics that are there of every critic."""
 
 SHOWN = ("overview", "report")
@@ -57,8 +57,8 @@ MAKES = {
 
 
 @dataclass(frozen=True)
-class Blame:
-    """What a critic's stage `blame` says of a document.
+class AttributionScore:
+    """What a critic's stage `attribute` says of a document.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Critic:
         Name of each stage -> what runs.
     latents
         Columns of its latents.
-    looks_at
+    observes
         What it sees of a text, in a few words.
     statistics
         "module:NAME" of what it declares of its statistics: tuples of `statistics.declaration.Statistic`. Of several
@@ -108,10 +108,10 @@ class Critic:
     gives_log_q
         Whether its evidence of a system has texts.parquet with the columns id, side and log_q, an estimate of the log
         probability that the system gives to a text: it is held against the model's own where that is known.
-    theory_of
-        Kinds of simulated corpora whose process its stage `theory` knows.
+    known_processes
+        Kinds of simulated corpora whose process its stage `known_truth` knows.
     view
-        "module:function" of what it sees of a single document, a `critics.views.ViewOf`; "": its scores or, where it
+        "module:function" of what it sees of a single document, a `critics.features.ViewOf`; "": its scores or, where it
         has no prior, the numbers of its latents.
     criticize
         Options under which `macroscope criticize` asks this critic without being told to; None: only when told.
@@ -119,8 +119,8 @@ class Critic:
         What the reference must have for that: a count of `COUNTED` -> how many.
     plan
         "module:class" of what its unusual rules need of the config; "" where all its stages are standard ones.
-    blames
-        What its stage `blame` says of a document; None where it has no such stage.
+    attribution
+        What its stage `attribute` says of a document; None where it has no such stage.
     commands
         "module:NAME" of verbs that it adds to `macroscope critics`: a mapping from names to functions for Typer, in a
         module that imports nothing heavy. "" where it has none.
@@ -129,18 +129,18 @@ class Critic:
     options: str
     stages: Mapping[str, Stage]
     latents: str = "id"
-    looks_at: str = ""
+    observes: str = ""
     statistics: tuple[str, ...] = field(default=())
     quantities: Mapping[str, str] = field(default_factory=dict)
     certainty: str = ""
     density: bool = False
     gives_log_q: bool = False
-    theory_of: tuple[str, ...] = field(default=())
-    view: str = ""
+    known_processes: tuple[str, ...] = field(default=())
+    features: str = ""
     criticize: Mapping[str, Any] | None = None
     fewest: Mapping[str, int] = field(default_factory=dict)
     plan: str = ""
-    blames: Blame | None = None
+    attribution: AttributionScore | None = None
     commands: str = ""
 
     def __post_init__(self) -> None:
@@ -150,10 +150,12 @@ class Critic:
             raise ValueError("a critic gives numbers: it needs the stage 'score' or 'compare'")
         if unknown := set(self.fewest) - set(COUNTED):
             raise ValueError(f"'fewest' counts {', '.join(COUNTED)}, not {', '.join(sorted(unknown))}")
-        if "explain" in self.stages and "evidence" in self.stages.get("compare", self.stages["project"]).values:
+        if "explain" in self.stages and "evidence" in self.stages.get("compare", self.stages["project"]).value_names:
             raise ValueError("evidence is written by 'explain' or by 'compare', not by both")
-        if ("blame" in self.stages) != (self.blames is not None):
-            raise ValueError("`blames` says what the number of the stage 'blame' is: a critic has both, or neither")
+        if ("attribute" in self.stages) != (self.attribution is not None):
+            raise ValueError(
+                "`attribution` says what the number of the stage 'attribute' is: a critic has both, or neither"
+            )
 
     @cached_property
     def scores(self) -> bool:
@@ -165,7 +167,7 @@ class Critic:
         """Whether it compares collections by statistics of its own."""
         return "compare" in self.stages
 
-    def uses(self, stage: str) -> set[str]:
+    def options_of(self, stage: str) -> set[str]:
         """Options that change what a stage writes: its own, and those of the stages whose output it reads."""
         found: set[str] = set()
         waiting, seen = [stage], set()
@@ -175,7 +177,7 @@ class Critic:
                 continue
             seen.add(name)
             declared = self.stages[name]
-            found |= {*declared.options, *(option for option, _ in declared.conditions)}
+            found |= {*declared.option_names, *(option for option, _ in declared.conditions)}
             waiting += [maker for maker in MAKES if maker in self.stages and _reads(declared, MAKES[maker])]
         return found
 
@@ -190,13 +192,13 @@ def captions_of(package: str) -> Path:
     return Path(folder) / "captions"
 
 
-def statistics_of(critic: Declared[Critic]) -> tuple[Statistic, ...]:
+def statistics_of(critic: Plugin[Critic]) -> tuple[Statistic, ...]:
     """Everything that a critic declares of its statistics."""
     own = chain.from_iterable(load(where, critic.package) for where in critic.data.statistics)
-    return (*own, *load(TELLING_APART, critic.package))
+    return (*own, *load(CLASSIFIER_TWO_SAMPLE_TEST, critic.package))
 
 
-def difference_tests(critic: Declared[Critic], statistics: "pd.DataFrame") -> "pd.DataFrame":
+def difference_tests(critic: Plugin[Critic], statistics: "pd.DataFrame") -> "pd.DataFrame":
     """Those rows of a critic's tidy statistics that test a difference to real text, each test once.
 
     With so few documents that no test could reach 5 %, whatever they are like, there are no tests; partners only
@@ -204,13 +206,13 @@ def difference_tests(critic: Declared[Critic], statistics: "pd.DataFrame") -> "p
     """
     import numpy as np
 
-    from macroscope.statistics.exchange import Exchange
+    from macroscope.statistics.permutation_groups import Permutation
     from macroscope.statistics.tidy import SIGNIFICANT, smallest_p_in
 
     known = statistics_of(critic)
     tested = statistics[statistics["p_value"].notna()]
     sizes = zip(tested["n_reference"].astype(int), tested["n_candidate"].astype(int), strict=True)
-    floors = {size: Exchange(size).smallest_p for size in set(sizes)}
+    floors = {size: Permutation(size).smallest_p for size in set(sizes)}
     chosen = []
     for row in tested.itertuples():
         paired = smallest_p_in(row.signature)
@@ -219,16 +221,16 @@ def difference_tests(critic: Declared[Critic], statistics: "pd.DataFrame") -> "p
     return tested[np.array(chosen, dtype=bool)]
 
 
-def signature(critic: Declared[Critic], options: Options, stage: str) -> str:
+def signature(critic: Plugin[Critic], options: Options, stage: str) -> str:
     """Everything in the options that changes what a stage writes, as key:value pairs joined by '|'."""
-    used = critic.data.uses(stage)
+    used = critic.data.options_of(stage)
     values = options.model_dump()
     parts = [f"{name}:{_text(values[name])}" for name in type(options).model_fields if name in used]
     return "|".join([f"critic:{critic.name}", *parts])
 
 
 def _reads(stage: Stage, made: str) -> bool:
-    return any(name == made or name.endswith(f"_{made}") for name in stage.inputs)
+    return any(name == made or name.endswith(f"_{made}") for name in stage.input_names)
 
 
 def _text(value: Any) -> str:

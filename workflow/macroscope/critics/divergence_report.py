@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, VERMILION
-from macroscope.config.options import CONTROL, SPLIT_HALF
-from macroscope.critics.cells import REAL_TEXT_HALVES, cell
-from macroscope.number_format import number
+from macroscope.critics.table_cells import REAL_TEXT_HALVES, cell
+from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import style
+from macroscope.tables import number
 
 MOST_ROWS = 40
 DIVERGENCES = {

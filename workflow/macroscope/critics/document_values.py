@@ -6,31 +6,31 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.config.options import CONTROL
-from macroscope.critics.blaming import read_scores
+from macroscope.critics.attributions import read_scores
 from macroscope.critics.declaration import Critic
-from macroscope.critics.telling_apart import Files
-from macroscope.critics.views import view_of
-from macroscope.registry import Declared
-from macroscope.statistics.exchange import belonging
-from macroscope.statistics.keys import KEYS
-from macroscope.statistics.telling_apart import judge
+from macroscope.critics.features import feature_extractor
+from macroscope.critics.two_sample_test import Files
+from macroscope.options import CONTROL
+from macroscope.registry import Plugin
+from macroscope.statistics.classifier_two_sample_test import judge
+from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.permutation_groups import group_labels
 
 LOG_ODDS = "log_odds_unlike_real"
 """Log odds that the document is the system's and not real, by the judge of the picture; it never saw the document."""
-BLAMED = "blamed"
-"""What a critic without a prior blames the document for, see its declaration's `blames`; larger is less like real."""
+ATTRIBUTION_SCORE = "attribution_score"
+"""What a critic without a prior blames the document for, see its declaration's `attribution`; larger is less like real."""
 NOT_OF_THE_TEXT = (*KEYS, "block")
 """Columns of latents that say where a document stands, not what it is like."""
 COLUMNS = ("critic", "statistic", "system", "document", "value")
 
 
 def document_values(
-    critic: Declared[Critic], files: Mapping[str, Files], blame: Mapping[str, Path], seed: int
+    critic: Plugin[Critic], files: Mapping[str, Files], attribute: Mapping[str, Path], seed: int
 ) -> pd.DataFrame:
     """Numbers of every document that a critic judges: `COLUMNS`, undefined and infinite ones left out.
 
-    T(x) a unit and the units of a critic with a prior, `BLAMED` of one without, every column of numbers in its latents,
+    T(x) a unit and the units of a critic with a prior, `ATTRIBUTION_SCORE` of one without, every column of numbers in its latents,
     and `LOG_ODDS`.
 
     Parameters
@@ -43,8 +43,8 @@ def document_values(
     tables = []
     for system, made in files.items():
         numbers = _numbers(made)
-        if made.scores is None and system in blame:
-            numbers = pd.concat([numbers, _blamed(blame[system])])
+        if made.scores is None and system in attribute:
+            numbers = pd.concat([numbers, _attributed(attribute[system])])
         if system != CONTROL:
             numbers = pd.concat([numbers, _log_odds(critic, files[CONTROL], made, seed)])
         tables.append(numbers.assign(system=system))
@@ -63,15 +63,15 @@ def _numbers(made: Files) -> pd.DataFrame:
     return pd.concat(found)
 
 
-def _blamed(blame: Path) -> pd.DataFrame:
-    names, scores, _ = read_scores(blame)
-    return _long(pd.Series(names), pd.DataFrame({BLAMED: scores}))
+def _attributed(attribute: Path) -> pd.DataFrame:
+    names, scores, _ = read_scores(attribute)
+    return _long(pd.Series(names), pd.DataFrame({ATTRIBUTION_SCORE: scores}))
 
 
-def _log_odds(critic: Declared[Critic], control: Files, made: Files, seed: int) -> pd.DataFrame:
-    view = view_of(critic)
-    real, ours = view(control.latents, control.scores), view(made.latents, made.scores)
-    odds = judge(real, ours, belonging(real.keys, ours.keys), seed).log_odds[len(real) :]
+def _log_odds(critic: Plugin[Critic], control: Files, made: Files, seed: int) -> pd.DataFrame:
+    features = feature_extractor(critic)
+    real, ours = features(control.latents, control.scores), features(made.latents, made.scores)
+    odds = judge(real, ours, group_labels(real.keys, ours.keys), seed).log_odds[len(real) :]
     judged = np.isfinite(odds)
     mean = np.where(judged, odds, 0).sum(axis=1) / np.where(judged.any(axis=1), judged.sum(axis=1), np.nan)
     return _long(ours.keys["id"], pd.DataFrame({LOG_ODDS: mean}))

@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.config.options import CONTROL
+from macroscope.files import read_json
+from macroscope.options import CONTROL
 from macroscope.tables import read_csv
 
 MOST_SYSTEMS = 12
@@ -144,3 +145,20 @@ Report = Callable[[Findings], list[ReportItem]]
 """The stage `report`."""
 Overview = Callable[[Findings], None]
 """The stage `overview`: draws all systems side by side, each figure where `Findings.figure` says."""
+
+
+def passage_items(findings: Findings, title: str) -> list[ReportItem]:
+    """Passages of each system that has any, as items of the report; their caption is "passages".
+
+    Parameters
+    ----------
+    title
+        With "{system}".
+    """
+    found = []
+    for system in findings.systems[: MOST_SYSTEMS + 1]:
+        passages = read_json(findings.evidence(system, "passages.json"))
+        if passages:
+            heading = title.format(system=system)
+            found.append(ReportItem(f"passages_{system}", heading, passages=passages, caption="passages"))
+    return found

@@ -6,16 +6,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.config.options import CONTROL
 from macroscope.critics.declaration import Critic, statistics_of
-from macroscope.critics.telling_apart import Files
-from macroscope.critics.views import read_view
+from macroscope.critics.features import read_features
+from macroscope.critics.two_sample_test import Files
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.registry import Declared
+from macroscope.options import CONTROL
+from macroscope.registry import Plugin
+from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, two_sample_test
 from macroscope.statistics.comparison import read_scores
 from macroscope.statistics.declaration import declared
-from macroscope.statistics.exchange import exchange_of
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.pairs import (
     AUC,
@@ -28,10 +28,10 @@ from macroscope.statistics.pairs import (
     compare_intervals,
     recovered_difference,
 )
-from macroscope.statistics.telling_apart import TOLD_APART, tell_apart
+from macroscope.statistics.permutation_groups import permutation_of
 from macroscope.tables import read_csv, write_csv
 
-FROM_EACH_OTHER = f"{TOLD_APART}_from_each_other"
+FROM_EACH_OTHER = f"{C2ST_AUC}_from_each_other"
 COLUMNS = ("corpus", "critic", "system", "other", *ROWS, "seed", "signature")
 """Columns of the pairs of a critic on a corpus."""
 
@@ -54,7 +54,7 @@ def parse_pairs(given: Sequence[str], systems: Sequence[str]) -> list[tuple[str,
 
 
 def compare_pairs(
-    critic: Declared[Critic],
+    critic: Plugin[Critic],
     files: Mapping[str, Files],
     pairs: Sequence[tuple[str, str]],
     statistics: Sequence[Path],
@@ -79,7 +79,7 @@ def compare_pairs(
     own = own[own["statistic"].map(lambda name: bool(about[name].holds and not about[name].spans))]
     tables = []
     for system, other in pairs:
-        found = [_told_apart(critic, files, system, other, resampling)]
+        found = [_c2st_auc(critic, files, system, other, resampling)]
         if critic.data.scores:
             scores = [read_scores(some) for name in (system, other) if (some := files[name].scores) is not None]
             found.append(compare_documents(scores[0], scores[1], resampling))
@@ -94,26 +94,27 @@ def compare_pairs(
         write_csv(table[list(COLUMNS)], temporary)
 
 
-def _told_apart(
-    critic: Declared[Critic], files: Mapping[str, Files], system: str, other: str, resampling: Resampling
+def _c2st_auc(
+    critic: Plugin[Critic], files: Mapping[str, Files], system: str, other: str, resampling: Resampling
 ) -> pd.DataFrame:
     """How well single documents of two systems are told from each other, and each from real ones.
 
     A judge learns more from more documents: of the larger system as many are looked at as the other has.
     """
     real, ours, theirs = (
-        read_view(critic, files[name].latents, files[name].scores, resampling.seed) for name in (CONTROL, system, other)
+        read_features(critic, files[name].latents, files[name].scores, resampling.seed)
+        for name in (CONTROL, system, other)
     )
     size, rng = min(len(ours), len(theirs)), np.random.default_rng(resampling.seed)
     ours, theirs = (side.some(np.sort(rng.permutation(len(side))[:size])) for side in (ours, theirs))
     level, seed = resampling.confidence, resampling.seed
-    apart = [tell_apart(real, side, level, seed)[0] for side in (ours, theirs)]
+    apart = [two_sample_test(real, side, level, seed)[0] for side in (ours, theirs)]
     difference = recovered_difference(apart[0][1:4], apart[1][1:4], level)
-    _, *each_other = tell_apart(theirs, ours, level, seed)[0]
-    method = PAIRED if exchange_of(theirs.keys, ours.keys).paired else UNPAIRED
+    _, *each_other = two_sample_test(theirs, ours, level, seed)[0]
+    method = PAIRED if permutation_of(theirs.keys, ours.keys).paired else UNPAIRED
     reason = "" if np.isfinite(each_other[0]) else "the critic judges too few documents"
     rows = [
         (FROM_EACH_OTHER, AUC, *each_other, size, size, method, reason),
-        (TOLD_APART, DIFFERENCE, *difference, size, size, FROM_INTERVALS, reason),
+        (C2ST_AUC, DIFFERENCE, *difference, size, size, FROM_INTERVALS, reason),
     ]
     return pd.DataFrame(rows, columns=list(ROWS))

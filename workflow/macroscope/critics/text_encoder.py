@@ -1,17 +1,55 @@
 """What embeds a text: an encoder or a causal language model."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from macroscope.batches import length_batches, tokens_per_batch
-from macroscope.critics.first_token import only_first_token
-from macroscope.critics.precision import Precision, computing_in
 from macroscope.errors import MacroscopeError
+from macroscope.models import Precision, computing_in
 from macroscope.pretrained import load_pretrained_encoder, require_known_words
 from macroscope.progress import progress
+
+_BUILT_AS_BERT = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra"})
+
+
+def only_first_token(model: Any) -> None:
+    """Let the last layer compute what follows its attention for the first token alone, in an encoder built as BERT is.
+
+    That is most of a layer, and of what it gives the heads of these models read the first token's vector alone. Other
+    models stay as they are.
+    """
+    if model.config.model_type in _BUILT_AS_BERT:
+        model.base_model.encoder.layer[-1].attention.output.register_forward_pre_hook(_first)
+
+
+def _first(_: Any, inputs: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    """What attention gives, and what is added to it (texts x tokens x width)."""
+    return tuple(states[:, :1] for states in inputs)
+
+
+TOKENS_PER_BATCH = 4096
+"""Padded tokens of one inference batch: wide enough to fill the arithmetic units, small enough for any memory."""
+TOKENS_IN_CACHE = 1024
+"""The same for an encoder on a CPU. Its units are full from about a hundred tokens on; with four times as many, what a
+layer hands to the next no longer stays in a core's cache, and texts of more different lengths are padded."""
+
+
+def tokens_per_batch(device: str) -> int:
+    """Padded tokens of one batch of an encoder on a device, as `torch.device.type` names it."""
+    return TOKENS_IN_CACHE if device == "cpu" else TOKENS_PER_BATCH
+
+
+def length_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
+    """Indices in batches of similar length, longest first; count x longest <= budget, or a single long one."""
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        size = max(1, budget // max(1, int(lengths[order[start]])))
+        yield order[start : start + size]
+        start += size
 
 
 class TextEncoder:
@@ -26,7 +64,7 @@ class TextEncoder:
     max_tokens
         Longer texts are cut.
     precision
-        See `critics.precision`.
+        See `models`.
     """
 
     def __init__(self, name: str, pooling: str, max_tokens: int, precision: Precision = "float32") -> None:

@@ -6,11 +6,11 @@ What may differ is decided here alone (`MAY_DIFFER`, `PLACES`), each with its re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from macroscope.config.options import CONTROL
 from macroscope.critics import critic_named, is_critic
 from macroscope.critics.declaration import statistics_of
 from macroscope.errors import MacroscopeError
 from macroscope.gate.runs import Key, Number, Run
+from macroscope.options import CONTROL
 from macroscope.statistics.declaration import Statistic, declared
 from macroscope.statistics.tidy import PARTNERS, SMALLEST_P
 
@@ -69,7 +69,7 @@ def declaration_of(critic: str, statistic: str) -> Statistic | None:
 
 def learns_by_seed(critic: str) -> bool:
     """Whether a critic's stages depend on the run's seed: another seed is then another critic."""
-    return is_critic(critic) and any("seed" in stage.values for stage in critic_named(critic).data.stages.values())
+    return is_critic(critic) and any("seed" in stage.value_names for stage in critic_named(critic).data.stages.values())
 
 
 def _signatures_differ(critic: str, ours: Number, theirs: Number) -> Iterator[tuple[str, str, str]]:

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
-from macroscope.config.options import Options
-from macroscope.config.reading import read_yaml
 from macroscope.errors import MacroscopeError, nearest
+from macroscope.files import read_yaml
+from macroscope.options import Options
 
 HIGHER, LOWER, ANY, FARTHER = "higher", "lower", "any", "farther"
 """What is worse: a higher value, a lower one, any change, or one that lies farther from the control's value."""

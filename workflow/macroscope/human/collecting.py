@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.files import atomic
-from macroscope.human.exports import Answer, Handed
+from macroscope.human.answers import Answer, Handed
 from macroscope.human.means import mean_interval
 from macroscope.human.questionnaire import Questionnaire
 from macroscope.human.section_types import Types, confusion_table, organisations, type_agreement

@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from macroscope.statistics.latent import Resampling
-from macroscope.statistics.proportions import share_interval
-from macroscope.statistics.two_way_bootstrap import (
+from macroscope.statistics.crossed_bootstrap import (
     DOCUMENTS,
     NOTHING,
     Estimate,
@@ -13,6 +11,8 @@ from macroscope.statistics.two_way_bootstrap import (
     two_way_interval,
     weighted_mean,
 )
+from macroscope.statistics.latent import Resampling
+from macroscope.statistics.proportions import share_interval
 
 
 def mean_interval(group: pd.DataFrame, scale: list[float], resampling: Resampling) -> Estimate:

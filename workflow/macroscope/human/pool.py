@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from macroscope.config.options import CONTROL, require_name
 from macroscope.config.schema import parse_config
 from macroscope.corpora.files.reading import read_user_documents
-from macroscope.corpora.plan import CorporaPlan
 from macroscope.corpora.titles import normalise_title
 from macroscope.documents import Document, Provenance, read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
-from macroscope.systems.plan import SystemsPlan
+from macroscope.options import CONTROL, require_name
+from macroscope.plan.corpora import CorporaPlan
+from macroscope.plan.systems import SystemsPlan
 
 log = logging.getLogger("macroscope")
 

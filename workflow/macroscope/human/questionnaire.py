@@ -5,10 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
-from macroscope.config.options import Name, Options
-from macroscope.config.reading import read_yaml
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES, read_yaml
+from macroscope.options import Name, Options
 
 DEFAULT = RESOURCES / "questionnaires" / "deng2022.yaml"
 MOST_CHOICES = 100

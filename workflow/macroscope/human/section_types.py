@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.errors import MacroscopeError
-from macroscope.human.exports import Answer
+from macroscope.human.answers import Answer
 from macroscope.human.means import mean_interval
 from macroscope.human.questionnaire import Questionnaire
 from macroscope.statistics.latent import Resampling

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from macroscope.config.schema import Config, parse_config
-from macroscope.corpora.plan import CorporaPlan
-from macroscope.critics.plan import CriticsPlan
-from macroscope.plan.tracking import CodeTracking
-from macroscope.reporting.plan import ReportingPlan
-from macroscope.systems.plan import SystemsPlan
+from macroscope.plan.code import CodeTracking
+from macroscope.plan.corpora import CorporaPlan
+from macroscope.plan.critics import CriticsPlan
+from macroscope.plan.reporting import ReportingPlan
+from macroscope.plan.systems import SystemsPlan
 
 
 class Plan:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.critics import critic_named
-from macroscope.critics.cells import REAL_TEXT_HALVES
 from macroscope.critics.findings import Findings, ReportItem
-from macroscope.reporting.blocks import Captions, Shown, html_table, inline_svg, item_block
+from macroscope.critics.table_cells import REAL_TEXT_HALVES
 from macroscope.reporting.headline import display_headline, latent_measure, read_headline
+from macroscope.reporting.html_blocks import Captions, Shown, html_table, inline_svg, item_block
 from macroscope.reporting.human import (
     HumanScores,
     correlations_of,
@@ -242,7 +242,7 @@ def truth_chapter(tables: Path, captions: Captions) -> Iterator[Chapter]:
 def counts_chapter(results: Results, tables: Path, times: Path | None, captions: Captions) -> Chapter:
     """What went in, what was dropped, and what took the time."""
     blocks = [
-        *_look(results.plan.config.look, captions),
+        *_profile(results.plan.config.profile, captions),
         _table("corpora", "The corpora", tables / "corpora.csv", captions),
         *_origins(tables / "origins.csv", captions),
         _dropped(tables / "dropped.csv", captions),
@@ -276,9 +276,9 @@ def _times(logs: Path | None, captions: Captions) -> Iterator[Shown]:
     yield Shown("times", "What took the time", captions.html("times"), html_table(shown))
 
 
-def _look(path: str | None, captions: Captions) -> Iterator[Shown]:
+def _profile(path: str | None, captions: Captions) -> Iterator[Shown]:
     if path is not None:
-        yield _table("look", "A first look at the texts", Path(path), captions)
+        yield _table("profile", "A first look at the texts", Path(path), captions)
 
 
 def _table(name: str, title: str, path: Path, captions: Captions) -> Shown:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from macroscope.config.options import CONTROL, SPLIT_HALF
 from macroscope.critics import critic_named
 from macroscope.critics.declaration import difference_tests
+from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.reporting.formats import SMALLEST_P, format_number, format_p_value
 from macroscope.reporting.results import rows_of
 from macroscope.reporting.statistic_names import readable

@@ -1,6 +1,9 @@
 """Figures of a run: the headline with its intervals, perplexity against latent perplexity, training curves."""
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -8,12 +11,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, PURPLE, VERMILION
-from macroscope.config.options import CONTROL
 from macroscope.critics import critic_named
 from macroscope.critics.findings import Findings
 from macroscope.files import atomic
+from macroscope.options import CONTROL
 from macroscope.plotting import save, style
-from macroscope.processes import Task, run_tasks
 from macroscope.reporting.headline import latent_measure, read_headline
 from macroscope.reporting.human import correlations_of, judged_by_people, only, quality_measures, read_correlations
 from macroscope.reporting.human_figure import human_figure, systems_figure
@@ -24,6 +26,32 @@ from macroscope.reporting.tables import read_statistics
 from macroscope.systems import kinds
 from macroscope.tables import read_csv
 
+Task = Callable[[], None]
+
+_tasks: Sequence[Task] = ()
+
+
+def run_tasks(tasks: Sequence[Task], processes: int) -> None:
+    """Run tasks that write files, at most so many at the same time; the first one that fails ends it.
+
+    The processes are copies of this one, so that tasks may hold anything; where a system cannot copy processes, the
+    tasks run one after the other.
+    """
+    if min(processes, len(tasks)) < 2 or "fork" not in get_all_start_methods():
+        for task in tasks:
+            task()
+        return
+    global _tasks
+    _tasks = tasks
+    with ProcessPoolExecutor(min(processes, len(tasks)), mp_context=get_context("fork")) as pool:
+        for _ in pool.map(_run, range(len(tasks))):
+            pass
+
+
+def _run(number: int) -> None:
+    _tasks[number]()
+
+
 WIDE_RANGE = 10
 """A figure whose values differ by more than this factor has a logarithmic axis."""
 
@@ -31,7 +59,7 @@ SETTINGS = {"W/ Title": (BLUE, "o"), "W/O Title": (VERMILION, "s")}
 """Setting of a language model -> colour and marker."""
 
 
-def draw_figures(config: Path, tables: Path, output: Path, processes: int = 1) -> None:
+def plot_figures(config: Path, tables: Path, output: Path, processes: int = 1) -> None:
     """Draw all figures of a run into the folder `output`, as SVG and PDF, in as many processes at the same time."""
     results = Results(config)
     headline, statistics = read_headline(tables), read_statistics(tables)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from macroscope.number_format import significant
+from macroscope.tables import significant
 
 SMALLEST_P = 0.001
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.config.options import CONTROL
 from macroscope.critics import critic_named
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
+from macroscope.options import CONTROL
 from macroscope.reporting.formats import estimate, format_number, format_p_value, value_of, with_interval
 from macroscope.reporting.results import Results, rows_of
 from macroscope.statistics.tidy import SIGNIFICANT, partners_in

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.config.options import CONTROL
+from macroscope.config.human_judgements import HumanJudgements
 from macroscope.critics import critic_named, is_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.divergence_report import DIVERGENCES
-from macroscope.reporting.options import HumanJudgements
+from macroscope.options import CONTROL
 from macroscope.reporting.results import Results
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import FEWEST_SYSTEMS, Judgements, read_judgements, short_name

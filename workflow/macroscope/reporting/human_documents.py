@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.config.options import CONTROL, require_name
 from macroscope.critics import critic_named
-from macroscope.critics.document_values import BLAMED, document_values
-from macroscope.critics.telling_apart import Files
+from macroscope.critics.document_values import ATTRIBUTION_SCORE, document_values
+from macroscope.critics.two_sample_test import Files
 from macroscope.errors import MacroscopeError
+from macroscope.options import CONTROL, require_name
 from macroscope.reporting.human import HumanScores, judged_by_people
 from macroscope.reporting.results import Results
 from macroscope.reporting.statistic_names import readable
@@ -93,10 +93,12 @@ def values_of(results: Results, critic: str, corpus: str) -> pd.DataFrame:
         )
         for system in plan.chapters[critic, corpus]
     }
-    blame = {
-        system: results.place("blame", critic, corpus=corpus, system=system) for system in files if declared.data.blames
+    attribution = {
+        system: results.place("attributions", critic, corpus=corpus, system=system)
+        for system in files
+        if declared.data.attribution
     }
-    return document_values(declared, files, blame, results.plan.config.seed)
+    return document_values(declared, files, attribution, results.plan.config.seed)
 
 
 def corpus_of(results: Results, corpus: str | None, run: Path) -> str:
@@ -137,8 +139,8 @@ def display_documents(table: pd.DataFrame) -> pd.DataFrame:
 
 def _number(row: Mapping[str, Any]) -> str:
     critic = critic_named(row["critic"]).data
-    if row["statistic"] == BLAMED and critic.blames is not None:
-        return f"{critic.blames.score} ({critic.blames.unit})"
+    if row["statistic"] == ATTRIBUTION_SCORE and critic.attribution is not None:
+        return f"{critic.attribution.score} ({critic.attribution.unit})"
     return readable(row["statistic"], critic.quantities)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.reporting.blocks import Captions, Shown, html_table, inline_svg
+from macroscope.reporting.html_blocks import Captions, Shown, html_table, inline_svg
 from macroscope.reporting.human import HumanScores
 from macroscope.tables import read_csv
 

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from macroscope.number_format import RAISED
+from macroscope.tables import RAISED
 
 ESCAPES = {
     "&": r"\&",

@@ -11,19 +11,19 @@ from macroscope.critics import critic_named
 from macroscope.critics.declaration import statistics_of
 from macroscope.critics.pairs import COLUMNS, FROM_EACH_OTHER
 from macroscope.reporting.formats import format_number, format_p_value
-from macroscope.reporting.picture import Matrix, percent
 from macroscope.reporting.results import Results
+from macroscope.reporting.scorecard import Scorecard, percent
 from macroscope.reporting.statistic_names import readable
+from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 from macroscope.statistics.declaration import declared
-from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.pairs import AUC, DIFFERENCE, RATIO
-from macroscope.statistics.telling_apart import TOLD_APART
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 
 FILE = "pairs.csv"
 LATENT_PPL = "latent_ppl"
-FIRST = (FROM_EACH_OTHER, TOLD_APART, LATENT_PPL)
+FIRST = (FROM_EACH_OTHER, C2ST_AUC, LATENT_PPL)
 """Numbers that a pair's table begins with, whatever they say."""
 MOST_ROWS = 12
 """Of a critic in a pair's table; pairs.csv has them all."""
@@ -109,7 +109,7 @@ class Pair:
         ratios
             System -> latent PPL over real text's.
         """
-        apart = self.row(critic, TOLD_APART, DIFFERENCE)
+        apart = self.row(critic, C2ST_AUC, DIFFERENCE)
         if apart is None:
             return None
         by_texts = self.system if apart["ci_high"] < 0 else self.other if apart["ci_low"] > 0 else ""
@@ -210,10 +210,10 @@ def pairs_of(table: pd.DataFrame, corpus: str) -> Iterator[Pair]:
 
 def judging_pairs(critics: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
     """Those critics that say which system of any pair is nearer to real text."""
-    return [critic for critic in critics if any(pair.row(critic, TOLD_APART, DIFFERENCE) is not None for pair in pairs)]
+    return [critic for critic in critics if any(pair.row(critic, C2ST_AUC, DIFFERENCE) is not None for pair in pairs)]
 
 
-def nearer_systems(system: str, pairs: Sequence[Pair], matrix: Matrix) -> set[str]:
+def nearer_systems(system: str, pairs: Sequence[Pair], matrix: Scorecard) -> set[str]:
     """Systems that some critic calls nearer to real text than this one."""
     own = [pair for pair in pairs if system in (pair.system, pair.other)]
     found = [pair.nearer(critic, matrix.ratios(critic)) for pair in own for critic in matrix.usable]

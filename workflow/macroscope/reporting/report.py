@@ -9,12 +9,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from macroscope import __version__
 from macroscope.critics import critic_named
-from macroscope.critics.thinning import MOST
-from macroscope.files import atomic
-from macroscope.number_format import number
-from macroscope.paths import CAPTIONS
-from macroscope.reporting.addresses import system_page
-from macroscope.reporting.blocks import Captions
+from macroscope.critics.subsampling import MOST
+from macroscope.files import CAPTIONS, atomic
 from macroscope.reporting.chapters import (
     Chapter,
     Contributed,
@@ -28,14 +24,17 @@ from macroscope.reporting.chapters import (
     training_chapter,
     truth_chapter,
 )
+from macroscope.reporting.data_sources import is_simulated
 from macroscope.reporting.differences import in_words
 from macroscope.reporting.headline import read_headline
-from macroscope.reporting.origins import is_simulated
+from macroscope.reporting.html_blocks import Captions
+from macroscope.reporting.links import system_page
 from macroscope.reporting.pairs import judging_pairs, nearer_systems, pairs_of, read_pairs
-from macroscope.reporting.picture import NAMES, SIGNS, WARNING, Matrix, answer, in_percent, matrices, percent
 from macroscope.reporting.results import Results, report_items
+from macroscope.reporting.scorecard import NAMES, SIGNS, WARNING, Scorecard, answer, in_percent, percent, scorecards
 from macroscope.reporting.system_pages import system_pages
-from macroscope.reporting.tables import read_picture, read_statistics
+from macroscope.reporting.tables import read_scorecard, read_statistics
+from macroscope.tables import number
 
 MOST_NAMED = 12
 """Systems that a sentence names; the picture has them all."""
@@ -59,7 +58,7 @@ def write_report(
     config
         The effective config.
     tables, figures
-        Folders that `write_tables` and `draw_figures` made.
+        Folders that `write_tables` and `plot_figures` made.
     output
         The first page: the picture, and what stands out.
     pages
@@ -74,7 +73,7 @@ def write_report(
     statistics, headline = read_statistics(tables), read_headline(tables)
     pairs = read_pairs(tables)
     contributed = [Contributed(some, report_items(some)) for some in results.findings(statistics, figures)]
-    corpora = list(matrices(read_picture(tables)))
+    corpora = list(scorecards(read_scorecard(tables)))
     systems = [
         page
         for matrix in corpora
@@ -103,19 +102,19 @@ def write_report(
             environment,
             "report",
             temporary,
-            matrices=corpora,
+            scorecards=corpora,
             answer=answer(corpora) if corpora else "",
             simulated=[matrix.corpus for matrix in corpora if is_simulated(results, matrix.corpus)],
             pairs={matrix.corpus: list(pairs_of(pairs, matrix.corpus)) for matrix in corpora},
             systems={(page.corpus, page.system): page for page in systems},
             headline=headline.set_index(["corpus", "system"]),
-            caption=captions.html("picture", most=MOST),
+            caption=captions.html("scorecard", most=MOST),
             caption_of_pairs=captions.html("nearer"),
             older=[tuple(entry.rsplit("=", 1)) for entry in older],
         )
 
 
-def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequence[Matrix]) -> Environment:
+def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequence[Scorecard]) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(CAPTIONS),
         autoescape=True,
@@ -142,7 +141,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequenc
         "pairs_page": pairs_page,
         "judging_pairs": judging_pairs,
         "nearer_systems": nearer_systems,
-        "looks_at": lambda critic: critic_named(critic).data.looks_at,
+        "observes": lambda critic: critic_named(critic).data.observes,
     }
     return environment
 

@@ -32,7 +32,7 @@ class Results:
         self.folder = Path(self.plan.results) if folder is None else folder
 
     def place(self, name: str, critic: str, **wildcards: str) -> Path:
-        """Where a critic left something of `critics.plan.PLACES`."""
+        """Where a critic left something of `plan.critics.PLACES`."""
         return self.folder / Path(self.plan.critics.place(name, critic, **wildcards)).relative_to(self.plan.results)
 
     def statistics(self) -> pd.DataFrame:
@@ -78,9 +78,9 @@ class Results:
         for corpus, system in self.plan.critics.pairs:
             yield corpus, system, read_provenance(self.folder / "systems" / corpus / system / "samples.parquet")
 
-    def theory(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    def known_truth(self) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
         """(critic, corpus, system, what theory gives) wherever it gives anything."""
-        for (critic, corpus, system), path in self.plan.critics.theories().items():
+        for (critic, corpus, system), path in self.plan.critics.known_truths().items():
             yield critic, corpus, system, read_json(Path(path))
 
     def model_size(self, corpus: str, system: str) -> dict[str, int]:

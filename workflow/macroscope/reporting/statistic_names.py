@@ -24,7 +24,7 @@ WHOLE = {
     "posterior_resolved": "share of the prior's variance that the words take away",
     "precision": "precision (share of its texts near a real one)",
     "recall": "recall (share of real texts near one of its)",
-    "told_apart": "told apart from real text",
+    "c2st_auc": "told apart from real text",
     "token_ppl": "token PPL",
     "tvd_half_l1": "total variation of word shares",
     "tvd_sup": "largest difference of a word's share",

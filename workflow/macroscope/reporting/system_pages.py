@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from macroscope.config.options import SPLIT_HALF
 from macroscope.critics.findings import ReportItem
-from macroscope.reporting.addresses import system_page
-from macroscope.reporting.blocks import Captions, Shown, html_table, item_block
+from macroscope.options import SPLIT_HALF
 from macroscope.reporting.chapters import Contributed, critic_page
 from macroscope.reporting.differences import Difference, differences_table, surest_differences
+from macroscope.reporting.examples import WorstDocument, worst_document
 from macroscope.reporting.headline import display_headline
-from macroscope.reporting.picture import NOT_USABLE, UNLIKE, Matrix, Verdict
+from macroscope.reporting.html_blocks import Captions, Shown, html_table, item_block
+from macroscope.reporting.links import system_page
 from macroscope.reporting.results import Results
-from macroscope.reporting.worst_documents import WorstDocument, worst_document
+from macroscope.reporting.scorecard import NOT_USABLE, UNLIKE, Scorecard, Verdict
 from macroscope.systems import kinds
 
 MOST_DIFFERENCES = 8
@@ -97,7 +97,7 @@ class SystemPage:
 
 def system_pages(
     results: Results,
-    matrix: Matrix,
+    matrix: Scorecard,
     contributed: Sequence[Contributed],
     statistics: pd.DataFrame,
     headline: pd.DataFrame,
@@ -150,7 +150,7 @@ def document_to_begin_with(
 
 
 def _worst_first(judged: tuple[str, pd.Series]) -> float:
-    apart = judged[1]["told_apart"]
+    apart = judged[1]["c2st_auc"]
     return -apart if np.isfinite(apart) else 0.0
 
 

@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from macroscope.critics import critic_named, is_critic
+from macroscope.critics.declaration import difference_tests
 from macroscope.files import atomic
-from macroscope.reporting import human_documents, picture
-from macroscope.reporting.adjustment import with_adjusted_p_values
+from macroscope.reporting import human_documents, scorecard
+from macroscope.reporting.data_sources import origins_table
 from macroscope.reporting.formats import estimate, format_number, with_interval
 from macroscope.reporting.headline import display_headline, headline_table, latent_measure, unusable_chapters
 from macroscope.reporting.human import (
@@ -21,13 +23,35 @@ from macroscope.reporting.human import (
 )
 from macroscope.reporting.human_documents import documents_table
 from macroscope.reporting.latex import to_latex
-from macroscope.reporting.origins import origins_table
 from macroscope.reporting.pairs import FILE as PAIRS
 from macroscope.reporting.pairs import pairs_table
-from macroscope.reporting.picture import picture_table, warned_chapters
 from macroscope.reporting.probabilities import probability_table
 from macroscope.reporting.results import Results, report_items
+from macroscope.reporting.scorecard import scorecard_table, warned_chapters
+from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.tables import read_csv, write_csv
+
+
+def with_adjusted_p_values(statistics: pd.DataFrame) -> pd.DataFrame:
+    """Add `p_adjusted`: Benjamini-Hochberg over the tests of one family in the run.
+
+    A family is all tests of a difference between one system and real text by one critic on one corpus. So a system that
+    differs in nothing keeps that verdict, however many numbers are tested, and however much the other systems differ.
+    Other p-values (a distance to a law that real text does not keep either; the same difference again) are not
+    adjusted: they are NaN here.
+    """
+    adjusted = pd.Series(float("nan"), index=statistics.index)
+    for name, rows in statistics.groupby("critic", sort=False):
+        if not is_critic(str(name)):  # such as the perplexity of the models
+            continue
+        tests = difference_tests(critic_named(str(name)), rows)
+        families = tests["p_value"].groupby([tests["corpus"], tests["system"]], sort=False)
+        adjusted.update(families.transform(benjamini_hochberg))
+    at = statistics.columns.get_loc("p_value")
+    assert isinstance(at, int)
+    table = statistics.copy()
+    table.insert(at + 1, "p_adjusted", adjusted)
+    return table
 
 
 def write_tables(config: Path, output: Path) -> None:
@@ -35,7 +59,7 @@ def write_tables(config: Path, output: Path) -> None:
 
     statistics.csv
         Every number, tidy.
-    picture.csv
+    scorecard.csv
         Corpus x system x critic: how well documents are told from real ones, and the verdict.
     pairs.csv
         System against system: every number of every critic, where the config asks for pairs.
@@ -72,8 +96,8 @@ def write_tables(config: Path, output: Path) -> None:
         folder.mkdir()
         write_csv(statistics, folder / "statistics.csv")
         unusable = unusable_chapters(items)
-        shown = picture_table(results, statistics, unusable, warned_chapters(items))
-        write_csv(shown, folder / picture.FILE)
+        shown = scorecard_table(results, statistics, unusable, warned_chapters(items))
+        write_csv(shown, folder / scorecard.FILE)
         if len(pairs := pairs_table(results)):
             write_csv(pairs, folder / PAIRS)
         headline = headline_table(results, statistics, unusable)
@@ -128,9 +152,9 @@ def read_warnings(tables: Path) -> pd.DataFrame:
     return read_csv(tables / "warnings.csv")
 
 
-def read_picture(tables: Path) -> pd.DataFrame:
+def read_scorecard(tables: Path) -> pd.DataFrame:
     """The picture, from the folder of the tables."""
-    return read_csv(tables / picture.FILE)
+    return read_csv(tables / scorecard.FILE)
 
 
 def read_statistics(tables: Path) -> pd.DataFrame:
@@ -172,16 +196,16 @@ def known_truth_table(results: Results, statistics: pd.DataFrame) -> pd.DataFram
     """
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
-    for critic, corpus, system, theory in results.theory():
+    for critic, corpus, system, known_truth in results.known_truth():
         row: dict[str, object] = {"corpus": corpus, "critic": critic, "system": system}
         measure = latent_measure(critic)
-        known = {"truth": theory["latent_ppl"], "process": theory.get("process_latent_ppl", float("nan"))}
+        known = {"truth": known_truth["latent_ppl"], "process": known_truth.get("process_latent_ppl", float("nan"))}
         known |= estimate(indexed, (corpus, system, critic, "latent_ppl"), "estimate")
         known |= estimate(indexed, (corpus, system, critic, "latent_ppl_gold"), "gold")
         if measure.logarithmic:
             known = {name: float(np.log(value)) for name, value in known.items()}
         holds = known["gold_low"] <= known["truth"] <= known["gold_high"] if not np.isnan(known["gold"]) else None
-        row |= {"measure": measure.name, "basis": theory["basis"]}
+        row |= {"measure": measure.name, "basis": known_truth["basis"]}
         rows.append(row | known | {"gold_holds_truth": holds})
     return pd.DataFrame(rows)
 

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
 
 Level = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")

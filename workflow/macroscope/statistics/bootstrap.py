@@ -8,7 +8,7 @@ documents x columns.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from macroscope.statistics.rows import MANY, Array, as_rows
+from macroscope.statistics.document_sums import MANY, Array, as_rows
 
 
 def bootstrap_sums(rows: ArrayLike, resamples: int, rng: np.random.Generator) -> Array:
@@ -21,7 +21,7 @@ def bootstrap_sums(rows: ArrayLike, resamples: int, rng: np.random.Generator) ->
     rows = as_rows(rows)
     n = len(rows)
     if n > MANY:
-        from macroscope.statistics.drawn_counts import resampled_sums  # compiled code: slow to import
+        from macroscope.statistics.resampled_counts import resampled_sums  # compiled code: slow to import
 
         return resampled_sums(rows, resamples, rng)
     sums = np.empty((resamples, rows.shape[1]))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from macroscope.statistics.bootstrap import bootstrap_sums
-from macroscope.statistics.rows import BUNDLES, MANY, Array, in_bundles
+from macroscope.statistics.document_sums import BUNDLES, MANY, Array, in_bundles
 
 Interval = tuple[float, float, float]
 """(value, low, high)"""

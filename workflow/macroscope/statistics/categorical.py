@@ -16,7 +16,7 @@ every divergence comes as
     <name>_floor      the same for two disjoint halves of the reference: what no difference looks like at that size
     <name>_seed_sd    standard deviation over the categorisations, where there are several
 
-The populations' divergence is found by test inversion; see `statistics.inversion`.
+The populations' divergence is found by test inversion; see `statistics.intervals_by_inversion`.
 """
 
 from collections.abc import Iterator
@@ -31,11 +31,11 @@ from scipy import sparse
 from macroscope.statistics.bootstrap import percentile_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import FRONTIER, Frontier, divergences, smoothed
-from macroscope.statistics.exchange import Exchange
-from macroscope.statistics.inversion import Categories, invert, side_by_side, split, stacked
+from macroscope.statistics.document_sums import MANY, Array
+from macroscope.statistics.intervals_by_inversion import Categories, invert, side_by_side, split, stacked
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import p_value_of
-from macroscope.statistics.rows import MANY, Array
+from macroscope.statistics.p_values import p_value_of
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import UNDEFINED, Row
 
 RANDOM_HALVES = 200
@@ -92,7 +92,7 @@ def compare_categories(
     candidate: Categories,
     options: DivergenceOptions,
     resampling: Resampling,
-    exchange: Exchange | None = None,
+    permutation: Permutation | None = None,
 ) -> list[Row]:
     """Every divergence of two collections, as this module's head says; in nats, larger = more different but for mauve.
 
@@ -128,9 +128,9 @@ def compare_categories(
     sizes = (n // 2, min(m // 2, n - n // 2))
     halves = _gathered(_subsets(reference, candidate, sizes, rng), options)
     floor = _gathered(_disjoint(reference, sizes, rng), options)
-    exchange = exchange or Exchange((n, m))
-    null = _gathered(exchanged(reference, candidate, exchange, options.permutations, rng), options)
-    exact = exchange.is_exact(options.permutations)
+    permutation = permutation or Permutation((n, m))
+    null = _gathered(permuted(reference, candidate, permutation, options.permutations, rng), options)
+    exact = permutation.is_exact(options.permutations)
     found = []
     for name in names:
         value = float(observed[name].mean())
@@ -149,8 +149,8 @@ def compare_categories(
     return found
 
 
-def exchanged(
-    reference: Categories, candidate: Categories, exchange: Exchange, permutations: int, rng: np.random.Generator
+def permuted(
+    reference: Categories, candidate: Categories, permutation: Permutation, permutations: int, rng: np.random.Generator
 ) -> Iterator[tuple[list[Array], list[Array]]]:
     """Counts of both sides after exchanging documents between them; all divisions where there are few.
 
@@ -160,21 +160,21 @@ def exchanged(
     """
     both = stacked(reference, candidate)
     totals = [np.asarray(some.sum(axis=0)).ravel() for some in both]
-    if sum(exchange.sizes) > MANY and not exchange.is_exact(permutations):
-        drawn = _drawn_exchanges(both, exchange, permutations, rng)
+    if sum(permutation.sizes) > MANY and not permutation.is_exact(permutations):
+        drawn = _random_permutations(both, permutation, permutations, rng)
     else:
-        drawn = (_sums(both, inside) for inside in exchange.memberships(permutations, rng))
+        drawn = (_sums(both, inside) for inside in permutation.memberships(permutations, rng))
     for first in drawn:
         yield first, [total - some for total, some in zip(totals, first, strict=True)]
 
 
-def _drawn_exchanges(
-    both: Categories, exchange: Exchange, permutations: int, rng: np.random.Generator
+def _random_permutations(
+    both: Categories, permutation: Permutation, permutations: int, rng: np.random.Generator
 ) -> Iterator[list[Array]]:
     """Counts of the first side after random exchanges, under each categorisation."""
-    from macroscope.statistics.drawn_counts import exchanged_counts  # compiled code: slow to import
+    from macroscope.statistics.resampled_counts import permuted_counts  # compiled code: slow to import
 
-    for counts in exchanged_counts(side_by_side(both), exchange, permutations, rng):
+    for counts in permuted_counts(side_by_side(both), permutation, permutations, rng):
         yield split(counts, both)
 
 
@@ -185,7 +185,7 @@ def _subsets(
     n, m = reference[0].shape[0], candidate[0].shape[0]
     if n + m > MANY:
         parts = (
-            _drawn_exchanges(side, Exchange((size, side[0].shape[0] - size)), RANDOM_HALVES, rng)
+            _random_permutations(side, Permutation((size, side[0].shape[0] - size)), RANDOM_HALVES, rng)
             for side, size in zip((reference, candidate), sizes, strict=True)
         )
         yield from zip(*parts, strict=True)
@@ -200,7 +200,7 @@ def _disjoint(
 ) -> Iterator[tuple[list[Array], list[Array]]]:
     """Two random subsets of the reference without a document in common."""
     if reference[0].shape[0] > MANY:
-        from macroscope.statistics.drawn_counts import disjoint_counts  # compiled code: slow to import
+        from macroscope.statistics.resampled_counts import disjoint_counts  # compiled code: slow to import
 
         for first, second in disjoint_counts(side_by_side(reference), sizes, RANDOM_HALVES, rng):
             yield split(first, reference), split(second, reference)

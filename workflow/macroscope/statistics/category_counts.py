@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy import sparse
 
-from macroscope.statistics.keys import KEYS
-from macroscope.statistics.scores import CATEGORIES
+from macroscope.statistics.pairing_keys import KEYS
+
+CATEGORIES = "categories"
+"""Names, any number a document: what its latents consist of, such as its section transitions."""
 
 
 @dataclass(frozen=True)

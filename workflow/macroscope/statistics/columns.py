@@ -13,18 +13,18 @@ from macroscope.statistics import categorical
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
-from macroscope.statistics.exchange import Exchange, Exchanges
 from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
+from macroscope.statistics.permutation_groups import Permutation, SubsetPermutations
 from macroscope.statistics.ratio import (
     difference_interval,
     minimum_detectable,
     ratio_interval,
     ratio_test,
 )
-from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED, Row, undefined, value_only
 from macroscope.statistics.total_variation import total_variation_test
 from macroscope.tables import NAMES as NAMES_OF_ROWS
@@ -91,7 +91,7 @@ def compare_columns(
     columns
         Names; default: all numbers that both tables have.
     keys
-        Columns that tell which rows are partners, where both tables have them; see `statistics.exchange`.
+        Columns that tell which rows are partners, where both tables have them; see `statistics.permutation_groups`.
 
     Returns
     -------
@@ -104,11 +104,11 @@ def compare_columns(
     """
     names = list(columns) if columns else _numbers(reference, candidate, keys)
     rows: list[tuple[object, ...]] = []
-    exchanges = Exchanges(reference, candidate, keys)
+    subset_permutations = SubsetPermutations(reference, candidate, keys)
     for name in names:
         theirs, ours = _known(reference, name, "reference"), _known(candidate, name, "candidate")
-        exchange = exchanges.of(theirs, ours)
-        rows += _compare(name, reference.loc[theirs, name], candidate.loc[ours, name], resampling, exchange)
+        permutation = subset_permutations.of(theirs, ours)
+        rows += _compare(name, reference.loc[theirs, name], candidate.loc[ours, name], resampling, permutation)
     table = pd.DataFrame(rows, columns=NAMES)
     table.insert(NAMES.index("p_value") + 1, "p_adjusted", benjamini_hochberg(table["p_value"]))
     return table.assign(seed=resampling.seed, signature=resampling.signature)
@@ -137,7 +137,7 @@ def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame, keys: Sequence[st
 
 
 def _compare(
-    name: str, reference: pd.Series, candidate: pd.Series, resampling: Resampling, exchange: Exchange
+    name: str, reference: pd.Series, candidate: pd.Series, resampling: Resampling, permutation: Permutation
 ) -> list[tuple[object, ...]]:
     sizes = (len(reference), len(candidate))
     numeric = [pd.api.types.is_numeric_dtype(side) for side in (reference, candidate) if len(side)] or [True]
@@ -147,15 +147,18 @@ def _compare(
             f"column '{name}' is {kinds[0]} in the reference and {kinds[1]} in the candidate; give both the same type"
         )
     if numeric[0]:
-        rows = compare_numbers(reference.to_numpy(float), candidate.to_numpy(float), resampling, exchange)
+        rows = compare_numbers(reference.to_numpy(float), candidate.to_numpy(float), resampling, permutation)
         infinite = any(np.isinf(side.to_numpy(float)).any() for side in (reference, candidate))
     else:
-        rows, infinite = _compare_categories(reference.astype(str), candidate.astype(str), resampling, exchange), False
+        rows, infinite = (
+            _compare_categories(reference.astype(str), candidate.astype(str), resampling, permutation),
+            False,
+        )
     return [(name, statistic, *values, *sizes, _reason(values[0], sizes, infinite)) for statistic, *values in rows]
 
 
 def compare_numbers(
-    reference: Array, candidate: Array, resampling: Resampling, exchange: Exchange | None = None
+    reference: Array, candidate: Array, resampling: Resampling, permutation: Permutation | None = None
 ) -> list[Row]:
     """(statistic, value, low, high, p) of each comparison of two samples of numbers; see `compare_columns`.
 
@@ -167,25 +170,25 @@ def compare_numbers(
     """
     if not len(reference) or not len(candidate):
         return [undefined(statistic.pattern) for statistic in NUMBERS]
-    exchange = exchange or Exchange((len(reference), len(candidate)))
+    permutation = permutation or Permutation((len(reference), len(candidate)))
     level, resamples, draws = resampling.confidence, resampling.resamples, resampling.permutations
     rng = np.random.default_rng(resampling.seed)
     distance, low, high = ks_interval(candidate, reference, level, resamples, rng)
     by_order: list[Row] = [
-        ("ks", distance, low, high, ks_test(reference, candidate, exchange, draws, rng)),
+        ("ks", distance, low, high, ks_test(reference, candidate, permutation, draws, rng)),
         ("cliffs_delta", *cliffs_delta(candidate, reference, level), UNDEFINED),
     ]
     if not (np.isfinite(reference).all() and np.isfinite(candidate).all()):
         others = [s.pattern for s in NUMBERS if s.pattern not in ("ks", "cliffs_delta")]
         return [*map(undefined, others), *by_order]
     ours, theirs = (candidate, np.ones(len(candidate))), (reference, np.ones(len(reference)))
-    difference = difference_interval(theirs, ours, exchange, level, resamples, rng)
+    difference = difference_interval(theirs, ours, permutation, level, resamples, rng)
     return [
         ("mean", *ratio_interval(ours, level, resamples, rng), UNDEFINED),
-        ("mean_difference", *difference, ratio_test(theirs, ours, exchange, draws, rng)),
+        ("mean_difference", *difference, ratio_test(theirs, ours, permutation, draws, rng)),
         *by_order,
         ("hedges_g", *hedges_g(candidate, reference, level), UNDEFINED),
-        value_only("minimum_detectable_difference", minimum_detectable(theirs, ours, exchange)),
+        value_only("minimum_detectable_difference", minimum_detectable(theirs, ours, permutation)),
     ]
 
 
@@ -196,16 +199,16 @@ def mean_interval(values: Array, resampling: Resampling) -> Interval:
 
 
 def _compare_categories(
-    reference: pd.Series, candidate: pd.Series, resampling: Resampling, exchange: Exchange
+    reference: pd.Series, candidate: pd.Series, resampling: Resampling, permutation: Permutation
 ) -> list[Row]:
     codes, categories = pd.factorize(pd.concat([candidate, reference]))
     ours, theirs = (one_hot(some, len(categories)) for some in (codes[: len(candidate)], codes[len(candidate) :]))
     rng = np.random.default_rng(resampling.seed)
-    found = total_variation_test(theirs, ours, exchange, resampling.permutations, rng)
+    found = total_variation_test(theirs, ours, permutation, resampling.permutations, rng)
     options = DivergenceOptions(permutations=resampling.permutations)
     return [
         *((name, value, UNDEFINED, UNDEFINED, p) for name, (value, p) in found.items()),
-        *compare_categories([theirs], [ours], options, resampling, exchange),
+        *compare_categories([theirs], [ours], options, resampling, permutation),
     ]
 
 

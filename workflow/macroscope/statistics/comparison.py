@@ -8,10 +8,9 @@ import pyarrow.parquet as pq
 
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
-from macroscope.statistics.category_counts import read_category_counts
-from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.category_counts import CATEGORIES, read_category_counts
 from macroscope.statistics.latent import Resampling, compare, pooled
-from macroscope.statistics.scores import CATEGORIES
+from macroscope.statistics.permutation_groups import permutation_of
 from macroscope.statistics.tidy import with_partners, write_statistics
 
 
@@ -56,8 +55,8 @@ def category_table(reference: Path, candidate: Path, resampling: Resampling) -> 
     """
     theirs, ours = read_category_counts(reference, candidate)
     options = DivergenceOptions(permutations=min(resampling.permutations, DivergenceOptions.permutations))
-    exchange = exchange_of(theirs.keys, ours.keys)
-    found = compare_categories([theirs.counts], [ours.counts], options, resampling, exchange)
+    permutation = permutation_of(theirs.keys, ours.keys)
+    found = compare_categories([theirs.counts], [ours.counts], options, resampling, permutation)
     table = pd.DataFrame(found, columns=["statistic", "value", "ci_low", "ci_high", "p_value"])
     return table.assign(
         n_reference=len(theirs.keys),

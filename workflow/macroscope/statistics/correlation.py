@@ -23,9 +23,9 @@ from scipy.special import ndtri, stdtrit
 from scipy.stats import rankdata
 
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import TIE
-from macroscope.statistics.rows import Array
+from macroscope.statistics.p_values import TIE
 
 Coefficient = Literal["spearman", "pearson"]
 COEFFICIENTS: tuple[Coefficient, ...] = ("spearman", "pearson")

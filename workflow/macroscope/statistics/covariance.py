@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.rows import Array
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import Row, undefined
 
 NAME = "covariance_discrepancy"
@@ -28,7 +28,11 @@ _CELLS_AT_ONCE = 1 << 24
 
 
 def covariance_discrepancy(
-    reference: Array, candidate: Array, permutations: int, resampling: Resampling, exchange: Exchange | None = None
+    reference: Array,
+    candidate: Array,
+    permutations: int,
+    resampling: Resampling,
+    permutation: Permutation | None = None,
 ) -> Row:
     """Mean over the entries of the squared difference of two covariances, without small-sample bias.
 
@@ -54,10 +58,10 @@ def covariance_discrepancy(
     moments = [_Moments.of(side) for side in sides]
     value = float(_discrepancies(*moments)[0])
     rng = np.random.default_rng(resampling.seed)
-    exchange = exchange or Exchange((n, m))
-    null = _exchanged(np.concatenate(sides), exchange, permutations, rng)
+    permutation = permutation or Permutation((n, m))
+    null = _permuted(np.concatenate(sides), permutation, permutations, rng)
     reached = np.count_nonzero(null >= value - 1e-12 * max(1.0, abs(value)))
-    exact = exchange.is_exact(permutations)
+    exact = permutation.is_exact(permutations)
     p = reached / len(null) if exact else (reached + 1) / (len(null) + 1)
     bias = float(sum(some.variance[0] for some in moments)) / reference.shape[1] ** 2
     z = float(ndtri((1 + resampling.confidence) / 2))
@@ -99,12 +103,12 @@ def _discrepancies(first: _Moments, second: _Moments) -> Array:
     return np.asarray((squared - first.variance - second.variance) / difference.shape[1])
 
 
-def _exchanged(vectors: Array, exchange: Exchange, permutations: int, rng: np.random.Generator) -> Array:
+def _permuted(vectors: Array, permutation: Permutation, permutations: int, rng: np.random.Generator) -> Array:
     """The discrepancy after each exchange."""
     fourth = (vectors**2).sum(axis=1) ** 2
     sums, outer = vectors.sum(axis=0), (vectors.T @ vectors).ravel()
     found = []
-    for inside in exchange.memberships(permutations, rng, max(1, _CELLS_AT_ONCE // (len(vectors) + len(outer)))):
+    for inside in permutation.memberships(permutations, rng, max(1, _CELLS_AT_ONCE // (len(vectors) + len(outer)))):
         # Outer products draw by draw: those of all vectors side by side would need vectors x dimensions^2.
         first = np.stack([(vectors * row[:, None]).T @ vectors for row in inside]).reshape(len(inside), -1)
         sizes = inside.sum(axis=1)

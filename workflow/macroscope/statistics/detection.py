@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from macroscope.statistics.bootstrap import bootstrap_sums, percentile_interval
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.rows import Array
 
 METRICS = ("accuracy", "precision", "recall", "f1", "auc")
 _CELLS_AT_ONCE = 1 << 23

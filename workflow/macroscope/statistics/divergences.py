@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
 
 EDGE = 1e-6
 """The mixture weights of a frontier go from this to 1 - this, as in the published code."""

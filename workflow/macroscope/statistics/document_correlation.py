@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from macroscope.statistics.crossed_bootstrap import NOTHING, Estimate, Statistic, TwoWay, two_way_interval
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.rows import Array
-from macroscope.statistics.two_way_bootstrap import NOTHING, Estimate, Statistic, TwoWay, two_way_interval
 
 FEWEST_DOCUMENTS = 8
 LEAST_RELIABILITY = 0.1

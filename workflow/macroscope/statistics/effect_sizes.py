@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.proportions import wilson_interval
-from macroscope.statistics.rows import Array
 
 Interval = tuple[float, float, float]
 """(value, low, high)"""

@@ -9,13 +9,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from macroscope import __version__
-from macroscope.config.options import CONTROL
 from macroscope.errors import MacroscopeError, nearest
+from macroscope.options import CONTROL
 from macroscope.statistics.correlation import COEFFICIENTS, EXACT_SYSTEMS, Correlations, correlate
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.judgements import Judgements, check_mapping, read_judgements, same_names, seed_groups
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.multiplicity import benjamini_hochberg
-from macroscope.statistics.rows import Array
+from macroscope.statistics.p_values import benjamini_hochberg
 
 log = logging.getLogger("macroscope")
 

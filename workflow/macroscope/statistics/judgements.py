@@ -19,9 +19,9 @@ from pathlib import Path
 
 import yaml
 
-from macroscope.config.options import fit_for_paths
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES
+from macroscope.options import fit_for_paths
 
 BUILT_IN = ("mauve", "deng2022")
 SCORES = RESOURCES / "human_judgements.csv"

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from macroscope.statistics.exchange import Exchange
-from macroscope.statistics.permutation import TIE, p_value_of
+from macroscope.statistics.document_sums import MANY, Array
+from macroscope.statistics.p_values import TIE, p_value_of
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import wilson_interval
-from macroscope.statistics.rows import MANY, Array
 
 FINEST_SUPPORT = 4096
 """With more distinct values than this, ties hardly matter, and the continuous null is used: slightly conservative."""
@@ -50,7 +50,7 @@ def ks_interval(
     D, low, high
         In [0, 1]; NaN where a sample is empty.
     """
-    counts = _thinned(*_counts(a, b))
+    counts = _subsampled(*_counts(a, b))
     sizes = [side.sum() for side in counts]
     if not all(sizes):
         return (float("nan"),) * 3
@@ -72,7 +72,7 @@ def ks_interval(
     return distance, float(max(least, 0.0)), float(min(max(high[near].max(), distance), 1.0))
 
 
-def ks_test(a: ArrayLike, b: ArrayLike, exchange: Exchange, permutations: int, rng: np.random.Generator) -> float:
+def ks_test(a: ArrayLike, b: ArrayLike, permutation: Permutation, permutations: int, rng: np.random.Generator) -> float:
     """p-value of D between two samples.
 
     With ties, or where documents have partners, the null is that of exchanging documents; of very many with partners,
@@ -94,19 +94,19 @@ def ks_test(a: ArrayLike, b: ArrayLike, exchange: Exchange, permutations: int, r
     if not n or not m:
         return float("nan")
     distance, pooled = ks_of_counts(first, second), (first + second).astype(np.int64)
-    if exchange.paired:
+    if permutation.paired:
         values = np.concatenate([np.asarray(a, float), np.asarray(b, float)])
-        if exchange.units > MANY and not exchange.is_exact(permutations):
-            distance, null = _distances_of_bundles(values, exchange, permutations, rng)
+        if permutation.units > MANY and not permutation.is_exact(permutations):
+            distance, null = _distances_of_bundles(values, permutation, permutations, rng)
         else:
-            null = _exchanged_distances(values, exchange, permutations, rng)
+            null = _permuted_distances(values, permutation, permutations, rng)
     elif pooled.max() == 1 or len(pooled) > FINEST_SUPPORT:
         from scipy.stats import ks_2samp  # slow to import, and most numbers are counts
 
         return float(ks_2samp(a, b).pvalue)
     else:
-        null = _permuted_distances(pooled, n, permutations, rng)
-    return p_value_of(distance, null, exchange.paired and exchange.is_exact(permutations))
+        null = _distances_of_random_divisions(pooled, n, permutations, rng)
+    return p_value_of(distance, null, permutation.paired and permutation.is_exact(permutations))
 
 
 def monte_carlo_p_value(
@@ -133,13 +133,13 @@ def _counts(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
     return first, second
 
 
-def _thinned(first: Array, second: Array) -> tuple[Array, Array]:
+def _subsampled(first: Array, second: Array) -> tuple[Array, Array]:
     """Counts of both sides over a support of at most `PLACES` values, each about as frequent."""
     if len(first) <= PLACES:
         return first, second
     cells = _cells(first + second)
-    thinned = [np.bincount(cells, side, PLACES).astype(float) for side in (first, second)]
-    return thinned[0], thinned[1]
+    subsampled = [np.bincount(cells, side, PLACES).astype(float) for side in (first, second)]
+    return subsampled[0], subsampled[1]
 
 
 def _cells(counts: ArrayLike) -> NDArray[np.int64]:
@@ -161,7 +161,7 @@ def _newcombe(shares: list[Array], sizes: list[float], confidence: float) -> tup
     return p - q - np.hypot(p - low_p, high_q - q), p - q + np.hypot(high_p - p, q - low_q)
 
 
-def _permuted_distances(pooled: np.ndarray, n: int, permutations: int, rng: np.random.Generator) -> Array:
+def _distances_of_random_divisions(pooled: np.ndarray, n: int, permutations: int, rng: np.random.Generator) -> Array:
     """Return D of each of `permutations` random divisions of pooled counts into n and the rest."""
     m = int(pooled.sum()) - n
     distances = np.empty(permutations)
@@ -174,32 +174,32 @@ def _permuted_distances(pooled: np.ndarray, n: int, permutations: int, rng: np.r
     return distances
 
 
-def _exchanged_distances(values: Array, exchange: Exchange, permutations: int, rng: np.random.Generator) -> Array:
+def _permuted_distances(values: Array, permutation: Permutation, permutations: int, rng: np.random.Generator) -> Array:
     """Return D after each exchange of documents between the two samples."""
-    if not exchange.is_exact(permutations):
-        from macroscope.statistics.exchanged_distances import drawn_distances  # compiled code: slow to import
+    if not permutation.is_exact(permutations):
+        from macroscope.statistics.permuted_ks import drawn_distances  # compiled code: slow to import
 
-        return drawn_distances(values, exchange, permutations, rng)
+        return drawn_distances(values, permutation, permutations, rng)
     order = np.argsort(values, kind="stable")
     last = np.append(values[order][1:] != values[order][:-1], True)  # ends of runs of equal values
     found = []
-    for inside in exchange.memberships(permutations, rng):
-        first = np.cumsum(inside[:, order], axis=1)[:, last] / exchange.sizes[0]
-        second = np.cumsum(1 - inside[:, order], axis=1)[:, last] / exchange.sizes[1]
+    for inside in permutation.memberships(permutations, rng):
+        first = np.cumsum(inside[:, order], axis=1)[:, last] / permutation.sizes[0]
+        second = np.cumsum(1 - inside[:, order], axis=1)[:, last] / permutation.sizes[1]
         found.append(np.abs(first - second).max(axis=1))
     return np.concatenate(found)
 
 
 def _distances_of_bundles(
-    values: Array, exchange: Exchange, permutations: int, rng: np.random.Generator
+    values: Array, permutation: Permutation, permutations: int, rng: np.random.Generator
 ) -> tuple[float, Array]:
     """Return D at at most `PLACES` values, and after each exchange of bundles of documents."""
-    bundles, which = exchange.bundles
+    bundles, which = permutation.bundles
     _, where, pooled = np.unique(values, return_inverse=True, return_counts=True)
     cells = _cells(pooled)
     places = int(cells[-1]) + 1
     counts = np.bincount(which * places + cells[where], minlength=bundles.units * places).reshape(-1, places)
     n = bundles.sizes[0]
     drawn = bundles.sums(counts[:n], counts[n:], permutations, rng)
-    first, second = (np.cumsum(side, axis=1) / size for side, size in zip(drawn, exchange.sizes, strict=True))
+    first, second = (np.cumsum(side, axis=1) / size for side, size in zip(drawn, permutation.sizes, strict=True))
     return ks_of_counts(counts[:n].sum(axis=0), counts[n:].sum(axis=0)), np.abs(first - second).max(axis=1)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import Exchanges
+from macroscope.statistics.permutation_groups import SubsetPermutations
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import (
     Sample,
@@ -112,7 +112,7 @@ def compare(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resamp
     ----------
     reference, candidate
         Scores: `id`, `nll` (nats), `units` (M), and where defined `entropy`, `kl` (nats) and nll_<variant>. Documents
-        that belong together (`statistics.exchange`) are exchanged with each other only, and resampled together.
+        that belong together (`statistics.permutation_groups`) are exchanged with each other only, and resampled together.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def compare(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resamp
     """
     same = reference is candidate
     rows = []
-    exchanges = Exchanges(reference, candidate)
+    subset_permutations = SubsetPermutations(reference, candidate)
     for measure in measures(list(candidate.columns)):
         known = defined_for(reference, measure), defined_for(candidate, measure)
         sizes = (int(known[0].sum()), int(known[1].sum()))
@@ -135,16 +135,16 @@ def compare(reference: pd.DataFrame, candidate: pd.DataFrame, resampling: Resamp
         value, low, high = _estimate(sample, measure.kind, resampling)
         p = UNDEFINED
         if not same and sizes[0]:
-            exchange = exchanges.of(*known)
+            permutation = subset_permutations.of(*known)
             rng = np.random.default_rng(resampling.seed)
-            p = ratio_test(other, sample, exchange, resampling.permutations, rng)
+            p = ratio_test(other, sample, permutation, resampling.permutations, rng)
         rows.append((measure.name, value, low, high, p, *sizes))
         if measure.name == "latent_ppl" and not same and sizes[0]:
             rng = np.random.default_rng(resampling.seed)
-            found = difference_interval(other, sample, exchange, resampling.confidence, resampling.resamples, rng)
+            found = difference_interval(other, sample, permutation, resampling.confidence, resampling.resamples, rng)
             ratio, least, most = (float(some) for some in np.exp(found))
             rows.append(("latent_ppl_ratio", ratio, least, most, UNDEFINED, *sizes))
-            smallest = float(np.exp(minimum_detectable(other, sample, exchange)))
+            smallest = float(np.exp(minimum_detectable(other, sample, permutation)))
             rows.append((*value_only("latent_ppl_minimum_detectable", smallest), *sizes))
     names = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate"]
     table = pd.DataFrame(rows, columns=names).assign(seed=resampling.seed)

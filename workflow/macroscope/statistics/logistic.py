@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
 
 PENALTY = 1.0
 _STEPS = 50

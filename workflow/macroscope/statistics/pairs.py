@@ -16,8 +16,8 @@ from scipy.special import ndtr, ndtri
 
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import Exchanges
 from macroscope.statistics.latent import PERPLEXITY, SHARE, Resampling, defined_for, measures, sample_of
+from macroscope.statistics.permutation_groups import SubsetPermutations
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import difference_interval, ratio_test
 from macroscope.statistics.tidy import UNDEFINED
@@ -43,26 +43,26 @@ def compare_documents(system: pd.DataFrame, other: pd.DataFrame, resampling: Res
     one of the two does not have is left out, as the system's own table says.
     """
     rows = []
-    exchanges = Exchanges(other, system)
+    subset_permutations = SubsetPermutations(other, system)
     for measure in measures(list(system.columns)):
         known = defined_for(other, measure), defined_for(system, measure)
         samples = sample_of(other, measure, known[0]), sample_of(system, measure, known[1])
         if not all(np.sum(x) for _, x in samples):
             continue
-        exchange = exchanges.of(*known)
+        permutation = subset_permutations.of(*known)
         rng = np.random.default_rng(resampling.seed)
-        if measure.kind == SHARE and not exchange.paired:
+        if measure.kind == SHARE and not permutation.paired:
             # Of few documents a share's residuals tell little of its error; Wilson's interval is right there.
             sides = [share_interval(*side, resampling.confidence) for side in samples]
             found = recovered_difference(sides[1], sides[0], resampling.confidence)[:3]
         else:
-            found = difference_interval(*samples, exchange, resampling.confidence, resampling.resamples, rng)
+            found = difference_interval(*samples, permutation, resampling.confidence, resampling.resamples, rng)
         rng = np.random.default_rng(resampling.seed)
-        p = ratio_test(*samples, exchange, resampling.permutations, rng)
+        p = ratio_test(*samples, permutation, resampling.permutations, rng)
         is_ratio = measure.kind == PERPLEXITY
         value = np.exp(found) if is_ratio else found
-        method = PAIRED if exchange.paired else UNPAIRED
-        sizes = exchange.sizes[::-1]
+        method = PAIRED if permutation.paired else UNPAIRED
+        sizes = permutation.sizes[::-1]
         rows.append((measure.name, RATIO if is_ratio else DIFFERENCE, *value, p, *sizes, method, ""))
     return pd.DataFrame(rows, columns=list(ROWS))
 

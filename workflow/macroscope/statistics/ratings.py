@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 
 from macroscope.errors import MacroscopeError
+from macroscope.statistics.crossed_bootstrap import TwoWay
 from macroscope.statistics.document_correlation import DocumentCorrelation, correlate_documents
 from macroscope.statistics.judgements import AGAINST, ANNOTATIONS, DOCUMENT, ONLY_QUESTION, read_rows
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.multiplicity import benjamini_hochberg
-from macroscope.statistics.two_way_bootstrap import TwoWay
+from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.tables import read_csv
 
 OVER, WITHIN = "over systems", "within systems"

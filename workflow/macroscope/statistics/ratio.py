@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from macroscope.statistics.bootstrap_t import ROUNDING, Interval, Ratios, intervals
-from macroscope.statistics.exchange import Exchange
-from macroscope.statistics.permutation import p_value_of
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
+from macroscope.statistics.p_values import p_value_of
+from macroscope.statistics.permutation_groups import Permutation
 
 Sample = tuple[ArrayLike, ArrayLike]
 """(y, x): one number a document each, x >= 0."""
@@ -46,7 +46,7 @@ def ratio_interval(sample: Sample, confidence: float, resamples: int, rng: np.ra
 def difference_interval(
     reference: Sample,
     candidate: Sample,
-    exchange: Exchange,
+    permutation: Permutation,
     confidence: float,
     resamples: int,
     rng: np.random.Generator,
@@ -58,21 +58,21 @@ def difference_interval(
     exchange
         Tells who has partners: a group of partners is resampled as one.
     """
-    [found] = difference_intervals([reference], [candidate], exchange, confidence, resamples, rng)
+    [found] = difference_intervals([reference], [candidate], permutation, confidence, resamples, rng)
     return found
 
 
 def difference_intervals(
     reference: Sequence[Sample],
     candidate: Sequence[Sample],
-    exchange: Exchange,
+    permutation: Permutation,
     confidence: float,
     resamples: int,
     rng: np.random.Generator,
 ) -> list[Interval]:
     """`difference_interval` of several numbers of the same documents, which are resampled once for all of them."""
-    n = exchange.sizes[0]
-    groups = np.zeros(exchange.units, dtype=int) if exchange.groups is None else exchange.groups
+    n = permutation.sizes[0]
+    groups = np.zeros(permutation.units, dtype=int) if permutation.groups is None else permutation.groups
     partnered = groups > 0
     codes, which = np.unique(groups[partnered], return_inverse=True)
     sizes = tuple(int((~side).sum()) + len(codes) for side in (partnered[:n], partnered[n:]))
@@ -88,7 +88,9 @@ def difference_intervals(
     return intervals(differences(), confidence, resamples, rng)
 
 
-def ratio_test(reference: Sample, candidate: Sample, exchange: Exchange, draws: int, rng: np.random.Generator) -> float:
+def ratio_test(
+    reference: Sample, candidate: Sample, permutation: Permutation, draws: int, rng: np.random.Generator
+) -> float:
     """Two-tailed p-value of equal R in two samples, by exchanging documents; studentised.
 
     The standard error is that under the null: of residuals from R of both samples together, which no exchange changes.
@@ -97,43 +99,47 @@ def ratio_test(reference: Sample, candidate: Sample, exchange: Exchange, draws: 
     -------
     p in (0, 1]; NaN where R of a side is undefined. 1 where nothing differs.
     """
-    [found] = ratio_tests([reference], [candidate], exchange, draws, rng)
+    [found] = ratio_tests([reference], [candidate], permutation, draws, rng)
     return found
 
 
 def ratio_tests(
-    reference: Sequence[Sample], candidate: Sequence[Sample], exchange: Exchange, draws: int, rng: np.random.Generator
+    reference: Sequence[Sample],
+    candidate: Sequence[Sample],
+    permutation: Permutation,
+    draws: int,
+    rng: np.random.Generator,
 ) -> list[float]:
     """`ratio_test` of several numbers of the same documents, which are exchanged once for all of them."""
-    at_once = max(1, _CELLS_AT_ONCE // (3 * max(1, exchange.units)))
+    at_once = max(1, _CELLS_AT_ONCE // (3 * max(1, permutation.units)))
     found: list[float] = []
     for start in range(0, len(reference), at_once):
         some = slice(start, start + at_once)
         pairs = [(_rows(theirs), _rows(ours)) for theirs, ours in zip(reference[some], candidate[some], strict=True)]
         defined = [bool(theirs[:, 1].sum() and ours[:, 1].sum()) for theirs, ours in pairs]
         known = [pair for pair, is_defined in zip(pairs, defined, strict=True) if is_defined]
-        p_values = iter(_exchanged(known, exchange, draws, rng) if known else [])
+        p_values = iter(_permuted(known, permutation, draws, rng) if known else [])
         found += [next(p_values) if is_defined else float("nan") for is_defined in defined]
     return found
 
 
-def _exchanged(
-    pairs: Sequence[tuple[Array, Array]], exchange: Exchange, draws: int, rng: np.random.Generator
+def _permuted(
+    pairs: Sequence[tuple[Array, Array]], permutation: Permutation, draws: int, rng: np.random.Generator
 ) -> list[float]:
     both = [np.concatenate(pair) for pair in pairs]
     columns = [_studentising(rows) for rows in both]
     wide = np.concatenate(columns, axis=1)
-    n = exchange.sizes[0]
-    drawn = exchange.sums(wide[:n], wide[n:], draws, rng)
+    n = permutation.sizes[0]
+    drawn = permutation.sums(wide[:n], wide[n:], draws, rng)
     ends = np.cumsum([some.shape[1] for some in columns])[:-1]
     split = (np.split(side, ends, axis=1) for side in drawn)
     p_values = []
-    for rows, own, *exchanged in zip(both, columns, *split, strict=True):
+    for rows, own, *permuted in zip(both, columns, *split, strict=True):
         observed = (own[:n].sum(axis=0), own[n:].sum(axis=0))
-        of_same = [size * rows[0, 1] for size in exchange.sizes]
-        null = _studentised(*map(_with_x, exchanged, of_same))
+        of_same = [size * rows[0, 1] for size in permutation.sizes]
+        null = _studentised(*map(_with_x, permuted, of_same))
         found = float(_studentised(*map(_with_x, observed, of_same)))
-        p_values.append(p_value_of(found, null, exchange.is_exact(draws), STUDENTISED_TIE))
+        p_values.append(p_value_of(found, null, permutation.is_exact(draws), STUDENTISED_TIE))
     return p_values
 
 
@@ -151,7 +157,11 @@ def _with_x(sums: Array, of_same: float) -> Array:
 
 
 def minimum_detectable(
-    reference: Sample, candidate: Sample, exchange: Exchange | None = None, level: float = 0.05, power: float = 0.8
+    reference: Sample,
+    candidate: Sample,
+    permutation: Permutation | None = None,
+    level: float = 0.05,
+    power: float = 0.8,
 ) -> float:
     """Return the difference in R that a two-tailed test at `level` finds with probability `power`.
 
@@ -168,7 +178,9 @@ def minimum_detectable(
     influence = np.concatenate(
         [sign * _residuals(side) / side[:, 1].sum() for sign, side in zip((-1, 1), sides, strict=True)]
     )
-    groups = np.zeros(len(influence), dtype=int) if exchange is None or exchange.groups is None else exchange.groups
+    groups = (
+        np.zeros(len(influence), dtype=int) if permutation is None or permutation.groups is None else permutation.groups
+    )
     alone, of_reference = groups == 0, np.arange(len(influence)) < len(sides[0])
     together = np.bincount(np.unique(groups[~alone], return_inverse=True)[1], influence[~alone])
     strata = [influence[alone & of_reference], influence[alone & ~of_reference], together]

@@ -19,11 +19,18 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from macroscope.statistics.bootstrap import bootstrap_sums, percentile_interval
+from macroscope.statistics.cross_fitted_tests import (
+    Folds,
+    FoldTest,
+    Order,
+    combined_p_value,
+    fold_tests,
+    jackknife_interval,
+)
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, area_under_frontier
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.rows import Array
-from macroscope.statistics.sequential import Folds, FoldTest, Order, combined_p_value, fold_tests, jackknife_interval
 from macroscope.statistics.tidy import UNDEFINED, Row
 
 NAMES = (

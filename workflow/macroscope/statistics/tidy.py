@@ -10,7 +10,7 @@ import pandas as pd
 
 from macroscope import __version__
 from macroscope.files import atomic
-from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.permutation_groups import permutation_of
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.tables import write_csv
 
@@ -58,8 +58,8 @@ def with_partners(signature: str, reference: pd.DataFrame, candidate: pd.DataFra
     reference, candidate
         `KEYS` of the documents, as far as they have them.
     """
-    exchange = exchange_of(reference, candidate)
-    shared = exchange.partners
+    permutation = permutation_of(reference, candidate)
+    shared = permutation.partners
     if not shared:
         return signature
     log.info(
@@ -68,7 +68,7 @@ def with_partners(signature: str, reference: pd.DataFrame, candidate: pd.DataFra
         shared,
         len(candidate),
     )
-    return f"{signature}|{PARTNERS}:{shared}|{SMALLEST_P}:{exchange.smallest_p:.3g}"
+    return f"{signature}|{PARTNERS}:{shared}|{SMALLEST_P}:{permutation.smallest_p:.3g}"
 
 
 def partners_in(signature: str) -> int:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from macroscope.statistics.exchange import Exchange
-from macroscope.statistics.permutation import p_value_of
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
+from macroscope.statistics.p_values import p_value_of
+from macroscope.statistics.permutation_groups import Permutation
 
 
 def largest_difference(p: ArrayLike, q: ArrayLike) -> Array:
@@ -26,8 +26,8 @@ def total_variation(p: ArrayLike, q: ArrayLike) -> Array:
 DISTANCES = {"tvd_sup": largest_difference, "tvd_half_l1": total_variation}
 
 
-def exchanged_distances(
-    a: sparse.csr_matrix, b: sparse.csr_matrix, exchange: Exchange, permutations: int, rng: np.random.Generator
+def permuted_distances(
+    a: sparse.csr_matrix, b: sparse.csr_matrix, permutation: Permutation, permutations: int, rng: np.random.Generator
 ) -> dict[str, Array]:
     """Both distances after exchanging units between two collections.
 
@@ -45,7 +45,7 @@ def exchanged_distances(
     transposed = units.T.tocsr()
     at_once = max(1, (1 << 24) // max(1, *units.shape))
     found: dict[str, list[Array]] = {name: [] for name in DISTANCES}
-    for inside in exchange.memberships(permutations, rng, at_once):
+    for inside in permutation.memberships(permutations, rng, at_once):
         first = (transposed @ inside.T).T
         for name, distance in DISTANCES.items():
             found[name].append(distance(first, total - first))
@@ -53,7 +53,7 @@ def exchanged_distances(
 
 
 def total_variation_test(
-    a: sparse.csr_matrix, b: sparse.csr_matrix, exchange: Exchange, permutations: int, rng: np.random.Generator
+    a: sparse.csr_matrix, b: sparse.csr_matrix, permutation: Permutation, permutations: int, rng: np.random.Generator
 ) -> dict[str, tuple[float, float]]:
     """Both distances of two collections of counts, each with its p-value.
 
@@ -65,8 +65,8 @@ def total_variation_test(
     sums = [np.asarray(side.sum(axis=0)).ravel() for side in (a, b)]
     if not all(side.sum() for side in sums):
         return dict.fromkeys(DISTANCES, (float("nan"), float("nan")))
-    null = exchanged_distances(a, b, exchange, permutations, rng)
-    exact = exchange.is_exact(permutations)
+    null = permuted_distances(a, b, permutation, permutations, rng)
+    exact = permutation.is_exact(permutations)
     observed = {name: float(distance(*sums)) for name, distance in DISTANCES.items()}
     return {name: (value, p_value_of(value, null[name], exact)) for name, value in observed.items()}
 

@@ -11,11 +11,11 @@ from scipy.spatial.distance import cdist
 from scipy.special import ndtri
 
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import p_value_of
+from macroscope.statistics.p_values import p_value_of
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import wilson_interval
-from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED, Row
 
 NAMES = ("mmd_squared", "energy_distance", "precision", "recall")
@@ -37,7 +37,7 @@ def compare_vectors(
     neighbours: int,
     permutations: int,
     resampling: Resampling,
-    exchange: Exchange | None = None,
+    permutation: Permutation | None = None,
 ) -> list[Row]:
     """Every two-sample statistic of this module.
 
@@ -68,9 +68,9 @@ def compare_vectors(
         return [(name, UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED) for name in NAMES]
     distances = cdist(*[np.concatenate([reference, candidate])] * 2)
     rng = np.random.default_rng(resampling.seed)
-    exchange = exchange or Exchange((n, m))
-    memberships = list(exchange.memberships(permutations, rng, _AT_ONCE))
-    exact = exchange.is_exact(permutations)
+    permutation = permutation or Permutation((n, m))
+    memberships = list(permutation.memberships(permutations, rng, _AT_ONCE))
+    exact = permutation.is_exact(permutations)
     found = [
         _discrepancy(name, matrix, n, memberships, exact, resampling.confidence)
         for name, matrix in (("mmd_squared", gaussian_kernel(distances)), ("energy_distance", -distances))

@@ -6,11 +6,11 @@ by `KIND`; nothing outside it names it.
 
 from functools import cache
 
-from macroscope.registry import Declared, find
+from macroscope.registry import Plugin, discover
 from macroscope.systems.declaration import Kind
 
 
 @cache
-def kinds() -> dict[str, Declared[Kind]]:
+def kinds() -> dict[str, Plugin[Kind]]:
     """Every kind of system by its name, which is the `kind` of a system in the config."""
-    return find("macroscope.systems", "KIND", Kind, group="macroscope.systems")
+    return discover("macroscope.systems", "KIND", Kind, group="macroscope.systems")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from macroscope.stages import Stage
 
-DRAW = "draw"
+GENERATE = "generate"
 """Stage that makes the samples of a system in one step."""
 TRAIN = "train"
 """Stage that trains the model which `draw` reads, for kinds other than language models."""
@@ -25,7 +25,7 @@ class Kind:
         In figures; the colours of `macroscope.colours` are safe for colour-blind readers.
     stages
         By name. A kind whose samples are made in one step declares `draw`, and needs no rule of its own: what a stage
-        may read is listed in `systems.plan`. One that trains a model first declares `train`, too. The same holds for
+        may read is listed in `plan.systems`. One that trains a model first declares `train`, too. The same holds for
         `measure_perplexity`, of those systems that say that they have a perplexity (`SystemOptions.has_perplexity`).
     names_setting
         Whether figures put the setting of its systems beside their names.

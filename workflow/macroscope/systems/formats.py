@@ -5,7 +5,10 @@ plays no part. Section titles never hold a colon here (normalised ones have none
 sample splits at its first one.
 """
 
-from macroscope.documents import Document, Section
+from pathlib import Path
+
+from macroscope.documents import Collection, Document, Section
+from macroscope.files import write_json
 
 SECTION_BREAK = "\n\n"
 BOUNDARY = "<|endoftext|>"
@@ -77,3 +80,8 @@ def _titled_section(piece: str) -> Section:
     if not text.strip():
         raise InvalidDraw(EMPTY_TEXT)
     return Section(title.strip(), text.strip())
+
+
+def count_samples(samples: Path, output: Path) -> None:
+    """Write the number of documents as JSON."""
+    write_json(output, {"documents": Collection(samples).total})

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from macroscope.config.options import LARGEST_SEED, Options
+from macroscope.options import LARGEST_SEED, Options
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config

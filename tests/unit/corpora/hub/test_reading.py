@@ -9,8 +9,7 @@ from macroscope.corpora.hub.options import Columns, HubCorpus
 from macroscope.corpora.hub.reading import read_hub
 from macroscope.documents import Provenance, read_documents, read_provenance
 from macroscope.errors import MacroscopeError
-from macroscope.systems.hub.drawing import import_data_set
-from macroscope.systems.hub.options import HubSystem
+from macroscope.systems.hub import HubSystem, import_data_set
 
 datasets = pytest.importorskip("datasets", reason="the package 'datasets' (extra 'datasets') is not installed")
 

@@ -7,12 +7,11 @@ import pytest
 
 from macroscope.corpora.extract import extract
 from macroscope.corpora.prepare import Outputs, prepare
-from macroscope.corpora.simulated import webtext, wiki
+from macroscope.corpora.simulated import wiki
 from macroscope.corpora.simulated.genres import GENRES
 from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.documents import read_documents, read_provenance
-from macroscope.systems.simulated.drawing import simulate
-from macroscope.systems.simulated.options import SimulatedSystem
+from macroscope.systems.simulated import SimulatedSystem, simulate
 
 OPTIONS = SimulatedCorpus(source="simulated", kind="webtext", documents=120, clutter=0.1, test_share=0.3)
 
@@ -20,8 +19,8 @@ OPTIONS = SimulatedCorpus(source="simulated", kind="webtext", documents=120, clu
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("webtext")
-    webtext.write_corpus(OPTIONS, 3, folder / "webtext.jsonl", folder / "truth")
-    extract("web", OPTIONS, folder / "webtext.jsonl", folder / "part.parquet", 1)
+    wiki.write_corpus(OPTIONS, 3, folder / "wiki.jsonl", folder / "truth")
+    extract("web", OPTIONS, folder / "wiki.jsonl", folder / "part.parquet", 1)
     names = ("documents.parquet", "filters.csv", "summary.csv", "section_types.csv")
     prepare("web", OPTIONS, [folder / "part.parquet"], Outputs(*(folder / name for name in names)))
     return folder
@@ -42,7 +41,7 @@ def test_clutter_is_dropped_and_nothing_else(corpus):
 
 
 def test_raw_file_has_the_upstream_format(corpus):
-    with (corpus / "webtext.jsonl").open() as stream:
+    with (corpus / "wiki.jsonl").open() as stream:
         records = [json.loads(line) for line in stream]
     assert len(records) == 132
     assert [list(record)[:4] for record in records] == [["id", "ended", "length", "text"]] * 132
@@ -64,8 +63,8 @@ def test_texts_are_the_articles_of_the_wiki_without_titles(corpus, tmp_path):
 
 def test_same_seed_same_bytes(corpus, tmp_path):
     for seed, same in ((3, True), (4, False)):
-        webtext.write_corpus(OPTIONS, seed, tmp_path / "webtext.jsonl", tmp_path / "truth")
-        assert ((tmp_path / "webtext.jsonl").read_bytes() == (corpus / "webtext.jsonl").read_bytes()) is same
+        wiki.write_corpus(OPTIONS, seed, tmp_path / "wiki.jsonl", tmp_path / "truth")
+        assert ((tmp_path / "wiki.jsonl").read_bytes() == (corpus / "wiki.jsonl").read_bytes()) is same
 
 
 def test_default_filters_drop_nothing_and_may_be_given_one_by_one():

@@ -3,7 +3,7 @@
 import pytest
 
 from macroscope.errors import MacroscopeError
-from tests.unit.critics.plans import names, plan_of
+from tests.unit.plan.plans import names, plan_of
 
 
 def test_resources_that_a_stage_reads_are_all_files_of_its_folders():

@@ -12,12 +12,12 @@ import pytest
 from macroscope.corpora.simulated.people import people_process, simulate_stories, simulate_texts
 from macroscope.critics.coreference import projection, training
 from macroscope.critics.coreference.explanation import explain
+from macroscope.critics.coreference.known_truth import true_mentions, write_known_truth
 from macroscope.critics.coreference.mentions import write_resolved
 from macroscope.critics.coreference.options import CoreferenceOptions, Domain
 from macroscope.critics.coreference.prior import ChainPrior, fit_prior
 from macroscope.critics.coreference.projection import project
 from macroscope.critics.coreference.scoring import score
-from macroscope.critics.coreference.theory import true_mentions, write_theory
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
@@ -215,13 +215,20 @@ def perplexity(folder, order, suffix=""):
 
 def test_true_chains_cost_what_theory_says_and_every_damage_costs_more(judged):
     for order in ("process", "wrong_gender", "no_antecedent", "merged", "split", "shuffled", "independent"):
-        write_theory(
-            judged / "process.json", judged / "prior", order=order, seed=3, options=FILES, output=judged / "theory.json"
+        write_known_truth(
+            judged / "process.json",
+            judged / "prior",
+            order=order,
+            seed=3,
+            options=FILES,
+            output=judged / "known_truth.json",
         )
         scores = pd.read_parquet(judged / f"{order}.scores")
         rate = scores["nll"].sum() / scores["units"].sum()
         spread = np.std(scores["nll"] - rate * scores["units"]) / scores["units"].mean() / math.sqrt(len(scores))
-        assert math.log(read_json(judged / "theory.json")["latent_ppl"]) == pytest.approx(rate, abs=4 * spread), order
+        assert math.log(read_json(judged / "known_truth.json")["latent_ppl"]) == pytest.approx(rate, abs=4 * spread), (
+            order
+        )
         if order != "process":
             assert perplexity(judged, order) > 1.5 * perplexity(judged, "process"), order
 

@@ -11,7 +11,7 @@ import pytest
 
 from macroscope.critics.coreference.mentions import Mention, read_resolved
 from macroscope.documents import Document, Provenance, Section, write_documents
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
 
 SCRIPTS = REPOSITORY / "workflow" / "scripts"
 SPACY = """

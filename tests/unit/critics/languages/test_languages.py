@@ -7,12 +7,12 @@ from scipy.special import digamma
 
 from macroscope.corpora.simulated.languages import languages, resource, simulate_texts
 from macroscope.critics.languages.figures import largest_share_figure, simplex_figure
+from macroscope.critics.languages.known_truth import matched, write_known_truth
 from macroscope.critics.languages.latents import read_proportions
 from macroscope.critics.languages.model import LatentDirichletAllocation
 from macroscope.critics.languages.options import LanguagesOptions
 from macroscope.critics.languages.projection import project
 from macroscope.critics.languages.scoring import score
-from macroscope.critics.languages.theory import matched, write_theory
 from macroscope.critics.languages.training import by_label, train
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
@@ -72,17 +72,17 @@ def test_a_text_without_known_words_is_there_with_nothing_known_of_it(trained):
 
 @pytest.mark.parametrize(("order", "system"), [("process", "process"), ("independent", "mixed")])
 def test_theory_is_what_the_scores_come_to(trained, order, system):
-    write_theory(trained / "inference", order=order, output=trained / "theory.json")
+    write_known_truth(trained / "inference", order=order, output=trained / "known_truth.json")
     scores = pd.read_parquet(trained / f"{system}.scores").dropna(subset=["nll"])
     found, error = scores["nll"].mean() / 2, scores["nll"].std() / 2 / np.sqrt(len(scores))
-    assert np.log(read_json(trained / "theory.json")["latent_ppl"]) == pytest.approx(found, abs=4 * error + 0.1)
+    assert np.log(read_json(trained / "known_truth.json")["latent_ppl"]) == pytest.approx(found, abs=4 * error + 0.1)
 
 
 def test_theory_needs_as_many_topics_as_languages(tmp_path):
     LatentDirichletAllocation(np.ones(2), np.full((2, 2), 0.5)).save(tmp_path / "model.npz")
     (tmp_path / "vocabulary.json").write_text('{"words": ["a", "b"]}')
-    write_theory(tmp_path, order="process", output=tmp_path / "theory.json")
-    assert read_json(tmp_path / "theory.json")["latent_ppl"] is None
+    write_known_truth(tmp_path, order="process", output=tmp_path / "known_truth.json")
+    assert read_json(tmp_path / "known_truth.json")["latent_ppl"] is None
 
 
 def test_topics_are_matched_to_languages_by_their_words():

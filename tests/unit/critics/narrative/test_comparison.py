@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from macroscope.critics.narrative.comparison import compare, compare_latents, read_counts
-from macroscope.critics.narrative.outputs import FOUND
+from macroscope.critics.narrative.latents import FOUND
 from macroscope.statistics.latent import Resampling
 
 from .test_scoring import POINTS, write

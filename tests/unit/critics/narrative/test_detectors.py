@@ -8,8 +8,8 @@ from torch.nn import functional
 from macroscope.critics.narrative.detector import Detector, new_detector, windows_of
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.options import NarrativeOptions, PretrainingOptions
-from macroscope.critics.narrative.reading import read_narratives
 from macroscope.critics.narrative.sentence_detector import matching_loss
+from macroscope.critics.narrative.sliding_window import read_narratives
 from macroscope.critics.narrative.tensors import classification_loss, padded
 from macroscope.critics.narrative.token_detector import TokenisedSentences, load_encoder, most_tokens
 from macroscope.errors import MacroscopeError

@@ -7,8 +7,8 @@ import pytest
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.examples import NONE, examples_of
 from macroscope.critics.narrative.known_damage import found_in, subset, with_damage, write_operating_point
+from macroscope.critics.narrative.latents import FOUND
 from macroscope.critics.narrative.operating_point import BINS, operating_point, read_operating_points
-from macroscope.critics.narrative.outputs import FOUND
 from macroscope.critics.narrative.segments import Drawing, Segment, draw_segments
 
 from .made import told

@@ -6,7 +6,7 @@ import pytest
 
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.errors import MacroscopeError
-from tests.unit.critics.plans import FOLDER, names, plan_of
+from tests.unit.plan.plans import FOLDER, names, plan_of
 
 JUDGED = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative"]}]
 OWN = f"{FOLDER}/narrative/wiki"

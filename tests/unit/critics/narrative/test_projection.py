@@ -10,7 +10,7 @@ from macroscope.critics.narrative.embedding import embed_sentences
 from macroscope.critics.narrative.narratives import narratives_of
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.narrative.projection import project
-from macroscope.critics.narrative.reading import read_narratives
+from macroscope.critics.narrative.sliding_window import read_narratives
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 
 from ....tiny import simulated_documents, write_encoder

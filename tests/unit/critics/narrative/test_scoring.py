@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.narrative.latents import LATENTS, read_latents
+from macroscope.critics.narrative.latents import LATENTS, POINT, read_latents
 from macroscope.critics.narrative.operating_point import OperatingPoint
-from macroscope.critics.narrative.outputs import POINT
 from macroscope.critics.narrative.scoring import score
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json

@@ -10,7 +10,7 @@ from scipy.special import logit
 from transformers import TrainerCallback
 
 from macroscope import training as shared
-from macroscope.critics.narrative import evaluation, judging
+from macroscope.critics.narrative import evaluation, judges
 from macroscope.critics.narrative import training as narrative
 from macroscope.critics.narrative.corruption import corrupt, corrupted
 from macroscope.critics.narrative.detector import Detector
@@ -199,10 +199,10 @@ def test_judges_are_trained_here_where_none_are_given_and_copied_where_they_are(
     folder, options = corpus
     asked = options.model_copy(update={"tasks": ["missing"]})
     given = {"options": asked, "language": "en", "seed": 3, "resampling": RESAMPLING}
-    judging.train(folder / "documents.parquet", checkpoints=tmp_path / "ck", output=tmp_path / "one", **given)
+    judges.train(folder / "documents.parquet", checkpoints=tmp_path / "ck", output=tmp_path / "one", **given)
     judge = tmp_path / "missing.judge"
     (tmp_path / "one" / "missing").rename(judge)
-    judging.train(folder / "documents.parquet", [judge], checkpoints=tmp_path / "ck", output=tmp_path / "two", **given)
+    judges.train(folder / "documents.parquet", [judge], checkpoints=tmp_path / "ck", output=tmp_path / "two", **given)
     for path in judge.iterdir():
         assert (tmp_path / "two" / "missing" / path.name).read_bytes() == path.read_bytes()
     # What is computed on the way is what the jobs of the workflow compute.

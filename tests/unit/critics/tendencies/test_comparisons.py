@@ -169,11 +169,11 @@ def test_blocks_are_partners_where_their_documents_are(tmp_path):
         return read_counted(tmp_path / name).merged(2)
 
     first, second = written("a", range(6)), written("b", [4, 5, 2, 3, 0, 1])
-    groups = comparison.exchange_of_blocks(first, second).groups
+    groups = comparison.permutation_of_blocks(first, second).groups
     assert groups[:3].tolist() == groups[3:][::-1].tolist()
     assert len(set(groups)) == 3
-    assert comparison.exchange_of_blocks(first, written("c", [0, 2])).groups.tolist() == [1, 1, 0, 1]
-    assert not comparison.exchange_of_blocks(*halves(first)).paired
+    assert comparison.permutation_of_blocks(first, written("c", [0, 2])).groups.tolist() == [1, 1, 0, 1]
+    assert not comparison.permutation_of_blocks(*halves(first)).paired
 
 
 def test_several_texts_of_a_document_are_one_number_of_it(tmp_path):

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from macroscope.critics.tendencies import growth
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.permutation_groups import Permutation
 
 ALPHA, BETA = 2.0, 0.7
 OPTIONS = TendenciesOptions(
@@ -110,6 +110,6 @@ def test_texts_of_one_document_are_exchanged_together_at_every_length():
             richness = np.repeat(rng.normal(30, 6, 15), 20)
             types = np.maximum(rng.normal(richness, 1), 5).round()
             sides.append(pd.DataFrame({"tokens": 50, "types": types, "block": np.repeat(np.arange(15), 20)}))
-        table = growth.curve(*sides, "heaps", options, seed, Exchange((15, 15)))
+        table = growth.curve(*sides, "heaps", options, seed, Permutation((15, 15)))
         found += (table["p_empirical"] <= 0.05).any()
     assert found <= 6

@@ -14,7 +14,7 @@ from macroscope.critics.tendencies.projection import project
 from macroscope.critics.tendencies.report import _cell, _words, items
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.plotting import save
-from macroscope.reporting.adjustment import with_adjusted_p_values
+from macroscope.reporting.tables import with_adjusted_p_values
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import write_statistics
 

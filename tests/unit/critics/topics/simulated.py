@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from macroscope.critics.topics.inference import Words
 from macroscope.critics.topics.model import CorrelatedTopicModel
+from macroscope.critics.topics.word_counts import Words
 
 
 def random_model(topics, vocabulary, seed=0, pinned=True, sharpness=0.1):

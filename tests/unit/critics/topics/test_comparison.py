@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 import torch
 
-from macroscope.critics.shares import Side, share_differences
-from macroscope.critics.topics.comparison import Comparison, compare, relative_strengths
-from macroscope.critics.topics.description import describe
+from macroscope.critics.topic_shares import Side, share_differences
+from macroscope.critics.topics.comparison import Comparison, compare, describe, relative_strengths
 from macroscope.critics.topics.evidence import outliers, pairs
 from macroscope.critics.topics.figures import Panel, covariance_figure, topic_order
 from macroscope.critics.topics.latents import TopicStrengths

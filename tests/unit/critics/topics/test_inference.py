@@ -5,7 +5,8 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from macroscope.critics.topics.inference import Convergence, Words, _Problem, expected_topics, infer
+from macroscope.critics.topics.inference import Convergence, _Problem, expected_topics, infer
+from macroscope.critics.topics.word_counts import Words
 
 from .simulated import drawn_counts, drawn_strengths, random_model, words_of
 

@@ -6,7 +6,7 @@ import pytest
 from macroscope.corpora.simulated.topics import simulate_texts, topic_process
 from macroscope.critics.topics.fitting import Settings, fit
 from macroscope.critics.topics.initialisation import initial_model
-from macroscope.critics.topics.theory import matched
+from macroscope.critics.topics.known_truth import matched
 from macroscope.critics.topics.word_counts import WordCounts, word_counts
 from macroscope.critics.words import lower_case_words
 

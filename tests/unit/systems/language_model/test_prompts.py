@@ -16,11 +16,10 @@ from macroscope.plan import Plan
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.decoding import distribution
-from macroscope.systems.language_model.gathering import gather
 from macroscope.systems.language_model.options import Ancestral, BeamSampling, LanguageModelSystem, Nucleus
 from macroscope.systems.language_model.prompts import decode, encode_prompts
 from macroscope.systems.language_model.sampler import Request
-from macroscope.systems.language_model.sampling import sample_shard
+from macroscope.systems.language_model.sampling import gather, sample_shard
 from macroscope.systems.language_model.token_sampler import TokenSampler
 from macroscope.systems.prompts import first_words, read_prompts
 from macroscope.systems.tokenizer import train_words

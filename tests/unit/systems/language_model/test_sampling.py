@@ -5,9 +5,8 @@ import pytest
 from macroscope.documents import read_documents, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.systems.language_model import sampling
-from macroscope.systems.language_model.gathering import gather
 from macroscope.systems.language_model.options import LanguageModelSystem
-from macroscope.systems.language_model.sampling import sample_shard
+from macroscope.systems.language_model.sampling import gather, sample_shard
 from macroscope.systems.tokenizer import train_words
 
 from ..conftest import VOCABULARY, tiny_model

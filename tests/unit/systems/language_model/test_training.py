@@ -12,8 +12,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.pretrained import load_own_tokenizer
 from macroscope.systems.language_model.model import context_window, load_base, load_model
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
-from macroscope.systems.language_model.tokenizer import train_tokenizer
-from macroscope.systems.language_model.training import finetune
+from macroscope.systems.language_model.training import finetune, train_tokenizer
 
 from ....tiny import simulated_documents
 

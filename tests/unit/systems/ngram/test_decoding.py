@@ -11,7 +11,7 @@ from macroscope.config.schema import Config
 from macroscope.documents import read_documents, read_provenance
 from macroscope.systems.ngram.counts import MISSING
 from macroscope.systems.ngram.decoding import NgramBeamSampler, nucleus
-from macroscope.systems.ngram.drawing import sample_ngram
+from macroscope.systems.ngram.generation import sample_ngram
 from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.sampling import NgramSampler
 

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from macroscope.corpora.sentences import split_sentences
+from macroscope.corpora.plain_text import split_sentences
 from macroscope.corpora.stop_words import stop_words
 from macroscope.documents import Document, Section
 from macroscope.systems.perturbation.entities import find_entities, swap_entities

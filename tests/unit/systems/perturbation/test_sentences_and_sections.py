@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from macroscope.documents import Document, Section
-from macroscope.systems.perturbation.sections import drop_sections, shuffle_sections
+from macroscope.systems.perturbation.pieces import drop_sections, shuffle_sections
 from macroscope.systems.perturbation.sentences import (
     not_adjacent,
     remove_sentences,

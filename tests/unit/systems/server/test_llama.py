@@ -13,12 +13,10 @@ import requests
 import torch
 
 from macroscope.documents import Provenance, write_documents
-from macroscope.systems.language_model.gathering import gather
 from macroscope.systems.language_model.model import load_model
 from macroscope.systems.language_model.options import LanguageModelSystem
-from macroscope.systems.language_model.sampling import sample_shard
-from macroscope.systems.language_model.tokenizer import train_tokenizer
-from macroscope.systems.language_model.training import finetune
+from macroscope.systems.language_model.sampling import gather, sample_shard
+from macroscope.systems.language_model.training import finetune, train_tokenizer
 from macroscope.systems.server.options import ServerSystem
 from macroscope.systems.server.sampling import sample_server
 

@@ -8,9 +8,9 @@ import pytest
 
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
+from macroscope.systems.resume import Unfinished
 from macroscope.systems.server import completions, sampling
 from macroscope.systems.server.sampling import COMPLETIONS, sample_server, seed_of
-from macroscope.systems.unfinished import Unfinished
 
 from .conftest import KEY
 from .test_completions import drops, sends_half, status

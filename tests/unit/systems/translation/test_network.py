@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from macroscope.systems.translation.drawing import _choose, draw
+from macroscope.systems.translation.generation import _choose, draw
 from macroscope.systems.translation.network import END, PAD, Size, Translator
 from macroscope.systems.translation.pairs import padded
 

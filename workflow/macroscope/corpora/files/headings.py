@@ -2,7 +2,7 @@
 
 import re
 
-from macroscope.corpora.texts import join_lines, tidy
+from macroscope.corpora.plain_text import join_lines, tidy
 from macroscope.documents import Section
 
 LEAD = "abstract"

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from macroscope.config.options import UserPath
 from macroscope.corpora.options import Corpus, Split
+from macroscope.options import UserPath
 
 ONE_SECTION = Field(
     False,
@@ -33,6 +33,6 @@ class FilesCorpus(Corpus):
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:
         """The files themselves."""
-        from macroscope.corpora.parts import named_parts
+        from macroscope.corpora.raw_files import named_parts
 
         return named_parts(self.files)

@@ -13,15 +13,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from macroscope.corpora.counting import keep
 from macroscope.corpora.files.headings import split_sections
 from macroscope.corpora.files.options import FilesCorpus
 from macroscope.corpora.lines import numbered_records
 from macroscope.corpora.parquet import numbered_rows
+from macroscope.corpora.plain_text import tidy
 from macroscope.corpora.splits import split_of
-from macroscope.corpora.texts import tidy
 from macroscope.corpora.unique_ids import UniqueIds
-from macroscope.documents import SPLITS, Count, Document, Provenance, Section, validate
+from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json, read_json
 

@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from macroscope.config.options import Options, UserPath
 from macroscope.corpora.files.options import ONE_SECTION
 from macroscope.corpora.options import Corpus, TextFilters
+from macroscope.options import Options, UserPath
 
 DEFAULT = "default"
 """What the configuration of a data set that has one alone, or one that it calls so, stands under."""
@@ -88,6 +88,6 @@ class HubCorpus(DataSet, Corpus):
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:
         """The folder itself, or the one that is retrieved."""
-        from macroscope.corpora.parts import named_parts
+        from macroscope.corpora.raw_files import named_parts
 
         return named_parts([self.place()])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from macroscope.corpora.hub.options import DEFAULT
 from macroscope.corpora.hub.reading import card_of, reason_of, require_configuration, require_library, split_of
-from macroscope.corpora.origin import RETRIEVED_AS, note_of
+from macroscope.corpora.provenance import RETRIEVED_AS, note_of
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.progress import progress

@@ -28,7 +28,7 @@ SOURCE = Source(
         "scripts": Simulation("scripts:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "scripts:draw", _SCRIPTS),
         "topics": Simulation("topics:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "topics:draw", _TOPICS),
         "webtext": Simulation(
-            "webtext:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "articles:draw_texts", _WORDING
+            "wiki:write_webtext", "webtext.jsonl", "webtext", _SHAPING, "articles:draw_texts", _WORDING
         ),
         "wiki": Simulation(
             "wiki:write_corpus", "pages-articles.xml.bz2", "wikipedia", _SHAPING, "articles:draw", _WORDING

@@ -4,10 +4,10 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from macroscope.config.options import Options
 from macroscope.corpora.declaration import Simulation
 from macroscope.corpora.options import Corpus, with_text_defaults
 from macroscope.corpora.simulated import SOURCE
+from macroscope.options import Options
 
 
 class HsmmSizes(Options):

@@ -22,8 +22,7 @@ import yaml
 from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.simulated.texts import write_texts
 from macroscope.documents import Document, Provenance, Section, in_batches, write_documents
-from macroscope.files import read_json, write_json
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES, read_json, write_json
 
 NAME = "simpeople"
 Genders = tuple[str, ...]

@@ -17,8 +17,7 @@ from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.simulated.texts import write_texts
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.files import read_json, write_json
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES, read_json, write_json
 
 NAME = "simtopics"
 Array = NDArray[np.float64]

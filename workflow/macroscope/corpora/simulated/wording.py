@@ -15,7 +15,7 @@ import numpy as np
 import yaml
 
 from macroscope.corpora.simulated.genres import ABSTRACT, genre_of
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _A_BEFORE_VOWEL = re.compile(r"\b([Aa]) (?=[aeiou])")

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from macroscope.config.options import UserPath
 from macroscope.corpora.options import Corpus
+from macroscope.options import UserPath
 
 
 class WikipediaCorpus(Corpus):
@@ -18,6 +18,6 @@ class WikipediaCorpus(Corpus):
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:
         """Local files, or those of the registry."""
-        from macroscope.corpora.parts import local_or_retrieved
+        from macroscope.corpora.raw_files import local_or_retrieved
 
         return local_or_retrieved(self.files, "dump", self.dump, self.source, place)

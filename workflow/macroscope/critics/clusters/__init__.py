@@ -6,7 +6,7 @@ clusters. The clustering depends on both sides of a comparison, so collections a
 Besides, probing: what the clusters of whole corpora know of their texts.
 """
 
-from macroscope.critics.declaration import Blame, Critic
+from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 _CLUSTERING = "normalise explained_variance seeds restarts"
@@ -14,8 +14,8 @@ _CLUSTERING = "normalise explained_variance seeds restarts"
 CRITIC = Critic(
     options="options:ClustersOptions",
     latents="id opening embedding truncated excerpt",
-    view="view:view",
-    looks_at="which kinds of texts there are",
+    features="latents:features",
+    observes="which kinds of texts there are",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",
@@ -31,21 +31,21 @@ CRITIC = Critic(
         "truncated": "texts that were cut for the encoder",
     },
     gives_log_q=True,
-    blames=Blame("latent NLL of its cluster", "nats"),
+    attribution=AttributionScore("latent NLL of its cluster", "nats"),
     criticize={"max_tokens": 256},
     plan="plan:ProbingPlan",
     stages={
         "project": Stage(
             "embeddings:project",
-            reads="texts signature",
-            uses="encoder pooling max_tokens precision",
-            needs="encoder",
+            inputs="texts signature",
+            options="encoder pooling max_tokens precision",
+            model_option="encoder",
             minutes=240,
         ),
         "learn_shared": Stage(
-            "shared:learn_shared",
-            reads="all_latents seed",
-            uses=f"{_CLUSTERING} number_of_clusters",
+            "clustering:learn_shared",
+            inputs="all_latents seed",
+            options=f"{_CLUSTERING} number_of_clusters",
             when="clustering=shared",
             megabytes=8000,
             minutes=240,
@@ -53,23 +53,23 @@ CRITIC = Critic(
             folder=True,
         ),
         "compare": Stage(
-            "comparison_files:compare_latents",
-            reads="control_latents latents shared? resampling evidence",
-            uses=f"{_CLUSTERING} number_of_clusters smoothing scale weights cluster_counts neighbours most_vectors"
+            "compare_stage:compare_latents",
+            inputs="control_latents latents shared? resampling evidence",
+            options=f"{_CLUSTERING} number_of_clusters smoothing scale weights cluster_counts neighbours most_vectors"
             " permutations convention",
             megabytes=4000,
             minutes=240,
         ),
-        "blame": Stage("macroscope.critics.blaming:blame_compared", reads="texts own_evidence system"),
-        "overview": Stage("figures:draw", reads="all_evidence probing"),
-        "report": Stage("report:items", reads="all_evidence probing"),
+        "attribute": Stage("macroscope.critics.attributions:attribute_compared", inputs="texts own_evidence system"),
+        "overview": Stage("figures:plot", inputs="all_evidence probing"),
+        "report": Stage("report:items", inputs="all_evidence probing"),
         "embed_corpus": Stage(
-            "probing:embed_corpus", reads="documents encoder", uses="probing", minutes=480, resources="stop_words"
+            "probing:embed_corpus", inputs="documents encoder", options="probing", minutes=480, resources="stop_words"
         ),
         "probe": Stage(
             "probing:probe",
-            reads="embeddings reference? resampling signature",
-            uses=f"{_CLUSTERING} probing",
+            inputs="embeddings reference? resampling signature",
+            options=f"{_CLUSTERING} probing",
             megabytes=8000,
             minutes=480,
             threads=2,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from macroscope.arrays import mapped
-from macroscope.statistics.permutation import usable_cores
+from macroscope.statistics.p_values import usable_cores
 
 Vectors = NDArray[np.float32]
 ROWS = 1 << 16

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from macroscope.critics.clusters.blocks import Vectors, blocks, by_blocks, threads
+from macroscope.critics.clusters.blocks import Vectors, blocks, by_blocks, different, taken, threads
 from macroscope.critics.clusters.kmeans import Labels, k_means, nearest
+from macroscope.critics.clusters.latents import read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.files import atomic
 
@@ -55,13 +56,13 @@ class Clustering:
         """Nearest centroid of each vector under each seed: vectors x seeds."""
         labels = np.empty((len(vectors), len(self.centroids)), np.int32)
 
-        def look(part: slice) -> None:
+        def profile(part: slice) -> None:
             projected = self.project(vectors[part])
             for seed, centroids in enumerate(self.centroids):
                 labels[part, seed] = nearest(projected, centroids)
 
         with threads() as many:
-            many.each(look, len(vectors), self.clusters)
+            many.each(profile, len(vectors), self.clusters)
         return labels
 
     def project(self, vectors: Vectors) -> Vectors:
@@ -156,3 +157,26 @@ def _spectrum(vectors: Vectors, mean: Vectors) -> tuple[Vectors, Vectors]:
     with threadpool_limits(1, "blas"):  # in its many small steps threads would only wait for each other
         variances, components = np.linalg.eigh(scatter.astype(np.float32))
     return np.maximum(variances[::-1], 0), components.T[::-1]
+
+
+def learn_shared(all_latents: Sequence[Path], *, options: ClustersOptions, seed: int, output: Path) -> None:
+    """Cluster the embeddings of all systems together, as many texts of each as the smallest has.
+
+    Parameters
+    ----------
+    all_latents
+        Embeddings of every system, the control among them.
+    output
+        Folder to write.
+    """
+    sides = []
+    for path in all_latents:
+        texts = read_embeddings(path)
+        sides.append(prepared(texts.some(texts.known()).vectors, options))
+    size = min(map(len, sides))
+    rng = np.random.default_rng(seed)
+    # A system with ten times the texts must not have ten times the clusters.
+    chosen = [taken(side, np.sort(rng.choice(len(side), size, replace=False))) for side in sides]
+    log.info("shared clustering: %d texts of each of %d systems", size, len(sides))
+    clusters = number_of_clusters(options.number_of_clusters, (size, size), different(chosen))
+    fit(chosen, clusters, options, seed).save(output)

@@ -15,8 +15,8 @@ from macroscope.errors import MacroscopeError
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, divergences
-from macroscope.statistics.exchange import Exchange, exchange_of
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.permutation_groups import Permutation, permutation_of
 from macroscope.statistics.sampled_divergences import published
 from macroscope.statistics.tidy import UNDEFINED, Row, rows_table, shares_table, value_only
 from macroscope.statistics.vectors import compare_vectors
@@ -116,18 +116,18 @@ def compare(
     clustering = shared or _joint(vectors, options.number_of_clusters, options, resampling.seed)
     labels = clustering.assign(vectors[0]), clustering.assign(vectors[1])
     scores = score(labels[0], labels[1], clustering.clusters, options.smoothing)
-    exchange = exchange_of(sides[0].keys, sides[1].keys)
+    permutation = permutation_of(sides[0].keys, sides[1].keys)
     found: list[Row] = [
         value_only("clusters", clustering.clusters),
         value_only("learnt_on", clustering.learnt_on),
     ]
-    diverging = divergence_rows(labels, clustering.clusters, scores, options, resampling, exchange)
+    diverging = divergence_rows(labels, clustering.clusters, scores, options, resampling, permutation)
     found += diverging
-    found += latent_nll_rows(labels, clustering.clusters, scores, options, resampling, exchange)
+    found += latent_nll_rows(labels, clustering.clusters, scores, options, resampling, permutation)
     rng = np.random.default_rng(resampling.seed)
     which = [_subset(len(side), options.most_vectors, rng) for side in vectors]
     chosen = [side[some] for side, some in zip(vectors, which, strict=True)]
-    of_vectors = exchange_of(*(side.keys.iloc[some] for side, some in zip(sides, which, strict=True)))
+    of_vectors = permutation_of(*(side.keys.iloc[some] for side, some in zip(sides, which, strict=True)))
     on_vectors = compare_vectors(chosen[0], chosen[1], options.neighbours, options.permutations, resampling, of_vectors)
     sizes = (len(sides[0]), len(sides[1]))
     of_chosen = (len(chosen[0]), len(chosen[1]))
@@ -142,7 +142,7 @@ def divergence_rows(
     scores: Scores,
     options: ClustersOptions,
     resampling: Resampling,
-    exchange: Exchange,
+    permutation: Permutation,
 ) -> list[Row]:
     """Divergences between the cluster distributions, under the convention that is asked for."""
     frontier = Frontier(options.scale, options.weights)
@@ -158,7 +158,7 @@ def divergence_rows(
         return means + spreads
     counts = [[one_hot(side[:, s], clusters) for s in range(side.shape[1])] for side in labels]
     wanted = DivergenceOptions(options.smoothing, frontier, options.permutations)
-    return compare_categories(counts[0], counts[1], wanted, resampling, exchange)
+    return compare_categories(counts[0], counts[1], wanted, resampling, permutation)
 
 
 def by_number_of_clusters(found: Comparison, options: ClustersOptions, resampling: Resampling) -> pd.DataFrame:
@@ -174,14 +174,14 @@ def by_number_of_clusters(found: Comparison, options: ClustersOptions, resamplin
     of_each = {found.clustering.clusters: found.diverging}
     if others := {*options.cluster_counts} - {*of_each}:
         vectors = [prepared(side.vectors, options) for side in found.sides]
-        exchange = exchange_of(found.sides[0].keys, found.sides[1].keys)
+        permutation = permutation_of(found.sides[0].keys, found.sides[1].keys)
         for asked in others:
             clustering = _joint(vectors, asked, options, resampling.seed)
             if clustering.clusters != asked:
                 continue
             labels = clustering.assign(vectors[0]), clustering.assign(vectors[1])
             scores = score(labels[0], labels[1], asked, options.smoothing)
-            of_each[asked] = divergence_rows(labels, asked, scores, options, resampling, exchange)
+            of_each[asked] = divergence_rows(labels, asked, scores, options, resampling, permutation)
     tables = []
     for asked, diverging in sorted(of_each.items()):
         rows = {row[0]: row[1:] for row in diverging}

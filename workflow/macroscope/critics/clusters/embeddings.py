@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from macroscope.critics.clusters.latents import Vectors, latents_schema, vector_column
 from macroscope.critics.clusters.options import EmbeddingOptions
-from macroscope.critics.excerpts import beginning
-from macroscope.critics.signing import signed
+from macroscope.critics.latents import signed
 from macroscope.critics.text_encoder import TextEncoder
+from macroscope.critics.words import beginning
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic
-from macroscope.statistics.keys import KEYS
+from macroscope.statistics.pairing_keys import KEYS
 
 EXCERPT = 300
 

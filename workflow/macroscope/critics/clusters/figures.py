@@ -6,12 +6,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import COLOURS
-from macroscope.config.options import CONTROL
 from macroscope.critics.clusters.probing_figure import probing_figure
 from macroscope.critics.divergence_report import DIVERGENCES, DRAWN, divergence_figure
 from macroscope.critics.findings import Findings
+from macroscope.options import CONTROL
 from macroscope.plotting import save, style
-from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 

@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from macroscope.critics.clusters.blocks import Threads, Vectors, threads
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
 
 ITERATIONS = 500
 _MOST_SEEDING, _FEWEST_SEEDING = 8, 1000
@@ -42,7 +42,7 @@ def k_means(vectors: Vectors, clusters: int, restarts: int, seed: int) -> Vector
 def nearest(vectors: Vectors, centroids: Vectors) -> Labels:
     """Nearest centroid of each vector."""
     seen = _nothing_seen(len(vectors))
-    _look_at(centroids @ vectors.T, _halves(centroids), np.arange(len(centroids), dtype=np.int32), *seen)
+    _profile_texts(centroids @ vectors.T, _halves(centroids), np.arange(len(centroids), dtype=np.int32), *seen)
     return seen[2]
 
 
@@ -78,20 +78,20 @@ class _Lloyd:
         centroids = self.centroids[order]
         halves = _halves(centroids)
 
-        def look(part: slice) -> None:
+        def profile(part: slice) -> None:
             vectors, own, bounds, labels = self.vectors[part], self.own[part], self.bounds[part], self.labels[part]
             first, second, number = seen = _nothing_seen(len(vectors))
-            _look_at(centroids[:few] @ vectors.T, halves[:few], order[:few], *seen)
+            _profile_texts(centroids[:few] @ vectors.T, halves[:few], order[:few], *seen)
             bounds -= sink
             doubtful = np.flatnonzero(bounds < own)
             if few < len(order) and len(doubtful):
                 more = first[doubtful], second[doubtful], number[doubtful]
-                _look_at(centroids[few:] @ vectors[doubtful].T, halves[few:], order[few:], *more)
+                _profile_texts(centroids[few:] @ vectors[doubtful].T, halves[few:], order[few:], *more)
                 first[doubtful], second[doubtful], number[doubtful] = more
             bounds[doubtful] = np.inf
             _settle(vectors, self.halves[part], self.centroids, *seen, bounds, labels, own)
 
-        self.threads.each(look, len(self.vectors), len(self.centroids))
+        self.threads.each(profile, len(self.vectors), len(self.centroids))
 
     def _few(self, moves: Vectors) -> tuple[int, np.float32]:
         """How many of the centroids to compare with all vectors, and the farthest move of the rest.
@@ -143,7 +143,7 @@ def _nothing_seen(rows: int) -> tuple[Vectors, Vectors, Labels]:
 
 
 @njit(cache=True, nogil=True)
-def _look_at(
+def _profile_texts(
     products: Vectors, halves: Vectors, numbers: Labels, first: Vectors, second: Vectors, number: Labels
 ) -> None:  # pragma: no cover - compiled
     """Compare vectors with further centroids: the nearer, the smaller the score |c|^2 / 2 - x c."""

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from macroscope.arrays import mapped
 from macroscope.critics.clusters.blocks import Vectors, blocks, taken
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.keys import KEYS
+from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.pairing_keys import KEYS
 
 
 def latents_schema(width: int) -> pa.Schema:
@@ -108,3 +109,10 @@ def _read_vectors(path: Path) -> Vectors:
             found[start:end] = column.flatten().to_numpy().reshape(-1, found.shape[1])
     pa.default_memory_pool().release_unused()  # what Arrow has freed it keeps: 2 GB after a million embeddings
     return found
+
+
+def features(latents: Path, scores: Path | None) -> DocumentFeatures:
+    """The embedding of every document that has one."""
+    texts = read_embeddings(latents)
+    texts = texts.some(texts.known())
+    return DocumentFeatures(texts.keys.reset_index(drop=True), texts.vectors.astype(float))

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from macroscope.config.options import Name, Options, require_name
-from macroscope.critics.precision import Precision
+from macroscope.models import Precision
+from macroscope.options import Name, Options, require_name
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config

@@ -26,10 +26,10 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import progress
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.latent import Resampling
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.ratio import ratio_interval
-from macroscope.statistics.rows import Array
 from macroscope.tables import write_csv
 
 log = logging.getLogger("macroscope")

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from macroscope.config.options import SPLIT_HALF
 from macroscope.critics.clusters.clustering import TEXTS_PER_CLUSTER
 from macroscope.critics.clusters.figures import probed
 from macroscope.critics.divergence_report import DIVERGENCES, DRAWN, divergence_table, statistics_table
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
+from macroscope.options import SPLIT_HALF
 
 TEXTS = {
     "truncated_share": ("cut, %", 100.0),

@@ -12,12 +12,12 @@ from scipy import sparse
 from macroscope.critics.clusters.kmeans import Labels
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.statistics.bootstrap_t import ROUNDING, Interval
-from macroscope.statistics.categorical import exchanged, one_hot
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.categorical import one_hot, permuted
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation import p_value_of
+from macroscope.statistics.p_values import p_value_of
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.ratio import difference_interval, ratio_interval
-from macroscope.statistics.rows import Array
 from macroscope.statistics.tidy import UNDEFINED, Row, value_only
 
 
@@ -70,7 +70,7 @@ def latent_nll_rows(
     scores: Scores,
     options: ClustersOptions,
     resampling: Resampling,
-    exchange: Exchange,
+    permutation: Permutation,
 ) -> list[Row]:
     """Latent NLL and PPL of the candidate, the reference's PPL in the same clusters, their difference and ratio.
 
@@ -89,8 +89,8 @@ def latent_nll_rows(
     ours = (candidate, np.ones(len(candidate)))
     how = (resampling.confidence, resampling.resamples, rng)
     nll, own = ratio_interval(ours, *how), ratio_interval(theirs, *how)
-    apart = difference_interval(theirs, ours, exchange, *how)
-    p = _p_value(labels, clusters, apart[0], options, exchange, rng)
+    apart = difference_interval(theirs, ours, permutation, *how)
+    p = _p_value(labels, clusters, apart[0], options, permutation, rng)
     return [
         ("latent_nll", *nll, UNDEFINED),
         ("latent_ppl", *_exponentiated(nll), UNDEFINED),
@@ -129,15 +129,15 @@ def _p_value(
     clusters: int,
     observed: float,
     options: ClustersOptions,
-    exchange: Exchange,
+    permutation: Permutation,
     rng: np.random.Generator,
 ) -> float:
     counts = [[one_hot(side[:, s], clusters) for s in range(side.shape[1])] for side in labels]
     null = [
         np.mean([_difference(a, b, options.smoothing) for a, b in zip(first, second, strict=True)], axis=0)
-        for first, second in exchanged(counts[0], counts[1], exchange, options.permutations, rng)
+        for first, second in permuted(counts[0], counts[1], permutation, options.permutations, rng)
     ]
-    return p_value_of(observed, np.concatenate(null), exchange.is_exact(options.permutations))
+    return p_value_of(observed, np.concatenate(null), permutation.is_exact(options.permutations))
 
 
 def _difference(reference: Array, candidate: Array, alpha: float) -> Array:

@@ -4,7 +4,7 @@ Latents: the sequence of section types z_1 ... z_M. Projection: a fine-tuned sec
 sections. Prior: a bigram Markov chain with begin and end.
 """
 
-from macroscope.critics.declaration import Blame, Critic
+from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 CRITIC = Critic(
@@ -19,9 +19,9 @@ CRITIC = Critic(
         "max_train_sections": 1500,
     },
     fewest={"titled": 20},
-    theory_of=("wiki",),  # others do not tell their section types
+    known_processes=("wiki",),  # others do not tell their section types
     latents="id opening section_types posterior gold",
-    looks_at="the order of sections",
+    observes="the order of sections",
     statistics=(
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.categorical:STATISTICS",
@@ -35,37 +35,37 @@ CRITIC = Critic(
         "unseen_transition": "transitions that real text never has",
     },
     certainty="posterior_margin",
-    blames=Blame("latent NLL", "nats a section", "sections that hardly follow the one before"),
+    attribution=AttributionScore("latent NLL", "nats a section", "sections that hardly follow the one before"),
     stages={
         "train": Stage(
             "training:train",
-            reads="documents seed checkpoints",
-            uses="encoder max_tokens precision epochs batch_size learning_rate max_train_sections calibrate",
-            needs="encoder",
+            inputs="documents seed checkpoints",
+            options="encoder max_tokens precision epochs batch_size learning_rate max_train_sections calibrate",
+            model_option="encoder",
             minutes=720,
             folder=True,
         ),
         "fit_prior": Stage(
-            "scoring:fit_prior", reads="documents inference", uses="prior smoothing convention", folder=True
+            "scoring:fit_prior", inputs="documents inference", options="prior smoothing convention", folder=True
         ),
         "project": Stage(
             "projection:project",
-            reads="texts inference signature",
-            uses="max_tokens precision",
-            needs="encoder",
+            inputs="texts inference signature",
+            options="max_tokens precision",
+            model_option="encoder",
             minutes=240,
         ),
-        "score": Stage("scoring:score", reads="latents prior", uses="error_threshold"),
-        "theory": Stage("theory:write_theory", reads="process prior order seed"),
+        "score": Stage("scoring:score", inputs="latents prior", options="error_threshold"),
+        "known_truth": Stage("known_truth:write_known_truth", inputs="process prior order seed"),
         "explain": Stage(
             "explanation:explain",
-            reads="texts latents control_latents scores prior system resampling",
-            uses="error_threshold",
+            inputs="texts latents control_latents scores prior system resampling",
+            options="error_threshold",
             megabytes=4000,
             folder=True,
         ),
-        "blame": Stage("blame:blame", reads="texts latents scores prior", uses="error_threshold"),
-        "overview": Stage("figures:draw", reads="inference"),
-        "report": Stage("report:items", reads="inference all_latents all_evidence"),
+        "attribute": Stage("attribution:attribute", inputs="texts latents scores prior", options="error_threshold"),
+        "overview": Stage("figures:plot", inputs="inference"),
+        "report": Stage("report:items", inputs="inference all_latents all_evidence"),
     },
 )

@@ -10,9 +10,8 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModelForSequenceClassification
 
-from macroscope.batches import length_batches, tokens_per_batch
-from macroscope.critics.first_token import only_first_token
-from macroscope.critics.precision import Precision, computing_in
+from macroscope.critics.text_encoder import length_batches, only_first_token, tokens_per_batch
+from macroscope.models import Precision, computing_in
 from macroscope.pretrained import load_own, load_pretrained_encoder
 from macroscope.progress import progress
 
@@ -42,7 +41,7 @@ class SectionClassifier:
     max_tokens
         Longer texts are cut at this length.
     precision
-        See `critics.precision`.
+        See `models`.
     """
 
     def __init__(self, folder: Path, max_tokens: int, precision: Precision = "float32") -> None:

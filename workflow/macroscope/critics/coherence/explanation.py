@@ -12,13 +12,13 @@ from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.transition_graph import transition_graph
 from macroscope.critics.coherence.transitions import transition_table
-from macroscope.critics.excerpts import beginning
+from macroscope.critics.words import beginning
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
-from macroscope.statistics.exchange import exchange_of
-from macroscope.statistics.keys import read_keys
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.pairing_keys import read_keys
+from macroscope.statistics.permutation_groups import permutation_of
 from macroscope.tables import write_csv
 
 WORST_DOCUMENTS = 5
@@ -48,8 +48,8 @@ def explain(
     """
     chain, threshold = Priors.load(prior).default, options.error_threshold
     states, control = dict(read_states(latents)), dict(read_states(control_latents))
-    exchange = exchange_of(read_keys(control_latents), read_keys(latents))
-    table = transition_table(list(states.values()), list(control.values()), chain, threshold, resampling, exchange)
+    permutation = permutation_of(read_keys(control_latents), read_keys(latents))
+    table = transition_table(list(states.values()), list(control.values()), chain, threshold, resampling, permutation)
     title = f"{system}: section transitions against real text"
     with atomic(output) as folder:
         folder.mkdir()

@@ -1,9 +1,50 @@
 """Figures of the coherence critic that show all systems of a corpus, or what judges them."""
 
-from macroscope.critics.coherence.reliability_diagram import reliability_diagram
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from macroscope.colours import BLUE, GREY
 from macroscope.critics.findings import Findings
-from macroscope.plotting import save
+from macroscope.plotting import save, style
+from macroscope.statistics.proportions import clustered_interval
 from macroscope.tables import read_csv
+
+
+def reliability_diagram(table: pd.DataFrame, title: str, confidence: float) -> Figure:
+    """Accuracy of the section classifier against how sure it is, with intervals over documents."""
+    filled = table[table["sections"] > 0]
+    intervals = np.array(
+        clustered_interval(
+            filled["correct"],
+            filled["sections"],
+            filled["squares"],
+            filled["squared_sections"],
+            filled["documents"],
+            filled["affected"],
+            confidence,
+        )
+    )
+    with style():
+        figure, (top, bottom) = plt.subplots(
+            2, 1, figsize=(5.2, 5.4), sharex=True, gridspec_kw={"height_ratios": [3, 1]}
+        )
+        top.plot([0, 1], [0, 1], color=GREY, lw=1, ls="--", label="perfect calibration")
+        errors = np.abs(intervals - filled["accuracy"].to_numpy())
+        top.errorbar(
+            filled["confidence"], filled["accuracy"], yerr=errors, fmt="o", color=BLUE, capsize=3, label="validation"
+        )
+        top.set(
+            ylabel=f"accuracy (share of sections), {100 * confidence:g} % interval",
+            ylim=(0, 1.03),
+            xlim=(0, 1.02),
+            title=title,
+        )
+        top.legend(loc="upper left")
+        bottom.bar((filled["low"] + filled["high"]) / 2, filled["sections"], width=0.08, color=BLUE, edgecolor="white")
+        bottom.set(xlabel="confidence of the most probable type", ylabel="sections", yscale="log")
+    return figure
 
 
 def draw(findings: Findings) -> None:

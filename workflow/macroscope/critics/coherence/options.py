@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from macroscope.config.options import Options
-from macroscope.critics.precision import Precision
+from macroscope.models import Precision
+from macroscope.options import Options
 
 
 class CoherenceOptions(Options):

@@ -9,9 +9,8 @@ from macroscope.critics.coherence.sensitivity import inflation, prior_table, pro
 from macroscope.critics.divergence_report import divergence_table
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.files import read_json
-from macroscope.number_format import number
 from macroscope.statistics.proportions import share_interval
-from macroscope.tables import read_csv
+from macroscope.tables import number, read_csv
 
 COMMON_ERRORS = 5
 

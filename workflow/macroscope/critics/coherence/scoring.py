@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.batches import write_scores
 from macroscope.critics.coherence.confusion import inverse, read_confusion
 from macroscope.critics.coherence.latents import Batch, read_info, read_latents
 from macroscope.critics.coherence.options import CoherenceOptions
@@ -16,6 +15,7 @@ from macroscope.critics.coherence.prior import UNKNOWN, SectionPrior, flatten
 from macroscope.critics.coherence.priors import Priors, fit_priors
 from macroscope.critics.coherence.sections import BEGIN, END, titled_documents
 from macroscope.critics.coherence.smoothing import Array
+from macroscope.critics.latents import write_scores
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, read_json, write_json
 

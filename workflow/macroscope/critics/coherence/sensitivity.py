@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from macroscope.config.options import CONTROL
-from macroscope.critics.cells import cell
 from macroscope.critics.findings import Findings
+from macroscope.critics.table_cells import cell
+from macroscope.options import CONTROL
 
 OF_PRIORS = {
     "latent_ppl": "latent PPL",

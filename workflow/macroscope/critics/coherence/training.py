@@ -61,9 +61,9 @@ def train(documents: Path, *, output: Path, options: CoherenceOptions, seed: int
         device_batch_size=options.batch_size,
         learning_rate=options.learning_rate,
     )
-    belonging_to = {"options": options.model_dump(mode="json"), "seed": seed, "sections": sections.digest()}
+    group_labels_of = {"options": options.model_dump(mode="json"), "seed": seed, "sections": sections.digest()}
     examples = Examples(sections, None, DataCollatorWithPadding(tokenizer), group_by_length=True)
-    train_model(model, examples, schedule, Checkpoints(checkpoints, belonging_to), seed)
+    train_model(model, examples, schedule, Checkpoints(checkpoints, group_labels_of), seed)
     with atomic(output) as folder:
         model.save_pretrained(folder / "classifier")
         tokenizer.save_pretrained(folder / "classifier")

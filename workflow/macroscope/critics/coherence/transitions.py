@@ -15,12 +15,12 @@ from macroscope.critics.coherence.prior import SectionPrior
 from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.critics.coherence.smoothing import Array, Sequences
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.document_sums import MANY
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.multiplicity import benjamini_hochberg
+from macroscope.statistics.p_values import benjamini_hochberg
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import clustered_interval
 from macroscope.statistics.ratio import STUDENTISED_TIE
-from macroscope.statistics.rows import MANY
 
 Indices = NDArray[np.integer]
 _AT_ONCE = 256
@@ -39,7 +39,7 @@ def transition_table(
     prior: SectionPrior,
     threshold: float,
     resampling: Resampling,
-    exchange: Exchange,
+    permutation: Permutation,
 ) -> pd.DataFrame:
     """Every transition that the system or the control makes.
 
@@ -65,7 +65,7 @@ def transition_table(
     cells = np.flatnonzero(sides[0].total + sides[1].total)
     rows, columns = np.divmod(cells, len(prior.types) + 1)
     expected = np.exp(prior.log_probabilities)
-    p = p_values(sides[0], sides[1], cells, rows, exchange, resampling)
+    p = p_values(sides[0], sides[1], cells, rows, permutation, resampling)
     before, after = (BEGIN, *prior.types), (*prior.types, END)
     table = pd.DataFrame(
         {
@@ -126,7 +126,7 @@ class _Counts:
 
 
 def p_values(
-    control: _Counts, system: _Counts, cells: Indices, rows: Indices, exchange: Exchange, resampling: Resampling
+    control: _Counts, system: _Counts, cells: Indices, rows: Indices, permutation: Permutation, resampling: Resampling
 ) -> Array:
     """Two-tailed p-value of each cell: that both sides have the same share of its row, by exchanging documents.
 
@@ -150,27 +150,27 @@ def p_values(
             found = difference / np.sqrt((squares / left**2).sum(axis=0))
         return np.nan_to_num(found, nan=0.0, posinf=np.finfo(float).max)
 
-    observed = studentised(moments.T @ np.repeat([1.0, 0.0], exchange.sizes))
+    observed = studentised(moments.T @ np.repeat([1.0, 0.0], permutation.sizes))
     reached, draws = np.zeros(len(cells)), 0
-    for first in _exchanged(moments, exchange, resampling):
+    for first in _permuted(moments, permutation, resampling):
         reached += (studentised(first) >= observed - STUDENTISED_TIE * np.maximum(observed, 1.0)).sum(axis=0)
         draws += len(first)
-    unseen = 0 if exchange.is_exact(resampling.permutations) else 1
+    unseen = 0 if permutation.is_exact(resampling.permutations) else 1
     defined = (control.left[rows] > 0) & (system.left[rows] > 0)
     return np.where(defined, (reached + unseen) / (draws + unseen), np.nan)
 
 
-def _exchanged(moments: sparse.csr_matrix, exchange: Exchange, resampling: Resampling) -> Iterator[Array]:
+def _permuted(moments: sparse.csr_matrix, permutation: Permutation, resampling: Resampling) -> Iterator[Array]:
     """Sums over the first sample after exchanges, some draws at a time; of very many documents, of bundles of them."""
     rng = np.random.default_rng(resampling.seed)
-    if exchange.units > MANY and not exchange.is_exact(resampling.permutations):
-        bundles, _ = exchange.bundles
-        rows = (exchange.dealing @ moments).toarray()
+    if permutation.units > MANY and not permutation.is_exact(resampling.permutations):
+        bundles, _ = permutation.bundles
+        rows = (permutation.dealing @ moments).toarray()
         first, _ = bundles.sums(rows[: bundles.sizes[0]], rows[bundles.sizes[0] :], resampling.permutations, rng)
         yield from (first[start : start + _AT_ONCE] for start in range(0, len(first), _AT_ONCE))
         return
     by_moment = moments.T.tocsr()
-    for inside in exchange.memberships(resampling.permutations, rng, _AT_ONCE):
+    for inside in permutation.memberships(resampling.permutations, rng, _AT_ONCE):
         yield (by_moment @ inside.T).T
 
 

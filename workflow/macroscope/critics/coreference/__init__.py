@@ -6,7 +6,7 @@ coreference. Prior: a 5-gram model of the chains of the train split, entities nu
 Besides: resolvers with environments of their own, whose rules stand in rules/critics/coreference.smk.
 """
 
-from macroscope.critics.declaration import Blame, Critic
+from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 _RESOLVED = "resolver ranker model mentions domain single"
@@ -16,9 +16,9 @@ CRITIC = Critic(
     options="options:CoreferenceOptions",
     criticize={},
     fewest={"with_persons": 50},
-    theory_of=("people",),
+    known_processes=("people",),
     latents="id opening in_domain error invalid surfaces entities starts ends",
-    looks_at="how persons are mentioned",
+    observes="how persons are mentioned",
     statistics=(
         "scoring:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
@@ -37,37 +37,39 @@ CRITIC = Critic(
         "without_mentions": "texts with nobody in them",
     },
     plan="plan:ResolverPlan",
-    blames=Blame("latent NLL of the chain", "nats a symbol", "mentions that are unlikely where they stand"),
+    attribution=AttributionScore(
+        "latent NLL of the chain", "nats a symbol", "mentions that are unlikely where they stand"
+    ),
     commands="commands:COMMANDS",
     stages={
         "train": Stage(
             "training:train",
-            reads="documents mentions? threads checkpoints",
-            uses=_RESOLVED,
+            inputs="documents mentions? threads checkpoints",
+            options=_RESOLVED,
             minutes=720,
             threads=2,
             folder=True,
             resources=_RESOURCES,
         ),
-        "fit_prior": Stage("prior:fit_prior", reads="inference", uses="order convention", folder=True),
+        "fit_prior": Stage("prior:fit_prior", inputs="inference", options="order convention", folder=True),
         "project": Stage(
             "projection:project",
-            reads="texts mentions? signature",
-            uses=_RESOLVED,
+            inputs="texts mentions? signature",
+            options=_RESOLVED,
             minutes=240,
             resources=_RESOURCES,
         ),
-        "score": Stage("scoring:score", reads="latents prior", uses="unlikely"),
-        "theory": Stage("theory:write_theory", reads="process prior order seed", uses="single"),
+        "score": Stage("scoring:score", inputs="latents prior", options="unlikely"),
+        "known_truth": Stage("known_truth:write_known_truth", inputs="process prior order seed", options="single"),
         "explain": Stage(
             "explanation:explain",
-            reads="texts latents control_latents prior",
-            uses="unlikely least_count",
+            inputs="texts latents control_latents prior",
+            options="unlikely least_count",
             megabytes=4000,
             folder=True,
         ),
-        "blame": Stage("blame:blame", reads="texts latents scores prior", uses="unlikely"),
-        "overview": Stage("figures:draw", reads=""),
-        "report": Stage("report:items", reads="inference prior all_evidence"),
+        "attribute": Stage("attribution:attribute", inputs="texts latents scores prior", options="unlikely"),
+        "overview": Stage("figures:plot", inputs=""),
+        "report": Stage("report:items", inputs="inference prior all_evidence"),
     },
 )

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from macroscope.critics.batches import read_batches
 from macroscope.critics.coreference.chains import LABELS
 from macroscope.critics.coreference.windows import NO_ENTITY, PAD, STOP, UNKNOWN, Chains, flatten
-from macroscope.statistics.keys import KEYS
+from macroscope.critics.latents import read_batches
+from macroscope.statistics.pairing_keys import KEYS
 
 _LISTS = ("surfaces", "entities", "starts", "ends")
 LATENTS = pa.schema(

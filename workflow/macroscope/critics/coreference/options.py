@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from macroscope.config.options import Options
+from macroscope.options import Options
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config

@@ -5,7 +5,7 @@ from zlib import crc32
 
 from macroscope.critics import VARIANT
 from macroscope.critics.coreference.options import CoreferenceOptions
-from macroscope.paths import REPOSITORY
+from macroscope.files import REPOSITORY
 from macroscope.stages import Function, Wildcards, alternatives
 
 if TYPE_CHECKING:

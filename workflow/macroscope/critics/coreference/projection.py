@@ -1,6 +1,7 @@
 """Projection onto chains: documents -> latents."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -8,18 +9,42 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from macroscope.corpora.plain_text import split_sentences
 from macroscope.critics.coreference.chains import Chain, chain_of
-from macroscope.critics.coreference.domains import is_within
 from macroscope.critics.coreference.latents import LATENTS
 from macroscope.critics.coreference.mentions import Resolved, read_resolved
-from macroscope.critics.coreference.options import CoreferenceOptions
+from macroscope.critics.coreference.options import CoreferenceOptions, Domain
 from macroscope.critics.coreference.rules.pronouns import Choose, by_sieve, learnt_ranker
 from macroscope.critics.coreference.rules.resolve import resolve_text
-from macroscope.critics.signing import signed
+from macroscope.critics.latents import signed
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import Progress
+
+
+def is_within(domain: Domain | None) -> Callable[[Document], bool]:
+    """Make the function that tells whether a document is in a domain; all are in none."""
+    if domain is None:
+        return lambda document: True
+    pattern = re.compile(domain.pattern, re.DOTALL)
+    words, without = (
+        [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in some] for some in (domain.words, domain.without)
+    )
+
+    def within(document: Document) -> bool:
+        text = _part(document, domain.within)
+        wanted = all(word.search(text) for word in words) and not any(word.search(text) for word in without)
+        return bool(wanted and pattern.match(text))
+
+    return within
+
+
+def _part(document: Document, within: str) -> str:
+    if within == "text":
+        return document.text
+    section = document.sections[0].text
+    return section if within == "first_section" else next(iter(split_sentences(section)), "").rstrip()
 
 
 class Resolve(Protocol):

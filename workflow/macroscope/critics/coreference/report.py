@@ -5,10 +5,9 @@ from typing import Any
 import pandas as pd
 
 from macroscope.critics.divergence_report import divergence_table, statistics_table
-from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
-from macroscope.critics.passages import passage_items
+from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem, passage_items
 from macroscope.files import read_json
-from macroscope.number_format import number
+from macroscope.tables import number
 
 CHAINS = {
     "latent_ppl": ("latent PPL", 1.0),

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from macroscope.critics.batches import write_scores
 from macroscope.critics.coreference.chains import FEMALE, GENDERS, LABELS, MALE, NONE, PLURAL
 from macroscope.critics.coreference.latents import chains_in, name_of, read_latents
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import STOP, UNKNOWN, Chains, Packing, windows
+from macroscope.critics.latents import write_scores
 from macroscope.statistics.declaration import Statistic
 
 PAIR = 2

@@ -5,18 +5,18 @@ topics as there are languages, fitted to the train split. Prior: its Dirichlet d
 comparison need no more.
 """
 
-from macroscope.critics.declaration import Blame, Critic
+from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:LanguagesOptions",
     # Not asked without being told to: it needs a corpus of several languages, and to know how many.
     density=True,
-    blames=Blame("latent NLL", "nats", "words of another language than most of the text"),
-    theory_of=("languages",),
+    attribution=AttributionScore("latent NLL", "nats", "words of another language than most of the text"),
+    known_processes=("languages",),
     latents="id opening words proportions log_proportions log_sample",
-    view="view:view",
-    looks_at="how languages mix",
+    features="latents:features",
+    observes="how languages mix",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
@@ -31,24 +31,24 @@ CRITIC = Critic(
     stages={
         "train": Stage(
             "training:train",
-            reads="documents seed",
-            uses="languages least_frequency iterations beta",
+            inputs="documents seed",
+            options="languages least_frequency iterations beta",
             megabytes=4000,
             minutes=720,
             folder=True,
         ),
-        "project": Stage("projection:project", reads="texts inference seed signature", uses="sweeps", minutes=240),
-        "score": Stage("scoring:score", reads="latents inference", uses="mixed_below"),
-        "theory": Stage("theory:write_theory", reads="inference order"),
+        "project": Stage("projection:project", inputs="texts inference seed signature", options="sweeps", minutes=240),
+        "score": Stage("scoring:score", inputs="latents inference", options="mixed_below"),
+        "known_truth": Stage("known_truth:write_known_truth", inputs="inference order"),
         "compare": Stage(
-            "comparison_files:compare_latents",
-            reads="texts control_latents latents inference resampling evidence",
-            uses="neighbours most_vectors permutations",
+            "comparison:compare_latents",
+            inputs="texts control_latents latents inference resampling evidence",
+            options="neighbours most_vectors permutations",
             megabytes=4000,
             minutes=240,
         ),
-        "blame": Stage("blame:blame", reads="texts latents scores inference"),
-        "overview": Stage("figures:draw", reads="inference all_latents"),
-        "report": Stage("report:items", reads="inference all_evidence"),
+        "attribute": Stage("attribution:attribute", inputs="texts latents scores inference"),
+        "overview": Stage("figures:plot", inputs="inference all_latents"),
+        "report": Stage("report:items", inputs="inference all_evidence"),
     },
 )

@@ -14,9 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from macroscope.critics.features import with_scores
 from macroscope.critics.languages.model import Array
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.keys import KEYS
+from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.pairing_keys import KEYS
 
 _VECTORS = ("proportions", "log_proportions", "log_sample")
 
@@ -81,3 +83,12 @@ def read_proportions(path: Path) -> TopicProportions:
     columns = (table.column(name).combine_chunks() for name in _VECTORS)
     vectors = [c.flatten().to_numpy(zero_copy_only=False).reshape(len(table), c.type.list_size) for c in columns]
     return TopicProportions(table.select(KEYS).to_pandas(), table.column("words").to_numpy(), *vectors)
+
+
+def features(latents: Path, scores: Path | None) -> DocumentFeatures:
+    """Log proportions of every document with a word of the vocabulary, and what `features.of_scores` sees of it."""
+    found = read_proportions(latents)
+    known = np.isfinite(found.log_mean).all(axis=1)
+    return with_scores(
+        DocumentFeatures(found.keys[known].reset_index(drop=True), found.log_mean[known]), latents, scores
+    )

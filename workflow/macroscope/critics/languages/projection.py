@@ -12,12 +12,12 @@ from macroscope.critics.languages.latents import latents_schema
 from macroscope.critics.languages.model import LatentDirichletAllocation
 from macroscope.critics.languages.options import LanguagesOptions
 from macroscope.critics.languages.sampling import Posterior, sample_posterior
-from macroscope.critics.signing import signed
+from macroscope.critics.latents import signed
 from macroscope.critics.words import lower_case_words
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic, read_json
 from macroscope.progress import Progress
-from macroscope.statistics.keys import KEYS
+from macroscope.statistics.pairing_keys import KEYS
 
 
 def project(

@@ -5,8 +5,7 @@ import pandas as pd
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
 from macroscope.files import read_json
-from macroscope.number_format import number
-from macroscope.tables import read_csv
+from macroscope.tables import number, read_csv
 
 MIXING = {
     "mixed_share": ("mixes of languages, %", 100.0),

@@ -8,7 +8,7 @@ Besides: further detectors for comparison, pre-training, autoencoders, sentences
 stand in rules/critics/narrative.smk.
 """
 
-from macroscope.critics.declaration import Blame, Critic
+from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 _SENTENCES = "encoder pooling max_tokens precision autoencoders"
@@ -23,7 +23,7 @@ CRITIC = Critic(
     },
     fewest={"narratives": 60},
     latents="id opening sentences cut missing discordant",
-    looks_at="whether sentences follow from each other",
+    observes="whether sentences follow from each other",
     statistics=(
         "scoring:STATISTICS",
         "comparison:STATISTICS",
@@ -41,84 +41,86 @@ CRITIC = Critic(
         "worst_missing": "its worst place's probability to miss a sentence",
     },
     plan="plan:NarrativePlan",
-    blames=Blame("latent NLL", "nats a place", "sentences that seem out of place, or before which one seems missing"),
+    attribution=AttributionScore(
+        "latent NLL", "nats a place", "sentences that seem out of place, or before which one seems missing"
+    ),
     stages={
         "train": Stage(
-            "judging:train",
-            reads="documents detectors? language seed checkpoints resampling",
-            uses=f"{_DETECTORS} pretraining false_positive_rate",
+            "judges:train",
+            inputs="documents detectors? language seed checkpoints resampling",
+            options=f"{_DETECTORS} pretraining false_positive_rate",
             megabytes=4000,
             folder=True,
         ),
         "project": Stage(
             "projection:project",
-            reads="texts inference embeddings? language signature",
-            uses=f"tasks {_SENTENCES} detector",
-            needs="encoder",
+            inputs="texts inference embeddings? language signature",
+            options=f"tasks {_SENTENCES} detector",
+            model_option="encoder",
             minutes=240,
         ),
-        "score": Stage("scoring:score", reads="latents inference"),
-        "explain": Stage("explanation:explain", reads="texts latents inference language", folder=True),
-        "compare": Stage("comparison:compare_latents", reads="control_latents latents inference resampling"),
-        "blame": Stage("blame:blame", reads="texts latents scores inference language"),
-        "overview": Stage("figures:draw", reads="inference all_latents detectors infilled"),
+        "score": Stage("scoring:score", inputs="latents inference"),
+        "explain": Stage("explanation:explain", inputs="texts latents inference language", folder=True),
+        "compare": Stage("comparison:compare_latents", inputs="control_latents latents inference resampling"),
+        "attribute": Stage("attribution:attribute", inputs="texts latents scores inference language"),
+        "overview": Stage("figures:plot", inputs="inference all_latents detectors infilled"),
         "report": Stage(
             "report:items",
-            reads="inference all_evidence detectors infilled",
-            uses="compared pretraining generation retrieval_shards",
+            inputs="inference all_evidence detectors infilled",
+            options="compared pretraining generation retrieval_shards",
         ),
         "embed_sentences": Stage(
             "embedding:embed_sentences",
-            reads="documents? texts? autoencoder? language",
-            uses="encoder pooling max_tokens precision",
-            needs="encoder",
+            inputs="documents? texts? autoencoder? language",
+            options="encoder pooling max_tokens precision",
+            model_option="encoder",
             minutes=480,
             folder=True,
         ),
         "retrieve": Stage(
             "corruption:retrieve",
-            reads="documents language seed shard shards threads",
-            uses="sentences damaged intact draws replacements candidates retrieval_shards",
+            inputs="documents language seed shard shards threads",
+            options="sentences damaged intact draws replacements candidates retrieval_shards",
             megabytes=8000,
             minutes=240,
             threads=2,
         ),
         "corrupt": Stage(
             "corruption:corrupt",
-            reads="documents retrieved? language seed task",
-            uses=f"encoder {_DAMAGE}",
-            needs="encoder",
+            inputs="documents retrieved? language seed task",
+            options=f"encoder {_DAMAGE}",
+            model_option="encoder",
             minutes=480,
         ),
         "autoencode": Stage(
             "autoencoder:train_autoencoder",
-            reads="documents language seed checkpoints name processes",
-            uses=_SENTENCES,
-            needs="encoder",
+            inputs="documents language seed checkpoints name processes",
+            options=_SENTENCES,
+            model_option="encoder",
             minutes=1440,
             folder=True,
         ),
         "pretrain": Stage(
             "training:pretrain",
-            reads="documents embeddings language seed checkpoints task name threads processes",
-            uses=f"{_DETECTORS} compared pretraining",
-            needs="encoder",
+            inputs="documents embeddings language seed checkpoints task name threads processes",
+            options=f"{_DETECTORS} compared pretraining",
+            model_option="encoder",
             minutes=1440,
             folder=True,
         ),
         "detect": Stage(
             "training:train_detector",
-            reads="documents corrupted embeddings? pretrained? language seed checkpoints resampling task name"
+            inputs="documents corrupted embeddings? pretrained? language seed checkpoints resampling task name"
             " processes",
-            uses=f"{_DETECTORS} compared pretraining false_positive_rate",
-            needs="encoder",
+            options=f"{_DETECTORS} compared pretraining false_positive_rate",
+            model_option="encoder",
             minutes=720,
             folder=True,
         ),
         "infill": Stage(
             "infilling:infill",
-            reads="documents detector embeddings corrupted autoencoder language resampling task",
-            uses="generation",
+            inputs="documents detector embeddings corrupted autoencoder language resampling task",
+            options="generation",
             megabytes=8000,
             minutes=480,
             folder=True,

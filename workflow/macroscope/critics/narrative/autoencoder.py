@@ -17,17 +17,16 @@ from transformers import AutoModelForCausalLM, set_seed
 
 from macroscope.critics.narrative.narratives import corpus_narratives
 from macroscope.critics.narrative.options import AutoencoderOptions, NarrativeOptions
-from macroscope.critics.narrative.rows import Rows
+from macroscope.critics.narrative.tensors import Rows
 from macroscope.critics.text_encoder import pool
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.models import resolve
 from macroscope.pretrained import load_own, load_pretrained_encoder, load_pretrained_tokenizer
-from macroscope.systems.language_model.devices import launch
 from macroscope.systems.language_model.model import load_base
 from macroscope.systems.tokenizer import boundary_id, train_bpe
 from macroscope.tables import write_csv
-from macroscope.training import Checkpoints, Examples, Schedule, discard, train
+from macroscope.training import Checkpoints, Examples, Schedule, discard, launch, train
 
 VALID_SHARE = 0.02
 EVALUATIONS = 10

@@ -1,7 +1,7 @@
 """Incoherence that is detected in a system's narratives, against real ones.
 
 A detector is wrong at some places of real text, and misses part of the damage. So the rate at which it finds something
-in a system is corrected by both (Rogan and Gladen 1978; `statistics.correction`): with s the system's rate, c the
+in a system is corrected by both (Rogan and Gladen 1978; `statistics.misclassification`): with s the system's rate, c the
 control's, t the share of known damage in held-out narratives that is found, (s - c) / (t - c) is the share of the
 system's places that are as if a sentence were missing, or stood for another one. 0 is real text.
 """
@@ -13,16 +13,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.halves import compare_with_control
-from macroscope.critics.narrative.latents import TASKS, read_latents
+from macroscope.critics.narrative.latents import FOUND, TASKS, read_latents
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
-from macroscope.critics.narrative.outputs import FOUND
+from macroscope.critics.split_half import compare_with_control
 from macroscope.statistics.columns import NUMBERS, compare_columns
-from macroscope.statistics.correction import corrected_rate
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import exchange_of
-from macroscope.statistics.keys import KEYS
 from macroscope.statistics.latent import Resampling
+from macroscope.statistics.misclassification import corrected_rate
+from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.permutation_groups import permutation_of
 from macroscope.statistics.ratio import Sample
 from macroscope.statistics.tidy import ROWS, UNDEFINED, Row, rows_table
 from macroscope.tables import read_csv
@@ -43,7 +42,7 @@ class _Compared:
 
 
 def compare_latents(control_latents: Path, latents: Path, inference: Path, *, resampling: Resampling) -> pd.DataFrame:
-    """Compare what is detected in a system with what is detected in the control; see `critics.halves`.
+    """Compare what is detected in a system with what is detected in the control; see `critics.split_half`.
 
     Returns
     -------
@@ -78,8 +77,8 @@ def compare(
     for task, known in found.items():
         sides = [side[side[f"of_{task}"] > 0] for side in (reference, candidate)]
         theirs, ours = ((side[f"count_{task}"], side[f"of_{task}"]) for side in sides)
-        exchange = exchange_of(*sides)
-        value, low, high = corrected_rate(theirs, ours, known, exchange, resampling.confidence)
+        permutation = permutation_of(*sides)
+        value, low, high = corrected_rate(theirs, ours, known, permutation, resampling.confidence)
         # Without an interval the detector cannot be told from one that finds nothing: its rate, corrected, is noise.
         rows.append((f"{task}_corrected", UNDEFINED if np.isnan(low) else value, low, high, UNDEFINED))
     worst = compare_columns(reference, candidate, [f"worst_{task}" for task in found], resampling, KEYS)

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from macroscope.critics.narrative.distractors import Pool, Replaced, replaced
 from macroscope.critics.narrative.examples import NONE, Examples, examples_of, write_examples
 from macroscope.critics.narrative.narratives import Narratives, corpus_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, PretrainingOptions, Task
-from macroscope.critics.narrative.replacing import Pool, Replaced, replaced
 from macroscope.critics.narrative.retrieval import Matches, best_matches
 from macroscope.critics.narrative.segments import HELD_OUT, Drawing, Drawn, Segment, draw_segments, drawing_of
 from macroscope.critics.narrative.similarity import BertScore

@@ -11,9 +11,9 @@ from safetensors.torch import load_model, save_model
 from scipy.special import expit
 
 from macroscope.critics.narrative.examples import NONE, Examples
+from macroscope.critics.narrative.latents import ABOUT, ENCODER, WEIGHTS
 from macroscope.critics.narrative.narratives import Integers, Narratives
 from macroscope.critics.narrative.options import DetectorOptions, NarrativeOptions, PretrainingOptions, Task
-from macroscope.critics.narrative.outputs import ABOUT, ENCODER, WEIGHTS
 from macroscope.critics.narrative.segments import drawing_of
 from macroscope.critics.narrative.sentence_detector import SentenceBatches, SentenceDetector, Size, size_of
 from macroscope.critics.narrative.token_detector import (

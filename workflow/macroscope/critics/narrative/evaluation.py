@@ -11,8 +11,8 @@ import pandas as pd
 from macroscope.critics.narrative.baselines import by_position, by_single_sentence
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.examples import NONE, Examples
+from macroscope.critics.narrative.latents import ERRORS, EVALUATION, METRICS, ROC, SPEED
 from macroscope.critics.narrative.narratives import Narratives
-from macroscope.critics.narrative.outputs import ERRORS, EVALUATION, METRICS, ROC, SPEED
 from macroscope.files import write_json
 from macroscope.statistics.detection import Decisions, best_threshold, detection_metrics, roc_curve
 from macroscope.statistics.latent import Resampling

@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREY, VERMILION
-from macroscope.config.options import CONTROL
 from macroscope.critics.divergence_report import divergence_figure
 from macroscope.critics.findings import Findings
+from macroscope.critics.narrative.latents import METRICS, ROC
 from macroscope.critics.narrative.operating_point import read_operating_points
 from macroscope.critics.narrative.options import JUDGE
-from macroscope.critics.narrative.outputs import METRICS, ROC
+from macroscope.options import CONTROL
 from macroscope.plotting import save, style
 from macroscope.tables import read_csv
 

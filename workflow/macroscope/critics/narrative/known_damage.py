@@ -13,11 +13,11 @@ import pandas as pd
 
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.examples import NONE, Examples
+from macroscope.critics.narrative.latents import FOUND, POINT
 from macroscope.critics.narrative.narratives import Narratives
 from macroscope.critics.narrative.operating_point import operating_point
 from macroscope.critics.narrative.options import Task
-from macroscope.critics.narrative.outputs import FOUND, POINT
-from macroscope.critics.narrative.reading import read_narratives
+from macroscope.critics.narrative.sliding_window import read_narratives
 from macroscope.files import write_json
 from macroscope.tables import write_csv
 

@@ -12,8 +12,14 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from macroscope.critics.batches import read_batches
-from macroscope.statistics.keys import KEYS
+from macroscope.critics.latents import read_batches
+from macroscope.statistics.pairing_keys import KEYS
+
+ABOUT, WEIGHTS, ENCODER = "detector.json", "model.safetensors", "encoder"
+TRAINING = "training.json"
+METRICS, ROC, ERRORS, EVALUATION, SPEED = "metrics.csv", "roc.csv", "errors.csv", "evaluation.json", "speed.json"
+POINT, FOUND = "operating_point.json", "found.csv"
+
 
 TASKS = ("missing", "discordant")
 LATENTS = pa.schema(

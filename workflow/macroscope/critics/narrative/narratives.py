@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.corpora.sentences import split_sentences
+from macroscope.corpora.plain_text import split_sentences
 from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
 

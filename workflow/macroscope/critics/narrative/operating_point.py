@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from macroscope.critics.narrative.latents import TASKS
-from macroscope.critics.narrative.outputs import POINT
+from macroscope.critics.narrative.latents import POINT, TASKS
 from macroscope.files import read_json
 
 BINS = 10

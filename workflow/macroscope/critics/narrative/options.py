@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from macroscope.config.options import CONTROL, Name, Options, require_name
-from macroscope.critics.precision import Precision
+from macroscope.models import Precision
+from macroscope.options import CONTROL, Name, Options, require_name
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config

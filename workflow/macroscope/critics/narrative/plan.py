@@ -220,7 +220,7 @@ class NarrativePlan:
 
     def options(self, stage: str) -> Function:
         """Parameter function: those options that a stage looks at, of the job's critic."""
-        return lambda wildcards: as_json(self._of_job(wildcards), CRITIC.stages[stage].options)
+        return lambda wildcards: as_json(self._of_job(wildcards), CRITIC.stages[stage].option_names)
 
     def values(self, stage: str) -> Function:
         """Parameter function: the values that a stage reads, as words of its command line."""
@@ -236,24 +236,28 @@ class NarrativePlan:
                 "shards": lambda: self._asked(wildcards).retrieval_shards,
                 "checkpoints": lambda: self._checkpoints(stage, wildcards),
             }
-            return flags("--value", {name: known[name]() for name in CRITIC.stages[stage].values if name in known})
+            return flags("--value", {name: known[name]() for name in CRITIC.stages[stage].value_names if name in known})
 
         return words
 
     def threads(self, stage: str) -> Function:
         """Parameter function: cores of a job."""
         declared = CRITIC.stages[stage]
-        return lambda wildcards: threads_of(self._asked(wildcards).encoder) if declared.needs else declared.threads
+        return lambda wildcards: (
+            threads_of(self._asked(wildcards).encoder) if declared.model_option else declared.threads
+        )
 
     def megabytes(self, stage: str) -> Function:
         """Parameter function: memory of a job."""
         declared = CRITIC.stages[stage]
-        return lambda wildcards: megabytes_of(self._asked(wildcards).encoder) if declared.needs else declared.megabytes
+        return lambda wildcards: (
+            megabytes_of(self._asked(wildcards).encoder) if declared.model_option else declared.megabytes
+        )
 
     def gpus(self, stage: str) -> Function:
         """Parameter function: GPUs of a job."""
         declared = CRITIC.stages[stage]
-        return lambda wildcards: gpus_of(self._asked(wildcards).encoder) if declared.needs else 0
+        return lambda wildcards: gpus_of(self._asked(wildcards).encoder) if declared.model_option else 0
 
     # ---- inside --------------------------------------------------------------------------------------------------
 

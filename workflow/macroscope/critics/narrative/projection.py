@@ -7,17 +7,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from macroscope.critics.latents import signed
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.embedding import embedded, require_plain, sentence_encoder
 from macroscope.critics.narrative.latents import LATENTS, TASKS
 from macroscope.critics.narrative.narratives import Narratives, SentenceVectors, narratives_of
 from macroscope.critics.narrative.options import NarrativeOptions, Task
-from macroscope.critics.narrative.reading import read_narratives
-from macroscope.critics.signing import signed
+from macroscope.critics.narrative.sliding_window import read_narratives
 from macroscope.documents import Collection
 from macroscope.files import atomic
 from macroscope.progress import Progress
-from macroscope.statistics.keys import KEYS
+from macroscope.statistics.pairing_keys import KEYS
 
 
 def project(

@@ -5,20 +5,37 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics.cells import cell
 from macroscope.critics.divergence_report import divergence_table, statistics_table
-from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
+from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem, passage_items
 from macroscope.critics.narrative.figures import detector_folders
 from macroscope.critics.narrative.generation import GENERATED, GENERATION, METRICS_SHOWN
+from macroscope.critics.narrative.latents import ERRORS, EVALUATION, FOUND, METRICS, SPEED, TRAINING
 from macroscope.critics.narrative.operating_point import read_operating_points
 from macroscope.critics.narrative.options import JUDGE
-from macroscope.critics.narrative.outputs import ERRORS, EVALUATION, FOUND, METRICS, SPEED, TRAINING
-from macroscope.critics.narrative.published import published_generation, published_rows
 from macroscope.critics.narrative.segments import HELD_OUT
-from macroscope.critics.passages import passage_items
-from macroscope.files import read_json
-from macroscope.number_format import number
-from macroscope.tables import read_csv
+from macroscope.critics.table_cells import cell
+from macroscope.files import RESOURCES, read_json
+from macroscope.tables import number, read_csv
+
+PUBLISHED_DETECTION, PUBLISHED_GENERATION = "narrative_published.csv", "narrative_published_generation.csv"
+
+
+def published_detection() -> pd.DataFrame:
+    """Table 3: corpus, task, model, accuracy, precision, recall, f1, auc (all in %; no AUC of people)."""
+    return pd.read_csv(RESOURCES / PUBLISHED_DETECTION)
+
+
+def published_generation() -> pd.DataFrame:
+    """Table 4: task, corpus, model, and the metrics as `generation.METRICS_SHOWN` names them."""
+    return pd.read_csv(RESOURCES / PUBLISHED_GENERATION)
+
+
+def published_rows(tasks: Sequence[str]) -> pd.DataFrame:
+    """Table 3 of these tasks, for a reader."""
+    table = published_detection()
+    shown = table[table["task"].isin(tasks)]
+    return shown.rename(columns={"f1": "F1", "auc": "AUC"}).astype(object).fillna("–")
+
 
 TASKS = {"missing": "missing sentences", "discordant": "discordant sentences"}
 HEADINGS = {

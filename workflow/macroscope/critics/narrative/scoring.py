@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import entr, xlogy
 
-from macroscope.critics.batches import write_scores
+from macroscope.critics.latents import write_scores
 from macroscope.critics.narrative.latents import read_latents
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.statistics.declaration import Statistic

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.utils.data import Dataset
 
 from macroscope.critics.narrative.narratives import Integers, Vectors
 
@@ -26,3 +27,16 @@ def padded(vectors: Vectors, numbers: Integers) -> torch.Tensor:
         return torch.zeros(*numbers.shape, vectors.shape[1])
     found = np.asarray(vectors[np.maximum(numbers, 0)], dtype=np.float32)
     return torch.from_numpy(found * (numbers >= 0)[..., None])
+
+
+class Rows(Dataset[int]):
+    """Numbers of consecutive examples; what makes batches of them knows the rest."""
+
+    def __init__(self, first: int, size: int) -> None:
+        self.first, self.size = first, size
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, index: int) -> int:
+        return self.first + index

@@ -16,17 +16,16 @@ from macroscope.critics.narrative.embedding import embedded, require_plain, sent
 from macroscope.critics.narrative.evaluation import evaluate
 from macroscope.critics.narrative.examples import Examples, read_examples
 from macroscope.critics.narrative.known_damage import write_operating_point
+from macroscope.critics.narrative.latents import TRAINING, WEIGHTS
 from macroscope.critics.narrative.narratives import Narratives, Vectors, corpus_narratives
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
-from macroscope.critics.narrative.outputs import TRAINING, WEIGHTS
-from macroscope.critics.narrative.rows import Rows
 from macroscope.critics.narrative.segments import HELD_OUT
+from macroscope.critics.narrative.tensors import Rows
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.statistics.latent import Resampling
-from macroscope.systems.language_model.devices import launch, use_threads
 from macroscope.tables import write_csv
-from macroscope.training import Checkpoints, Schedule, discard, is_main_process
+from macroscope.training import Checkpoints, Schedule, discard, is_main_process, launch, use_threads
 from macroscope.training import Examples as TrainingExamples
 from macroscope.training import train as train_model
 

@@ -4,14 +4,14 @@ Latents: the text itself. Prior: a distribution over strings, estimated from the
 estimates that have not seen it, so the estimates depend on both sides of a comparison.
 """
 
-from macroscope.critics.declaration import Blame, Critic
+from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:StringsOptions",
     latents="id opening text words",
-    view="view:view",
-    looks_at="words and their neighbours",
+    features="texts:features",
+    observes="words and their neighbours",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
     quantities={
         "duplicate": "texts that are there twice",
@@ -19,22 +19,24 @@ CRITIC = Critic(
         "scored_texts": "texts that are scored",
     },
     gives_log_q=True,
-    blames=Blame(
+    attribution=AttributionScore(
         "surprisal by an n-gram model of other real texts",
         "nats a word",
         "words that are less likely there than 98 % of the words of real text",
     ),
     stages={
-        "project": Stage("texts:project", reads="texts signature", megabytes=1000),
+        "project": Stage("texts:project", inputs="texts signature", megabytes=1000),
         "compare": Stage(
-            "comparison_files:compare_latents",
-            reads="control_latents latents resampling evidence",
-            uses="estimator shared_vocabulary order folds most_texts scale weights permutations lstm convention",
+            "compare_stage:compare_latents",
+            inputs="control_latents latents resampling evidence",
+            options="estimator shared_vocabulary order folds most_texts scale weights permutations lstm convention",
             megabytes=4000,
             minutes=480,
         ),
-        "blame": Stage("blame:blame", reads="texts control_latents", uses="order most_texts", megabytes=4000),
+        "attribute": Stage(
+            "attribution:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000
+        ),
         "overview": Stage("report:draw"),
-        "report": Stage("report:items", reads="all_evidence"),
+        "report": Stage("report:items", inputs="all_evidence"),
     },
 )

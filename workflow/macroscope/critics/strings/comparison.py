@@ -12,12 +12,12 @@ from macroscope.critics.strings.estimators import estimator
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts
 from macroscope.errors import MacroscopeError
+from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_tests, jackknife_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.rows import Array
 from macroscope.statistics.sampled_divergences import NAMES, compare_log_ratios, published
-from macroscope.statistics.sequential import combined_p_value, fold_tests, jackknife_interval
 from macroscope.statistics.tidy import UNDEFINED, Row, rows_table, shares_table, undefined, value_only
 
 LN10 = float(np.log(10))

@@ -3,7 +3,7 @@
 An estimate from the texts that it scores finds them too likely, its own side's most of all, and every divergence comes
 out too large. So the texts are divided into folds; those of a fold are scored by estimates from the other folds of
 either side. For intervals the same is done without each fold in turn; for tests the texts of a fold are scored once
-more, by estimates from the folds before it alone (`statistics.sequential` says why). The published code scores all
+more, by estimates from the folds before it alone (`statistics.cross_fitted_tests` says why). The published code scores all
 texts by estimates from all texts.
 
 An estimate from more texts is a better one, and a divergence would take that for a difference. So both sides' estimates
@@ -19,11 +19,11 @@ import pandas as pd
 from macroscope.critics.strings.estimators import Distribution, Estimator
 from macroscope.critics.strings.texts import Texts
 from macroscope.progress import progress
-from macroscope.statistics.exchange import Integers, belonging, partners
-from macroscope.statistics.keys import KEYS
-from macroscope.statistics.rows import Array
+from macroscope.statistics.cross_fitted_tests import Folds, Order
+from macroscope.statistics.document_sums import Array
+from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.permutation_groups import Integers, group_labels, partners
 from macroscope.statistics.sampled_divergences import Scored
-from macroscope.statistics.sequential import Folds, Order
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def together(reference: Texts, candidate: Texts, folds: int) -> tuple[Integers, 
     counts = pd.concat([side["opening"] for side in sides]).value_counts()
     prompts = counts.index[counts <= (len(reference) + len(candidate)) / (2 * folds)]
     sides = [side.assign(prompt=side["opening"].where(side["opening"].isin(prompts))) for side in sides]
-    return belonging(sides[0], sides[1], (*KEYS, "text", "prompt"))
+    return group_labels(sides[0], sides[1], (*KEYS, "text", "prompt"))
 
 
 def divide(groups: tuple[Integers, Integers], folds: int, seed: int) -> tuple[Folds, Folds]:
@@ -124,7 +124,7 @@ def cross_fitted(reference: Texts, candidate: Texts, estimator: Estimator, folds
                 found = _fit(sides, neither, estimator, (seed, fold, other))
                 without[other].score(found, sides, inside)
                 without[fold].score(found, sides, [np.flatnonzero(some == other) for some in numbers])
-    order = Order(numbers, estimated_from, partners(*belonging(reference.keys, candidate.keys)))
+    order = Order(numbers, estimated_from, partners(*group_labels(reference.keys, candidate.keys)))
     return LogProbabilities(*others.logs, fallback, order, before.found(), tuple(each.found() for each in without))
 
 

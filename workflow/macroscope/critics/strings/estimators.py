@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
 from macroscope.systems.ngram.backoff import BackoffModel, backoff_model, words_of, write_numbered
 from macroscope.systems.ngram.counts import Words, count_ngrams, read_words
 from macroscope.systems.ngram.model import estimate

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics.excerpts import beginning
 from macroscope.critics.strings.comparison import Comparison
+from macroscope.critics.words import beginning
 from macroscope.files import atomic
 from macroscope.tables import write_csv
 

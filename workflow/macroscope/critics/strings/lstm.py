@@ -11,9 +11,9 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.data import Dataset
 
-from macroscope.batches import TOKENS_PER_BATCH, length_batches
 from macroscope.critics.strings.options import LstmOptions
-from macroscope.statistics.rows import Array
+from macroscope.critics.text_encoder import TOKENS_PER_BATCH, length_batches
+from macroscope.statistics.document_sums import Array
 from macroscope.systems.language_model.architectures.lstm import LstmConfig, LstmForCausalLM
 from macroscope.systems.tokenizer import boundary_id, train_bpe
 from macroscope.training import Checkpoints, Examples, Schedule, train

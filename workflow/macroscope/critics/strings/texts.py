@@ -5,6 +5,7 @@
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.critics.signing import signed
+from macroscope.critics.latents import signed
 from macroscope.documents import Collection, opening_of
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.statistics.keys import KEYS
+from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.pairing_keys import KEYS
 from macroscope.systems.ngram.backoff import words_of
 
 SCHEMA = pa.schema(
@@ -51,7 +53,7 @@ class Texts:
 
     @property
     def keys(self) -> pd.DataFrame:
-        """What tells which texts belong together; see `statistics.exchange`."""
+        """What tells which texts belong together; see `statistics.permutation_groups`."""
         return pd.DataFrame({"id": self.ids, "opening": [opening_of(text) for text in self.texts]})
 
     def every_other(self, first: int) -> "Texts":
@@ -79,3 +81,18 @@ def read_texts(path: Path) -> Texts:
         raise MacroscopeError(f"{path}: no such file of texts") from None
     words = table.column("words").to_numpy().astype(np.int64)
     return Texts(table.column("id").to_pylist(), table.column("text").to_pylist(), words)
+
+
+_NEIGHBOURS = "\x00"
+"""Between the words of a pair: no word has it."""
+
+
+def features(latents: Path, scores: Path | None) -> DocumentFeatures:
+    """Words and pairs of neighbouring words of every text, and how many words it has."""
+    texts = read_texts(latents)
+    bags: tuple[list[list[str]], list[list[str]]] = ([], [])
+    for text in texts.texts:
+        words = list(words_of(text))
+        bags[0].append(words)
+        bags[1].append([_NEIGHBOURS.join(pair) for pair in pairwise(words)])
+    return DocumentFeatures(texts.keys, texts.words.astype(float)[:, np.newaxis], bags)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from macroscope.critics.batches import read_batches
-from macroscope.statistics.keys import KEYS
+from macroscope.critics.latents import read_batches
+from macroscope.statistics.pairing_keys import KEYS
 
 UNKNOWN = -1
 LATENTS = pa.schema(

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.corpora.simulated.hsmm import DELIMITER, HsmmProcess
-from macroscope.critics.signing import signed
+from macroscope.critics.latents import signed
 from macroscope.critics.synthetic.latents import LATENTS, UNKNOWN
 from macroscope.documents import Collection
 from macroscope.files import atomic

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.corpora.simulated.hsmm import HsmmProcess, Integers
-from macroscope.critics.batches import write_scores
+from macroscope.critics.latents import write_scores
 from macroscope.critics.synthetic.chain import StateChain
 from macroscope.critics.synthetic.latents import UNKNOWN, read_latents
 from macroscope.critics.synthetic.options import SyntheticOptions

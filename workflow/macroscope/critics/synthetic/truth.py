@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from macroscope.corpora.simulated.hsmm import HsmmProcess
+from macroscope.critics.synthetic.known_truth import expected_nll
 from macroscope.critics.synthetic.latents import UNKNOWN
 from macroscope.critics.synthetic.projection import pieces_of
-from macroscope.critics.synthetic.theory import expected_nll
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json

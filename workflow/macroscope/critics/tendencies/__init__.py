@@ -4,13 +4,13 @@ Latents: counts of tokens, and numbers of every text: its length, types, stop wo
 collections are compared with each other.
 """
 
-from macroscope.critics.declaration import Blame, Critic
+from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:TendenciesOptions",
     criticize={},
-    blames=Blame(
+    attribution=AttributionScore(
         "mean distance of its numbers from the median of real text",
         "of 1",
         "words that repeat four words running, in texts that do so more than 95 % of real ones",
@@ -18,9 +18,9 @@ CRITIC = Critic(
     ),
     latents="id opening block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams"
     " duplicate_4grams compression_ratio block_counts",
-    view="view:view",
-    looks_at="lengths, vocabulary and repetition",
-    statistics=("comparison:STATISTICS", "macroscope.critics.numbers:STATISTICS"),
+    features="latents:features",
+    observes="lengths, vocabulary and repetition",
+    statistics=("comparison:STATISTICS", "macroscope.critics.numeric_latents:STATISTICS"),
     quantities={
         "compression_ratio": "compression ratio",
         "duplicate_2grams": "repeated 2-grams (share)",
@@ -43,21 +43,23 @@ CRITIC = Critic(
     stages={
         "project": Stage(
             "projection:project",
-            reads="texts language signature",
-            uses="unit language tokenizer",
+            inputs="texts language signature",
+            options="unit language tokenizer",
             megabytes=4000,
             minutes=240,
             resources="stop_words",
         ),
         "compare": Stage(
             "comparison:compare_latents",
-            reads="control_latents latents resampling evidence",
-            uses="ranks min_texts_per_length length_bins_per_decade simulations count_permutations",
+            inputs="control_latents latents resampling evidence",
+            options="ranks min_texts_per_length length_bins_per_decade simulations count_permutations",
             megabytes=4000,
             minutes=240,
         ),
-        "blame": Stage("blame:blame", reads="texts latents control_latents"),
-        "overview": Stage("figures:draw", reads="all_latents all_evidence", uses="training_samples count_permutations"),
-        "report": Stage("report:items", reads="all_evidence", uses="training_samples"),
+        "attribute": Stage("attribution:attribute", inputs="texts latents control_latents"),
+        "overview": Stage(
+            "figures:plot", inputs="all_latents all_evidence", options="training_samples count_permutations"
+        ),
+        "report": Stage("report:items", inputs="all_evidence", options="training_samples"),
     },
 )

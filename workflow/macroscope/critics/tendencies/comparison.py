@@ -7,17 +7,17 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from macroscope.critics.halves import compare_with_control
+from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.tendencies import growth, vocabulary
 from macroscope.critics.tendencies.evidence import write_evidence
 from macroscope.critics.tendencies.latents import PER_TEXT, Counted, on_common_types, per_text, read_counted
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.statistics.columns import compare_numbers, mean_interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.exchange import Exchange, belonging, exchange_of, partners
-from macroscope.statistics.keys import KEYS
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.rows import Array
+from macroscope.statistics.pairing_keys import KEYS
+from macroscope.statistics.permutation_groups import Permutation, group_labels, partners, permutation_of
 from macroscope.statistics.tidy import UNDEFINED, rows_table
 
 _ONE = "documents of the system and of real text come from one distribution"
@@ -92,7 +92,7 @@ class Comparison:
 def compare_latents(
     control_latents: Path, latents: Path, *, options: TendenciesOptions, resampling: Resampling, evidence: Path
 ) -> pd.DataFrame:
-    """Compare the latents of a system with the control's, and write the evidence; see `critics.halves`."""
+    """Compare the latents of a system with the control's, and write the evidence; see `critics.split_half`."""
     compared = compare_with_control(
         control_latents,
         latents,
@@ -103,8 +103,8 @@ def compare_latents(
         describe_half=True,
     )
     sides = compared.reference, compared.candidate
-    exchange = exchange_of_blocks(*sides)
-    write_evidence(evidence, *sides, compared.found.null, options, resampling.seed, exchange)
+    permutation = permutation_of_blocks(*sides)
+    write_evidence(evidence, *sides, compared.found.null, options, resampling.seed, permutation)
     return compared.table
 
 
@@ -145,18 +145,18 @@ def compare(reference: Counted, candidate: Counted, options: TendenciesOptions, 
     reference, candidate = reference.merged(size), candidate.merged(size)
     counts = on_common_types(reference, candidate)
     level, seed = resampling.confidence, resampling.seed
-    exchange = exchange_of_blocks(reference, candidate)
-    rows, null = vocabulary.comparison_rows(counts[0], counts[1], options, level, seed, exchange)
+    permutation = permutation_of_blocks(reference, candidate)
+    rows, null = vocabulary.comparison_rows(counts[0], counts[1], options, level, seed, permutation)
     sides = (reference.texts, candidate.texts)
     for prefix in growth.TYPES:
-        rows += growth.comparison_rows(*sides, prefix, options, level, seed, exchange)
+        rows += growth.comparison_rows(*sides, prefix, options, level, seed, permutation)
     documents = (sides[0]["id"].nunique(), sides[1]["id"].nunique())
     tables = [rows_table(rows, documents, lambda name: _reason(name, *sides, options))]
     numbers = [_numbers(side) for side in sides]
     for name in PER_TEXT:
         theirs, ours = (side[name] for side in numbers)
         values = theirs[name].to_numpy(), ours[name].to_numpy()
-        of_documents = exchange_of(theirs, ours)
+        of_documents = permutation_of(theirs, ours)
         found = compare_numbers(*values, resampling, of_documents)
         prefixed = [(f"{name}_{row[0]}", *row[1:]) for row in found if row[0] != "mean"]
         tables.append(rows_table(prefixed, (len(theirs), len(ours)), _no_text))
@@ -179,12 +179,12 @@ def halves(collection: Counted) -> tuple[Counted, Counted]:
     return first, second
 
 
-def exchange_of_blocks(reference: Counted, candidate: Counted) -> Exchange:
+def permutation_of_blocks(reference: Counted, candidate: Counted) -> Permutation:
     """Exchange of blocks: they are partners where their documents are."""
     keys = [
         texts.assign(block=sign * (1 + texts["block"])) for sign, texts in ((1, reference.texts), (-1, candidate.texts))
     ]
-    of_texts = belonging(keys[0], keys[1], (*KEYS, "block"))
+    of_texts = group_labels(keys[0], keys[1], (*KEYS, "block"))
     of_blocks = partners(
         *(
             pd.Series(some).groupby(np.abs(side["block"]).to_numpy()).first().to_numpy()
@@ -192,7 +192,7 @@ def exchange_of_blocks(reference: Counted, candidate: Counted) -> Exchange:
         )
     )
     groups = np.concatenate(of_blocks)
-    return Exchange((len(of_blocks[0]), len(of_blocks[1])), groups if groups.any() else None)
+    return Permutation((len(of_blocks[0]), len(of_blocks[1])), groups if groups.any() else None)
 
 
 def _numbers(texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -203,13 +203,13 @@ def _numbers(texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _null_of_mean(
-    reference: Array, candidate: Array, exchange: Exchange, options: TendenciesOptions, seed: int
+    reference: Array, candidate: Array, permutation: Permutation, options: TendenciesOptions, seed: int
 ) -> Array:
     """Differences in means after exchanging documents between the two sides at random."""
     if not len(reference) or not len(candidate):
         return np.empty(0)
     rng = np.random.default_rng(seed)
-    first, second = exchange.sums(reference, candidate, options.count_permutations, rng)
+    first, second = permutation.sums(reference, candidate, options.count_permutations, rng)
     return second[:, 0] / len(candidate) - first[:, 0] / len(reference)
 
 

@@ -10,8 +10,8 @@ from macroscope.critics.tendencies.latents import PER_TEXT, Counted, on_common_t
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.rank_frequency import fit_zipf, ranked, zipf_law
 from macroscope.files import atomic
-from macroscope.statistics.exchange import Exchange
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.tables import write_csv
 
 RANKS_SHOWN = 300
@@ -26,9 +26,9 @@ def write_evidence(
     null: dict[str, Array],
     options: TendenciesOptions,
     seed: int,
-    exchange: Exchange,
+    permutation: Permutation,
 ) -> None:
-    """Write the evidence of a system into the folder `output`; `exchange` is that of blocks.
+    """Write the evidence of a system into the folder `output`; `permutation` is that of blocks.
 
     ranks.csv
         rank, share (of all tokens), zipf (the own fit's): some ranks, evenly spaced on a logarithmic scale.
@@ -45,7 +45,7 @@ def write_evidence(
         folder.mkdir(parents=True)
         write_csv(ranks(candidate), folder / "ranks.csv")
         for prefix in growth.TYPES:
-            curve = growth.curve(reference.texts, candidate.texts, prefix, options, seed, exchange)
+            curve = growth.curve(reference.texts, candidate.texts, prefix, options, seed, permutation)
             write_csv(curve, folder / f"{prefix}.csv")
         write_csv(quantiles(candidate.texts), folder / "quantiles.csv")
         write_csv(words(reference, candidate), folder / "words.csv")

@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, ORANGE, VERMILION
-from macroscope.config.options import CONTROL, SPLIT_HALF
-from macroscope.critics.cells import REAL_TEXT_HALVES
 from macroscope.critics.findings import Findings
+from macroscope.critics.table_cells import REAL_TEXT_HALVES
 from macroscope.critics.tendencies.growth import TYPES
 from macroscope.critics.tendencies.training import exchanged_training_texts
+from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import save, style
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.tidy import SIGNIFICANT
 
 MOST_PANELS = 24
@@ -66,8 +66,8 @@ def draw(findings: Findings) -> None:
     }
     for prefix in TYPES:
         found[f"{prefix}_distances"] = panels(curves[prefix], _distances_panel, "tokens in the text", "KS distance D")
-    if (exchanged := exchanged_training_texts(findings)) is not None:
-        found["training_null"] = training_null_figure(*exchanged, statistics)
+    if (permuted := exchanged_training_texts(findings)) is not None:
+        found["training_null"] = training_null_figure(*permuted, statistics)
     for name, figure in found.items():
         if left_out:
             figure.text(1, 0, f"{left_out} more systems are not drawn; the tables have them", ha="right", color=GREY)

@@ -21,12 +21,11 @@ from macroscope.critics.tendencies.type_token import (
     fit_heaps,
     length_bins,
 )
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.jackknife import jackknife_interval_of_texts
 from macroscope.statistics.kolmogorov_smirnov import ks_distance, ks_test, monte_carlo_p_value
-from macroscope.statistics.multiplicity import benjamini_hochberg
-from macroscope.statistics.permutation import TIE
-from macroscope.statistics.rows import Array
+from macroscope.statistics.p_values import TIE, benjamini_hochberg
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import UNDEFINED, Row
 
 TYPES = {"heaps": "types", "heaps_bigram": "bigram_types"}
@@ -115,7 +114,7 @@ def comparison_rows(
     options: TendenciesOptions,
     confidence: float,
     seed: int,
-    exchange: Exchange | None = None,
+    permutation: Permutation | None = None,
 ) -> list[Row]:
     """<prefix>_d_reference (to the reference's fit, D_p-hat) and <prefix>_d_empirical (to its texts, D_p), means.
 
@@ -124,11 +123,11 @@ def comparison_rows(
     exchange
         Of blocks of the reference and the candidate, where some have partners.
     """
-    exchange = exchange or Exchange((int(reference["block"].max()) + 1, int(candidate["block"].max()) + 1))
+    permutation = permutation or Permutation((int(reference["block"].max()) + 1, int(candidate["block"].max()) + 1))
     sides = growth_of(reference, prefix), growth_of(candidate, prefix)
     return [
         _reference_row(f"{prefix}_d_reference", *sides, options, confidence, seed),
-        _empirical_row(f"{prefix}_d_empirical", *sides, options, confidence, seed, exchange),
+        _empirical_row(f"{prefix}_d_empirical", *sides, options, confidence, seed, permutation),
     ]
 
 
@@ -138,7 +137,7 @@ def curve(
     prefix: str,
     options: TendenciesOptions,
     seed: int,
-    exchange: Exchange | None = None,
+    permutation: Permutation | None = None,
 ) -> pd.DataFrame:
     """Mean types and the three distances at every length that enough texts of the candidate have.
 
@@ -159,8 +158,8 @@ def curve(
     own, other, both = ours.fit(), theirs.fit(), _pooled_law(theirs, ours)
     rng = np.random.default_rng(seed)
     in_reference = theirs.by_length(options)
-    by_block = exchange is not None and options.unit != "document"
-    draws = list(exchange.memberships(options.count_permutations, rng, 1)) if exchange and by_block else []
+    by_block = permutation is not None and options.unit != "document"
+    draws = list(permutation.memberships(options.count_permutations, rng, 1)) if permutation and by_block else []
     rows = []
     for length, where in ours.by_length(options).items():
         some, there = ours[where], theirs[in_reference.get(length, np.empty(0, dtype=np.int64))]
@@ -171,11 +170,11 @@ def curve(
         if len(there):
             here, elsewhere = _at_length(length, some, both), _at_length(length, there, both)
             d_empirical = ks_distance(here, elsewhere)
-            if exchange and by_block:
-                blocks = np.concatenate([there.blocks, some.blocks + exchange.sizes[0]])
+            if permutation and by_block:
+                blocks = np.concatenate([there.blocks, some.blocks + permutation.sizes[0]])
                 p = _p_by_block(here, elsewhere, blocks, draws)
             else:
-                p = ks_test(here, elsewhere, Exchange((len(here), len(elsewhere))), options.count_permutations, rng)
+                p = ks_test(here, elsewhere, Permutation((len(here), len(elsewhere))), options.count_permutations, rng)
         error = some.types.std(ddof=1) / np.sqrt(len(some))
         means = (some.tokens.mean(), some.types.mean(), error)
         rows.append((length, len(some), len(there), *means, d_own, d_reference, d_empirical, p))
@@ -226,7 +225,7 @@ def _empirical_row(
     options: TendenciesOptions,
     confidence: float,
     seed: int,
-    exchange: Exchange,
+    permutation: Permutation,
 ) -> Row:
     """Mean distance to the reference's texts of the same lengths.
 
@@ -238,7 +237,7 @@ def _empirical_row(
     both = Growth(
         np.concatenate([candidate.tokens, reference.tokens]),
         np.concatenate([candidate.types, reference.types]),
-        np.concatenate([candidate.blocks + exchange.sizes[0], reference.blocks]),
+        np.concatenate([candidate.blocks + permutation.sizes[0], reference.blocks]),
     )
     ours = np.arange(len(both)) < len(candidate)
     lengths = both.by_length(options)
@@ -259,7 +258,7 @@ def _empirical_row(
         return distance(inside, ~inside)
 
     def of_documents(rng: np.random.Generator) -> float:
-        inside = next(exchange.memberships(1, rng))[0, both.blocks] > 0
+        inside = next(permutation.memberships(1, rng))[0, both.blocks] > 0
         found = distance(~inside, inside)
         return 1.0 if np.isnan(found) else found  # no length has enough texts on both sides: nothing is ruled out
 

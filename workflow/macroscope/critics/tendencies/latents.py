@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 from macroscope.errors import MacroscopeError
+from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.pairing_keys import KEYS
 
 MOST_BLOCKS = 1024
 INTEGERS = ("tokens", "types", "bigram_types", "stop_words", "symbols", "longest_repeat")
@@ -147,3 +149,18 @@ def on_common_types(*collections: Counted) -> list[sparse.csr_matrix]:
         shape = (counts.shape[0], len(union))
         found.append(sparse.csr_matrix((counts.data, (counts.row, columns[counts.col])), shape=shape))
     return found
+
+
+_READ = (
+    *("tokens", "stop_words", "symbols", "duplicate_2grams", "duplicate_4grams", "compression_ratio"),
+    "longest_repeat",
+)
+
+
+def features(latents: Path, scores: Path | None) -> DocumentFeatures:
+    """Each of `PER_TEXT`, the mean over the document's texts."""
+    texts = pd.read_parquet(latents, columns=[*KEYS, *_READ])
+    by_document = pd.concat([texts[list(KEYS)], per_text(texts)], axis=1).groupby("id", sort=False)
+    numbers = by_document[list(PER_TEXT)].mean()
+    keys = pd.DataFrame({"id": numbers.index, "opening": by_document["opening"].first().to_numpy()})
+    return DocumentFeatures(keys, numbers.to_numpy(float))

@@ -5,8 +5,8 @@ from numpy.typing import ArrayLike
 
 from macroscope.critics.tendencies.rank_frequency import distance_to_zipf, fit_zipf
 from macroscope.critics.tendencies.ranking import zipf_exponent
-from macroscope.statistics.permutation import TIE
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
+from macroscope.statistics.p_values import TIE
 
 MOST_SIMULATED_TOKENS = 200_000
 """The larger sample of a simulation has at most this many tokens, and the other one its share of them. Distances shrink

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from macroscope.config.options import Options, require_name
+from macroscope.options import Options, require_name
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.corpora.stop_words import stop_words
-from macroscope.critics.signing import signed
+from macroscope.critics.latents import signed
 from macroscope.critics.tendencies.features import compression_ratio, features
 from macroscope.critics.tendencies.latents import BLOCK_KEY, TEXTS, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
@@ -22,7 +22,7 @@ from macroscope.critics.tendencies.tokens import Batch, MosesTokens
 from macroscope.documents import Collection, Document, in_batches, opening_of
 from macroscope.files import atomic
 from macroscope.progress import progress
-from macroscope.statistics.permutation import usable_cores
+from macroscope.statistics.p_values import usable_cores
 
 _DOCUMENTS_PER_TASK = 256
 Texts = list[tuple[str, int, str]]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import zeta
 
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
 
 Gaps = tuple[float, float]
 """Largest difference of two distribution functions upwards, and downwards."""

@@ -20,7 +20,7 @@ from scipy.optimize import brentq
 from scipy.special import gammaln, zeta
 
 from macroscope.critics.tendencies.rank_frequency import ranked
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
 
 _MOST_HEAD_RANKS = 20
 _SURE = 3.0

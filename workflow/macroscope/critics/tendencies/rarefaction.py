@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from macroscope.statistics.rows import Array
+from macroscope.statistics.document_sums import Array
 
 
 def rarefied_size(presences: ArrayLike, units: float, drawn: float) -> float:

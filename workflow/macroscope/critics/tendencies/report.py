@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from macroscope.critics.cells import REAL_TEXT_HALVES, cell
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
-from macroscope.critics.numbers import STATISTICS as OF_TEXTS
+from macroscope.critics.numeric_latents import STATISTICS as OF_TEXTS
+from macroscope.critics.table_cells import REAL_TEXT_HALVES, cell
 from macroscope.critics.tendencies.comparison import STATISTICS as OF_COLLECTIONS
 from macroscope.critics.tendencies.training import spread_table
-from macroscope.number_format import number
 from macroscope.statistics.declaration import declared
+from macroscope.tables import number
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from macroscope.config.options import CONTROL
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.latents import on_common_types, read_counted
-from macroscope.number_format import number
-from macroscope.statistics.exchange import Exchange
-from macroscope.statistics.rows import Array
-from macroscope.statistics.total_variation import exchanged_distances, largest_difference
+from macroscope.options import CONTROL
+from macroscope.statistics.document_sums import Array
+from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.total_variation import largest_difference, permuted_distances
+from macroscope.tables import number
 
 VARYING = {
     "zipf_s_ranked": "Zipf s of the ranks",
@@ -61,7 +61,7 @@ def exchanged_training_texts(findings: Findings) -> tuple[float, Array] | None:
     size = max(side.documents_per_block for side in sides)
     first, second = on_common_types(*(side.merged(size) for side in sides))
     rng = np.random.default_rng(int(findings.statistics["seed"].iloc[0]))
-    exchange = Exchange((first.shape[0], second.shape[0]))
-    null = exchanged_distances(first, second, exchange, findings.options.count_permutations, rng)["tvd_sup"]
+    permutation = Permutation((first.shape[0], second.shape[0]))
+    null = permuted_distances(first, second, permutation, findings.options.count_permutations, rng)["tvd_sup"]
     totals = (np.asarray(side.sum(axis=0)).ravel() for side in (first, second))
     return float(largest_difference(*totals)), null

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import pdtr
 
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.kolmogorov_smirnov import ks_of_counts
-from macroscope.statistics.rows import Array
 
 _STEPS, _TOLERANCE = 100, 1e-12
 

@@ -24,10 +24,10 @@ from macroscope.critics.tendencies.rank_frequency import (
 )
 from macroscope.critics.tendencies.ranking import zipf_exponent
 from macroscope.critics.tendencies.rarefaction import rarefied_size, units_with
-from macroscope.statistics.exchange import Exchange
+from macroscope.statistics.document_sums import Array
 from macroscope.statistics.jackknife import groups_of, jackknife_interval
-from macroscope.statistics.permutation import p_value_of
-from macroscope.statistics.rows import Array
+from macroscope.statistics.p_values import p_value_of
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.tidy import UNDEFINED, Row, value_only
 from macroscope.statistics.total_variation import largest_difference, total_variation
 
@@ -108,7 +108,7 @@ def comparison_rows(
     options: TendenciesOptions,
     confidence: float,
     seed: int,
-    exchange: Exchange | None = None,
+    permutation: Permutation | None = None,
 ) -> tuple[list[Row], dict[str, Array]]:
     """Statistics of a candidate against a reference, both over the same types and in blocks of the same size.
 
@@ -131,10 +131,10 @@ def comparison_rows(
     sides = (_side(candidate), _side(reference))
     gaps = _gaps(options)
     tested, fixed = _tested(options), _not_permuted(options)
-    exchange = exchange or Exchange((reference.shape[0], candidate.shape[0]))
-    null = _permuted(candidate, reference, tested, exchange, options, seed)
+    permutation = permutation or Permutation((reference.shape[0], candidate.shape[0]))
+    null = _permuted(candidate, reference, tested, permutation, options, seed)
     halves = _half_widths(candidate, reference, {**tested, **fixed, **gaps}, confidence)
-    exact = exchange.is_exact(options.count_permutations)
+    exact = permutation.is_exact(options.count_permutations)
     rng = np.random.default_rng(seed)
     p = {
         "zipf_d_reference": reference_law_p_value(
@@ -199,14 +199,14 @@ def _permuted(
     candidate: sparse.csr_matrix,
     reference: sparse.csr_matrix,
     functions: dict[str, TwoSample],
-    exchange: Exchange,
+    permutation: Permutation,
     options: TendenciesOptions,
     seed: int,
 ) -> dict[str, Array]:
     """Every statistic after exchanging blocks between the two sides at random."""
     null: dict[str, list[float]] = {name: [] for name in functions}
     rng = np.random.default_rng(seed)
-    for sides in _divisions(candidate, reference, exchange, options.count_permutations, rng):
+    for sides in _divisions(candidate, reference, permutation, options.count_permutations, rng):
         for name, function in functions.items():
             null[name].append(function(*sides))
     return {name: np.array(values) for name, values in null.items()}
@@ -215,7 +215,7 @@ def _permuted(
 def _divisions(
     candidate: sparse.csr_matrix,
     reference: sparse.csr_matrix,
-    exchange: Exchange,
+    permutation: Permutation,
     permutations: int,
     rng: np.random.Generator,
 ) -> Iterator[tuple[Side, Side]]:
@@ -223,7 +223,7 @@ def _divisions(
     parts = _with_presences(sparse.vstack([reference, candidate]))
     total = [_total(part) for part in parts]
     at_once = max(1, _CELLS_AT_ONCE // (2 * reference.shape[1] + 1))
-    for inside in exchange.memberships(permutations, rng, at_once):
+    for inside in permutation.memberships(permutations, rng, at_once):
         for counts, presences, blocks in zip(
             *((part.T @ inside.T).T for part in parts), inside.sum(axis=1), strict=True
         ):

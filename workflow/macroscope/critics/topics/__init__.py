@@ -4,7 +4,7 @@ Latents: the approximate posterior over topic strengths in R^K. Projection: vari
 topic model, fitted to the train split. Prior: its Gaussian N(mu, Sigma), so that score and comparison need no more.
 """
 
-from macroscope.critics.declaration import Blame, Critic
+from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 _WORDS = "convention most_documents least_frequency"
@@ -17,13 +17,13 @@ CRITIC = Critic(
     fewest={"documents": 100},
     certainty="posterior_resolved",
     density=True,
-    blames=Blame("latent NLL", "nats"),
-    theory_of=("topics",),
+    attribution=AttributionScore("latent NLL", "nats"),
+    known_processes=("topics",),
     latents="id opening words mean variance bound converged",
-    view="view:view",
-    looks_at="which topics go together",
+    features="latents:features",
+    observes="which topics go together",
     statistics=(
-        "description:STATISTICS",
+        "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
         "macroscope.statistics.covariance:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",
@@ -37,8 +37,8 @@ CRITIC = Critic(
     stages={
         "train": Stage(
             "training:train",
-            reads="documents seed checkpoints",
-            uses=f"{_WORDS} {_MODEL}",
+            inputs="documents seed checkpoints",
+            options=f"{_WORDS} {_MODEL}",
             megabytes=4000,
             minutes=2880,
             threads=2,
@@ -46,19 +46,19 @@ CRITIC = Critic(
             resources="stop_words",
         ),
         "project": Stage(
-            "projection:project", reads="texts inference signature", uses="convention", megabytes=4000, minutes=240
+            "projection:project", inputs="texts inference signature", options="convention", megabytes=4000, minutes=240
         ),
-        "score": Stage("scoring:score", reads="latents inference", uses="convention"),
-        "theory": Stage("theory:write_theory", reads="process inference order"),
+        "score": Stage("scoring:score", inputs="latents inference", options="convention"),
+        "known_truth": Stage("known_truth:write_known_truth", inputs="process inference order"),
         "compare": Stage(
-            "comparison_files:compare_latents",
-            reads="texts control_latents latents scores inference resampling evidence",
-            uses="neighbours most_vectors permutations",
+            "compare_stage:compare_latents",
+            inputs="texts control_latents latents scores inference resampling evidence",
+            options="neighbours most_vectors permutations",
             megabytes=4000,
             minutes=240,
         ),
-        "blame": Stage("macroscope.critics.blaming:blame_latent_nll", reads="scores"),
-        "overview": Stage("figures:draw", reads="inference all_latents", uses="convention"),
-        "report": Stage("report:items", reads="inference all_evidence"),
+        "attribute": Stage("macroscope.critics.attributions:attribute_latent_nll", inputs="scores"),
+        "overview": Stage("figures:plot", inputs="inference all_latents", options="convention"),
+        "report": Stage("report:items", inputs="inference all_evidence"),
     },
 )

@@ -8,15 +8,36 @@ import pandas as pd
 import torch
 
 from macroscope.arrays import mapped
-from macroscope.critics.shares import Side, at_most, share_divergences
+from macroscope.critics.topic_shares import Side, at_most, share_divergences
 from macroscope.critics.topics.latents import Array, TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
+from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.covariance import covariance_discrepancy
-from macroscope.statistics.exchange import exchange_of
+from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.latent import Resampling
-from macroscope.statistics.tidy import rows_table
+from macroscope.statistics.permutation_groups import permutation_of
+from macroscope.statistics.tidy import UNDEFINED, rows_table, shares_table
 from macroscope.statistics.vectors import compare_vectors
+
+STATISTICS = (
+    Statistic("without_words_share", "share of the system's texts"),
+    Statistic("not_converged_share", "share of the system's texts"),
+    Statistic("known_words", "mean number of words of the vocabulary in a text of the system"),
+)
+
+
+def describe(texts: TopicStrengths, resampling: Resampling) -> pd.DataFrame:
+    """Texts without any word of the vocabulary, those whose posterior was not found, and known words a text."""
+    known = texts.words > 0
+    counts = {
+        "without_words_share": int((~known).sum()),
+        "not_converged_share": int((known & ~texts.converged).sum()),
+    }
+    words = ("known_words", *mean_interval(texts.words.astype(float), resampling), UNDEFINED)
+    shares = shares_table(counts, len(texts), resampling.confidence)
+    return pd.concat([shares, rows_table([words], (0, len(texts)), lambda _: "no text")], ignore_index=True)
+
 
 _ROWS = 1 << 16
 """Documents of a block."""
@@ -62,10 +83,10 @@ def compare(
     rng = np.random.default_rng(resampling.seed)
     chosen = [side.some(at_most(len(side), options.most_vectors, rng)) for side in sides]
     theirs, ours = (relative_strengths(side.mean, model) for side in chosen)
-    exchange = exchange_of(chosen[0].keys, chosen[1].keys)
+    permutation = permutation_of(chosen[0].keys, chosen[1].keys)
     on_vectors = [
-        covariance_discrepancy(theirs, ours, options.permutations, resampling, exchange),
-        *compare_vectors(theirs, ours, options.neighbours, options.permutations, resampling, exchange),
+        covariance_discrepancy(theirs, ours, options.permutations, resampling, permutation),
+        *compare_vectors(theirs, ours, options.neighbours, options.permutations, resampling, permutation),
     ]
     first, second = (Side(side.keys, proportions(side.mean, model)) for side in sides)
     tables = [

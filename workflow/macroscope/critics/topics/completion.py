@@ -3,9 +3,8 @@
 import numpy as np
 import torch
 
-from macroscope.critics.topics.inference import Convergence
+from macroscope.critics.topics.inference import Convergence, infer_all
 from macroscope.critics.topics.model import CorrelatedTopicModel
-from macroscope.critics.topics.posteriors import infer_all
 from macroscope.critics.topics.word_counts import WordCounts
 
 CONVERGENCE = Convergence(1e-6, 500)

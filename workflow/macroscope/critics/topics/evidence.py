@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.excerpts import beginning
-from macroscope.critics.shares import EXCERPT, share_differences
+from macroscope.critics.topic_shares import EXCERPT, share_differences
 from macroscope.critics.topics.comparison import Comparison, proportions, relative_strengths
 from macroscope.critics.topics.latents import Array, TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
+from macroscope.critics.words import beginning
 from macroscope.documents import read_documents
 from macroscope.files import atomic
 from macroscope.statistics.latent import Resampling
@@ -34,7 +34,7 @@ def write_evidence(
     """Write the evidence of a system into the folder `output`.
 
     topics.csv
-        How much of the texts is about each topic; see `critics.shares`.
+        How much of the texts is about each topic; see `critics.topic_shares`.
     pairs.csv
         Pairs of topics whose correlation differs most.
     outliers.csv

@@ -18,12 +18,14 @@ the batch. An iteration costs two products with the words' probabilities, and a 
 share. In nu^2, given zeta, each coordinate is by itself. No step lowers the bound.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.quasi_newton import History, Metric
+from macroscope.critics.topics.word_counts import Integers, WordCounts, Words
 
 Tensor = torch.Tensor
 _ARMIJO = 1e-4
@@ -34,37 +36,6 @@ _GATHERED = 0.7
 """Documents that have come to rest are taken out of a batch when no more than this share of it is left."""
 _VARIANCE_STEPS = 40
 _VARIANCE_TOLERANCE = 1e-10
-
-
-@dataclass(frozen=True)
-class Words:
-    """Documents as counts of word types.
-
-    Attributes
-    ----------
-    types
-        Documents x most types of one, numbers of the vocabulary; 0 where a document has fewer.
-    counts
-        The same shape, how often each occurs; 0 where a document has fewer types.
-    """
-
-    types: Tensor
-    counts: Tensor
-
-    def __len__(self) -> int:
-        return len(self.types)
-
-    def __getitem__(self, some: Tensor) -> "Words":
-        return Words(self.types[some], self.counts[some])
-
-    def to(self, device: torch.device) -> "Words":
-        """Move to a device."""
-        return Words(self.types.to(device), self.counts.to(device))
-
-    @property
-    def totals(self) -> Tensor:
-        """Number of words of each document."""
-        return self.counts.sum(dim=1)
 
 
 @dataclass(frozen=True)
@@ -279,3 +250,11 @@ class _Search:
             size[open_] /= 2
         self.mean = self.mean + taken
         return taken
+
+
+def infer_all(
+    counts: WordCounts, model: CorrelatedTopicModel, convergence: Convergence
+) -> Iterator[tuple[Integers, Posterior]]:
+    """Numbers of the documents of a batch, and their posteriors."""
+    for some in counts.batches(len(model.topics)):
+        yield some, infer(counts.some(some).to(model.mean.device), model, convergence)

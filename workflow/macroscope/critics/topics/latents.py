@@ -16,8 +16,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.arrays import mapped
+from macroscope.critics.features import with_scores
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.keys import KEYS
+from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.pairing_keys import KEYS
 
 Array = NDArray[np.float64]
 
@@ -120,3 +122,10 @@ def _batches(path: Path, columns: list[str]) -> Iterator[pa.Table]:
 def _matrix(table: pa.Table, name: str) -> Array:
     column = table.column(name).combine_chunks()
     return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(len(table), column.type.list_size)
+
+
+def features(latents: Path, scores: Path | None) -> DocumentFeatures:
+    """Topic strengths of every document that has a word of the vocabulary, and what `features.of_scores` sees of it."""
+    found = read_strengths(latents)
+    known = np.isfinite(found.mean).all(axis=1)
+    return with_scores(DocumentFeatures(found.keys[known].reset_index(drop=True), found.mean[known]), latents, scores)

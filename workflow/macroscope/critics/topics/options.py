@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from macroscope.config.options import Options
+from macroscope.options import Options
 
 
 class TopicsOptions(Options):

@@ -7,18 +7,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.critics.signing import signed
-from macroscope.critics.topics.inference import Convergence
+from macroscope.critics.latents import signed
+from macroscope.critics.topics.inference import Convergence, infer_all
 from macroscope.critics.topics.latents import latents_schema, strengths_column
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.critics.topics.posteriors import infer_all
 from macroscope.critics.topics.vocabulary import TOKENIZERS, Tokenize
 from macroscope.critics.topics.word_counts import word_counts
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic, read_json
 from macroscope.progress import Progress
-from macroscope.statistics.keys import KEYS
+from macroscope.statistics.pairing_keys import KEYS
 
 CONVERGENCE = Convergence(1e-8, 500)
 

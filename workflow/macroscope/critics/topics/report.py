@@ -5,12 +5,11 @@ from typing import Any
 import pandas as pd
 
 from macroscope.critics.divergence_report import divergence_table, statistics_table
-from macroscope.critics.excerpts import beginning
 from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
+from macroscope.critics.words import beginning
 from macroscope.files import read_json
-from macroscope.number_format import number
 from macroscope.statistics.tidy import SIGNIFICANT
-from macroscope.tables import read_csv
+from macroscope.tables import number, read_csv
 
 CORRELATIONS = {
     "latent_nll": ("latent NLL (nats)", 1.0),

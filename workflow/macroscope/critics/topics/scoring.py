@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from macroscope.critics.batches import write_scores
+from macroscope.critics.latents import write_scores
 from macroscope.critics.topics.latents import Array, read_posteriors
 from macroscope.critics.topics.model import CorrelatedTopicModel, entropy
 from macroscope.critics.topics.options import TopicsOptions

@@ -8,11 +8,40 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from macroscope.critics.topics.inference import Words
-
 Integers = NDArray[np.integer]
 _CELLS = 1 << 22
 """Most cells (documents x types x topics) of a batch: 32 MB of float64."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """Documents as counts of word types.
+
+    Attributes
+    ----------
+    types
+        Documents x most types of one, numbers of the vocabulary; 0 where a document has fewer.
+    counts
+        The same shape, how often each occurs; 0 where a document has fewer types.
+    """
+
+    types: torch.Tensor
+    counts: torch.Tensor
+
+    def __len__(self) -> int:
+        return len(self.types)
+
+    def __getitem__(self, some: torch.Tensor) -> "Words":
+        return Words(self.types[some], self.counts[some])
+
+    def to(self, device: torch.device) -> "Words":
+        """Move to a device."""
+        return Words(self.types.to(device), self.counts.to(device))
+
+    @property
+    def totals(self) -> torch.Tensor:
+        """Number of words of each document."""
+        return self.counts.sum(dim=1)
 
 
 @dataclass(frozen=True)

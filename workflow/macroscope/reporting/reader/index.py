@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macroscope.critics.blaming import read_scores
+from macroscope.critics.attributions import read_scores
 from macroscope.documents import Document, read_documents
 
 WORDS, CHARACTERS = 14, 90

@@ -14,15 +14,14 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from macroscope.config.options import CONTROL
 from macroscope.critics import critic_named
-from macroscope.critics.blaming import read_blame
+from macroscope.critics.attributions import read_attributions
 from macroscope.documents import Document, in_batches, read_documents
 from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
-from macroscope.paths import CAPTIONS
+from macroscope.files import CAPTIONS, atomic
+from macroscope.options import CONTROL
 from macroscope.progress import progress
-from macroscope.reporting.addresses import system_page
+from macroscope.reporting.links import system_page
 from macroscope.reporting.reader.index import Index, Partners, ScoresOfCritic
 from macroscope.reporting.results import Results
 
@@ -69,9 +68,9 @@ def _write_page(folder: Path, run: str) -> None:
 
 
 def _described(critic: str) -> dict[str, str]:
-    blames = critic_named(critic).data.blames
-    assert blames is not None
-    return {"score": blames.score, "unit": blames.unit, "marks": blames.marks}
+    attribution = critic_named(critic).data.attribution
+    assert attribution is not None
+    return {"score": attribution.score, "unit": attribution.unit, "marks": attribution.marks}
 
 
 def _samples(results: Results, corpus: str, system: str) -> Path:
@@ -81,7 +80,7 @@ def _samples(results: Results, corpus: str, system: str) -> Path:
 def _write_system(results: Results, folder: Path, corpus: str, system: str, real: Partners) -> dict[str, Any]:
     """Write the index and the texts of a system; returns its entry of data/run.js."""
     key, samples = f"{corpus}/{system}", _samples(results, corpus, system)
-    found = results.plan.critics.blames()
+    found = results.plan.critics.attributions()
     files = {critic: Path(file) for (critic, c, s), file in found.items() if (c, s) == (corpus, system)}
     scores = {critic: _scores(found, critic, corpus, system) for critic in files}
     index = Index(scores, real, is_control=system == CONTROL)
@@ -111,7 +110,7 @@ def _scores(files: dict[tuple[str, str, str], str], critic: str, corpus: str, sy
 
 def _judged(documents: Iterable[Document], files: dict[str, Path]) -> Iterator[Judged]:
     """Documents with what each critic marks in them; all files are read side by side."""
-    rows = {critic: read_blame(path) for critic, path in files.items()}
+    rows = {critic: read_attributions(path) for critic, path in files.items()}
     for document in documents:
         marks = {}
         for critic, own in rows.items():

@@ -11,21 +11,21 @@ KIND = Kind(
     stages={
         "train": Stage(
             "training:train_hsmm",
-            reads="documents seed checkpoints",
-            uses="states longest ngrams ends fit",
+            inputs="documents seed checkpoints",
+            options="states longest ngrams ends fit",
             minutes=2880,
             folder=True,
         ),
-        "draw": Stage(
-            "drawing:sample_hsmm",
-            reads="model corpus system seed",
-            uses="ends segments samples max_tokens seed",
+        "generate": Stage(
+            "sampling:sample_hsmm",
+            inputs="model corpus system seed",
+            options="ends segments samples max_tokens seed",
             minutes=480,
         ),
         "measure_perplexity": Stage(
             "perplexity:measure_perplexity",
-            reads="documents model split",
-            uses="states longest ngrams ends fit",
+            inputs="documents model split",
+            options="states longest ngrams ends fit",
             minutes=480,
         ),
     },

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from macroscope.config.options import Options
-from macroscope.systems.declaration import DRAW, TRAIN
+from macroscope.options import Options
+from macroscope.systems.declaration import GENERATE, TRAIN
 from macroscope.systems.options import Description, Seed, SystemOptions
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class HsmmSystem(SystemOptions):
 
     def gpus(self, stage: str) -> int:
         """One to train or measure a model of a size that a laptop is too slow for; samples are drawn on the CPU."""
-        return int(self.states >= LARGE and stage != DRAW)
+        return int(self.states >= LARGE and stage != GENERATE)
 
     def megabytes(self, stage: str) -> int:
         """Memory of the model, as often as the stage has it: with gradients and moments, counts, or temporaries."""

@@ -1,13 +1,17 @@
 """Texts drawn from a hidden semi-Markov model: first their states and lengths, then all n-grams of a state together."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from macroscope.documents import Provenance, write_documents
 from macroscope.systems.hsmm.model import Hsmm
 from macroscope.systems.hsmm.ngrams import Integers, Ngrams
+from macroscope.systems.hsmm.options import HsmmSystem
+from macroscope.systems.rejection_sampling import Wanted, sampled_documents
 
 Floats = NDArray[np.float64]
 
@@ -84,3 +88,22 @@ def _choose(cumulative: Floats, rng: np.random.Generator) -> Integers:
     """One outcome of each row."""
     uniforms = rng.random(len(cumulative)) * cumulative[:, -1]
     return np.asarray((cumulative <= uniforms[:, None]).sum(axis=1), dtype=np.int64)
+
+
+def sample_hsmm(model: Path, output: Path, options: HsmmSystem, *, corpus: str, system: str, seed: int) -> None:
+    """Draw the samples.
+
+    Parameters
+    ----------
+    model
+        Folder of the fitted model.
+    seed
+        Seed of the run; the system's own is added.
+    """
+    seed += options.seed
+    fitted, ngrams = Hsmm.load(model)
+    sampler = HsmmSampler(fitted, ngrams, options.segments, options.max_tokens)
+    wanted = Wanted(system, options.samples, False, options.max_tokens, "give the corpus more documents, or fit longer")
+    source = {"system": system, "segments": options.segments, "seed": seed, "ngrams": len(ngrams)}
+    provenance = Provenance(corpus, source, options.model_dump(mode="json"))
+    write_documents(output, sampled_documents(sampler.draw, wanted, provenance, seed), provenance)

@@ -10,8 +10,8 @@ from torch.utils.data import Dataset
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.hsmm.ngrams import NONE, Integers, Ngrams
-from macroscope.systems.ngram.words import split_words
 from macroscope.systems.tokenizer import training_texts
+from macroscope.systems.words import split_words
 
 MOST_KEPT = 100_000_000
 """Rows that are kept in memory, four bytes each; those of more text are looked up anew each time."""

@@ -152,7 +152,7 @@ def _by_sgd(model: Hsmm, data: _Data, fit: GradientDescent) -> pd.DataFrame:
 
 def _fitted(options: HsmmSystem) -> dict[str, Any]:
     """Options that the fit depends on; an edit of others, such as the number of samples, throws no training away."""
-    return options.model_dump(mode="json", include=set(KIND.stages["train"].options))
+    return options.model_dump(mode="json", include=set(KIND.stages["train"].option_names))
 
 
 def _digest(texts: list[list[str]]) -> str:

@@ -13,7 +13,6 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import progress
 from macroscope.systems.formats import training_text
-from macroscope.systems.language_model.devices import use_threads
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import Ancestral, LanguageModelSystem
 from macroscope.systems.language_model.perplexity import WINDOWS_PER_BATCH, window_nll
@@ -23,6 +22,7 @@ from macroscope.systems.language_model.sampling import make_sampler, sample_numb
 from macroscope.systems.language_model.stream import encode_texts
 from macroscope.systems.prompts import Prompt, read_prompts
 from macroscope.systems.tokenizer import boundary_id
+from macroscope.training import use_threads
 
 
 def measure_log_probabilities(

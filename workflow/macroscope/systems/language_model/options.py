@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from macroscope.config.options import Options
 from macroscope.models import has_weights
+from macroscope.options import Options
 from macroscope.systems.options import Description, Seed, SystemOptions, title_setting
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from macroscope.documents import read_documents
 from macroscope.files import atomic
 from macroscope.progress import progress
-from macroscope.systems.language_model.devices import use_threads
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import LanguageModelSystem
 from macroscope.systems.language_model.stream import encode_texts
 from macroscope.systems.tokenizer import boundary_id, training_texts
+from macroscope.training import use_threads
 
 WINDOWS_PER_BATCH = 8
 WHOLE = np.zeros(1, dtype=np.int64)

@@ -1,6 +1,7 @@
 """Samples of a language model: one shard of valid documents, kept as they come."""
 
 import hashlib
+import heapq
 import json
 import logging
 from collections import Counter, deque
@@ -11,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from macroscope.documents import Count, Document, Provenance, Section, write_documents
+from macroscope.documents import Count, Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
 from macroscope.systems.formats import ATTEMPTS, InvalidDraw, parse_draw, reasons
 from macroscope.systems.language_model.beam_sampler import BeamSampler
-from macroscope.systems.language_model.devices import use_threads
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import BeamSampling, LanguageModelSystem
 from macroscope.systems.language_model.prompts import EncodedPrompt, decode, encode_prompts, require_room
 from macroscope.systems.language_model.sampler import Draw, Request, Sampler
 from macroscope.systems.language_model.token_sampler import TokenSampler
 from macroscope.systems.prompts import Prompt, read_prompts
+from macroscope.systems.resume import Unfinished
 from macroscope.systems.tokenizer import boundary_id, unknown_id
-from macroscope.systems.unfinished import Unfinished
+from macroscope.training import use_threads
 
 log = logging.getLogger("macroscope")
 
@@ -263,3 +264,27 @@ def _fingerprint(
             digest.update(hashlib.file_digest(file, "sha256").digest())
     known = {"options": options.model_dump(mode="json"), "seed": seed, "shard": shard, "shards": shards}
     return json.dumps(known | {"model": digest.hexdigest()}, sort_keys=True)
+
+
+def gather(shards_of_samples: Sequence[Path], output: Path, corpus: str) -> None:
+    """Merge shards in the order of the samples' numbers; counts, tokens and numbers of cut samples are put together."""
+    provenance = merge_provenance([read_provenance(path) for path in shards_of_samples], corpus)
+    write_documents(output, _merged(shards_of_samples), provenance)
+
+
+def merge_provenance(parts: Sequence[Provenance], corpus: str) -> Provenance:
+    """Add up the counts of each filter, which all shards have, and the tokens; list the samples that were cut."""
+    counts: dict[tuple[str, str], Count] = {}
+    for part in parts:
+        for count in part.counts:
+            total = counts.setdefault((count.filter, count.unit), Count(count.filter, 0, 0, count.unit))
+            total.kept += count.kept
+            total.dropped += count.dropped
+    tokens = sum(part.source["tokens"] for part in parts)
+    cut = sorted(index for part in parts for index in part.source["cut_samples"])
+    source = parts[0].source | {"tokens": tokens, "cut_samples": cut}
+    return Provenance(corpus, source, parts[0].options, list(counts.values()))
+
+
+def _merged(shards: Sequence[Path]) -> Iterator[Document]:
+    yield from heapq.merge(*(read_documents(path) for path in shards), key=lambda document: document.id)

@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from accelerate import PartialState
@@ -10,15 +11,37 @@ from transformers import default_data_collator
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.models import resolve
-from macroscope.pretrained import load_own_tokenizer, require_known_words
+from macroscope.pretrained import load_own_tokenizer, load_pretrained_tokenizer, require_known_words
 from macroscope.systems.language_model.decoder import require_steps
-from macroscope.systems.language_model.devices import launch, use_threads
 from macroscope.systems.language_model.model import context_window, load_base, save_model, size_of
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
 from macroscope.systems.language_model.stream import TokenStream, Windows, fingerprint
-from macroscope.systems.tokenizer import boundary_id
+from macroscope.systems.tokenizer import boundary_id, train_bpe, train_words, training_texts
 from macroscope.tables import write_csv
-from macroscope.training import Checkpoints, Examples, Schedule, discard, is_main_process, train
+from macroscope.training import Checkpoints, Examples, Schedule, discard, is_main_process, launch, train, use_threads
+
+
+def train_tokenizer(documents: Path, output: Path, options: LanguageModelSystem) -> None:
+    """Write the tokenizer of a language model into the folder `output`.
+
+    Parameters
+    ----------
+    documents
+        The corpus; a tokenizer of a model from scratch is trained on its train split.
+    options
+        `base`: where its registry entry gives a `vocabulary`, a tokenizer of that size is trained: a byte-level BPE, or
+        with `tokens: words` a closed vocabulary of words. `titles`: the training text.
+    """
+    source = resolve(options.base)
+    if source.location is None:
+        train = train_words if source.configuration.get("tokens") == "words" else train_bpe
+        texts = training_texts(documents, "train", options.titles)
+        tokenizer: Any = train(texts, source.configuration["vocabulary"])
+    else:
+        tokenizer = load_pretrained_tokenizer(source)
+    with atomic(output) as folder:
+        tokenizer.save_pretrained(folder)
+
 
 log = logging.getLogger("macroscope")
 
@@ -84,7 +107,7 @@ def finetune(
         f"{len(streams[0].tokens):,}",
         len(train_set),
     )
-    belonging_to = {
+    group_labels_of = {
         "options": options.model_dump(mode="json", include={"base", "titles", "context", "training"}),
         "seed": seed,
         "train": fingerprint(streams[0]),
@@ -94,7 +117,7 @@ def finetune(
         model,
         Examples(train_set, valid_set, default_data_collator),
         _schedule(options.training),
-        Checkpoints(checkpoints, belonging_to),
+        Checkpoints(checkpoints, group_labels_of),
         seed,
     )
     if not is_main_process():

@@ -11,24 +11,24 @@ KIND = Kind(
     stages={
         "train": Stage(
             "training:count_train_split",
-            reads="documents checkpoints",
-            uses="order titles",
+            inputs="documents checkpoints",
+            options="order titles",
             megabytes=6000,
             minutes=1440,
             threads=4,
             folder=True,
         ),
-        "draw": Stage(
-            "drawing:sample_ngram",
-            reads="model corpus system seed",
-            uses="order smoothing titles decoding samples max_tokens seed",
+        "generate": Stage(
+            "generation:sample_ngram",
+            inputs="model corpus system seed",
+            options="order smoothing titles decoding samples max_tokens seed",
             megabytes=4000,
             minutes=480,
         ),
         "measure_perplexity": Stage(
             "perplexity:measure_perplexity",
-            reads="documents model split",
-            uses="order smoothing titles",
+            inputs="documents model split",
+            options="order smoothing titles",
             megabytes=4000,
             minutes=480,
         ),

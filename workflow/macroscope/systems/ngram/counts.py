@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from macroscope.arrays import read_mapped
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.permutation import usable_cores
+from macroscope.statistics.p_values import usable_cores
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.int32]

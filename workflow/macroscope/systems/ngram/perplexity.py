@@ -12,8 +12,8 @@ from macroscope.systems.ngram.backoff import backoff_model
 from macroscope.systems.ngram.model import estimate
 from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.training import Counted
-from macroscope.systems.ngram.words import split_words
 from macroscope.systems.tokenizer import training_texts
+from macroscope.systems.words import split_words
 
 log = logging.getLogger("macroscope")
 

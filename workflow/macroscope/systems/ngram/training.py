@@ -12,8 +12,8 @@ from macroscope.files import atomic, read_json, write_json
 from macroscope.systems.ngram.backoff import write_numbered
 from macroscope.systems.ngram.counts import Trie, count_ngrams, read_trie, read_words
 from macroscope.systems.ngram.options import NgramSystem
-from macroscope.systems.ngram.words import split_words
 from macroscope.systems.tokenizer import training_texts
+from macroscope.systems.words import split_words
 
 log = logging.getLogger("macroscope")
 

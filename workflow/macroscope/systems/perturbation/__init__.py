@@ -9,10 +9,10 @@ KIND = Kind(
     label="known defect",
     colour=GREY,
     stages={
-        "draw": Stage(
-            "drawing:perturb_samples",
-            reads="other_samples corpus system language seed",
-            uses="of perturb seed",
+        "generate": Stage(
+            "generation:perturb_samples",
+            inputs="other_samples corpus system language seed",
+            options="of perturb seed",
             megabytes=4000,
         ),
     },

@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 
-from macroscope.corpora.sentences import split_sentences
+from macroscope.corpora.plain_text import split_sentences
 from macroscope.documents import Document
 from macroscope.systems.perturbation.halves import random_cycle
 from macroscope.systems.perturbation.pieces import regrouped, with_texts

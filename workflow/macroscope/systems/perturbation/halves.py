@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from macroscope.corpora.sentences import split_sentences
+from macroscope.corpora.plain_text import split_sentences
 from macroscope.documents import Document, Section
 
 

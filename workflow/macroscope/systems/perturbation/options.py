@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from macroscope.config.options import CONTROL, require_name
+from macroscope.options import CONTROL, require_name
 from macroscope.systems.options import Description, Seed, SystemOptions
 from macroscope.systems.perturbation.steps import Step
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
+import numpy as np
+
 from macroscope.documents import Document, Section
 
 _WORD = re.compile(r"^\s*\S+\s*|\S+\s*")
@@ -49,3 +51,19 @@ def with_texts(document: Document, texts: Iterable[str]) -> Document:
 def number_of(share: float, n: int) -> int:
     """Number of things that a share of n is: the nearest, but at least one where there is any."""
     return min(n, max(1, round(share * n)))
+
+
+def shuffle_sections(document: Document, rng: np.random.Generator) -> Document:
+    """Put the sections of a document in random order, each with its title; all orders are equally likely."""
+    order = rng.permutation(len(document.sections))
+    return replace(document, sections=tuple(document.sections[number] for number in order))
+
+
+def drop_sections(document: Document, share: float, rng: np.random.Generator) -> Document:
+    """Leave out a share of the sections, at least one, and never all: a document of one section stays as it is."""
+    n = len(document.sections)
+    if n < 2:
+        return document
+    dropped = min(n - 1, number_of(share, n))
+    kept = sorted(rng.permutation(n)[dropped:])
+    return replace(document, sections=tuple(document.sections[number] for number in kept))

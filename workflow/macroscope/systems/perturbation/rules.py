@@ -11,8 +11,8 @@ from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.systems.perturbation.entities import swap_entities
 from macroscope.systems.perturbation.halves import splice_documents, swap_first_halves
+from macroscope.systems.perturbation.pieces import drop_sections, shuffle_sections
 from macroscope.systems.perturbation.pronouns import swap_pronouns
-from macroscope.systems.perturbation.sections import drop_sections, shuffle_sections
 from macroscope.systems.perturbation.sentences import remove_sentences, repeat_sentences, shuffle_sentences
 from macroscope.systems.perturbation.steps import (
     AnyStep,

@@ -5,7 +5,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from macroscope.corpora.sentences import split_sentences
+from macroscope.corpora.plain_text import split_sentences
 from macroscope.documents import Document
 from macroscope.systems.perturbation.pieces import number_of, rearranged, regrouped, with_core, with_texts
 

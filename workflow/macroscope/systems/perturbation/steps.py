@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
-from macroscope.config.options import Options
+from macroscope.options import Options
 
 
 class _Step(Options):

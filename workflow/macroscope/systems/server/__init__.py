@@ -10,10 +10,10 @@ KIND = Kind(
     colour=BLUE,
     stages={
         # One job a system, whatever the number of samples: the limit of parallel requests is the server's.
-        "draw": Stage(
+        "generate": Stage(
             "sampling:sample_server",
-            reads="prompts? corpus system seed",
-            uses="url model api answers_as api_key_variable titles temperature top_p beginning prompt_words samples"
+            inputs="prompts? corpus system seed",
+            options="url model api answers_as api_key_variable titles temperature top_p beginning prompt_words samples"
             " max_tokens log_probabilities parallel timeout_seconds seed",
             minutes=2880,
             beside="completions.parquet",

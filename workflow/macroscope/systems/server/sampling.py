@@ -20,9 +20,9 @@ from macroscope.files import atomic
 from macroscope.progress import Progress
 from macroscope.systems.formats import ATTEMPTS, InvalidDraw, parse_draw, reasons
 from macroscope.systems.prompts import Prompt, read_prompts
+from macroscope.systems.resume import Unfinished
 from macroscope.systems.server.completions import Completion, Server
 from macroscope.systems.server.options import ServerSystem
-from macroscope.systems.unfinished import Unfinished
 
 log = logging.getLogger("macroscope")
 

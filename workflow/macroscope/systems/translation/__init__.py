@@ -13,16 +13,16 @@ KIND = Kind(
     stages={
         "train": Stage(
             "training:train_translator",
-            reads="documents seed checkpoints",
-            uses=f"{_NETWORK} training",
+            inputs="documents seed checkpoints",
+            options=f"{_NETWORK} training",
             megabytes=8000,
             minutes=2880,
             folder=True,
         ),
-        "draw": Stage(
-            "drawing:translate",
-            reads="documents model corpus system seed",
-            uses=f"{_NETWORK} split samples batch_size temperature seed",
+        "generate": Stage(
+            "generation:translate",
+            inputs="documents model corpus system seed",
+            options=f"{_NETWORK} split samples batch_size temperature seed",
             megabytes=8000,
             minutes=480,
         ),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from macroscope.config.options import Options
+from macroscope.options import Options
 from macroscope.systems.options import Description, Seed, SystemOptions
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from functools import cache
 import yaml
 
 from macroscope.corpora.stop_words import stop_words
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES
 
 UNKNOWN, MALE, FEMALE, PLURAL = 0, 1, 2, 3
 US, ME, YOU = 4, 5, 6

@@ -11,8 +11,7 @@ from macroscope.critics.coreference.rules.entities import Entities, Entity
 from macroscope.critics.coreference.rules.features import features_of, features_of_new
 from macroscope.critics.coreference.rules.lexicon import PLURAL
 from macroscope.errors import MacroscopeError
-from macroscope.files import read_json
-from macroscope.paths import RESOURCES
+from macroscope.files import RESOURCES, read_json
 
 CANDIDATES = 16
 """How many entities are looked at, the latest mentioned first."""

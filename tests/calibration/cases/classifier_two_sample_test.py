@@ -1,0 +1,49 @@
+"""How well documents are told apart: numbers and words of documents, with and without partners, few and unequal."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from macroscope.statistics.classifier_two_sample_test import DocumentFeatures, two_sample_test
+
+from ..setting import MEAN, Case, Drawn, Setting
+
+WORDS = np.arange(100).astype(str)
+SHARES = 1 / np.arange(1, 101)
+
+
+def draw(rng: np.random.Generator, n: int, m: int, numbers: int, shift: float = 0.0, partners: bool = False) -> Drawn:
+    """Documents with normal numbers and Zipfian words; those of the candidate shifted, or partners of the others."""
+    first, second = rng.normal(size=(n, numbers)), rng.normal(size=(m, numbers))
+    if partners:
+        second = 0.8 * first[:m] + 0.6 * second
+    second[:, 0] += shift
+    shares = SHARES / SHARES.sum()
+    bags = [[list(rng.choice(WORDS, 20, p=shares)) for _ in range(size)] for size in (n, m)]
+    ids = [[f"{'a' if partners or side == 0 else 'b'}{i}" for i in range(size)] for side, size in enumerate((n, m))]
+    features = [
+        DocumentFeatures(pd.DataFrame({"id": some}), values, (words,))
+        for some, values, words in zip(ids, (first, second), bags, strict=True)
+    ]
+    rows = two_sample_test(*features, confidence=0.95, seed=int(rng.integers(1 << 30)))
+    return rows, {"c2st_auc": MEAN}
+
+
+CASE = Case(
+    "macroscope.statistics.classifier_two_sample_test:STATISTICS",
+    (
+        Setting("60 against 60", partial(draw, n=60, m=60, numbers=3), ("c2st_auc",)),
+        Setting("20 against 150", partial(draw, n=20, m=150, numbers=3), ("c2st_auc",)),
+        Setting("60 partners", partial(draw, n=60, m=60, numbers=3, partners=True), ("c2st_auc",)),
+        Setting("10 against 10", partial(draw, n=10, m=10, numbers=3), ("c2st_auc",)),
+        Setting(
+            "100 against 100, apart",
+            partial(draw, n=100, m=100, numbers=3, shift=1.0),
+            power={"c2st_auc": 0.95},
+            runs=500,
+        ),
+        Setting("8 against 300", partial(draw, n=8, m=300, numbers=3), ("c2st_auc",)),
+    ),
+    {"c2st_auc": "means over several orders of the folds vary less than their variances say; so do partners"},
+)

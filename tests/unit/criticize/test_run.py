@@ -1,0 +1,225 @@
+"""Texts of a user's own: a first look says what they are and which critics they allow, before anything is run."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from macroscope.cli.criticize import require_cores
+from macroscope.config.schema import parse_config
+from macroscope.criticize.folder import unlock, write_config
+from macroscope.criticize.profile import profile_texts, table_of
+from macroscope.criticize.run import choose, default_critics, implied_config, learns, profile_sides
+from macroscope.critics import critics
+from macroscope.critics.declaration import Critic
+from macroscope.errors import MacroscopeError
+from macroscope.execution.failures import reasons_of_failure
+from macroscope.stages import Stage
+
+LEARNING = {name for name in default_critics() if learns(critics()[name].data)}
+
+
+def _texts(path, number, titled=0, **fields):
+    """Narratives of five sentences about persons."""
+    rest = "It was long. It was late. They slept. They woke."
+    records = [
+        {"sections": [{"title": "life" if n < titled else None, "text": f"He and she read text {n}. {rest}"}]} | fields
+        for n in range(number)
+    ]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def chosen(tmp_path, number, told=(), **options):
+    profile, looks = profile_sides([_texts(tmp_path / "r.jsonl", number, **options)], [_texts(tmp_path / "c.jsonl", 5)])
+    return choose(profile, looks, told)
+
+
+def test_a_candidate_in_a_file_that_is_called_reference_has_a_column_of_its_own(tmp_path):
+    profile, looks = profile_sides([_texts(tmp_path / "real.jsonl", 3)], [_texts(tmp_path / "reference.jsonl", 2)])
+    assert table_of(profile, looks).loc["documents"].to_dict() == {"reference": "3", "reference-2": "2"}
+
+
+def test_texts_that_allow_all_are_judged_by_all(tmp_path):
+    choice = chosen(tmp_path, 120, titled=30)
+    assert (choice.asked, choice.reasons, choice.whole) == (list(default_critics()), [], False)
+
+
+def test_a_critic_that_is_told_twice_is_asked_once(tmp_path):
+    assert chosen(tmp_path, 10, ["clusters", "clusters"]).asked == ["clusters"]
+
+
+def test_what_the_texts_lack_is_said(tmp_path):
+    choice = chosen(tmp_path, 40, titled=3)
+    left_out = set(default_critics()) - set(choice.asked)
+    assert left_out == {name for name in default_critics() if critics()[name].data.fewest}
+    assert len(choice.reasons) == len(left_out) > 1
+    assert any("it needs 100 documents, and the reference has 40" in reason for reason in choice.reasons)
+    assert any("it needs 20 documents with section titles, and the reference has 3" in r for r in choice.reasons)
+    assert choice.whole
+
+
+@pytest.mark.parametrize("split", ["test", "train", "valid"])
+def test_texts_of_one_split_are_used_whole_by_critics_that_learn_nothing(split, tmp_path):
+    choice = chosen(tmp_path, 120, titled=120, split=split)
+    assert set(choice.asked) == set(default_critics()) - LEARNING
+    assert choice.asked
+    missing = "'valid'" if split == "train" else "'train'"
+    assert all(f"no reference text is in the split {missing}" in reason for reason in choice.reasons)
+    assert choice.whole
+    config = implied_config([tmp_path / "r.jsonl"], [tmp_path / "c.jsonl"], choice, 1)
+    assert config["corpora"]["reference"]["split"] == "test"
+    parse_config(config)
+
+
+def test_a_critic_that_is_told_needs_something_to_read(tmp_path):
+    assert chosen(tmp_path, 40, ["coherence"], titled=3).asked == ["coherence"]
+    with pytest.raises(MacroscopeError, match="--critic coherence: it needs 20 documents with section titles"):
+        chosen(tmp_path, 40, ["coherence"])
+    with pytest.raises(MacroscopeError, match="did you mean 'coherence'"):
+        chosen(tmp_path, 40, ["coherense"])
+
+
+def test_single_texts_are_refused_at_once(tmp_path):
+    many, one = _texts(tmp_path / "many.jsonl", 9), _texts(tmp_path / "one.jsonl", 1)
+    for reference, candidate, name in ((many, one, "one"), (one, many, "reference")):
+        profile, looks = profile_sides([reference], [candidate])
+        with pytest.raises(MacroscopeError, match=f"{name}: 1 text; give 2 at least"):
+            choose(profile, looks, [])
+
+
+def test_what_a_look_shows(tmp_path):
+    reference = _texts(tmp_path / "r.jsonl", 30, titled=3, label="x")
+    lines = reference.read_text().splitlines()
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text(
+        "\n".join([lines[0], lines[0], '{"text": "xq zz"}', '{"text": " "}', '{"text": "' + "ja " * 700 + '"}'])
+    )
+    profile, (candidate,) = profile_sides([reference], [mine])
+    table = table_of(profile, [candidate])
+    assert table["reference"]["documents"] == "30"
+    assert table["reference"]["labels"] == "1 on 30 texts"
+    assert table["reference"]["language, by stop words"] == "en 100%"
+    assert table["mine"]["shortest text"] == "2 words (mine.jsonl-3)"
+    assert table["mine"]["longest text"] == "700 words (mine.jsonl-5)"
+    assert table["mine"]["texts that occur again"] == "1"
+    assert table["mine"]["left out"] == "1 document without text"
+    assert table["mine"]["texts of the reference, word for word"] == "2"
+    assert table["mine"]["openings of the reference"] == "2"
+    assert table["mine"]["ids of the reference"] == "0"
+    assert profile.splits.total() == 30
+
+
+def test_a_look_ends_early(tmp_path, monkeypatch):
+    monkeypatch.setattr("macroscope.criticize.profile.MOST_DOCUMENTS", 10)
+    path = _texts(tmp_path / "r.jsonl", 12)
+    with path.open("a") as stream:
+        stream.write("not JSON\n")
+    profile = profile_texts("r", [path])
+    assert (profile.documents, profile.is_all) == (10, False)
+    monkeypatch.undo()
+    with pytest.raises(MacroscopeError, match="line 13 is not valid JSON"):
+        profile_texts("r", [path])
+
+
+def test_candidates_are_called_after_their_files(tmp_path):
+    paths = [Path("a/my model.jsonl"), Path("b/My model.jsonl.gz"), Path("control.csv")]
+    choice = chosen(tmp_path, 40)
+    config = implied_config([Path("real.jsonl")], paths, choice, 1)
+    assert list(config["systems"]) == ["my-model", "My-model-2", "control-2"]
+    parse_config(config)
+
+
+@pytest.mark.parametrize("name", ["{x}.jsonl", "a\nb.jsonl", "{"])
+def test_paths_that_snakemake_cannot_use_are_named(name, tmp_path):
+    path = _texts(tmp_path / name, 3)
+    with pytest.raises(MacroscopeError, match="the workflow cannot use paths with"):
+        profile_sides([path], [path])
+
+
+def test_missing_files_are_one_sentence(tmp_path):
+    with pytest.raises(MacroscopeError, match="no such file or folder"):
+        profile_sides([tmp_path / "none.jsonl"], [tmp_path])
+
+
+@pytest.mark.parametrize("cores", ["0", "-1", "1.5", "many", ""])
+def test_cores_are_a_number_above_0(cores):
+    with pytest.raises(MacroscopeError, match="--cores"):
+        require_cores(cores)
+    require_cores("all")
+    require_cores("2")
+
+
+def test_an_edited_config_is_kept(tmp_path):
+    path = tmp_path / "out" / "config.yaml"
+    assert write_config(path, {"run": "a"}, "snakemake x")
+    assert write_config(path, {"run": "b"}, "snakemake x")  # nobody has touched it
+    assert "run: b" in path.read_text()
+    path.write_text(path.read_text().replace("run: b", "run: mine"))
+    assert not write_config(path, {"run": "c"}, "snakemake x")
+    assert "run: mine" in path.read_text()
+
+
+def test_folders_of_other_things_are_refused(tmp_path):
+    (tmp_path / "config.yaml").write_text("model: mine\n")
+    with pytest.raises(MacroscopeError, match="not a config that `criticize` wrote"):
+        write_config(tmp_path / "config.yaml", {"run": "a"}, "snakemake")
+    assert (tmp_path / "config.yaml").read_text() == "model: mine\n"
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("x")
+    with pytest.raises(MacroscopeError, match="a folder with other things in it"):
+        write_config(tmp_path / "thesis" / "config.yaml", {"run": "a"}, "snakemake")
+    with pytest.raises(MacroscopeError, match="not a folder"):
+        write_config(tmp_path / "thesis" / "chapter.tex" / "config.yaml", {"run": "a"}, "snakemake")
+
+
+def test_locks_of_a_killed_run_are_removed_and_those_of_a_living_one_are_not(tmp_path):
+    locks = tmp_path / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    (locks / "0.input.lock").write_text("x")
+    living = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)", "snakemake"], cwd=tmp_path)
+    try:
+        with pytest.raises(MacroscopeError, match=f"another run is working here \\(process {living.pid}\\)"):
+            unlock(tmp_path)
+    finally:
+        living.kill()
+        living.wait()
+    unlock(tmp_path)
+    assert not locks.exists()
+    unlock(tmp_path)
+
+
+def test_another_program_of_an_environment_that_is_called_snakemake_is_no_run(tmp_path):
+    locks = tmp_path / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    (locks / "0.input.lock").write_text("x")
+    words = [sys.executable, "-c", "import time; time.sleep(60)", "/envs/snakemake/bin/python"]
+    other = subprocess.Popen(words, cwd=tmp_path)
+    try:
+        unlock(tmp_path)
+    finally:
+        other.kill()
+        other.wait()
+    assert not locks.exists()
+
+
+def test_what_the_jobs_said_stands_in_the_last_line(tmp_path):
+    logs = {"old": "macroscope: error: long ago", "a/1": "read\nmacroscope: error: mine.jsonl, line 3: this is wrong"}
+    logs |= {"a/2": "macroscope: error: mine.jsonl, line 3: this is wrong", "b": "macroscope: unexpected error\nTrace"}
+    for age, (name, text) in enumerate(reversed(logs.items())):
+        path = tmp_path / f"{name}.log"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        os.utime(path, (1000 - 10 * age, 1000 - 10 * age))
+    assert reasons_of_failure(tmp_path, 975) == [
+        f"mine.jsonl, line 3: this is wrong ({tmp_path / 'a' / '1.log'})",
+        f"an error that is macroscope's, and not yours ({tmp_path / 'b.log'})",
+    ]
+
+
+def test_only_what_is_counted_can_be_asked_for():
+    with pytest.raises(ValueError, match="not pages"):
+        Critic("o:O", {"project": Stage("m:f"), "score": Stage("m:f")}, fewest={"pages": 3})

@@ -1,0 +1,70 @@
+"""The published table agrees with the arithmetic of its tasks: what a metric has to give, recomputed from it."""
+
+import numpy as np
+import pytest
+
+from macroscope.critics.narrative.report import published_detection, published_rows
+
+SIZES = {
+    ("TimeTravel", "missing"): (1200, 400),
+    ("TripAdvisor", "missing"): (500, 200),
+    ("TimeTravel", "discordant"): (2000, 400),
+    ("TripAdvisor", "discordant"): (500, 125),
+}
+"""Decisions (Table 2), and those that are positive: 1 of 3 slots, 2 of 5, 1 of 5 sentences, 2 of 8."""
+WORKERS = 3
+"""The human rows are means over so many."""
+
+
+def rows():
+    return [pytest.param(row, id="-".join(row[1:4])) for row in published_detection().itertuples()]
+
+
+@pytest.mark.parametrize("row", rows())
+def test_accuracy_precision_and_recall_are_of_so_many_decisions(row):
+    """With the numbers of decisions and of positives, whole counts give back all three, to their last digit.
+
+    Of people it is the mean of each that is published, which is not that of their decisions together.
+    """
+    decisions, positives = SIZES[row.corpus, row.task]
+    limit = 0.1
+    if row.model == "human":
+        decisions, positives, limit = decisions * WORKERS, positives * WORKERS, 0.25
+    found = np.arange(positives + 1)[:, None]
+    called = np.arange(1, decisions + 1)[None]
+    right = found + decisions - positives - (called - found)
+    fits = (
+        (np.abs(100 * found / positives - row.recall) < limit)
+        & (np.abs(100 * found / called - row.precision) < limit)
+        & (np.abs(100 * right / decisions - row.accuracy) < limit)
+        & (called >= found)
+        & (called - found <= decisions - positives)
+    )
+    assert fits.any()
+
+
+@pytest.mark.parametrize("row", rows())
+def test_positives_follow_from_accuracy_precision_and_recall(row):
+    """1 - accuracy = p [1 - R + R (1 - P) / P] with p the share of positives: the published rate, within rounding."""
+    decisions, positives = SIZES[row.corpus, row.task]
+    a, p, r = (np.array([value - 0.06, value + 0.06]) / 100 for value in (row.accuracy, row.precision, row.recall))
+    shares = [
+        (1 - accuracy) / (1 - recall + recall * (1 - precision) / precision)
+        for accuracy in a
+        for precision in p
+        for recall in r
+    ]
+    assert min(shares) <= positives / decisions <= max(shares)
+
+
+@pytest.mark.parametrize("row", rows())
+def test_f1_is_that_of_precision_and_recall(row):
+    within = 0.2 if row.model == "human" else 0.1
+    assert row.f1 == pytest.approx(2 * row.precision * row.recall / (row.precision + row.recall), abs=within)
+
+
+def test_table_is_complete():
+    table = published_detection()
+    assert table.groupby(["corpus", "task"]).size().to_dict() == dict.fromkeys(SIZES, 8)
+    assert table["auc"].isna().equals(table["model"] == "human")
+    assert set(published_rows(["missing"])["task"]) == {"missing"}

@@ -1,0 +1,27 @@
+"""Snakemake's loop turns when something happened, and no more often than the user allows."""
+
+from types import SimpleNamespace
+
+import pytest
+from snakemake.cli import get_argument_parser
+from snakemake.scheduling.job_scheduler import JobRateLimiter
+from snakemake.settings.types import MaxJobsPerTimespan
+
+from macroscope.execution.scheduling import turn_only_when_needed
+
+
+def workflow(limit):
+    limiter = None if limit is None else JobRateLimiter(MaxJobsPerTimespan.parse_choice(limit))
+    return SimpleNamespace(scheduler=SimpleNamespace(job_rate_limiter=limiter))
+
+
+@pytest.mark.parametrize(("limit", "is_kept"), [("100/1s", False), ("5/1m", True), ("100/1m", True), (None, False)])
+def test_a_limit_is_kept_if_it_was_asked_for(limit, is_kept):
+    some = workflow(limit)
+    turn_only_when_needed(some)
+    assert (some.scheduler.job_rate_limiter is not None) == is_kept
+
+
+def test_the_default_limit_is_snakemakes():
+    """It is told from one that the user gave by its value."""
+    assert get_argument_parser().get_default("max_jobs_per_timespan") == "100/1s"

@@ -1,0 +1,247 @@
+"""A policy against two runs: what is decided, what is refused, what is counted."""
+
+import copy
+import math
+
+import pytest
+
+from macroscope.errors import MacroscopeError
+from macroscope.gate.decision import FAIL, INCONCLUSIVE, PASS
+from macroscope.gate.evaluate import judge, sides_of
+from macroscope.gate.policy import Policy, Rule
+from macroscope.gate.runs import find_side
+
+from .conftest import CONFIG, SIGNATURE, row, rule, write_run
+
+
+def test_two_runs_pass_fail_or_neither(gated):
+    before, after = [row(10, 9.5, 10.5)], [row(11, 10.5, 11.5)]
+    half = math.hypot(0.5, 0.5)
+    for tolerated, verdict in ((1.8, PASS), (0.2, FAIL), (1.2, INCONCLUSIVE)):
+        (test,) = gated(before, after, rule(difference=tolerated)).tests
+        assert test.verdict == verdict
+        assert test.interval == pytest.approx((1, 1 - half, 1 + half))
+    assert test.times == pytest.approx((half / 0.2) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "verdict"),
+    [
+        (rule("lower", difference=0), PASS),
+        (rule("any", difference=0.1), FAIL),
+        (rule("any", difference=2), PASS),
+        (rule("higher", ratio=1.2), PASS),
+        (rule("higher", ratio=1.01), FAIL),
+        (rule("lower", ratio=0.95), PASS),
+        (rule("any", ratio=1.01), FAIL),
+        (rule("higher", limit=12), PASS),
+        (rule("higher", limit=10.2), FAIL),
+        (rule("lower", limit=11), INCONCLUSIVE),
+    ],
+)
+def test_directions(gated, asked, verdict):
+    assert gated([row(10, 9.8, 10.2)], [row(11, 10.8, 11.2)], asked).verdict == verdict
+
+
+def test_farther_from_the_control(gated):
+    control = row(10, 9.9, 10.1, system="control")
+    before, after = [control, row(12, 11.9, 12.1)], [control, row(8, 7.9, 8.1)]
+    (test,) = gated(before, after, rule("farther", difference=0.5)).tests
+    assert (test.verdict, test.interval[0]) == (PASS, 0)
+    assert gated(before, after, rule("farther", limit=1.5)).verdict == FAIL
+
+
+def test_without_a_control_nothing_is_far(gated):
+    (test,) = gated([row(12, 11, 13)], [row(12, 11, 13)], rule("farther", difference=5)).tests
+    assert test.verdict == INCONCLUSIVE
+    assert "the control has no such number" in test.reason
+
+
+def test_all_intervals_hold_together(gated):
+    names = ("latent_nll", "latent_ppl", "latent_ppl_map", "posterior_entropy", "posterior_kl")
+    rows = [row(10, 9, 11, statistic=name) for name in names]
+    answer = gated(rows, rows, rule(statistic="*", difference=9))
+    assert (len(answer.tests), answer.each) == (5, pytest.approx(0.99))
+    assert answer.tests[0].interval[2] == pytest.approx(math.sqrt(2) * 2.6264 / 1.9842, rel=1e-3)  # t, 99 degrees
+
+
+@pytest.mark.parametrize(
+    ("after", "reason"),
+    [
+        (row("", "", "", reason="no text"), "undefined in the candidate: no text"),
+        (row(10, "", ""), "it has no interval in the candidate"),
+    ],
+)
+def test_what_is_undefined_never_passes(gated, after, reason):
+    (test,) = gated([row(10, 9, 11)], [after], rule(difference=99)).tests
+    assert (test.verdict, test.reason) == (INCONCLUSIVE, reason)
+
+
+def test_a_ratio_is_of_what_is_positive(gated):
+    (test,) = gated([row(1, -1, 3)], [row(1, 0.5, 2)], rule(ratio=9)).tests
+    assert test.verdict == INCONCLUSIVE
+    assert "above 0" in test.reason
+
+
+def test_a_ratio_may_be_wider_than_numbers_go(gated):
+    """Of two texts, at the level of thirty tests together."""
+    wide = [row(10, 1e-5, 1e6, n=2)]
+    answer = gated(wide, wide, *[rule(ratio=1.1)] * 30, confidence=0.999)
+    assert {test.verdict for test in answer.tests} == {INCONCLUSIVE}
+    assert "the interval of the ratio goes beyond all numbers" in answer.tests[0].reason
+
+
+def test_a_system_that_is_gone_is_no_silent_pass(gated):
+    both = row(10, 9, 11)
+    answer = gated([both, row(10, 9, 11, system="other")], [both], rule(difference=9))
+    assert answer.verdict == INCONCLUSIVE
+    assert [test.reason for test in answer.tests] == ["", "the candidate has no such number"]
+
+
+def test_what_depends_on_the_number_of_texts(gated):
+    number = {"statistic": "vocabulary_size", "critic": "tendencies"}
+    asked = rule(statistic="vocabulary_size", critic="tendencies", difference=999)
+    (test,) = gated([row(10, 9, 11, **number)], [row(10, 9, 11, **number, n=50)], asked).tests
+    assert test.verdict == INCONCLUSIVE
+    assert "unlike numbers" in test.reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("encoder:minilm", "encoder:mpnet", "the signature's 'encoder' is minilm in the baseline and mpnet"),
+        ("convention:definition", "convention:published", "the signature's 'convention' is definition"),
+        ("macroscope:0.1.0", "macroscope:0.2.0", "the signature's 'macroscope' is 0.1.0"),
+        ("run_seed:1", "run_seed:2", "the signature's 'run_seed' is 1"),
+        ("encoder:minilm|", "", r"the signature's 'encoder' is minilm in the baseline and \(not there\)"),
+    ],
+)
+def test_other_numbers_are_refused(gated, old, new, message):
+    with pytest.raises(MacroscopeError, match=message):
+        gated([row(10, 9, 11)], [row(10, 9, 11, signature=SIGNATURE.replace(old, new))], rule(difference=9))
+
+
+def test_what_may_differ(gated):
+    other = SIGNATURE.replace("confidence:0.95", "partners:7|smallest_p:0.01|resamples:9|confidence:0.99")
+    (test,) = gated([row(10, 9, 11)], [row(10, 9, 11, signature=other)], rule(difference=9)).tests
+    assert test.interval[2] == pytest.approx(math.hypot(1, 1.9842 / 2.6264), rel=1e-3)
+
+
+def test_the_seed_of_a_critic_that_learns_nothing_may_differ(gated):
+    names = {"critic": "tendencies", "statistic": "length_mean"}
+    other = SIGNATURE.replace("coherence", "tendencies").replace("run_seed:1", "run_seed:2")
+    after = row(10, 9, 11, **names, signature=other)
+    assert gated([row(10, 9, 11, **names)], [after], rule(**names, difference=9)).verdict == PASS
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda config: config["corpora"]["wiki"]["filters"].update(min_sections=4),
+            "corpora.wiki.filters.min_sections",
+        ),
+        (lambda config: config["systems"]["control"].update(split="valid"), "systems.control.split is test"),
+    ],
+)
+def test_other_corpora_are_refused(gated, tmp_path, change, message):
+    config = copy.deepcopy(CONFIG)
+    change(config)
+    write_run(tmp_path / "after", [row(10, 9, 11)], config)
+    with pytest.raises(MacroscopeError, match=message):
+        gated([row(10, 9, 11)], [], rule(difference=9))
+
+
+def test_files_that_were_edited_are_another_corpus(gated, tmp_path):
+    write_run(tmp_path / "after", [row(10, 9, 11)], tokens=1001)
+    with pytest.raises(MacroscopeError, match="the corpus has changed; total_tokens of test is 1000"):
+        gated([row(10, 9, 11)], [], rule(difference=9))
+
+
+def test_files_may_have_moved(gated, tmp_path):
+    config = copy.deepcopy(CONFIG)
+    config["corpora"]["wiki"]["files"] = ["elsewhere/real.jsonl"]
+    write_run(tmp_path / "after", [row(10, 9, 11)], config)
+    assert gated([row(10, 9, 11)], [], rule(difference=9)).verdict == PASS
+
+
+def test_two_systems_of_one_run(tmp_path):
+    run = write_run(tmp_path / "run", [row(10, 9, 11, system="a"), row(10, 9, 11, system="b")])
+    policy = Policy(statistics=[Rule(**rule(difference=0.5))])
+    a, b = (find_side(f"{run}:{name}") for name in "ab")
+    (test,) = judge(sides_of(a, b), policy).tests
+    assert (test.verdict, test.baseline, test.candidate) == (INCONCLUSIVE, "a", "b")
+    # The run's own table of pairs knows of partners.
+    (run / "tables" / "pairs.csv").write_text(
+        "corpus,critic,system,other,statistic,measure,value,ci_low,ci_high,n_system,n_other,reason,signature\n"
+        "wiki,coherence,a,b,latent_nll,difference,0.1,-0.2,0.3,100,100,,confidence:0.95\n"
+    )
+    a, b = (find_side(f"{run}:{name}") for name in "ab")
+    (test,) = judge(sides_of(a, b), policy).tests
+    assert (test.verdict, test.interval) == (PASS, (-0.1, -0.3, 0.2))
+    with pytest.raises(MacroscopeError, match="against itself"):
+        sides_of(a, find_side(f"{run}:a"))
+    with pytest.raises(MacroscopeError, match="against itself"):
+        sides_of(find_side(str(run)), find_side(str(run)))
+    with pytest.raises(MacroscopeError, match="no numbers of a system 'bb'"):
+        find_side(f"{run}:bb")
+
+
+def test_no_statistic_in_common(gated):
+    with pytest.raises(MacroscopeError, match="no statistic in common"):
+        gated([row(10, 9, 11)], [row(10, 9, 11, statistic="latent_ppl")], rule(statistic="latent_*", difference=9))
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (rule(critic="coherenc", difference=1), "no critic 'coherenc'; did you mean 'coherence'"),
+        (
+            rule(statistic="latent_nl", difference=1),
+            "statistics.0: the runs have no statistic 'latent_nl'.*'latent_nll'",
+        ),
+        (rule(corpus="wikki", difference=1), "no corpus 'wikki'.*'wiki'"),
+        (rule(diference=1), "statistics.0.diference: there is no such key; did you mean 'difference'"),
+        (rule(), "statistics.0: nothing is asked"),
+        (rule("worse", difference=1), "statistics.0.worse"),
+        (rule(difference=1, ratio=2), "keep one"),
+        (rule(ratio=0.9), "at least 1"),
+        (rule("lower", ratio=1.1), "at most 1"),
+        (rule("farther", ratio=1.1), "give 'difference'"),
+        (rule("any", limit=1), "needs a direction"),
+        (rule(difference=True), "is a number"),
+        (rule(difference=-1), "statistics.0.difference"),
+    ],
+)
+def test_a_bad_policy_is_one_sentence(gated, asked, message):
+    with pytest.raises(MacroscopeError, match=message):
+        gated([row(10, 9, 11)], [row(10, 9, 11)], asked)
+
+
+@pytest.mark.parametrize("missing", ["config.json", "tables/corpora.csv"])
+def test_half_a_run_is_one_sentence(tmp_path, missing):
+    run = write_run(tmp_path / "run", [row(10, 9, 11)])
+    (run / missing).unlink()
+    with pytest.raises(MacroscopeError, match=missing):
+        find_side(str(run))
+
+
+def test_a_number_of_texts_that_is_none_is_one_sentence(tmp_path):
+    run = write_run(tmp_path / "run", [row(10, 9, 11, n="inf")])
+    with pytest.raises(MacroscopeError, match=r"statistics\.csv: coherence latent_nll of lm: cannot convert"):
+        find_side(str(run))
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [("-0.2,0.3,100,", "there is no column 'n_other'"), ("abc,0.3,100,100", "coherence latent_nll of a: could not")],
+)
+def test_a_damaged_table_of_pairs_is_one_sentence(tmp_path, cells, message):
+    run = write_run(tmp_path / "run", [row(10, 9, 11, system="a"), row(10, 9, 11, system="b")])
+    header = "corpus,critic,system,other,statistic,measure,value,reason,signature,ci_low,ci_high,n_system,n_other\n"
+    header = header.replace("n_other", "") if cells.endswith(",") else header
+    line = f"wiki,coherence,a,b,latent_nll,difference,0.1,,confidence:0.95,{cells}\n"
+    (run / "tables" / "pairs.csv").write_text(header + line)
+    a, b = (find_side(f"{run}:{name}") for name in "ab")
+    with pytest.raises(MacroscopeError, match=message):
+        judge(sides_of(a, b), Policy(statistics=[Rule(**rule(difference=0.5))]))

@@ -1,0 +1,150 @@
+"""What a gate says: to people, as JSON, to build servers, and by its exit status."""
+
+import json
+import logging
+import shlex
+import sys
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from macroscope import cli
+from macroscope.gate.evaluate import judge, sides_of
+from macroscope.gate.formats import as_json, as_junit, text_of
+from macroscope.gate.policy import read_policy
+from macroscope.gate.runs import find_side
+
+from .conftest import row, rule, write_run
+
+HOSTILE = '<img src=x onerror="x">&\x00\x1b[31m\u202e\ud800]]>\n'
+
+
+@dataclass
+class Done:
+    """What a command left."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    def call(*arguments):
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["macroscope", "gate", *map(str, arguments)])
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        said = capsys.readouterr()
+        return Done(done.value.code, said.out, said.err)
+
+    yield call
+    logging.getLogger("macroscope").handlers = []
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Two runs and a policy that they pass."""
+    before, after = (write_run(tmp_path / name, [row(10, 9, 11)]) for name in ("before", "after"))
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(yaml.safe_dump({"statistics": [rule(difference=2)]}))
+    return before, after, policy
+
+
+def test_a_verdict_has_its_status_and_what_is_wrong_another(command, runs, tmp_path):
+    before, after, policy = runs
+    files = "--json", tmp_path / "out" / "gate.json", "--junit", tmp_path / "out" / "gate.xml"
+    done = command("--baseline", before, "--candidate", after, "--policy", policy, *files)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("PASS: 1 PASS, 0 FAIL, 0 INCONCLUSIVE, of 1 test")
+    assert json.loads((tmp_path / "out" / "gate.json").read_text())["exit_code"] == 0
+    assert ElementTree.parse(tmp_path / "out" / "gate.xml").getroot().get("failures") == "0"
+    policy.write_text(yaml.safe_dump({"statistics": [rule("higher", limit=5)]}))
+    assert command("--baseline", before, "--candidate", after, "--policy", policy).returncode == 1
+    policy.write_text(yaml.safe_dump({"statistics": [rule(difference=0.1)]}))
+    done = command("--baseline", before, "--candidate", after, "--policy", policy)
+    assert done.returncode == 2
+    assert "documents would decide (now 100)" in done.stdout
+
+
+def test_errors_are_no_verdict(command, runs):
+    before, after, policy = runs
+    for arguments in (
+        ("--baseline", before, "--candidate", after, "--policy", "none.yaml"),
+        ("--baseline", before, "--candidate", "none", "--policy", policy),
+        ("--candidate", after, "--policy", policy),
+        ("--baseline", before),
+        ("--baselin", before),
+    ):
+        done = command(*arguments)
+        assert done.returncode == 3, arguments
+        assert "Traceback" not in done.stderr
+    assert command("--help").returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [("--lgo", "x", "gate"), ("gaet",), ("--log",)])
+def test_what_was_meant_for_the_gate_is_no_verdict(monkeypatch, capsys, arguments):
+    """2 would be INCONCLUSIVE, which a build server may let pass."""
+    monkeypatch.setattr(sys, "argv", ["macroscope", *arguments])
+    with pytest.raises(SystemExit) as done:
+        cli.main()
+    assert done.value.code == 3
+    assert "Error: " in capsys.readouterr().err
+
+
+def test_a_defect_is_no_verdict(command, runs, monkeypatch):
+    def broken(*arguments):
+        raise KeyError("defect")
+
+    monkeypatch.setattr("macroscope.gate.evaluate.judge", broken)
+    before, after, policy = runs
+    done = command("--baseline", before, "--candidate", after, "--policy", policy)
+    assert done.returncode == 3
+    assert "KeyError: 'defect'" in done.stderr
+
+
+def test_a_starting_policy_passes_the_run_that_it_was_made_from(command, runs, tmp_path):
+    before, after, _ = runs
+    start = tmp_path / "a start.yaml"
+    done = command("--init", "--candidate", after, "--policy", start)
+    assert done.returncode == 0
+    assert shlex.split(done.stdout)[-1] == str(start)
+    done = command("--baseline", before, "--candidate", after, "--policy", start)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = command("--init", "--candidate", after, "--policy", start)
+    assert done.returncode == 3
+    assert "is there already" in done.stderr
+
+
+def hostile_answer(tmp_path):
+    rows = [row(10, 9, 11, system=HOSTILE.replace("\ud800", "").replace("\x00", "")), row("", "", "", reason="<b>")]
+    before, after = (write_run(tmp_path / name, rows) for name in ("before", "after"))
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(yaml.safe_dump({"statistics": [rule(difference=0.5), rule(limit=5)]}))
+    return judge(sides_of(find_side(str(before)), find_side(str(after))), read_policy(policy))
+
+
+def test_junit_is_what_build_servers_read(tmp_path):
+    answer = hostile_answer(tmp_path)
+    as_junit(answer).write(tmp_path / "gate.xml", encoding="utf-8", xml_declaration=True)
+    root = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    (suite,) = root
+    assert (root.tag, suite.tag) == ("testsuites", "testsuite")
+    assert {"name", "tests", "failures", "errors", "time"} <= set(suite.attrib)
+    counts = [int(suite.get(name)) for name in ("tests", "failures", "errors")]
+    assert counts == [len(suite.findall(path)) for path in ("testcase", "testcase/failure", "testcase/error")]
+    assert counts == [4, 1, 3]
+    names = [(case.get("classname"), case.get("name")) for case in suite]
+    assert len(set(names)) == len(names)
+    assert all(case.get("time") for case in suite)
+
+
+def test_hostile_names_are_shown_as_text(tmp_path):
+    answer = hostile_answer(tmp_path)
+    said = text_of(answer)
+    assert '<img src=x onerror="x">&\\u001b[31m\\u202e]]>\\u000a' in said
+    assert not {"\x1b", "\u202e"} & set(said)
+    parsed = json.loads(json.dumps(as_json(answer), default=str))
+    assert parsed["counts"] == {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}

@@ -1,0 +1,134 @@
+"""The plan of the corpora: which raw files they have, who reads them, what an option changes."""
+
+from types import SimpleNamespace
+from typing import get_args
+
+import pytest
+
+from macroscope.config.schema import parse_config
+from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.errors import MacroscopeError
+from macroscope.fingerprint import closure
+from macroscope.plan.corpora import CorporaPlan
+
+
+def plan_of(corpus, **others):
+    config = {"corpora": {"c": corpus, **others}, "comparisons": [{"corpus": "c", "critics": ["tendencies"]}]}
+    return CorporaPlan(parse_config(config), "results/default")
+
+
+def names(**wildcards):
+    return SimpleNamespace(**wildcards)
+
+
+def modules_read_by(plan, corpus):
+    """Modules that read the raw files of a corpus, by their names in the room."""
+    modules = closure((plan.reading_module(names(corpus=corpus)),))
+    return {module.removeprefix("macroscope.corpora.") for module in modules}
+
+
+def test_the_files_of_a_data_set_by_their_splits():
+    plan = plan_of({"source": "webtext", "dataset": "webtext"})
+    assert list(plan.raw_parts("c").values()) == [
+        f"data/webtext/v1/webtext.{split}.jsonl" for split in ("train", "valid", "test")
+    ]
+    some = {"source": "webtext", "dataset": "webtext", "splits": ["test", "valid"]}
+    with pytest.raises(MacroscopeError, match=r"corpora\.c: without 'train' among 'splits'"):
+        plan_of(some)
+    plan = plan_of(some | {"official_splits": False})
+    assert plan.raw_parts("c") == {
+        "000-webtext-valid-jsonl": "data/webtext/v1/webtext.valid.jsonl",
+        "001-webtext-test-jsonl": "data/webtext/v1/webtext.test.jsonl",
+    }
+    test = names(corpus="c", part="001-webtext-test-jsonl")
+    assert plan.raw_part(test) == "data/webtext/v1/webtext.test.jsonl"
+    assert plan.parts(test)[0] == "results/default/corpora/c/extracted/000-webtext-valid-jsonl.parquet"
+
+
+def test_other_splits_extract_no_file_anew():
+    webtext = {"source": "webtext", "dataset": "webtext"}
+    options = [
+        plan_of(webtext | {"splits": splits}).extraction_options(names(corpus="c"))
+        for splits in (["train"], ["train", "test"])
+    ]
+    assert options[0] == options[1]
+
+
+def test_what_two_corpora_read_in_the_same_way_is_extracted_once():
+    wiki = {"source": "wikipedia", "dump": "simplewiki"}
+    plan = plan_of(
+        wiki,
+        long=wiki | {"filters": {"min_sections": 4}},
+        german=wiki | {"language": "de"},
+        web={"source": "webtext", "dataset": "webtext"},
+        some={"source": "webtext", "dataset": "webtext", "splits": ["train", "valid", "test"], "unit": "line"},
+        process={"source": "simulated", "kind": "wiki"},
+        twin={"source": "simulated", "kind": "wiki"},
+    )
+    parts = {name: plan.parts(names(corpus=name)) for name in plan.config.corpora}
+    assert parts["long"] == parts["c"]
+    assert parts["some"] == parts["web"]
+    for one, other in (("german", "c"), ("twin", "process"), ("web", "c")):
+        assert not set(parts[one]) & set(parts[other])
+
+
+@pytest.mark.parametrize(
+    ("corpus", "message"),
+    [
+        ({"source": "webtext"}, r"corpora\.c: give 'dataset'"),
+        (
+            {"source": "webtext", "dataset": "webtex"},
+            r"corpora\.c\.dataset: 'webtex' is no source .*did you mean 'webtext'",
+        ),
+        ({"source": "webtext", "dataset": "pubmed"}, r"corpora\.c: 'pubmed' .* is read by 'source: cohan'"),
+        (
+            {"source": "webtext", "dataset": "gpt2-xl-output", "splits": ["train"]},
+            r"corpora\.c\.splits: 'gpt2-xl-output' has no file for train",
+        ),
+    ],
+)
+def test_data_sets_that_do_not_fit(corpus, message):
+    with pytest.raises(MacroscopeError, match=message):
+        plan_of(corpus).raw_parts("c")
+
+
+def test_local_files_stand_for_the_data_set():
+    plan = plan_of({"source": "webtext", "files": ["mine.jsonl"]})
+    assert plan.raw_parts("c") == {"000-mine-jsonl": "mine.jsonl"}
+
+
+def test_simulated_corpora_by_their_kind():
+    plan = plan_of({"source": "simulated"}, t={"source": "simulated", "kind": "webtext"})
+    assert (plan.simulated("wiki"), plan.simulated("webtext")) == ("c", "t")
+    assert plan.raw_part(names(corpus="c", part="simulated")).endswith("c/raw/pages-articles.xml.bz2")
+    assert plan.raw_part(names(corpus="t", part="simulated")).endswith("t/raw/webtext.jsonl")
+    modules = [modules_read_by(plan, corpus) for corpus in ("c", "t")]
+    assert "wikipedia.wikitext" in modules[0]
+    assert "wikipedia.wikitext" not in modules[1]
+    assert "webtext.reading" in modules[1]
+    assert get_args(SimulatedCorpus.model_fields["kind"].annotation) == (
+        "wiki",
+        "webtext",
+        "topics",
+        "languages",
+        "people",
+        "scripts",
+        "hsmm",
+    )
+    assert set(plan.simulations) == {"wiki", "webtext", "topics", "languages", "people", "scripts", "hsmm"}
+
+
+def test_labelled_data_sets():
+    plan = plan_of({"source": "labelled", "dataset": "newsgroups20"})
+    assert list(plan.raw_parts("c").values()) == ["data/newsgroups20/bydate/20news-bydate.tar.gz"]
+    formats = {f"labelled.{name}" for name in ("reading", "newsgroups20", "yelp_polarity")}
+    assert formats | {"splits"} <= modules_read_by(plan, "c")
+    with pytest.raises(MacroscopeError, match=r"corpora\.c: give 'format' with 'files'"):
+        plan_of({"source": "labelled", "files": ["x"]})
+    with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):
+        plan_of({"source": "labelled", "dataset": "yelp"})
+
+
+def test_only_what_is_read_by_several_processes_asks_for_several_cores():
+    assert plan_of({"source": "webtext", "dataset": "webtext"}).reading_threads(names(corpus="c")) == 1
+    assert plan_of({"source": "simulated", "kind": "wiki"}).reading_threads(names(corpus="c")) > 1

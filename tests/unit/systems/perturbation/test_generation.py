@@ -1,0 +1,233 @@
+"""The system of kind perturbation: steps, seeds, counts, and what the config and the plan make of it."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import get_args
+
+import pytest
+
+from macroscope.config.schema import parse_config
+from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.plan import Plan
+from macroscope.systems.options import Description
+from macroscope.systems.perturbation.generation import perturb_samples
+from macroscope.systems.perturbation.options import PerturbationSystem
+from macroscope.systems.perturbation.steps import AnyStep, Rule
+
+from ....tiny import simulated_documents
+
+RULES = get_args(Rule)
+SAMPLES = simulated_documents("process", 12, 1)
+
+
+def options(*steps, **keys):
+    return PerturbationSystem(kind="perturbation", perturb=list(steps), **keys)
+
+
+@pytest.fixture
+def perturb(tmp_path):
+    def call(parsed, samples=SAMPLES, system="defect", seed=1, language="en"):
+        write_documents(tmp_path / "samples.parquet", samples, Provenance("wiki", {"system": "control"}))
+        output = tmp_path / "perturbed.parquet"
+        names = {"corpus": "wiki", "system": system, "language": language}
+        perturb_samples(tmp_path / "samples.parquet", output, parsed, seed=seed, **names)
+        counts = {count.filter: (count.kept, count.dropped, count.unit) for count in read_provenance(output).counts}
+        return list(read_documents(output)), counts
+
+    return call
+
+
+def test_every_rule_has_a_name():
+    assert [get_args(step.model_fields["rule"].annotation)[0] for step in get_args(AnyStep)] == list(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_is_deterministic_and_changes_documents(perturb, rule):
+    first, counts = perturb(options(rule))
+    again, _ = perturb(options(rule))
+    assert first == again
+    assert [document.id for document in first] == [document.id for document in SAMPLES]
+    kept, unchanged, unit = counts[f"step 1, {rule}: document left as it was"]
+    assert unchanged == sum(a.sections == b.sections for a, b in zip(first, SAMPLES, strict=True))
+    assert kept + unchanged == len(SAMPLES)
+    assert unit == "changes"
+    assert kept or rule in ("swap_pronouns", "swap_entities")  # the simulated encyclopaedia may have neither
+
+
+RANDOM = [rule for rule in RULES if not rule.startswith(("truncate", "remove", "swap_pronouns", "swap_entities"))]
+
+
+@pytest.mark.parametrize("rule", RANDOM)
+def test_seed_and_name_change_what_is_drawn(perturb, rule):
+    first, *others = (
+        perturb(options(rule), seed=seed, system=system)[0] for seed, system in ((1, "a"), (2, "a"), (1, "b"))
+    )
+    assert all(other != first for other in others)
+    assert perturb(options(rule, seed=1), seed=0, system="a")[0] == first
+
+
+@pytest.mark.parametrize("rule", sorted(set(RULES) - {"swap_first_halves", "splice_documents"}))
+def test_a_document_does_not_depend_on_the_others(perturb, rule):
+    together, _ = perturb(options(rule, rule))
+    alone, _ = perturb(options(rule, rule), samples=SAMPLES[5:6])
+    assert alone == together[5:6]
+
+
+def test_steps_come_one_after_the_other(perturb):
+    text = Document("x", "test", None, (Section(None, "The b c d e."),))
+    cut = {"rule": "truncate", "words": 2}
+    found = [
+        perturb(options(*steps), samples=[text])[0] for steps in (("remove_articles", cut), (cut, "remove_articles"))
+    ]
+    assert [document.sections[0].text for (document,) in found] == ["b c", "b"]
+
+
+def test_documents_without_text_are_dropped_and_counted(perturb):
+    texts = [
+        Document("a", "test", None, (Section("s", "It was."), Section("t", "Owls."))),
+        Document("b", "test", None, (Section("s", "It was."),)),
+        Document("c", "test", None, (Section("s", "Owls sleep."),)),
+    ]
+    found, counts = perturb(options("remove_stop_words", "shuffle_sections"), samples=texts)
+    assert [document.id for document in found] == ["a", "c"]
+    assert counts == {
+        "step 1, remove_stop_words: document left as it was": (2, 1, "changes"),
+        "step 1, remove_stop_words: document without text": (2, 1, "documents"),
+        "step 1, remove_stop_words: section left out": (2, 2, "sections"),
+        "step 2, shuffle_sections: document left as it was": (0, 2, "changes"),
+        "step 2, shuffle_sections: document without text": (2, 0, "documents"),
+    }
+
+
+def test_counts_of_the_other_system_come_along(perturb, tmp_path):
+    _, counts = perturb(options("shuffle_words"))
+    perturbed = tmp_path / "perturbed.parquet"
+    perturb_samples(perturbed, tmp_path / "x", options("truncate"), corpus="wiki", system="y", language="en", seed=1)
+    assert [*counts] == [count.filter for count in read_provenance(tmp_path / "x").counts][: len(counts)]
+
+
+def test_sentences_of_a_narrative_stay_only_where_its_text_does(perturb):
+    narrative = Document("a", "test", None, (Section(None, "Owls sleep. The end."),), ("Owls sleep.", "The end."))
+    assert perturb(options("remove_articles"), samples=[narrative])[0][0].sentences is None
+    other = replace(narrative, sections=(Section(None, "Owls sleep."),), sentences=("Owls sleep.",))
+    assert perturb(options("remove_articles"), samples=[other])[0] == [other]
+
+
+@pytest.mark.parametrize(
+    ("step", "language", "message"),
+    [
+        ("remove_articles", "de", r"step 1 \(remove_articles\): the articles of language 'de' are not known"),
+        (
+            "remove_stop_words",
+            "de",
+            "there is no list of stop words for language 'de'; add resources/stop_words/de.txt",
+        ),
+        ("swap_pronouns", "de", "only English pronouns are known"),
+    ],
+)
+def test_rules_for_other_languages_say_so(perturb, step, language, message):
+    with pytest.raises(MacroscopeError, match=message):
+        perturb(options(step), language=language)
+
+
+def test_articles_of_other_languages_can_be_named(perturb):
+    step = {"rule": "remove_articles", "articles": ["der", "die", "das"]}
+    text = Document("x", "test", None, (Section(None, "Die Eule sah den Mond."),))
+    assert perturb(options(step), samples=[text], language="de")[0][0].sections[0].text == "Eule sah den Mond."
+
+
+def test_nothing_left_is_one_sentence(perturb):
+    empty = [Document("a", "test", None, (Section(None, "It was."),))]
+    with pytest.raises(MacroscopeError, match=r"system defect, step 1 \(remove_stop_words\): no document has any text"):
+        perturb(options("remove_stop_words"), samples=empty)
+    with pytest.raises(MacroscopeError, match=r"samples\.parquet: system control has no samples"):
+        perturb(options("shuffle_words"), samples=[])
+
+
+SYSTEMS = {
+    "process": {"kind": "simulated"},
+    "mine": {"kind": "files", "files": ["x"]},
+    "shuffled": {"kind": "perturbation", "perturb": ["shuffle_sections"]},
+    "mine-cut": {
+        "kind": "perturbation",
+        "of": "mine",
+        "perturb": [{"rule": "drop_sections", "share": 0.25}, "truncate"],
+    },
+    "process-cut": {"kind": "perturbation", "of": "process", "perturb": ["truncate"]},
+}
+REAL = {"source": "files", "files": ["x"], "language": "de"}
+
+
+def config(systems=None, judged="all", corpus="wiki", **more):
+    return {
+        "corpora": {"wiki": {"source": "simulated"}, "real": REAL},
+        "systems": {**SYSTEMS, **(systems or {}), **more},
+        "comparisons": [{"corpus": corpus, "systems": judged, "critics": ["tendencies"]}],
+    }
+
+
+def defect(**keys):
+    return {"kind": "perturbation", "perturb": ["shuffle_words"], **keys}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (config(x=defect(of="mind")), "systems.x.of: there is no system 'mind'; did you mean 'mine'?"),
+        (config(x=defect(of="shuffled")), "systems.x.of: system 'shuffled' is itself a perturbation; name what it"),
+        (config(x=defect(of="x")), "systems.x.of: system 'x' is itself a perturbation"),
+        (config(x=defect(perturb=[])), "systems.x.perturb: "),
+        (
+            config(x=defect(perturb=["shuffle_word"])),
+            "systems.x.perturb.0.rule: 'shuffle_word' is not one of",
+        ),
+        (
+            config(x=defect(perturb=["truncate", {"rule": "drop_sections", "shar": 0.5}])),
+            "systems.x.perturb.1.shar: there is no such key; did you mean 'share'?",
+        ),
+        (
+            config(judged=["process-cut"], corpus="real"),
+            "comparisons.0: system 'process-cut' samples the process of a simulated corpus, and 'real' is none",
+        ),
+    ],
+)
+def test_wrong_configs_are_one_sentence(wrong, message):
+    with pytest.raises(MacroscopeError) as error:
+        parse_config(wrong)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_plan_perturbs_the_samples_of_the_other_system():
+    plan = Plan(parse_config(config()))
+    assert plan.systems.of_kind("perturbation") == "shuffled|mine\\-cut|process\\-cut"
+
+    def wildcards(system, corpus="wiki"):
+        return SimpleNamespace(system=system, corpus=corpus)
+
+    folder = "results/default/systems"
+    inputs, values = (each("perturbation", "draw") for each in (plan.systems.inputs, plan.systems.values))
+    assert inputs(wildcards("shuffled")) == {"other_samples": f"{folder}/wiki/control/samples.parquet"}
+    assert inputs(wildcards("mine-cut", "real")) == {"other_samples": f"{folder}/real/mine/samples.parquet"}
+    assert "language=de" in values(wildcards("mine-cut", "real"))
+    assert plan.systems.resources_read(wildcards("shuffled")) == []
+    judged = {system for _, corpus, system in plan.critics.comparisons}
+    assert {"control", *SYSTEMS} == judged
+
+
+def test_a_stage_that_reads_stop_words_has_their_list_as_input():
+    plan = Plan(parse_config(config(x=defect(perturb=["truncate", "remove_stop_words"]))))
+    (path,) = plan.systems.resources_read(SimpleNamespace(system="x", corpus="wiki"))
+    assert path.endswith("resources/stop_words/en.txt")
+
+
+def test_all_leaves_out_perturbations_of_a_process_where_it_is_none():
+    plan = Plan(parse_config(config(corpus="real")))
+    assert {system for _, _, system in plan.critics.comparisons} == {"control", "mine", "shuffled", "mine-cut"}
+
+
+def test_the_report_names_the_defect():
+    parsed = parse_config(config())
+    found = parsed.systems["mine-cut"].description(parsed)
+    assert found == Description("perturbation", "mine", "mine: drop sections share=0.25, truncate")

@@ -1,0 +1,50 @@
+"""Samples of the train split: of the split, without replacement, others for other systems and seeds."""
+
+from collections import Counter
+
+import pytest
+
+from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.systems.training_texts import TrainingTextsSystem, generate_training_texts
+
+
+@pytest.fixture
+def documents(tmp_path):
+    some = [Document(f"d{n}", "train" if n < 30 else "test", "t", (Section(None, f"text {n}"),)) for n in range(40)]
+    write_documents(tmp_path / "documents", some, Provenance("x"))
+    return tmp_path / "documents"
+
+
+def drawn(documents, system="train-1", seed=1, own_seed=0, samples=12):
+    options = TrainingTextsSystem(kind="training_texts", samples=samples, seed=own_seed)
+    output = documents.with_name("sample")
+    generate_training_texts(documents, output, options, corpus="x", system=system, seed=seed)
+    return [document.id for document in read_documents(output, "test")]
+
+
+def test_a_sample_is_of_the_train_split_and_the_same_each_time(documents):
+    first = drawn(documents)
+    assert first == drawn(documents)
+    assert len(set(first)) == 12
+    assert {int(name[1:]) for name in first} <= set(range(30))
+    assert sorted(first, key=lambda name: int(name[1:])) == first
+    (count,) = read_provenance(documents.with_name("sample")).counts
+    assert (count.kept, count.dropped) == (12, 18)
+
+
+def test_systems_and_seeds_have_samples_of_their_own(documents):
+    found = [drawn(documents), drawn(documents, system="train-2"), drawn(documents, seed=2)]
+    assert len({tuple(some) for some in found}) == 3
+    assert drawn(documents, seed=2) == drawn(documents, seed=1, own_seed=1)
+
+
+def test_every_document_is_drawn_as_often(documents):
+    counts = Counter(name for seed in range(200) for name in drawn(documents, seed=seed))
+    assert len(counts) == 30
+    assert max(abs(count - 80) for count in counts.values()) < 4.5 * (200 * 0.4 * 0.6) ** 0.5
+
+
+def test_more_than_there_are_is_one_sentence(documents):
+    with pytest.raises(MacroscopeError, match=r"systems\.train-1\.samples: the train split of corpus 'x' has 30"):
+        drawn(documents, samples=31)

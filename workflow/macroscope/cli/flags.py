@@ -1,0 +1,82 @@
+"""Flags of `macroscope <room> run`: one verb calls any stage of anything that declares its stages."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from macroscope.errors import MacroscopeError, nearest
+
+if TYPE_CHECKING:
+    from macroscope.registry import Plugin
+    from macroscope.statistics.latent import Resampling
+
+
+Corpus = Annotated[str, typer.Option(help="Name of the corpus, for the table.")]
+Signature = Annotated[str, typer.Option(help="What else changes the numbers, as key:value pairs joined by '|'.")]
+
+
+StageName = Annotated[str, typer.Option("--stage", help="Name of the stage.")]
+OptionsJson = Annotated[str, typer.Option("--options", help="Options, as JSON.")]
+Inputs = Annotated[
+    list[str] | None, typer.Option("--input", metavar="NAME=PATH", help="A file that the stage reads; repeatable.")
+]
+Values = Annotated[
+    list[str] | None, typer.Option("--value", metavar="NAME=VALUE", help="A value that it reads; repeatable.")
+]
+Output = Annotated[Path, typer.Option(help="What to write.")]
+
+
+def run_declared(
+    declared: "Plugin[Any]",
+    stage: str,
+    options: str,
+    inputs: list[str] | None,
+    values: list[str] | None,
+    output: Path,
+) -> None:
+    """Run a stage of a source, a kind of system or a critic, with what the command line gives."""
+    from macroscope.stages import run_stage
+
+    found = declared.stage(stage)
+    parsed = parse_options(declared.options, options) if found.options else None
+    run_stage(found, declared.package, parsed, inputs or (), values or (), output)
+
+
+Resamples = Annotated[int, typer.Option(min=100, help="Bootstrap resamples of documents.")]
+Permutations = Annotated[int, typer.Option(min=100, help="Permutations of a p-value.")]
+Confidence = Annotated[float, typer.Option(min=0.5, max=0.999, help="Level of the intervals.")]
+Seed = Annotated[int, typer.Option(help="Seed.")]
+
+
+def resampling_of(resamples: int, permutations: int, confidence: float, seed: int) -> "Resampling":
+    """Return the flags as the statistics room takes them."""
+    from macroscope.statistics.latent import Resampling
+
+    return Resampling(resamples, permutations, confidence, seed)
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def parse_options(model: type[M], text: str) -> M:
+    """Validate a JSON object against an options model.
+
+    Raises
+    ------
+    MacroscopeError
+        With the place, what is wrong there, and the nearest valid name.
+    """
+    try:
+        raw = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise MacroscopeError(f"--options: not valid JSON ({error.msg} at column {error.colno})") from None
+    try:
+        return TypeAdapter(model).validate_python(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        hint = nearest(str(first["loc"][-1]), model.model_fields) if first["type"] == "extra_forbidden" else ""
+        raise MacroscopeError(f"--options, {place}: {first['msg']}{hint}") from None

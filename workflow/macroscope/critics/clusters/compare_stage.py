@@ -1,0 +1,43 @@
+"""The stage `compare`: embeddings in, statistics and evidence out."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from macroscope.critics.clusters.clustering import Clustering
+from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
+from macroscope.critics.clusters.evidence import write_evidence
+from macroscope.critics.clusters.latents import read_embeddings
+from macroscope.critics.clusters.options import ClustersOptions
+from macroscope.critics.split_half import compare_with_control
+from macroscope.statistics.latent import Resampling
+
+
+def compare_latents(
+    control_latents: Path,
+    latents: Path,
+    shared: Path | None = None,
+    *,
+    options: ClustersOptions,
+    resampling: Resampling,
+    evidence: Path,
+) -> pd.DataFrame:
+    """Compare the embeddings of a system with the control's, and write the evidence; see `critics.split_half`.
+
+    Parameters
+    ----------
+    shared
+        Folder of a clustering that all systems share; None: one of each comparison's two sides.
+    """
+    clustering = Clustering.load(shared) if shared is not None else None
+    compared = compare_with_control(
+        control_latents,
+        latents,
+        read=read_embeddings,
+        describe=lambda side: describe(side, resampling.confidence),
+        compare=lambda reference, candidate: compare(reference, candidate, clustering, options, resampling),
+        halves=lambda side: (side.every_other(0), side.every_other(1)),
+    )
+    curve = by_number_of_clusters(compared.found, options, resampling)
+    write_evidence(evidence, compared.found, curve, options)
+    return compared.table

@@ -1,0 +1,48 @@
+"""Kind `control`: held-out real documents, the floor that a perfect model would reach."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from macroscope.colours import GREEN
+from macroscope.documents import (
+    Count,
+    Provenance,
+    count_documents,
+    read_documents,
+    read_provenance,
+    require_count,
+    write_documents,
+)
+from macroscope.stages import Stage
+from macroscope.systems.declaration import Kind
+from macroscope.systems.options import SystemOptions
+
+KIND = Kind(
+    options=":ControlSystem",
+    label="real text (control)",
+    colour=GREEN,
+    stages={"generate": Stage(":generate_control", inputs="documents corpus", options="split")},
+    check=True,
+)
+
+
+class ControlSystem(SystemOptions):
+    """Held-out real documents: the floor that a perfect model would reach."""
+
+    kind: Literal["control"]
+    split: Literal["valid", "test"] = Field("test", description="Which held-out split.")
+
+    def order_of_process(self) -> str:
+        """Held-out documents of a simulated corpus come from its process as it is."""
+        return "process"
+
+
+def generate_control(documents: Path, output: Path, options: ControlSystem, corpus: str) -> None:
+    """Copy a held-out split of the corpus."""
+    held_out = require_count(count_documents(documents, options.split), documents, options.split)
+    source = {"system": "control", "split": options.split, "of": read_provenance(documents).source}
+    count = Count(f"not in split {options.split}", held_out, 0)
+    provenance = Provenance(corpus, source, options.model_dump(mode="json"), [count])
+    write_documents(output, read_documents(documents, options.split), provenance)

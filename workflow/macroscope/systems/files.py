@@ -1,0 +1,93 @@
+"""Kind `files`: texts of the user's own model, or of a published one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from macroscope.colours import VERMILION
+from macroscope.corpora.files.options import ONE_SECTION
+from macroscope.corpora.files.reading import read_user_documents
+from macroscope.corpora.options import Split
+from macroscope.corpora.provenance import origin_of
+from macroscope.corpora.webtext import read_texts
+from macroscope.documents import Document, Provenance, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.options import UserPath
+from macroscope.stages import Stage
+from macroscope.systems.declaration import Kind
+from macroscope.systems.options import SystemOptions
+
+KIND = Kind(
+    options=":FilesSystem",
+    label="your texts",
+    colour=VERMILION,
+    stages={
+        "generate": Stage(":import_texts", inputs="files corpus system", options="files one_section dataset splits"),
+    },
+)
+
+
+LAYOUT = "webtext"
+"""Source whose layout the data sets of systems' texts have."""
+
+
+class FilesSystem(SystemOptions):
+    """Texts of the user's own model (JSON Lines, Parquet, CSV, or a folder of text files), or of a published one."""
+
+    kind: Literal["files"]
+    files: list[UserPath] = Field([], description="Files or folders.")
+    one_section: bool = ONE_SECTION
+    dataset: str | None = Field(
+        None,
+        description="Name of a data set in resources/sources.yaml instead of files, such as gpt2-xl-output; each text"
+        " is one section.",
+    )
+    splits: list[Split] = Field(
+        ["test"], min_length=1, description="Which of the data set's files are taken, by the split in their names."
+    )
+
+    @model_validator(mode="after")
+    def _files_or_dataset(self) -> "FilesSystem":
+        if bool(self.files) == (self.dataset is not None):
+            raise ValueError("give either 'files' or 'dataset', a data set of resources/sources.yaml")
+        return self
+
+    def files_read(self, place: str) -> list[str]:
+        """The user's files, or those of the data set."""
+        from macroscope.corpora.raw_files import data_files, source_named
+
+        if self.dataset is None:
+            return list(self.files)
+        source = source_named(self.dataset, f"{place}.dataset")
+        if source.source != LAYOUT:
+            raise MacroscopeError(
+                f"{place}.dataset: {self.dataset!r} of resources/sources.yaml holds real documents, not a system's"
+                " texts; give one such as gpt2-xl-output, or use it as a corpus"
+            )
+        return data_files(source, self.splits, place)
+
+
+def import_texts(files: Sequence[Path], output: Path, options: FilesSystem, *, corpus: str, system: str) -> None:
+    """Read files as samples; texts without any section are dropped and counted.
+
+    Parameters
+    ----------
+    files
+        The user's files, or those of the data set that the options name; what `retrieve` noted beside them goes into
+        the metadata.
+    """
+    source = {"system": system, "files": [str(path) for path in files]}
+    origins = [origin for path in files if (origin := origin_of(path))]
+    provenance = Provenance(corpus, source | ({"parts": origins} if origins else {}), options.model_dump(mode="json"))
+    if not write_documents(output, _samples(files, options, provenance), provenance):
+        raise MacroscopeError(f"system {system}: {', '.join(source['files'])} hold no text that can be judged")
+
+
+def _samples(paths: Sequence[Path], options: FilesSystem, provenance: Provenance) -> Iterator[Document]:
+    if options.dataset is not None:
+        return read_texts(paths, provenance)
+    documents = read_user_documents(paths, provenance, valid_share=0.0, test_share=1.0, one_section=options.one_section)
+    return (replace(document, split="test") for document in documents)

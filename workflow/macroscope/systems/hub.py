@@ -1,0 +1,57 @@
+"""Kind `hub`: a model's texts from a Hugging Face data set."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from macroscope.colours import VERMILION
+from macroscope.corpora.files.reading import documents_of
+from macroscope.corpora.hub.options import DataSet
+from macroscope.corpora.hub.reading import read_data_set
+from macroscope.corpora.provenance import origin_of
+from macroscope.documents import Provenance, write_documents
+from macroscope.errors import MacroscopeError
+from macroscope.stages import Stage
+from macroscope.systems.declaration import Kind
+from macroscope.systems.options import SystemOptions
+
+KIND = Kind(
+    options=":HubSystem",
+    label="texts of a data set",
+    colour=VERMILION,
+    stages={
+        "generate": Stage(
+            ":import_data_set",
+            inputs="files corpus system",
+            options="folder name revision configuration split columns one_section",
+        ),
+    },
+)
+
+
+class HubSystem(DataSet, SystemOptions):
+    """A model's texts from a Hugging Face data set, by its name or in a folder; needs the extra `datasets`."""
+
+    kind: Literal["hub"]
+
+    def files_read(self, place: str) -> list[str]:
+        """The folder."""
+        return [self.place()]
+
+
+def import_data_set(files: Sequence[Path], output: Path, options: HubSystem, *, corpus: str, system: str) -> None:
+    """Read a split of a data set as samples; texts without any section are dropped and counted.
+
+    Parameters
+    ----------
+    files
+        The folder alone; what was noted beside it where it was retrieved goes into the metadata.
+    """
+    (folder,) = files
+    source = {"system": system, "folder": folder.name} | origin_of(folder)
+    provenance = Provenance(corpus, source, options.model_dump(mode="json"))
+    records = read_data_set(folder, options, provenance)
+    documents = documents_of(records, provenance, valid_share=0.0, test_share=1.0, one_section=options.one_section)
+    if not write_documents(output, (replace(document, split="test") for document in documents), provenance):
+        raise MacroscopeError(f"system {system}: {folder}, split {options.split!r}, holds no text that can be judged")
