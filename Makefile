@@ -1,11 +1,12 @@
 # make demo   set up and run the workflow on the embedded corpora
-# make test   set up and run lint, unit, contract and workflow tests
-# make lint   check style and types
+# make quick  before a commit: lint, and the tests that need no workflow, browser, torch or process (a minute)
+# make test   set up and run lint, unit, contract and workflow tests; K=coherence: only those that concern one critic
+# make lint   check style, types and language
 # make test-faults  kill runs in every rule and while they train, fill the disk, compare the results byte by byte
 # make test-cluster  start a real Slurm of three nodes here (apt install slurm-wlm munge) and run on it
 # make bench  measure speed against references
-# make calibration   simulate every p-value and interval (an hour), and write docs/calibration.md
-# make docs   write the generated files: docs/config.md and the config schema
+# make calibration   simulate every p-value and interval (an hour), and write docs/generated/calibration.md
+# make docs   write the generated files: docs/generated/config.md and the config schema
 # make lock   write the locked versions from the ranges in pyproject.toml
 
 PYTHON ?= python3
@@ -17,16 +18,20 @@ CORES ?= all
 # The PyTorch that the environments are locked to: the newest one brings gigabytes of CUDA to machines without a GPU.
 TORCH ?= 2.13.0
 
-.PHONY: demo test test-faults test-cluster lint bench calibration docs lock
+.PHONY: demo quick test test-faults test-cluster lint bench calibration docs lock
 .SILENT:
 
 demo: $(VENV)/core.done
 	echo "== Running the default workflow (config.yaml); its messages follow =="
 	$(BIN)/snakemake --cores $(CORES) --quiet rules host
 
+quick: lint
+	echo "== Quick tests =="
+	OMP_NUM_THREADS=1 $(BIN)/pytest --quick -n auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
+
 test: lint
 	echo "== Tests =="
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 8 --dist loadgroup --no-loadscope-reorder $(if $(K),-k '$(K)')
 
 test-faults: $(VENV)/dev.done
 	echo "== Faults: kills in every rule, in the middle of trainings, and a full disk =="
@@ -42,6 +47,8 @@ lint: $(VENV)/dev.done
 	$(BIN)/ruff format --check workflow/macroscope workflow/scripts tests examples
 	echo "== mypy: types =="
 	$(BIN)/mypy
+	echo "== language: docstrings, names, sentences =="
+	$(BIN)/python tests/language.py
 	echo "== snakefmt and snakemake --lint: the workflow =="
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
@@ -55,7 +62,7 @@ calibration: $(VENV)/dev.done
 
 docs: $(VENV)/core.done
 	$(BIN)/macroscope config schema --output workflow/schemas/config.schema.json
-	$(BIN)/macroscope config reference --output docs/config.md
+	$(BIN)/macroscope config reference --output docs/generated/config.md
 
 lock:
 	$(PYTHON) -m venv $(VENV).lock

@@ -3,7 +3,7 @@
 #   data/                                  raw downloads, kept between runs
 #   results/<run>/corpora/<corpus>/        documents.parquet
 #   results/<run>/systems/<corpus>/<system>/samples.parquet
-#   results/<run>/critics/<critic>/<corpus>/{inference,prior,latents,scores,evidence,blame}/
+#   results/<run>/critics/<critic>/<corpus>/{inference,prior,latents,scores,evidence,attributions}/
 #   results/<run>/statistics/<critic>/<corpus>/<system>.csv
 #   results/<run>/{tables,figures,reader}/  report.html
 
@@ -12,16 +12,19 @@ from snakemake.utils import min_version
 min_version("9.19")
 
 
-if {"{", "}", ":"} & set(workflow.basedir):
+# False if another workflow imports this one (`module macroscope: ...`).
+IS_MAIN = str(workflow.current_basedir) == workflow.basedir
+
+if IS_MAIN and {"{", "}", ":"} & set(workflow.basedir):
     from snakemake.exceptions import WorkflowError
 
     raise WorkflowError(
-        f"the checkout is in {workflow.basedir!r}: Snakemake takes names in braces for wildcards, and Python what is before"
-        " and behind a colon for two folders; rename the folder"
+        f"the checkout is in {workflow.basedir!r}: Snakemake reads braces as wildcards, and Python reads a colon as the"
+        " separator of two folders; rename the folder"
     )
 
 
-# An experiment's config stands alone: the default one is read only where no other is given.
+# An experiment's config stands alone: the default one is read only if no other is given.
 if "corpora" not in config:
 
     configfile: "config.yaml"
@@ -29,44 +32,18 @@ if "corpora" not in config:
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/corpora.smk"
-include: "workflow/rules/systems.smk"
-include: "workflow/rules/critics.smk"
-include: "workflow/rules/statistics.smk"
+include: "workflow/rules/stages.smk"
+include: "workflow/rules/coreference.smk"
 include: "workflow/rules/reporting.smk"
-
-
-# What is unusual about a kind of system or a critic, found by itself.
-for unusual in sorted(Path(workflow.basedir, "workflow", "rules").glob("*/*.smk")):
-
-    include: str(unusual)
-
-
-check_accepted()
-cluster_jobs.ask_by_attempt()
-cluster_jobs.group()
-
-
-localrules:
-    all,
 
 
 rule all:
     default_target: True
     input:
         plan.targets(),
+    localrule: True
 
 
-onstart:
-    for check in CHECKS:
-        check()
-    turn_only_when_needed(workflow)
-    write_effective_config()
+if IS_MAIN:
 
-
-onsuccess:
-    print_where_to_look()
-    print_times()
-
-
-onerror:
-    print_reasons()
+    include: "workflow/rules/main.smk"

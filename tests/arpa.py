@@ -16,8 +16,8 @@ def write_arpa(model: BackoffModel, path: Path) -> None:
     spelled = [[names[key] for key in model.trie.levels[0].keys.tolist()]]
     for n, level in enumerate(model.trie.levels[1:], 1):
         contexts, lasts = np.divmod(level.keys, model.trie.words)
-        some = zip(contexts.tolist(), lasts.tolist(), strict=True)
-        spelled.append([f"{spelled[n - 1][context]} {names[last]}" for context, last in some])
+        ngrams_of_level = zip(contexts.tolist(), lasts.tolist(), strict=True)
+        spelled.append([f"{spelled[n - 1][context]} {names[last]}" for context, last in ngrams_of_level])
     with path.open("w", encoding="utf-8", newline="\n") as stream:
         sizes = [len(level.keys) + (n == 0) for n, level in enumerate(model.trie.levels)]
         stream.write("\\data\\\n" + "".join(f"ngram {n}={size}\n" for n, size in enumerate(sizes, 1)))

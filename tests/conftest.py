@@ -1,6 +1,7 @@
 """Fixtures that all tests share."""
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,12 +14,34 @@ from .browser import chromium
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))
 
 
+HEAVY_PACKAGES = "torch|transformers|subprocess|multiprocessing|playwright|snakemake|http\\.server|socketserver"
+HEAVY = re.compile(rf"^\s*(?:import|from) (?:{HEAVY_PACKAGES})\b", re.MULTILINE)
+"""Imports of tests that `--quick` leaves out: those that need torch, a process, a browser, a workflow or a server."""
+HEAVY_FIXTURES = {"browser", "run"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that leaves out the tests that need anything heavy."""
+    parser.addoption("--quick", action="store_true", help="only tests without workflow, browser, torch or process")
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    if item.path.parent.parent.name != "unit" and item.path.parent.name != "unit":
+        return False
+    is_light = not HEAVY.search(item.path.read_text(encoding="utf-8"))
+    return is_light and not HEAVY_FIXTURES & {*item.fixturenames} and item.get_closest_marker("slow") is None
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Say what pytest-xdist keeps together: the tests of a file, and all that edit the one finished run.
 
     Groups start in this order, the long ones first, so that no core waits at the end for one that began late.
     """
+    if config.getoption("quick"):
+        chosen = [item for item in items if _is_quick(item)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
     for item in items:
         group = "run" if "run" in getattr(item, "fixturenames", ()) else str(item.path)
         item.add_marker(pytest.mark.xdist_group(group))

@@ -1,4 +1,4 @@
-"""What the fuzzing tests of all readers share: odd records, damage to bytes, and what counts as a good end."""
+"""The shared part of the fuzzing tests of all readers: odd records, damage to bytes, and checks of the result."""
 
 import json
 import tempfile

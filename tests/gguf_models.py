@@ -54,8 +54,8 @@ def _tensors(model):
     yield "output_norm.bias", body.ln_f.bias
     yield "output.weight", model.lm_head.weight
     for number, block in enumerate(body.h):
-        for name, known in {**MERGED, **NORMS}.items():
+        for name, gguf_name in {**MERGED, **NORMS}.items():
             part = block.get_submodule(name)
             # transformers keeps these matrices the other way round.
-            yield f"blk.{number}.{known}.weight", part.weight.T if name in MERGED else part.weight
-            yield f"blk.{number}.{known}.bias", part.bias
+            yield f"blk.{number}.{gguf_name}.weight", part.weight.T if name in MERGED else part.weight
+            yield f"blk.{number}.{gguf_name}.bias", part.bias

@@ -37,26 +37,31 @@ class Hub:
         self.broken: set[str] = set()
 
     def environment(self, home: Path, **more: str) -> dict[str, str]:
-        """Of a process that takes this for the hub, and keeps its cache in `home`."""
-        own = {"HF_ENDPOINT": self.address, "HF_HOME": str(home), "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
-        return os.environ | own | more
+        """Return the environment of a process that uses this server as the hub, and keeps its cache in `home`."""
+        variables = {
+            "HF_ENDPOINT": self.address,
+            "HF_HOME": str(home),
+            "HF_HUB_OFFLINE": "0",
+            "HF_HUB_DISABLE_XET": "1",
+        }
+        return os.environ | variables | more
 
     def answer(self, request: "_Request") -> None:
         path = unquote(urlsplit(request.path).path)
-        found = _API.fullmatch(path) or _FILE.fullmatch(path)
-        if found is None or not (self.root / found["name"]).is_dir():
+        match = _API.fullmatch(path) or _FILE.fullmatch(path)
+        if match is None or not (self.root / match["name"]).is_dir():
             return request.refuse(401, "RepoNotFound")
-        if found["name"] in self.gated:
+        if match["name"] in self.gated:
             return request.refuse(403, "GatedRepo")
-        if found["revision"] != COMMIT:
+        if match["revision"] != COMMIT:
             return request.refuse(404, "RevisionNotFound")
-        folder, inside = self.root / found["name"], found["path"]
-        what = found.groupdict().get("what")
+        folder, inside = self.root / match["name"], match["path"]
+        what = match.groupdict().get("what")
         if what is None:
             return self._send_file(request, folder, inside)
         if what == "revision":
             files = [{"rfilename": entry["path"]} for entry in _entries(folder, folder) if entry["type"] == "file"]
-            return request.send({"id": found["name"], "sha": COMMIT, "siblings": files, "private": False, "tags": []})
+            return request.send({"id": match["name"], "sha": COMMIT, "siblings": files, "private": False, "tags": []})
         if what == "paths-info":
             asked = {entry["path"]: entry for entry in _entries(folder, folder)}
             return request.send([asked[path] for path in request.paths() if path in asked])

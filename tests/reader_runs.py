@@ -1,4 +1,4 @@
-"""Runs for tests of the reader: samples and blame as the workflow leaves them, made by hand in a second."""
+"""Runs for tests of the reader: samples and attributions in the workflow's layout, generated in a second."""
 
 import json
 from collections.abc import Iterable
@@ -23,20 +23,21 @@ HOSTILE = [
 
 
 def texts(system: str, number: int, words: int = 60) -> list[Document]:
-    """Numbered texts of two sections, and the hostile ones at the end; those of all systems have the same ids."""
+    """Return numbered texts of two sections, then the hostile ones; ids are the same for all systems."""
     rng = np.random.default_rng(len(system))
-    found = []
+    documents = []
     for n in range(number):
         body = " ".join(f"w{value}" for value in rng.integers(0, 500, words))
         sections = (Section("Beginning", f"Text {n} of {system}: {body}."), Section(None, f"Second part {n}. {body}"))
-        found.append(Document(f"text-{n}", "test", f"Title {n}", sections))
+        documents.append(Document(f"text-{n}", "test", f"Title {n}", sections))
     for n, (title, text) in enumerate(HOSTILE):
-        found.append(Document(f"hostile/{n} <i>?&#\"'", "test", title, (Section(title, text),)))
-    return found
+        documents.append(Document(f"hostile/{n} <i>?&#\"'", "test", title, (Section(title, text),)))
+    return documents
 
 
 def attributed(documents: Iterable[Document], factor: float) -> Iterable[Attribution]:
-    """Text n has the score n times a factor; in every third one 'Text' is marked, and the second section as a whole."""
+    """Yield attributions: text n has the score n times a factor, every third one marks on 'Text' and the second
+    section."""
     for n, document in enumerate(documents):
         marks = []
         if len(document.sections) > 1 and n % 3 == 0:
@@ -46,14 +47,14 @@ def attributed(documents: Iterable[Document], factor: float) -> Iterable[Attribu
 
 
 def last_word(document: Document) -> list[tuple[tuple[int, int, int], float, str]]:
-    """The last word of a hostile text, wherever the characters before it lie."""
+    """Mark the last word of a hostile text, after characters of any plane."""
     text = document.sections[0].text
     start = text.rindex(" ") + 1
     return [((0, start, len(text)), 1.0, "the last word")]
 
 
 def write_run(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
-    """Write samples and blame of a run, and its config; returns the config.
+    """Write samples, attributions and the config of a run, and return the path of the config.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def write_run(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
 
 
 def built_reader(folder: Path, systems: dict[str, int], words: int = 60) -> Path:
-    """Write a run and its reader; returns the reader's folder."""
+    """Write a run and its reader, and return the reader's folder."""
     write_run(folder, systems, words)
     with chdir(folder):
         write_reader(Path("results/r1/config.json"), Path("results/r1/reader"))
@@ -101,6 +102,6 @@ def built_reader(folder: Path, systems: dict[str, int], words: int = 60) -> Path
 
 
 def loaded(path: Path) -> list[object]:
-    """What a script hands over, without its names."""
+    """Return the arguments of the call in a script."""
     text = path.read_text(encoding="utf-8")
     return json.loads("[" + text[text.index("(") + 1 : text.rindex(")")] + "]")

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, sync_playwright
 from macroscope.human.assignment import Design
 from macroscope.human.pool import pool_of_run
 from macroscope.human.questionnaire import read_questionnaire
-from macroscope.human.annotation_form import PAGES, write_sheet
+from macroscope.human.annotation_form import PAGES, write_annotation_form
 
 HERE = Path(__file__).parent
 WIDTH, HEIGHT = 900, 640
@@ -26,7 +26,7 @@ def main(run: Path) -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         pool = pool_of_run(run, "wiki", ["control", "shuffled"])
-        key = write_sheet(pool, Design(2, 1, 1, 0.0, 1, 1), read_questionnaire(), Path(folder) / "study")
+        key = write_annotation_form(pool, Design(2, 1, 1, 0.0, 1, 1), read_questionnaire(), Path(folder) / "study")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         page.goto((Path(folder) / "study" / PAGES / "annotator-1.html").as_uri())

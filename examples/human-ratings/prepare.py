@@ -51,21 +51,21 @@ def contrastive(data: Path, output: Path) -> None:
 
 
 def rankgen(data: Path, output: Path) -> None:
-    """Continuations of books and Wikipedia, chosen by RankGen (beam) or drawn by nucleus sampling, of two models."""
+    """Continuations of books and Wikipedia by two models, chosen by RankGen (beam) or by nucleus sampling."""
     texts: dict[str, dict[str, str]] = {}
     ratings, unclear = [], 0
     for name in ("gpt2_medium", "t5_xxl_c4"):
         numbers: dict[str, str] = {}
         for row in _rows(data / "rankgen_human_eval" / f"{name}.csv.gz"):
             key = numbers.setdefault(row["HITId"], f"{name}-{len(numbers)}")
-            one, two = (f"{name}-{rule.strip()}" for rule in row["Input.Order"].split(","))
-            for system, side in ((one, "First"), (two, "Second")):
-                texts.setdefault(system, {})[key] = row[f"Input.{side}"]
-            said = re.match(r"\W*text\s*([12])\b", row["Answer.utterance"], flags=re.IGNORECASE)
-            if said is None:
+            first, second = (f"{name}-{rule.strip()}" for rule in row["Input.Order"].split(","))
+            for system, order in ((first, "First"), (second, "Second")):
+                texts.setdefault(system, {})[key] = row[f"Input.{order}"]
+            answer = re.match(r"\W*text\s*([12])\b", row["Answer.utterance"], flags=re.IGNORECASE)
+            if answer is None:
                 unclear += 1
                 continue
-            ratings.append(("better", key, one, two, row["WorkerId"], 1 if said[1] == "1" else -1))
+            ratings.append(("better", key, first, second, row["WorkerId"], 1 if answer[1] == "1" else -1))
     print(f"rankgen: {unclear} answers do not begin with the text that was chosen, and do not count")
     _write(output, _real_texts(data, CONTINUATION_WORDS), texts, ratings)
 
@@ -91,7 +91,7 @@ def hanna(data: Path, output: Path) -> None:
 
 def _real_texts(data: Path, words: int | None = None) -> list[dict[str, str]]:
     """Texts by people from books and Wikipedia, prompt and continuation, or as many words of the continuation."""
-    found = []
+    texts = []
     for domain, k in (("book", 6), ("wikitext", 5)):
         name = f"inference_results__gpt2-xl__{domain}__{domain}_contrastive_k_{k}_alpha_0.6_result.json.gz"
         entries = json.loads(_text(data / "contrastive_search_vs_decoding" / name))[:REAL_TEXTS]
@@ -99,8 +99,8 @@ def _real_texts(data: Path, words: int | None = None) -> list[dict[str, str]]:
             text = entry["prefix_text"] + entry["reference_text"]
             if words is not None:
                 text = " ".join(entry["reference_text"].split()[:words])
-            found.append({"id": f"{domain}-{number}", "text": text})
-    return found
+            texts.append({"id": f"{domain}-{number}", "text": text})
+    return texts
 
 
 def _write(

@@ -24,27 +24,27 @@ Change = Callable[[pa.Table, int, np.random.Generator], pa.Table]
 
 
 def write_many(small: Path, output: Path, documents: int, name: str, change: Change, seed: int) -> None:
-    """Write so many documents like those of a small file.
+    """Write `documents` documents like those of a small file.
 
     Parameters
     ----------
     name
-        Beginning of the ids: those of two systems differ.
+        Beginning of the ids, which differ between two systems.
     """
     table, rng = pq.read_table(small), np.random.default_rng(seed)
     output.parent.mkdir(parents=True, exist_ok=True)
     writer = None
     for start in range(0, documents, AT_ONCE):
         size = min(AT_ONCE, documents - start)
-        some = table.take(pa.array(np.arange(start, start + size) % len(table)))
-        some = _column(some, "id", pa.array([f"{name}{number}" for number in range(start, start + size)]))
-        if "opening" in some.column_names:
-            some = _column(
-                some, "opening", pa.array([f"{name} {number} began" for number in range(start, start + size)])
+        rows = table.take(pa.array(np.arange(start, start + size) % len(table)))
+        rows = _column(rows, "id", pa.array([f"{name}{number}" for number in range(start, start + size)]))
+        if "opening" in rows.column_names:
+            rows = _column(
+                rows, "opening", pa.array([f"{name} {number} began" for number in range(start, start + size)])
             )
-        some = change(some, start, rng)
-        writer = writer or pq.ParquetWriter(output, some.schema, compression="zstd", compression_level=1)
-        writer.write_table(some)
+        rows = change(rows, start, rng)
+        writer = writer or pq.ParquetWriter(output, rows.schema, compression="zstd", compression_level=1)
+        writer.write_table(rows)
     assert writer is not None
     about = pq.ParquetFile(small).metadata.metadata or {}
     writer.add_key_value_metadata(
@@ -54,8 +54,8 @@ def write_many(small: Path, output: Path, documents: int, name: str, change: Cha
 
 
 def changes(critic: str, documents: int) -> Change:
-    """What makes a document of another one, in a critic's latents."""
-    found: dict[str, Change] = {
+    """Return the function that changes one document's latents of a critic into another's."""
+    change_of_critic: dict[str, Change] = {
         "clusters": _embeddings,
         "coherence": _posteriors,
         "languages": _proportions,
@@ -64,7 +64,7 @@ def changes(critic: str, documents: int) -> Change:
         "tendencies": lambda table, start, rng: _counts(table, start, rng, documents_per_block(documents)),
         "topics": _strengths,
     }
-    return found.get(critic, same)
+    return change_of_critic.get(critic, same)
 
 
 def same(table: pa.Table, _: int, __: np.random.Generator) -> pa.Table:
@@ -90,8 +90,8 @@ def _posteriors(table: pa.Table, _: int, rng: np.random.Generator) -> pa.Table:
     posterior = (values * np.exp(rng.normal(0, 0.3, len(values)))).reshape(len(sections), -1)
     posterior /= posterior.sum(axis=1, keepdims=True)
     ends = pa.array(np.arange(len(sections) + 1) * posterior.shape[1], pa.int32())
-    found = pa.ListArray.from_arrays(ends, pa.array(posterior.ravel().astype(np.float32)))
-    return _column(table, "posterior", pa.ListArray.from_arrays(column.offsets, found))
+    posteriors = pa.ListArray.from_arrays(ends, pa.array(posterior.ravel().astype(np.float32)))
+    return _column(table, "posterior", pa.ListArray.from_arrays(column.offsets, posteriors))
 
 
 def _strengths(table: pa.Table, _: int, rng: np.random.Generator) -> pa.Table:

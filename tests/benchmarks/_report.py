@@ -1,4 +1,4 @@
-"""What all benchmarks share: timing, memory, and one line a result."""
+"""The shared part of all benchmarks: timing, memory, and one line per result."""
 
 import re
 import subprocess

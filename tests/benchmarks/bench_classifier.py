@@ -10,7 +10,7 @@ from _report import in_turns, quiet, say
 
 from macroscope.corpora.simulated.articles import simulate_documents
 from macroscope.corpora.simulated.genres import wiki_process
-from macroscope.critics.coherence.classifier import SectionClassifier, new_classifier
+from macroscope.critics.coherence.classifier import SectionClassifier, load_untrained_classifier
 
 SECTIONS, OF_REFERENCE, MAX_TOKENS = 400, 24, 512
 
@@ -29,7 +29,7 @@ def main() -> None:
     documents = simulate_documents(wiki_process(), "process", SECTIONS, 1)
     texts = [section.text for document in documents for section in document.sections][:SECTIONS]
     with tempfile.TemporaryDirectory() as name, quiet():
-        model, tokenizer = new_classifier("minilm", wiki_process().states, 1)
+        model, tokenizer = load_untrained_classifier("minilm", wiki_process().states, 1)
         model.save_pretrained(name)
         tokenizer.save_pretrained(name)
         classifier = SectionClassifier(Path(name), MAX_TOKENS)

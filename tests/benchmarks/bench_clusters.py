@@ -10,7 +10,7 @@ import sys
 import numpy as np
 from _report import quiet, say, seconds
 
-from macroscope.critics.clusters.clustering import fit, prepared
+from macroscope.critics.clusters.clustering import fit, prepare
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.statistics.divergences import frontier_integral, mauve
 
@@ -50,13 +50,13 @@ def main() -> None:
         theirs = peer.compute_mauve(p_features=p, q_features=q, num_buckets=CLUSTERS, verbose=False, seed=1)
 
     options = ClustersOptions(number_of_clusters=CLUSTERS, seeds=1)
-    vectors = np.concatenate([prepared(side, options) for side in (p, q)])
+    vectors = np.concatenate([prepare(side, options) for side in (p, q)])
     ours = None
 
     def run_ours() -> None:
         nonlocal ours
-        ours = fit([prepared(side, options) for side in (p, q)], CLUSTERS, options, seed=1)
-        counts = [np.bincount(ours.assign(prepared(side, options))[:, 0], minlength=CLUSTERS) for side in (p, q)]
+        ours = fit([prepare(side, options) for side in (p, q)], CLUSTERS, options, seed=1)
+        counts = [np.bincount(ours.assign(prepare(side, options))[:, 0], minlength=CLUSTERS) for side in (p, q)]
         mauve(counts[0], counts[1])
 
     with quiet():

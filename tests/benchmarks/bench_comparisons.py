@@ -1,11 +1,11 @@
-"""What every critic does with all texts after projection, by their number: seconds and memory of each stage.
+"""Seconds and memory of every critic's stages after projection, by the number of texts.
 
     python tests/benchmarks/bench_comparisons.py [TEXTS] [--critics NAME ...] [--stages NAME ...] [--folder FOLDER]
 
-A critic is trained on its contract case; the latents of so many texts of real text and of a system are simulated from
-those of the case (`_many_texts`). Then each stage runs in a process of its own, with the default resampling. A line a
+A critic is trained on its contract case; the latents of TEXTS real texts and of as many of a system are simulated from
+those of the case (`_many_texts`). Then each stage runs in its own process, with the default resampling. A line per
 stage: wall-clock seconds, seconds of the processor, and the peak of resident memory, files that are mapped included.
-A folder that is given keeps all files, and what is there already is taken as it is.
+FOLDER keeps all files; files that exist there already are used as they are.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from tests.tiny import write_encoder
 from macroscope.critics import critics
 from macroscope.documents import Document
 from macroscope.options import CONTROL
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 
 TEXTS, SYSTEM = 1000, "system"
 STAGES = ("score", "compare_scores", "compare", "explain", "attribute")
@@ -55,13 +55,13 @@ class Judged(bench.Bench):
         """Train, project a few texts, and make many of them."""
         small = self.folder / "small.parquet"
         if not small.exists():
-            drawn = self.case.draw(self.case.train, 1)
+            drawn = self.case.generate(self.case.train, 1)
             split = [
                 Document(d.id, "valid" if n % 10 == 0 else "train", d.title, d.sections) for n, d in enumerate(drawn)
             ]
             self.write(self.path("documents"), split)
             self._write_truth()
-            self.write(self.path("texts"), self.case.draw(self.case.judged, 11))
+            self.write(self.path("texts"), self.case.generate(self.case.judged, 11))
             for stage in ("train", "fit_prior", "project"):
                 self.run(stage)
             self.path("latents").rename(small)
@@ -77,11 +77,6 @@ class Judged(bench.Bench):
     def stage(self, stage: str) -> bool:
         """Run a stage for the system; whether the critic has it."""
         bench.RESAMPLING = Resampling()
-        if stage == "compare_scores":
-            self.compare_scores(SYSTEM)
-            return self.critic.data.scores
-        if stage not in self.critic.data.stages:
-            return False
         return self.run(stage, SYSTEM) is not None
 
 

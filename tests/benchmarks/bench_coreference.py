@@ -13,12 +13,12 @@ import numpy as np
 from _report import peak_megabytes, say, seconds
 
 from macroscope.corpora.simulated.people import people_process, simulate_stories
-from macroscope.critics.coreference.known_truth import true_chain
-from macroscope.critics.coreference.latents import vocabulary_of
+from macroscope.critics.coreference.known_truth import build_true_chain
+from macroscope.critics.coreference.latents import build_vocabulary
 from macroscope.critics.coreference.ngrams import ChainModel
-from macroscope.critics.coreference.rules.pronouns import by_sieve, learnt_ranker
+from macroscope.critics.coreference.rules.pronouns import choose_by_sieve, load_ranker
 from macroscope.critics.coreference.rules.resolve import resolve_text
-from macroscope.critics.coreference.rules.words import words_of
+from macroscope.critics.coreference.rules.words import tokenize
 from macroscope.critics.coreference.windows import Chains, Packing
 from macroscope.files import REPOSITORY
 
@@ -38,8 +38,8 @@ model.log_probabilities(chains)
 
 def chains_of(symbols: int) -> tuple[Chains, Packing]:
     """Chains of simulated stories with seven further surfaces that come by chance, so that many n-grams are rare."""
-    stories = [true_chain(story, "all") for story in simulate_stories(people_process(), "process", 3000, 1)]
-    surfaces = vocabulary_of(Counter(s for chain in stories for s in chain.surfaces), 100)
+    stories = [build_true_chain(story, "all") for story in simulate_stories(people_process(), "process", 3000, 1)]
+    surfaces = build_vocabulary(Counter(s for chain in stories for s in chain.surfaces), 100)
     index = {surface: number for number, surface in enumerate(surfaces)}
     kinds = np.array([index[s] for chain in stories for s in chain.surfaces], np.int32)
     entities = np.array([e for chain in stories for e in chain.entities], np.int32)
@@ -68,10 +68,10 @@ class Dictionaries:
         self.history: dict[int, Counter] = {n: Counter() for n in range(1, ORDER + 1)}
         for window in self.windows(chains):
             for n in range(1, ORDER + 1):
-                some = window[-n:]
-                self.counts[n][some] += 1
-                self.history[n][some[:-1]] += 1
-                self.following[n][some[:-1]].add(some[-1])
+                ngram = window[-n:]
+                self.counts[n][ngram] += 1
+                self.history[n][ngram[:-1]] += 1
+                self.following[n][ngram[:-1]].add(ngram[-1])
         self.discounts = {n: self._discount(counts) if n > 1 else 0.0 for n, counts in self.counts.items()}
 
     @staticmethod
@@ -94,23 +94,23 @@ class Dictionaries:
         return once / (once + 2 * twice) if once else 0.0
 
     def probability(self, window: tuple, n: int = ORDER) -> float:
-        some = window[-n:]
+        ngram = window[-n:]
         if n == 1:
-            count = self.counts[1].get(some, 0)
+            count = self.counts[1].get(ngram, 0)
             return count / self.history[1][()] if count else 1e-20
-        total = self.history[n].get(some[:-1], 0)
+        total = self.history[n].get(ngram[:-1], 0)
         shorter = self.probability(window, n - 1)
         if not total:
             return shorter
-        discount, types = self.discounts[n], len(self.following[n][some[:-1]])
-        return max(self.counts[n].get(some, 0) - discount, 0) / total + discount * types / total * shorter
+        discount, types = self.discounts[n], len(self.following[n][ngram[:-1]])
+        return max(self.counts[n].get(ngram, 0) - discount, 0) / total + discount * types / total * shorter
 
     def score(self, chains: Chains) -> float:
         return float(sum(np.log(self.probability(window)) for window in self.windows(chains)))
 
 
 def bench_model() -> None:
-    """Fit and score all symbols; the reference a part of them."""
+    """Fit and score all symbols; the reference only scores a part of them."""
     chains, packing = chains_of(SYMBOLS)
     part = first(chains, OF_REFERENCE)
     ChainModel.fit(part, packing)  # compiles
@@ -124,8 +124,8 @@ def bench_model() -> None:
         mine["reference"] = Dictionaries(part).score(part)
 
     took, reference = seconds(ours), seconds(theirs) * len(chains.surfaces) / len(part.surfaces)
-    found = float(ChainModel.fit(part, packing, published=True).log_probabilities(part).sum())
-    assert np.isclose(found, mine["reference"], rtol=1e-9), "the two give different numbers"
+    log_probability = float(ChainModel.fit(part, packing, published=True).log_probabilities(part).sum())
+    assert np.isclose(log_probability, mine["reference"], rtol=1e-9), "the two give different numbers"
     number = len(chains.surfaces) / 1e6
     say(f"fit and score, {number:.0f} M symbols", f"{took:.1f} s", f"{reference:.0f} s", reference / took, ">= 20")
     used = peak_megabytes(WHOLE.format(folder=str(Path(__file__).parent)))
@@ -139,9 +139,9 @@ def bench_resolver() -> None:
             texts = [article.partition(">")[2] for article in stream.read().split("</doc>")[:2000]]
     else:
         texts = [story.text for story in simulate_stories(people_process(), "process", 4000, 1)]
-    words = sum(len(words_of(text).words) for text in texts)
+    words = sum(len(tokenize(text).words) for text in texts)
     long = "\n".join(texts)
-    for name, choose in (("sieve", by_sieve), ("learnt", learnt_ranker())):
+    for name, choose in (("sieve", choose_by_sieve), ("learnt", load_ranker())):
         rate = words / seconds(lambda choose=choose: [resolve_text("", text, choose) for text in texts], 2)
         at_once = words / seconds(lambda choose=choose: resolve_text("", long, choose), 2)
         say(f"rules ({name}), words/s", f"{rate:,.0f}", "20,000", rate / 20_000, ">= 1")

@@ -1,4 +1,4 @@
-"""How long Snakemake plans a run over many systems and all critics, a job, at two sizes: it has to be linear."""
+"""Time per job of planning a run over many systems and all critics, at two sizes: planning must be linear."""
 
 import re
 import subprocess

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from _report import in_turns, peak_megabytes, quiet, say
 
-from macroscope.corpora.wikipedia.dump import pages
+from macroscope.corpora.wikipedia.dump import stream_pages
 from macroscope.corpora.wikipedia.pages import parse_page
 
 ARTICLES = 4000
@@ -47,7 +47,7 @@ def repeated(raw: Path, times: int, output: Path) -> Path:
 
 def plain(raw: Path) -> int:
     """Parse all pages in one process."""
-    return sum(parse_page(page, frozenset({"file", "category"})) is not None for page in pages(raw))
+    return sum(parse_page(page, frozenset({"file", "category"})) is not None for page in stream_pages(raw))
 
 
 def main() -> None:

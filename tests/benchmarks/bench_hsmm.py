@@ -33,12 +33,12 @@ bench.step({plain})
 
 
 def full_batch(texts: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows and sizes of texts of the paper's process, each n-gram a row of its own."""
+    """Return rows and sizes of texts of the paper's process, with a row for each n-gram."""
     words = [d.text.split() for d in simulate_texts(hsmm_process(FULL, 1), "process", texts, 1)]
     ngrams = count_ngrams(words, LONGEST, NGRAMS)
-    known = Texts(words, ngrams)
-    found = collate([known[index] for index in range(texts)])
-    return found["rows"], found["sizes"]
+    texts_of_process = Texts(words, ngrams)
+    batch = collate([texts_of_process[index] for index in range(texts)])
+    return batch["rows"], batch["sizes"]
 
 
 def random_model(states: int, rows: int) -> LogProbabilities:
@@ -49,12 +49,12 @@ def random_model(states: int, rows: int) -> LogProbabilities:
 
 
 def plain_log_marginal(model: LogProbabilities, batch: Batch) -> torch.Tensor:
-    """The same number from potentials of texts x positions x lengths x states x states before."""
+    """Compute the same number from potentials of texts x positions x lengths x states x states before."""
     texts, tokens, longest = batch.rows.shape
     emission = model.emission[batch.rows.clamp(min=0)].masked_fill((batch.rows < 0)[..., None], IMPOSSIBLE)
     pieces = emission + model.length  # texts x positions x lengths x states
-    # ... x states before; a tensor a position, since autograd would fill a whole one with zeros for each slice of it.
-    potentials = [some[..., None] + model.transition.T for some in pieces.unbind(dim=1)]
+    # ... x states before; a tensor per position, since autograd would fill a whole one with zeros for each slice of it.
+    potentials = [piece[..., None] + model.transition.T for piece in pieces.unbind(dim=1)]
     first = pieces[:, 0] + model.initial
     end: list[torch.Tensor] = []
     for n in range(1, tokens + 1):
@@ -70,30 +70,30 @@ def plain_log_marginal(model: LogProbabilities, batch: Batch) -> torch.Tensor:
 def step(plain: bool, given: tuple[torch.Tensor, torch.Tensor] | None = None) -> LogProbabilities:
     """Forward and backward pass of a batch; returns the gradients."""
     rows, sizes = given or full_batch(AT_ONCE)
-    known = torch.unique(rows[rows >= 0])
-    places = torch.searchsorted(known, rows.clamp(min=0)).masked_fill(rows < 0, -1)
-    model = random_model(SMALL, len(known))
-    found = (plain_log_marginal if plain else log_marginal)(model, Batch(places, sizes))
-    found.sum().backward()
-    return LogProbabilities(*(some.grad for some in model))
+    used_rows = torch.unique(rows[rows >= 0])
+    places = torch.searchsorted(used_rows, rows.clamp(min=0)).masked_fill(rows < 0, -1)
+    model = random_model(SMALL, len(used_rows))
+    log_likelihoods = (plain_log_marginal if plain else log_marginal)(model, Batch(places, sizes))
+    log_likelihoods.sum().backward()
+    return LogProbabilities(*(parameter.grad for parameter in model))
 
 
 def full_model() -> tuple[Hsmm, list[dict[str, torch.Tensor]]]:
-    """A model of the paper's size, and batches of texts."""
+    """Return a model of the paper's size, and batches of texts."""
     words = [d.text.split() for d in simulate_texts(hsmm_process(FULL, 1), "process", 3000, 1)]
     ngrams = count_ngrams(words, LONGEST, NGRAMS)
-    known = Texts(words[: 2 * BATCH], ngrams)
+    texts = Texts(words[: 2 * BATCH], ngrams)
     torch.manual_seed(1)
     model = Hsmm(Size(STATES, tuple(map(len, ngrams.tokens)), False))
-    return model, [collate([known[index] for index in some]) for some in known.by_length(BATCH, STATES)]
+    return model, [collate([texts[index] for index in indices]) for indices in texts.by_length(BATCH, STATES)]
 
 
 def main() -> None:
     """Compare with the plain programme, then time the full size."""
     batch = full_batch(AT_ONCE)
     ours, theirs = step(False, batch), step(True, batch)
-    for some, other in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(some, other, rtol=1e-2, atol=1e-3 * float(other.max()))
+    for gradient, reference in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(gradient, reference, rtol=1e-2, atol=1e-3 * float(reference.max()))
     fast, slow = seconds(lambda: step(False, batch), 5), seconds(lambda: step(True, batch), 3)
     name = f"training step, {AT_ONCE} texts, {SMALL} states"
     say(name, f"{fast:.2f} s", f"{slow:.2f} s plain", slow / fast, "20")

@@ -21,7 +21,7 @@ MANY, MOMENTS, OF_MANY = 1_000_000, 2, 20
 
 
 def one_by_one(rows: Array, resamples: int, rng: np.random.Generator) -> Array:
-    """How often each row is in a resample, and its sums: what `bootstrap_sums` does up to 200,000 rows."""
+    """Compute the sums of each resample from the counts of its rows, as `bootstrap_sums` does up to 200,000 rows."""
     n = len(rows)
     return np.array([np.bincount(rng.integers(0, n, n), minlength=n) @ rows for _ in range(resamples)])
 

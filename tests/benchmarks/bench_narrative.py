@@ -16,10 +16,10 @@ from transformers import BertConfig, BertModel
 
 from macroscope.corpora.simulated.scripts import script_process, simulate_texts
 from macroscope.critics.narrative.detector import Detector
-from macroscope.critics.narrative.distractors import Pool, replaced
+from macroscope.critics.narrative.distractors import Pool, find_replacements
 from macroscope.critics.narrative.examples import NONE
 from macroscope.critics.narrative.narratives import Narratives
-from macroscope.critics.narrative.retrieval import Matches, best_matches
+from macroscope.critics.narrative.retrieval import Matches, find_best_matches
 from macroscope.critics.narrative.sentence_detector import SentenceDetector, Size
 from macroscope.critics.narrative.token_detector import TokenDetector
 from macroscope.critics.words import lower_case_words
@@ -40,13 +40,15 @@ bench.replacements(sentences, bench.matches(sentences, "corpus"), "corpus")
 
 
 def sentences_of_stories() -> list[str]:
-    """As many sentences as the paper's training stories have: of TimeTravel, or simulated, halves joined at random."""
+    """Return as many sentences as the paper's training stories have, with halves joined at random."""
     if TIMETRAVEL.exists():
         records = [json.loads(line) for line in TIMETRAVEL.open(encoding="utf-8")]
-        known = {s for r in records for s in (r["premise"], r["initial"], *(s for e in r["edited_endings"] for s in e))}
+        sentences = {
+            s for r in records for s in (r["premise"], r["initial"], *(s for e in r["edited_endings"] for s in e))
+        }
     else:
-        known = {s for d in simulate_texts(script_process(), "process", 3000, 1) for s in d.sentences or ()}
-    words = [sentence.split() for sentence in sorted(known)]
+        sentences = {s for d in simulate_texts(script_process(), "process", 3000, 1) for s in d.sentences or ()}
+    words = [sentence.split() for sentence in sorted(sentences)]
     rng = np.random.default_rng(1)
     pairs = rng.integers(len(words), size=(STORIES * SENTENCES, 2))
     return [" ".join(words[a][: len(words[a]) // 2] + words[b][len(words[b]) // 2 :]) for a, b in pairs]
@@ -58,7 +60,7 @@ def asked(sentences: list[str]) -> np.ndarray:
 
 
 def pool_of(sentences: list[str], kind: str) -> Pool:
-    """What may replace them: all sentences, or those that are replaced themselves."""
+    """Return the pool of replacements: all sentences, or the replaced ones."""
     numbers = range(len(sentences)) if kind == "corpus" else asked(sentences)
     return Pool.of(sentences, [int(n) for n in numbers], np.arange(len(sentences)) // SENTENCES)
 
@@ -66,14 +68,16 @@ def pool_of(sentences: list[str], kind: str) -> Pool:
 def matches(sentences: list[str], kind: str) -> Matches:
     """The best matches of all sentences that are replaced."""
     queries = [sentences[number] for number in asked(sentences)]
-    return best_matches(pool_of(sentences, kind).texts, queries, CANDIDATES, threads=os.cpu_count() or 1)
+    return find_best_matches(pool_of(sentences, kind).texts, queries, CANDIDATES, threads=os.cpu_count() or 1)
 
 
-def replacements(sentences: list[str], found: Matches, kind: str) -> None:
-    """Choose among them, without a limit of similarity."""
+def replacements(sentences: list[str], candidates: Matches, kind: str) -> None:
+    """Choose among the matches, without a limit on similarity."""
     numbers = asked(sentences)
     texts = [sentences[number] for number in numbers]
-    replaced(texts, numbers // SENTENCES, pool_of(sentences, kind), found, None, 2.0, kind == "exchanged", 1)
+    find_replacements(
+        texts, numbers // SENTENCES, pool_of(sentences, kind), candidates, None, 2.0, kind == "exchanged", 1
+    )
 
 
 class PlainBM25:
@@ -81,11 +85,11 @@ class PlainBM25:
 
     def __init__(self, pool: list[str]) -> None:
         counts = [Counter(lower_case_words(text)) for text in pool]
-        self.lengths = [sum(some.values()) for some in counts]
+        self.lengths = [sum(words.values()) for words in counts]
         self.mean = sum(self.lengths) / len(self.lengths)
         self.postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for number, some in enumerate(counts):
-            for word, count in some.items():
+        for number, words in enumerate(counts):
+            for word, count in words.items():
                 self.postings[word].append((number, count))
 
     def best(self, query: str, most: int) -> list[int]:
@@ -144,16 +148,16 @@ def main() -> None:
     sentences = sentences_of_stories()
     queries = [sentences[number] for number in asked(sentences)]
     for kind in ("corpus", "exchanged"):
-        found: list[Matches] = []
-        search = seconds(lambda kind=kind, found=found: found.append(matches(sentences, kind)))
-        choice = seconds(lambda kind=kind, found=found: replacements(sentences, found[0], kind))
-        assert (found[0].numbers != NONE).all()
+        results: list[Matches] = []
+        search = seconds(lambda kind=kind, results=results: results.append(matches(sentences, kind)))
+        choice = seconds(lambda kind=kind, results=results: replacements(sentences, results[0], kind))
+        assert (results[0].numbers != NONE).all()
         whole = search + choice
         say(f"{len(queries):,} replacements, {kind}", f"{search:.0f} + {choice:.0f} s", "600 s", 600 / whole, "1")
     plain = PlainBM25(sentences)
     slow = seconds(lambda: [plain.best(query, CANDIDATES) for query in queries[:OF_REFERENCE]]) / OF_REFERENCE
-    index = seconds(lambda: best_matches(sentences, queries[:1], CANDIDATES))
-    fast = (seconds(lambda: best_matches(sentences, queries[:2001], CANDIDATES)) - index) / 2000
+    index = seconds(lambda: find_best_matches(sentences, queries[:1], CANDIDATES))
+    fast = (seconds(lambda: find_best_matches(sentences, queries[:2001], CANDIDATES)) - index) / 2000
     say(f"BM25 on {len(sentences):,}, 1 thread", f"{1 / fast:,.0f}/s", f"{1 / slow:,.1f}/s plain", slow / fast, "10")
     peak = peak_megabytes(WHOLE.format(folder=str(Path(__file__).parent)))
     say("memory of search and choice", f"{peak:,.0f} MB", "8,000 MB", 8000 / peak, "1")

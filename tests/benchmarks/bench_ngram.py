@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from _report import peak_megabytes, say, seconds
 
-from macroscope.systems.ngram.backoff import backoff_model, write_numbered
+from macroscope.systems.ngram.backoff import to_backoff_model, write_word_numbers
 from macroscope.systems.ngram.counts import count_ngrams, read_words
 from macroscope.systems.ngram.model import NgramModel, estimate
 from macroscope.systems.ngram.sampling import NgramSampler
@@ -30,19 +30,19 @@ def texts() -> list[list[str]]:
     return [[f"w{word}" for word in row] for row in drawn.tolist()]
 
 
-def ours(some: list[list[str]], folder: Path) -> NgramModel:
-    """Counts and unsmoothed model."""
+def ours(documents: list[list[str]], folder: Path) -> NgramModel:
+    """Count n-grams and return the unsmoothed model."""
     with (folder / "stream").open("wb") as stream:
-        words = write_numbered(some, stream)
+        words = write_word_numbers(documents, stream)
     shutil.rmtree(folder / "counts", ignore_errors=True)
     trie = count_ngrams(read_words(folder / "stream"), ORDER, len(words), 0, folder / "counts")
     return estimate(trie, "none", unknown=False, folder=folder)
 
 
-def in_plain_python(some: list[list[str]]) -> dict[tuple[str, ...], tuple[list[str], np.ndarray]]:
-    """Continuations of every context, and how much of its probability they have up to each."""
+def in_plain_python(documents: list[list[str]]) -> dict[tuple[str, ...], tuple[list[str], np.ndarray]]:
+    """Return the continuations of every context, and their cumulative counts."""
     counts = [Counter[tuple[str, ...]]() for _ in range(ORDER)]
-    for text in some:
+    for text in documents:
         padded = ["<s>", *text, "</s>"]
         for n, counter in enumerate(counts, 1):
             counter.update(tuple(padded[i : i + n]) for i in range(len(padded) - n + 1))
@@ -51,8 +51,8 @@ def in_plain_python(some: list[list[str]]) -> dict[tuple[str, ...], tuple[list[s
         for ngram, count in counter.items():
             following[ngram[:-1]].append((ngram[-1], count))
     return {
-        context: ([word for word, _ in some], np.cumsum([count for _, count in some]))
-        for context, some in following.items()
+        context: ([word for word, _ in counted], np.cumsum([count for _, count in counted]))
+        for context, counted in following.items()
     }
 
 
@@ -68,10 +68,10 @@ def draw_in_plain_python(following: dict, samples: int) -> int:
     return drawn
 
 
-def lmplz(some: list[list[str]], folder: Path) -> None:
-    """What KenLM does: an ARPA file of a Kneser-Ney model."""
+def lmplz(documents: list[list[str]], folder: Path) -> None:
+    """Write an ARPA file of a Kneser-Ney model with KenLM."""
     command = ["lmplz", "-o", str(ORDER), "--discount_fallback", "-S", "1G", "-T", str(folder)]
-    lines = "".join(" ".join(text) + "\n" for text in some).encode()
+    lines = "".join(" ".join(text) + "\n" for text in documents).encode()
     subprocess.run(command, input=lines, capture_output=True, check=True)
 
 
@@ -92,28 +92,28 @@ def memory(megawords: int) -> float:
 
 def main() -> None:
     """Print words/s of both, and how memory grows."""
-    some = texts()
+    documents = texts()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        counting = seconds(lambda: ours(some, folder))
-        reference = seconds(lambda: in_plain_python(some))
+        counting = seconds(lambda: ours(documents, folder))
+        reference = seconds(lambda: in_plain_python(documents))
         rates = WORDS / counting, WORDS / reference
         say("words/s counted, order 3", *(f"{rate:,.0f}" for rate in rates), rates[0] / rates[1], "> 1: Counter")
         if shutil.which("lmplz"):
-            theirs = seconds(lambda: lmplz(some, folder))
+            theirs = seconds(lambda: lmplz(documents, folder))
 
             def smoothed() -> None:
-                model = ours(some, folder)
+                model = ours(documents, folder)
                 words = [str(word) for word in range(model.trie.words)]
-                backoff_model(estimate(model.trie, "kneser_ney", unknown=True, folder=folder), words)
+                to_backoff_model(estimate(model.trie, "kneser_ney", unknown=True, folder=folder), words)
 
-            own = seconds(smoothed)
-            say("words/s estimated", f"{WORDS / own:,.0f}", f"{WORDS / theirs:,.0f}", theirs / own, "> 1: lmplz")
+            time = seconds(smoothed)
+            say("words/s estimated", f"{WORDS / time:,.0f}", f"{WORDS / theirs:,.0f}", theirs / time, "> 1: lmplz")
         else:
             print("words/s estimated: lmplz of KenLM is not on the PATH")
-        model, following = ours(some, folder), in_plain_python(some)
+        model, following = ours(documents, folder), in_plain_python(documents)
         sampler, drawn = NgramSampler(model, 1, MOST), []
-        taken = seconds(lambda: drawn.append(sum(map(len, sampler.draw(SAMPLES, np.random.default_rng(0))))))
+        taken = seconds(lambda: drawn.append(sum(map(len, sampler.generate(SAMPLES, np.random.default_rng(0))))))
         mine = drawn[0] / taken
         taken = seconds(lambda: drawn.append(draw_in_plain_python(following, SAMPLES // 10)))
         peer = drawn[1] / taken

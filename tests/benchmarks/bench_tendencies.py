@@ -20,7 +20,7 @@ from sacremoses import MosesTokenizer
 from macroscope.corpora.simulated.articles import simulate_documents
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.critics.tendencies import projection
-from macroscope.critics.tendencies.latents import read_counted
+from macroscope.critics.tendencies.latents import read_token_counts
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.tokens import MosesTokens
 from macroscope.documents import Collection, Document, Provenance, Section, in_batches, write_documents
@@ -51,7 +51,7 @@ else:
 
 
 def texts() -> tuple[str, list[str]]:
-    """What they are, and the texts."""
+    """Return a description of the texts, and the texts."""
     if ARCHIVE.exists():
         with lzma.open(ARCHIVE, "rt", encoding="utf-8") as stream:
             articles = stream.read().split("</doc>")[:DOCUMENTS]
@@ -60,19 +60,19 @@ def texts() -> tuple[str, list[str]]:
     return "simulated text", ["\n".join(s.text for s in document.sections) for document in simulated]
 
 
-def plain(some: list[str]) -> Counter[str]:
+def plain(documents: list[str]) -> Counter[str]:
     """Count the tokens, one text after another."""
     tokenizer, counts = MosesTokenizer("en"), Counter()
-    for text in some:
+    for text in documents:
         for line in text.split("\n"):
             counts.update(token.lower() for token in tokenizer.tokenize(line, escape=False))
     return counts
 
 
-def counted(some: list[str]) -> int:
-    """Tokenize and count, and nothing else."""
+def counted(documents: list[str]) -> int:
+    """Only tokenize and count."""
     tokenize, total = MosesTokens("en"), 0
-    for texts in in_batches(some, 256):
+    for texts in in_batches(documents, 256):
         batch = tokenize(texts)
         total += int(np.bincount(batch.ids, minlength=len(batch.types)).sum())
     return total
@@ -81,23 +81,23 @@ def counted(some: list[str]) -> int:
 def main() -> None:
     """Print tokens/s and memory."""
     projection.usable_cores = lambda: 1  # on one core
-    what, some = texts()
-    some_tokens = plain(some[:OF_REFERENCE]).total()
-    reference = some_tokens / seconds(lambda: plain(some[:OF_REFERENCE]), 3)
-    total = counted(some)
-    ours = total / seconds(lambda: counted(some))
+    what, sample = texts()
+    reference_tokens = plain(sample[:OF_REFERENCE]).total()
+    reference = reference_tokens / seconds(lambda: plain(sample[:OF_REFERENCE]), 3)
+    total = counted(sample)
+    ours = total / seconds(lambda: counted(sample))
     say(f"tokens/s counted, {what}", f"{ours:,.0f}", f"{reference:,.0f}", ours / reference, "5")
     with tempfile.TemporaryDirectory() as name, quiet():
         folder = Path(name)
         # The first half meets its words for the first time, the second mostly again, as most of a large corpus does.
-        for part, half in (("first", some[: DOCUMENTS // 2]), ("next", some[DOCUMENTS // 2 :])):
+        for part, half in (("first", sample[: DOCUMENTS // 2]), ("next", sample[DOCUMENTS // 2 :])):
             documents = [Document(str(n), "test", None, (Section("x", text),)) for n, text in enumerate(half)]
             write_documents(folder / "documents.parquet", documents, Provenance("bench"))
             latents = folder / "latents.parquet"
             read = Collection(folder / "documents.parquet")
             run = partial(projection.project, read, language="en", options=TendenciesOptions(), output=latents)
             time = seconds(run)
-            ours = int(read_counted(latents).texts["tokens"].sum()) / time
+            ours = int(read_token_counts(latents).texts["tokens"].sum()) / time
             say(f"projected, {part} {len(half):,} texts", f"{ours:,.0f}", f"{reference:,.0f}", ours / reference, "-")
         peak = {}
         for number in (100_000, 1_000_000):

@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from macroscope.critics.topics.completion import completion_perplexity
 from macroscope.critics.topics.fitting import Settings, fit
 from macroscope.critics.topics.inference import Convergence, infer, infer_all
-from macroscope.critics.topics.initialisation import initial_model
+from macroscope.critics.topics.initialisation import build_initial_model
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.word_counts import WordCounts
 
@@ -37,7 +37,7 @@ rng = np.random.default_rng(0)
 documents, words = 100_000, 100
 # As many words as real ones: frequencies by Zipf's law, and few that come twice.
 numbers = np.minimum(rng.zipf(1.2, documents * words), 20_000) - 1
-counts = WordCounts.of(numbers.reshape(documents, words))
+counts = WordCounts.from_documents(numbers.reshape(documents, words))
 with tempfile.TemporaryDirectory() as folder:
     fit(counts, 20_000, Settings({TOPICS}, iterations=1), 0, pathlib.Path(folder) / "c", "cpu")
 """
@@ -54,7 +54,7 @@ def corpus(documents: int, seed: int) -> tuple[WordCounts, CorrelatedTopicModel]
     strengths = rng.multivariate_normal(np.zeros(TOPICS - 1), covariance, documents)
     shares = torch.softmax(model.strengths(torch.from_numpy(strengths)), dim=1).numpy()
     drawn = (rng.choice(VOCABULARY, WORDS, p=share @ parts[2]) for share in shares)
-    return WordCounts.of(drawn), model
+    return WordCounts.from_documents(drawn), model
 
 
 def reference(types: np.ndarray, counts: np.ndarray, model: CorrelatedTopicModel) -> float:
@@ -111,12 +111,12 @@ def reference(types: np.ndarray, counts: np.ndarray, model: CorrelatedTopicModel
 
 
 def e_step(name: str, counts: WordCounts, model: CorrelatedTopicModel) -> float:
-    """Documents a second, theirs and ours, and whether both reach the same bound; theirs is returned."""
-    some = np.arange(REFERENCE_DOCUMENTS)
+    """Print documents per second of both, and compare their bounds; return the reference's rate."""
+    documents = np.arange(REFERENCE_DOCUMENTS)
     bounds: list[float] = []
 
     def theirs() -> None:
-        for d in some:
+        for d in documents:
             inside = slice(counts.starts[d], counts.starts[d + 1])
             bounds.append(reference(counts.types[inside], counts.counts[inside].astype(float), model))
 
@@ -124,8 +124,8 @@ def e_step(name: str, counts: WordCounts, model: CorrelatedTopicModel) -> float:
     their_rate = REFERENCE_DOCUMENTS / seconds(theirs)
     torch.set_num_threads(2)
     our_time = seconds(lambda: list(infer_all(counts, model, PUBLISHED)))
-    own = infer(counts.some(some), model, PUBLISHED).bound.numpy()
-    better = own - bounds
+    our_bounds = infer(counts.batch(documents), model, PUBLISHED).bound.numpy()
+    better = our_bounds - bounds
     print(f"{name}: bound of a document higher by {np.mean(better):.3f} nats, at least {np.min(better):.3f}")
     rate = len(counts) / our_time
     say(f"E step, {name}, documents/s", f"{rate:.0f}", f"{their_rate:.1f}", rate / their_rate, ">= 30")
@@ -133,13 +133,13 @@ def e_step(name: str, counts: WordCounts, model: CorrelatedTopicModel) -> float:
 
 
 def whole_fit(counts: WordCounts, held_out: WordCounts, first: float, last: float) -> tuple[float, float]:
-    """Time of a whole fit, the reference's from its first and last E step. Returns our time and perplexity."""
+    """Time a whole fit, the reference's from its first and last E step; return our time and perplexity."""
     with tempfile.TemporaryDirectory() as folder:
-        path, found = Path(folder) / "c", []
+        path, fits = Path(folder) / "c", []
         settings = Settings(TOPICS, tolerance=1e-4, smoothing=0.01)
-        time = seconds(lambda: found.append(fit(counts, VOCABULARY, settings, 0, path, "cpu")))
-    iterations = len(found[0].bounds)
-    perplexity, alone = completion_perplexity(held_out, found[0].model, counts, 0)
+        time = seconds(lambda: fits.append(fit(counts, VOCABULARY, settings, 0, path, "cpu")))
+    iterations = len(fits[0].bounds)
+    perplexity, alone = completion_perplexity(held_out, fits[0].model, counts, 0)
     theirs = len(counts) / first + (iterations - 1) * len(counts) / last
     say(f"fit, {iterations} iterations", f"{time:.0f} s", f"{theirs:.0f} s", theirs / time, ">= 30")
     print(f"completion perplexity {perplexity:.1f} (words alone {alone:.1f})")
@@ -181,7 +181,7 @@ def main() -> None:
     """Compare."""
     counts, truth = corpus(DOCUMENTS, 1)
     held_out, _ = corpus(HELD_OUT, 2)
-    start = initial_model(counts, VOCABULARY, TOPICS, True, "documents", 0)
+    start = build_initial_model(counts, VOCABULARY, TOPICS, True, "documents", 0)
     with quiet():
         first, last = e_step("first", counts, start), e_step("last", counts, truth)
         our_time, perplexity = whole_fit(counts, held_out, first, last)

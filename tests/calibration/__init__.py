@@ -1,1 +1,1 @@
-"""Simulations that hold the package to its promises: every p-value under its null, every interval against its truth."""
+"""Simulations of every p-value under its null, and of every interval against its truth."""

@@ -1,26 +1,25 @@
-"""The page of the docs that says what every p-value and interval is worth."""
+"""Page of the docs with the calibration of every p-value and interval."""
 
 import pandas as pd
 
 from macroscope.statistics.declaration import Statistic
 
-from .promises import case_of, declared_tuples
+from .promises import declared_tuples, find_case
 
 _HEAD = """# Calibration: what p-values and intervals are worth
 
 Written by `make calibration`, which simulates every p-value under its null and every interval against its truth, for
-every statistic that a module of the package declares. A critic that is added cannot be left out: a statistic without a
+every statistic that a module of the package declares. New critics are included automatically: a statistic without a
 simulation is an error.
 
 - A test should reject in 5 % and in 1 % of the runs in which nothing differs. *conservative*: less often, because few
-  values are possible. A test of documents that are exchangeable under its null keeps its level exactly; what is seen
-  here is that nothing in the code spoils that, and what happens where the null is wider, such as equal latent PPL at
-  another spread.
-- *power*: a test should find a difference that is there in as many runs as its setting says, whatever the direction and
-  the sizes. A test that looks at one direction only keeps its level, too.
+  values are possible. A test of documents that are exchangeable under its null keeps its level exactly. The
+  simulations check the code, and the level under wider nulls, such as equal latent PPL with another spread.
+- *power*: a test should detect an existing difference in at least the share of runs that its setting states, for any
+  direction and sizes. A test of one direction only would keep its level, too.
 - A 95 % interval should hold the truth in 95 % of the runs; *conservative*: in more. *bias* is the mean of the value
   minus the truth, in standard deviations of the value from run to run.
-- Limits are those of a binomial of 99.9 %. *known*: the promise does not hold there, as is said.
+- Limits are those of a binomial of 99.9 %. *known*: the promise does not hold there, and the report or the docs say so.
 
 """
 SHOWN = {
@@ -33,20 +32,20 @@ SHOWN = {
 }
 
 
-def page(table: pd.DataFrame, scale: float) -> str:
-    """Return the page in Markdown: a section a tuple of statistics, a table a setting."""
+def render_page(table: pd.DataFrame, scale: float) -> str:
+    """Render the page in Markdown: a section per tuple of statistics, a table per setting."""
     parts = [_HEAD]
     if scale < 1:
-        parts.append(f"Of a calibration with {100 * scale:g} % of the runs.\n")
+        parts.append(f"From a calibration with {100 * scale:g} % of the runs.\n")
     parts += [_summary(table)]
-    known = declared_tuples()
-    for where, some in table.groupby("declared", sort=False):
-        parts.append(f"\n## {where.removeprefix('macroscope.').partition(':')[0]}\n")
-        parts.append(_promises(known[str(where)]))
-        case = case_of(str(where))
-        for pattern, why in (case.conservative if case else {}).items():
-            parts.append(f"`{pattern}`: {why}.\n")
-        for setting, rows in some.groupby("setting", sort=False):
+    tuples = declared_tuples()
+    for place, rows_of_tuple in table.groupby("declared", sort=False):
+        parts.append(f"\n## {place.removeprefix('macroscope.').partition(':')[0]}\n")
+        parts.append(_promises(tuples[str(place)]))
+        case = find_case(str(place))
+        for pattern, reason in (case.conservative if case else {}).items():
+            parts.append(f"`{pattern}`: {reason}.\n")
+        for setting, rows in rows_of_tuple.groupby("setting", sort=False):
             parts.append(f"\n### {setting}\n")
             parts.append(_table(rows))
     return "\n".join(parts).rstrip() + "\n"

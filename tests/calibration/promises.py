@@ -1,4 +1,4 @@
-"""What the package promises: every tuple of declared statistics, found in the source and through the critics."""
+"""Declared tuples of statistics, from the source and from the critics."""
 
 import ast
 from collections.abc import Iterator
@@ -19,18 +19,18 @@ PACKAGE = Path(str(macroscope.__file__)).parent
 
 
 def declared_tuples() -> dict[str, tuple[Statistic, ...]]:
-    """Every tuple of statistics, by "module:NAME": those that a critic names, and those that a module makes."""
-    found = {}
+    """Return every tuple of statistics by "module:NAME": those that a critic names, and those that a module defines."""
+    tuples = {}
     for critic in critics().values():
-        for where in critic.data.statistics:
-            found[f"{module_of(where, critic.package)}:{where.partition(':')[2]}"] = load(where, critic.package)
-    for where in _in_source():
-        found[where] = getattr(import_module(where.partition(":")[0]), where.partition(":")[2])
-    return found
+        for place in critic.data.statistics:
+            tuples[f"{module_of(place, critic.package)}:{place.partition(':')[2]}"] = load(place, critic.package)
+    for place in _in_source():
+        tuples[place] = getattr(import_module(place.partition(":")[0]), place.partition(":")[2])
+    return tuples
 
 
 def _in_source() -> Iterator[str]:
-    """Names at the top of modules whose value is made with `Statistic(...)` or from another such name."""
+    """Yield module-level names whose value is made with `Statistic(...)`, as "module:NAME"."""
     for path in sorted(PACKAGE.rglob("*.py")):
         module = ".".join(("macroscope", *path.relative_to(PACKAGE).with_suffix("").parts))
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -46,14 +46,14 @@ def _is_name(node: ast.AST) -> bool:
 
 @cache
 def all_cases() -> tuple[Case, ...]:
-    """Every case, from the modules of `cases`."""
+    """Return every case, from the modules of `cases`."""
     names = sorted(module.name for module in iter_modules([str(Path(cases_package.__file__).parent)]))
     return tuple(import_module(f"{cases_package.__name__}.{name}").CASE for name in names)
 
 
-def case_of(where: str) -> Case | None:
-    """Case of a tuple; of one that only renames another, that of the other."""
+def find_case(declared: str) -> Case | None:
+    """Return the case of a tuple; None if it has none."""
     for case in all_cases():
-        if case.declared == where:
+        if case.declared == declared:
             return case
     return None

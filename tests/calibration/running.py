@@ -1,10 +1,10 @@
-"""Runs of settings, and what they come to: rates of rejection, coverages, biases."""
+"""Runs of settings, and their summaries: rejection rates, coverages, biases."""
 
 import os
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.stats import binom
 
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.declaration import Statistic, declared
+from macroscope.statistics.declaration import Statistic, match_declaration
 
 from .promises import all_cases, declared_tuples
 from .setting import MEAN, Case, Setting
@@ -20,15 +20,15 @@ from .setting import MEAN, Case, Setting
 LEVELS = (0.05, 0.01)
 CONFIDENCE = 0.95
 POWER = "power"
-"""Claim that a test finds what it must."""
+"""Claim that a test detects a difference."""
 CERTAINTY = 0.999
-"""Of the binomial limits."""
+"""Level of the binomial limits."""
 _CHUNK = 50
 
 
 @dataclass(frozen=True)
 class Job:
-    """Some runs of a setting."""
+    """Range of runs of a setting."""
 
     case: int
     setting: int
@@ -36,8 +36,8 @@ class Job:
     last: int
 
 
-def simulate(job: Job) -> pd.DataFrame:
-    """Columns run, statistic, value, low, high, p, truth."""
+def simulate_job(job: Job) -> pd.DataFrame:
+    """Simulate runs: columns run, statistic, value, low, high, p, truth."""
     case = all_cases()[job.case]
     setting = case.settings[job.setting]
     rows = []
@@ -45,18 +45,22 @@ def simulate(job: Job) -> pd.DataFrame:
         rng = np.random.default_rng([job.case, job.setting, run])
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            found, truths = setting.draw(rng)
-        rows += [(run, *row, truths.get(row[0], np.nan)) for row in found]
+            estimates, truths = setting.simulate(rng)
+        rows += [(run, *astuple(estimate), truths.get(estimate.statistic, np.nan)) for estimate in estimates]
     return pd.DataFrame(rows, columns=["run", "statistic", "value", "low", "high", "p", "truth"])
 
 
 def calibrate(scale: float, processes: int, only: str = "") -> pd.DataFrame:
-    """Run all settings, or those of the cases whose tuple's name contains `only`; a row a setting, statistic and claim.
+    """Run all settings; one row per setting, statistic and claim.
 
     Parameters
     ----------
     scale
         Share of the runs of each setting, in (0, 1].
+    processes
+        Number of processes.
+    only
+        Part of the names of the tuples whose cases are run.
     """
     tables = []
     jobs = [
@@ -68,40 +72,40 @@ def calibrate(scale: float, processes: int, only: str = "") -> pd.DataFrame:
     os.environ["OMP_NUM_THREADS"] = "1"
     with ProcessPoolExecutor(processes) as pool:
         waiting = [
-            (c, s, [pool.submit(simulate, Job(c, s, k, min(k + _CHUNK, runs))) for k in range(0, runs, _CHUNK)])
+            (c, s, [pool.submit(simulate_job, Job(c, s, k, min(k + _CHUNK, runs))) for k in range(0, runs, _CHUNK)])
             for c, s, runs in jobs
         ]
         for c, s, parts in waiting:
             case = all_cases()[c]
-            drawn = pd.concat([part.result() for part in parts], ignore_index=True)
-            tables.append(judge(drawn, case, case.settings[s]))
+            simulated = pd.concat([part.result() for part in parts], ignore_index=True)
+            tables.append(evaluate(simulated, case, case.settings[s]))
     return pd.concat(tables, ignore_index=True)
 
 
-def judge(drawn: pd.DataFrame, case: Case, setting: Setting) -> pd.DataFrame:
-    """Rates of a setting: for every level of a test under its null, and for every interval.
+def evaluate(simulated: pd.DataFrame, case: Case, setting: Setting) -> pd.DataFrame:
+    """Compute the rates of a setting: for every level of a test under its null, and for every interval.
 
     Returns
     -------
     data frame
         declared, setting, statistic, claim ("p <= 0.05", "power", "interval"), runs, rate, least, most (binomial
         limits), bias (mean value minus truth, in standard deviations of the value; of intervals), verdict ("holds",
-        "conservative", "does not hold", or "known: " and what is said of it).
+        "conservative", "does not hold", or "known: " and the stated limit).
     """
-    known = declared_tuples()[case.declared]
+    declarations = declared_tuples()[case.declared]
     rows = []
-    for name, some in drawn.groupby("statistic", sort=False):
-        statistic = first(known, str(name))
-        if statistic is None:  # another tuple's, such as divergences among the rows of a critic
+    for name, runs in simulated.groupby("statistic", sort=False):
+        statistic = find_declared(declarations, str(name))
+        if statistic is None:  # a statistic of another tuple, such as divergences among the rows of a critic
             continue
-        if statistic.null and setting.is_null(str(name)) and some["p"].notna().any():
-            p = some["p"].dropna()
+        if statistic.null and setting.is_null(str(name)) and runs["p"].notna().any():
+            p = runs["p"].dropna()
             rows += [(name, f"p <= {level:g}", len(p), float((p <= level).mean()), level, np.nan) for level in LEVELS]
         least_power = setting.least_power(str(name))
         if statistic.null and least_power is not None:
-            rows.append((name, POWER, len(some), float((some["p"] <= LEVELS[0]).mean()), least_power, np.nan))
-        if statistic.holds and some["low"].notna().any() and some["truth"].notna().any():
-            rows.append(_interval(str(name), some))
+            rows.append((name, POWER, len(runs), float((runs["p"] <= LEVELS[0]).mean()), least_power, np.nan))
+        if statistic.holds and runs["low"].notna().any() and runs["truth"].notna().any():
+            rows.append(_interval(str(name), runs))
     table = pd.DataFrame(rows, columns=["statistic", "claim", "runs", "rate", "nominal", "bias"])
     tail = (1 - CERTAINTY) / 2
     table["least"], table["most"] = (
@@ -113,15 +117,15 @@ def judge(drawn: pd.DataFrame, case: Case, setting: Setting) -> pd.DataFrame:
     return table
 
 
-def _interval(name: str, some: pd.DataFrame) -> tuple[object, ...]:
-    """Coverage; a run without an interval does not count, nor one whose truth is not known."""
-    truth = some["value"].mean() if (some["truth"] == MEAN).any() else some["truth"].astype(float)
-    some = some.assign(truth=truth).dropna(subset=["low", "high", "truth"])
-    near = 1e-9 * np.abs(some["truth"]).clip(lower=1e-3)
-    held = (some["low"] <= some["truth"] + near) & (some["truth"] <= some["high"] + near)
-    spread = float(some["value"].std()) or np.nan
-    bias = float((some["value"] - some["truth"]).mean() / spread) if len(some) > 1 else np.nan
-    return (name, "interval", len(some), float(held.mean()) if len(some) else np.nan, CONFIDENCE, bias)
+def _interval(name: str, runs: pd.DataFrame) -> tuple[object, ...]:
+    """Compute the coverage, over runs with an interval and a known truth."""
+    truth = runs["value"].mean() if (runs["truth"] == MEAN).any() else runs["truth"].astype(float)
+    runs = runs.assign(truth=truth).dropna(subset=["low", "high", "truth"])
+    near = 1e-9 * np.abs(runs["truth"]).clip(lower=1e-3)
+    held = (runs["low"] <= runs["truth"] + near) & (runs["truth"] <= runs["high"] + near)
+    spread = float(runs["value"].std()) or np.nan
+    bias = float((runs["value"] - runs["truth"]).mean() / spread) if len(runs) > 1 else np.nan
+    return (name, "interval", len(runs), float(held.mean()) if len(runs) else np.nan, CONFIDENCE, bias)
 
 
 def _verdict(row: Any, case: Case) -> str:
@@ -131,40 +135,40 @@ def _verdict(row: Any, case: Case) -> str:
     unsafe = rate < row.least if is_interval else rate > row.most
     wasteful = rate > row.most if is_interval else rate < row.least
     if unsafe:
-        said = case.limit(row.setting, statistic)
-        return f"known: {said}" if said else "does not hold"
+        limit = case.limit(row.setting, statistic)
+        return f"known: {limit}" if limit else "does not hold"
     if wasteful:
-        # An interval that is too wide says no more than it knows; a test that never rejects says nothing at all.
+        # An interval that is too wide is still valid; a test that never rejects is useless.
         return "conservative" if is_interval or case.is_conservative(statistic) else "does not hold"
     return "holds"
 
 
-def promise_of(claim: str) -> str:
-    """What a claim is about: an "interval", a "null", or "power"."""
+def promise_kind(claim: str) -> str:
+    """Return the kind of promise of a claim: "interval", "null" or "power"."""
     return claim if claim in ("interval", POWER) else "null"
 
 
-def missing(drawn: Sequence[tuple[str, str, str]]) -> list[str]:
-    """Promises that no setting looks at.
+def list_missing(simulated: Sequence[tuple[str, str, str]]) -> list[str]:
+    """List promises that no setting simulates.
 
     Parameters
     ----------
-    drawn
-        (tuple, statistic, what `promise_of` says) of everything that is looked at.
+    simulated
+        (tuple, statistic, kind of `promise_kind`) of everything that is simulated.
     """
-    found = []
-    for where, statistics in declared_tuples().items():
-        looked_at = {(name, claim) for tuple_, name, claim in drawn if tuple_ == where}
+    messages = []
+    for place, statistics in declared_tuples().items():
+        covered = {(name, claim) for tuple_, name, claim in simulated if tuple_ == place}
         for statistic in statistics:
             for claim, promised in (("null", statistic.null), ("interval", statistic.holds)):
-                if promised and not any(c == claim and first(statistics, n) == statistic for n, c in looked_at):
-                    found.append(f"{where}: '{statistic.pattern}' has no {claim} in tests/calibration")
-    return found
+                if promised and not any(c == claim and find_declared(statistics, n) == statistic for n, c in covered):
+                    messages.append(f"{place}: '{statistic.pattern}' has no {claim} in tests/calibration")
+    return messages
 
 
-def first(statistics: tuple[Statistic, ...], name: str) -> Statistic | None:
-    """Declaration of a statistic in a tuple; None where it is not in there."""
+def find_declared(statistics: tuple[Statistic, ...], name: str) -> Statistic | None:
+    """Return the declaration of a statistic in a tuple; None if the tuple does not have it."""
     try:
-        return declared(statistics, name)
+        return match_declaration(statistics, name)
     except MacroscopeError:
         return None

@@ -1,48 +1,57 @@
-"""What a case of the calibration is: comparisons that are simulated many times, and what is true of them."""
+"""Cases of the calibration: comparisons that are simulated many times, with their truth."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 
 import numpy as np
+import pandas as pd
+
+from macroscope.statistics.tidy import Estimate
 
 MEAN = "mean"
-"""Truth of an interval that holds what other samples of these sizes give on average: the mean over all runs."""
-Drawn = tuple[Iterable[tuple[str, float, float, float, float]], Mapping[str, float | str]]
-"""Rows (statistic, value, low, high, p) of one run, and the truth of each statistic that has an interval."""
+"""Truth of an interval that holds the mean over other samples of these sizes: the mean over all runs."""
+Run = tuple[Iterable[Estimate], Mapping[str, float | str]]
+"""Estimates of one run, and the truth of each statistic that has an interval."""
+
+
+def list_estimates(table: pd.DataFrame) -> list[Estimate]:
+    """List the estimates of a table of statistics."""
+    names = [attribute.name for attribute in fields(Estimate)]
+    return [Estimate(*values) for values in table[names].itertuples(index=False, name=None)]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A comparison that can be drawn as often as one likes.
+    """Comparison that can be simulated any number of times.
 
     Attributes
     ----------
     name
-        What is special about it: sizes, spreads, partners.
-    draw
-        Generator -> a run.
+        Sizes, spreads, pairs and whatever else is special about the comparison.
+    simulate
+        Function of a generator that returns a run.
     null
-        Patterns of the statistics whose null is true here.
+        Patterns of the statistics whose null is true.
     power
-        Pattern of statistics whose null is false here -> share of the runs in which their test finds it at 5 %, at
-        least. A test keeps its level, too, where it looks at one direction only, or at what sizes make of a number.
+        Pattern of statistics whose null is false -> smallest share of the runs in which their test rejects at 5 %. A
+        test of one direction only, or of a quantity that depends on sizes, keeps its level but lacks power.
     runs
-        In the full calibration.
+        Number of runs in the full calibration.
     """
 
     name: str
-    draw: Callable[[np.random.Generator], Drawn]
+    simulate: Callable[[np.random.Generator], Run]
     null: tuple[str, ...] = ()
     power: Mapping[str, float] = field(default_factory=dict)
     runs: int = 1000
 
     def is_null(self, statistic: str) -> bool:
-        """Whether the null of a statistic is true."""
+        """Return whether the null of a statistic is true."""
         return any(fnmatchcase(statistic, pattern) for pattern in self.null)
 
     def least_power(self, statistic: str) -> float | None:
-        """Share of the runs in which the test of a statistic rejects, at least; None where nothing is said of it."""
+        """Return the smallest share of runs in which a statistic's test must reject; None without a requirement."""
         return next((share for pattern, share in self.power.items() if fnmatchcase(statistic, pattern)), None)
 
 
@@ -55,13 +64,12 @@ class Case:
     declared
         "module:NAME" of the tuple.
     settings
-        Each null and each interval of the tuple occurs in one of them or more.
+        Settings, in which each null and each interval of the tuple occurs at least once.
     conservative
-        Pattern of statistics whose test rejects less often than it might, or whose interval is wider than it need be
-        -> why that is left so.
+        Pattern of statistics whose test rejects too rarely, or whose interval is too wide -> reason for accepting that.
     limits
-        (pattern of settings, pattern of statistics) -> what the report or the docs say there: where a promise does not
-        hold.
+        (pattern of settings, pattern of statistics) -> statement of the report or the docs about a promise that does
+        not hold.
     """
 
     declared: str
@@ -70,14 +78,14 @@ class Case:
     limits: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def limit(self, setting: str, statistic: str) -> str:
-        """Why a promise need not hold; "" where it has to."""
-        found = [
-            why
-            for (settings, statistics), why in self.limits.items()
+        """Return why a promise need not hold; "" if it must."""
+        reasons = [
+            reason
+            for (settings, statistics), reason in self.limits.items()
             if fnmatchcase(setting, settings) and fnmatchcase(statistic, statistics)
         ]
-        return found[0] if found else ""
+        return reasons[0] if reasons else ""
 
     def is_conservative(self, statistic: str) -> bool:
-        """Whether a statistic may err on the safe side."""
+        """Return whether a statistic may be conservative."""
         return any(fnmatchcase(statistic, pattern) for pattern in self.conservative)

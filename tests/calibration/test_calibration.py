@@ -1,4 +1,4 @@
-"""A small part of the calibration: every promise has a simulation, and none is far from what it says.
+"""A small part of the calibration: every promise has a simulation, and none is clearly broken.
 
 `make calibration` runs all of it.
 """
@@ -6,6 +6,7 @@
 import pytest
 
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.tidy import Estimate
 
 from . import promises, running
 from .setting import Case, Setting
@@ -17,11 +18,11 @@ def table():
 
 
 def test_every_promise_has_a_null_and_a_truth(table):
-    claims = [running.promise_of(claim) for claim in table["claim"]]
-    assert running.missing(list(zip(table["declared"], table["statistic"], claims, strict=True))) == []
+    claims = [running.promise_kind(claim) for claim in table["claim"]]
+    assert running.list_missing(list(zip(table["declared"], table["statistic"], claims, strict=True))) == []
 
 
-def test_no_promise_is_far_from_what_it_says(table):
+def test_no_promise_is_clearly_broken(table):
     broken = table[table["verdict"] == "does not hold"]
     assert broken.empty, broken.to_string()
 
@@ -33,7 +34,7 @@ def test_every_tuple_has_a_case_of_its_own():
 def test_a_statistic_without_a_simulation_is_an_error(monkeypatch):
     added = {"here:STATISTICS": (Statistic("mine", "something", "nothing differs"),)}
     monkeypatch.setattr(running, "declared_tuples", lambda: added)
-    assert running.missing([("here:STATISTICS", "mine", "interval")]) == [
+    assert running.list_missing([("here:STATISTICS", "mine", "interval")]) == [
         "here:STATISTICS: 'mine' has no null in tests/calibration"
     ]
 
@@ -41,17 +42,17 @@ def test_a_statistic_without_a_simulation_is_an_error(monkeypatch):
 @pytest.mark.parametrize(
     ("low", "p", "verdict"), [(-1.0, 0.5, "holds"), (0.5, 0.5, "does not hold"), (-1.0, 0.001, "does not hold")]
 )
-def test_what_does_not_hold_is_found(monkeypatch, low, p, verdict):
+def test_broken_promises_are_found(monkeypatch, low, p, verdict):
     """An interval that never holds its truth of 0, and a test that always rejects."""
     statistics = (Statistic("mine", "something", "nothing differs"),)
     monkeypatch.setattr(running, "declared_tuples", lambda: {"here:STATISTICS": statistics})
     setting = Setting(
-        "s", lambda rng: ([("mine", 1.0, low, 2.0, p if p < 0.01 else rng.random())], {"mine": 0.0}), ("*",)
+        "s", lambda rng: ([Estimate("mine", 1.0, low, 2.0, p if p < 0.01 else rng.random())], {"mine": 0.0}), ("*",)
     )
     case = Case("here:STATISTICS", (setting,))
     monkeypatch.setattr(running, "all_cases", lambda: (case,))
-    drawn = running.simulate(running.Job(0, 0, 0, 200))
-    judged = running.judge(drawn, case, setting)
-    judged = judged[judged["claim"] != "interval"] if p < 0.01 else judged[judged["claim"] == "interval"]
-    # An interval that always holds is on the safe side.
-    assert set(judged["verdict"]) <= {verdict, "conservative"} - ({"conservative"} if verdict != "holds" else set())
+    simulated = running.simulate_job(running.Job(0, 0, 0, 200))
+    evaluated = running.evaluate(simulated, case, setting)
+    evaluated = evaluated[evaluated["claim"] != "interval"] if p < 0.01 else evaluated[evaluated["claim"] == "interval"]
+    # An interval that always holds its truth is conservative.
+    assert set(evaluated["verdict"]) <= {verdict, "conservative"} - ({"conservative"} if verdict != "holds" else set())

@@ -64,7 +64,7 @@ SlurmdTimeout={down_seconds}
 
 @dataclass(frozen=True)
 class Node:
-    """What a node claims to have: processors, megabytes, GPUs."""
+    """The resources that a node declares: processors, megabytes, GPUs."""
 
     name: str
     cpus: int
@@ -139,7 +139,7 @@ class Slurm:
         return dict(line.split() for line in done.stdout.splitlines())
 
     def job(self, number: str) -> dict[str, str]:
-        """What Slurm knows of a job: JobState, TimeLimit, NodeList, ..."""
+        """Return Slurm's record of a job: JobState, TimeLimit, NodeList, ..."""
         done = subprocess.run(["scontrol", "show", "job", number], capture_output=True, text=True, check=True)
         return dict(word.split("=", 1) for word in done.stdout.split() if "=" in word)
 

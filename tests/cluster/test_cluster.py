@@ -22,21 +22,21 @@ DAMAGED = ("mine1", "mine3")
 
 
 def until(happens):
-    """Wait until something is true, and return it."""
+    """Wait until a function returns something true, and return it."""
     end = time.monotonic() + WAIT_SECONDS
-    while not (found := happens()):
+    while not (result := happens()):
         assert time.monotonic() < end, "it does not happen"
         time.sleep(0.3)
-    return found
+    return result
 
 
 def test_nodes_are_read(slurm):
-    found = partitions()
-    assert sorted(found) == ["main", "short"]
-    assert found["main"].most("gpu") == 2
-    assert found["short"].most("gpu") == 0
-    assert found["short"].most("runtime") == 20
-    assert [partition.name for partition in wanted(None, found)] == ["main"]
+    by_name = partitions()
+    assert sorted(by_name) == ["main", "short"]
+    assert by_name["main"].most("gpu") == 2
+    assert by_name["short"].most("gpu") == 0
+    assert by_name["short"].most("runtime") == 20
+    assert [partition.name for partition in wanted(None, by_name)] == ["main"]
 
 
 def test_a_whole_run_is_byte_equal_to_one_machines(slurm, on_cluster, fresh, tmp_path):
@@ -73,10 +73,10 @@ def test_a_job_that_could_never_start_is_an_error_before_the_first_one(on_cluste
 
 def test_a_job_killed_for_memory_asks_for_more_and_succeeds(on_cluster):
     """Slurm kills it at 50 MB, which Snakemake alone needs."""
-    done = on_cluster.call("--until", "draw_files", "--set-resources", "draw_files:mem_mb=50", "--retries", "8")
+    done = on_cluster.call("--until", "generate_files", "--set-resources", "generate_files:mem_mb=50", "--retries", "8")
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-4000:]
-    asked = [int(found) for found in re.findall(r"rule draw_files:.*?mem_mb=(\d+)", output, re.DOTALL)]
+    asked = [int(number) for number in re.findall(r"rule generate_files:.*?mem_mb=(\d+)", output, re.DOTALL)]
     assert len(asked) > 1
     assert asked == [50 * attempt for attempt in range(1, len(asked) + 1)]
 
@@ -136,7 +136,7 @@ def test_a_job_over_its_time_limit_goes_on_from_its_checkpoint_with_more_time(sl
     done = cluster.call("--until", "train_hsmm", "--set-resources", "train_hsmm:runtime=1", "--retries", "3")
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-4000:]
-    asked = [int(found) for found in re.findall(r"rule train_hsmm:.*?runtime=(\d+)", output, re.DOTALL)]
+    asked = [int(number) for number in re.findall(r"rule train_hsmm:.*?runtime=(\d+)", output, re.DOTALL)]
     assert len(asked) > 1
     assert asked == list(range(1, len(asked) + 1))
     # Slurm's log of a try is kept if it failed, the job's own is that of the last one.
@@ -144,7 +144,7 @@ def test_a_job_over_its_time_limit_goes_on_from_its_checkpoint_with_more_time(sl
         *cluster.work.glob(".snakemake/slurm_logs/rule_train_hsmm/**/*.log"),
         *cluster.work.glob("logs/**/hsmm.log"),
     ]
-    resumed = [int(found) for log in logs for found in re.findall(r"resuming at iteration (\d+)", log.read_text())]
+    resumed = [int(number) for log in logs for number in re.findall(r"resuming at iteration (\d+)", log.read_text())]
     assert max(resumed, default=0) > 1
 
 
@@ -168,7 +168,7 @@ def test_short_jobs_of_a_rule_travel_together(slurm, many, tmp_path):
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     sent = [what for _, what, place in slurm.finished() if place == str(many.work)]
     assert sum(what.startswith("rule_project_tendencies") for what in sent) == SYSTEMS + 1
-    assert sum(what.startswith("rule_blame_tendencies") for what in sent) == 1, sent
+    assert sum(what.startswith("rule_attribute_tendencies") for what in sent) == 1, sent
     attributed = sorted((many.work / "results").rglob("attributions/*.parquet"))
     assert len(attributed) >= SYSTEMS
     for path in attributed:
@@ -176,7 +176,7 @@ def test_short_jobs_of_a_rule_travel_together(slurm, many, tmp_path):
 
 
 def test_failing_members_of_a_group_cost_no_other_member(many):
-    """What the others made stays and is not made again; the sentences are printed; after repair only those run."""
+    """Outputs of the other members are kept; the errors are printed; after repair only the failed jobs run."""
     assert many.run.snakemake("--until", "project_tendencies").returncode == 0
     latents = {path.stem: path for path in (many.work / "results").rglob("latents/*.parquet")}
     whole = {name: latents[name].read_bytes() for name in DAMAGED}

@@ -1,7 +1,7 @@
-"""A critic's case: a small corpus with known structure, a damage that it must see, and one that it must not.
+"""Cases of critics: a small corpus with known structure, a damage to detect, and a harmless change to ignore.
 
-Each critic has a module in `cases/` whose `CASE` is its case; of critics of other packages, the environment variable
-MACROSCOPE_CASES names a folder with more.
+Each critic has a module in `cases/` whose `CASE` is its case. The environment variable MACROSCOPE_CASES names a folder
+with the cases of critics in other packages.
 """
 
 import os
@@ -23,36 +23,36 @@ FOLDERS = [
 
 
 def process(n: int, seed: int) -> Texts:
-    """Articles of the simulated encyclopaedia."""
+    """Generate articles of the simulated encyclopaedia."""
     return simulated_documents("process", n, seed)
 
 
 @dataclass(frozen=True)
 class Case:
-    """What the contract tests need to know of a critic.
+    """Test case of a critic.
 
     Attributes
     ----------
     damage
-        Makes of real texts such as the critic must tell from real ones.
+        Function that changes real texts so that the critic must detect it.
     harmless
-        Makes of real texts such as it must not tell.
+        Function that changes real texts so that the critic must not detect it.
     options
-        Under which it is done in seconds.
-    draw
+        Options of the critic, small enough to run in seconds.
+    generate
         (number, seed) -> real texts.
     train, judged
-        Number of texts to learn from, and of each system.
+        Numbers of training texts and of texts of each system.
     encoder
-        Option that is given a small encoder with random weights; "" for none.
+        Name of the option that is set to a small encoder with random weights; "" if there is none.
     kind_of_process
-        Kind of simulated corpus that `draw` draws from.
+        Kind of the simulated corpus that `generate` uses.
     """
 
     damage: Callable[[Texts], Texts]
     harmless: Callable[[Texts], Texts]
     options: dict[str, Any] = field(default_factory=dict)
-    draw: Callable[[int, int], Texts] = process
+    generate: Callable[[int, int], Texts] = process
     train: int = 220
     judged: int = 100
     encoder: str = ""
@@ -60,24 +60,24 @@ class Case:
 
 
 def perturbed(*rules: str) -> Callable[[Texts], Texts]:
-    """What rules of perturbation make of texts."""
+    """Return a function that applies rules of perturbation to texts."""
 
     def change(texts: Texts) -> Texts:
         from macroscope.systems.perturbation import rules as perturbation
         from macroscope.systems.perturbation.options import PerturbationSystem
 
         system = PerturbationSystem(kind="perturbation", perturb=list(rules))
-        found: Sequence[Document] = texts
+        changed: Sequence[Document] = texts
         for number, step in enumerate(system.perturb):
-            found = perturbation.perturbed(found, step, "en", (7, number))
-        return list(found)
+            changed = perturbation.apply_step(changed, step, "en", (7, number))
+        return list(changed)
 
     return change
 
 
 def cases() -> dict[str, Case]:
-    """Every case, by the name of its critic."""
-    found = {}
+    """Return all cases by the names of their critics."""
+    by_critic = {}
     for folder in FOLDERS:
         for path in sorted(folder.glob("[a-z]*.py")):
             spec = spec_from_file_location(f"{__package__}.cases.{path.stem}", path)
@@ -85,5 +85,5 @@ def cases() -> dict[str, Case]:
             assert spec.loader is not None
             module = module_from_spec(spec)
             spec.loader.exec_module(module)
-            found[path.stem] = module.CASE
-    return found
+            by_critic[path.stem] = module.CASE
+    return by_critic

@@ -1,4 +1,4 @@
-"""What every critic promises, tested on documents whose structure is known."""
+"""Contract of every critic, tested on documents with known structure."""
 
 import inspect
 from collections import Counter
@@ -17,8 +17,8 @@ from macroscope.critics import critics
 from macroscope.critics.attributions import read_attributions, read_scores
 from macroscope.critics.declaration import STAGES, captions_of, difference_tests, signature, statistics_of
 from macroscope.critics.features import feature_extractor
-from macroscope.critics.latents import gather, own_metadata, read_signature
-from macroscope.critics.two_sample_test import files_of, run_two_sample_tests
+from macroscope.critics.latents import custom_metadata, gather, read_signature
+from macroscope.critics.two_sample_test import group_files
 from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
 from macroscope.files import REPOSITORY, read_json
@@ -26,15 +26,14 @@ from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plan.critics import PLACES
 from macroscope.stages import load
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
-from macroscope.statistics.declaration import declared
+from macroscope.statistics.declaration import match_declaration
 from macroscope.statistics.pairing_keys import KEYS
-from macroscope.statistics.tidy import COLUMNS, partners_in
+from macroscope.statistics.tidy import COLUMNS
 
-from .bench import RESAMPLING, SYSTEMS, Bench
+from .bench import SYSTEMS, Bench
 from .case import cases
 
 SCORES = {"id", "nll", "units", "entropy"}
-RULES = REPOSITORY / "workflow" / "rules" / "critics"
 
 
 @pytest.fixture(params=list(critics()))
@@ -49,20 +48,20 @@ def bench(request, tmp_path_factory):
     return Bench(request.param, cases()[request.param], tmp_path_factory.mktemp(request.param))
 
 
-# ---- what is declared is there ---------------------------------------------------------------------------------------
+# ---- declarations ---------------------------------------------------------------------------------------
 
 
-def test_a_reader_is_told_what_it_looks_at(critic):
+def test_the_description_for_readers_is_short(critic):
     assert 0 < len(critic.data.observes) <= 60
 
 
-def test_every_option_stands_in_a_stage(critic):
+def test_every_option_is_used_by_a_stage(critic):
     stages = critic.data.stages.values()
     used = {name for stage in stages for name in (*stage.option_names, *(option for option, _ in stage.conditions))}
     assert used == set(critic.options.model_fields)
 
 
-def test_functions_are_there_and_take_what_their_stage_reads(critic):
+def test_functions_exist_and_take_the_inputs_of_their_stage(critic):
     for name, stage in critic.data.stages.items():
         parameters = inspect.signature(stage.function(critic.package)).parameters
         if name in ("overview", "report"):
@@ -70,26 +69,26 @@ def test_functions_are_there_and_take_what_their_stage_reads(critic):
             continue
         expected = {*stage.input_names, *stage.value_names, *(["options"] if stage.options else [])}
         assert set(parameters) == expected | (set() if name == "compare" else {"output"}), name
-        assert all(parameters[given].default is None for given in stage.optional_inputs), name
+        assert all(parameters[optional].default is None for optional in stage.optional_inputs), name
 
 
-def test_stages_are_standard_or_have_rules_of_their_own(critic):
+def test_stages_are_standard_or_jobs_of_the_critics_own_plan(critic):
     for name, stage in critic.data.stages.items():
         if name not in STAGES:
-            named = f"--stage {name}" in (RULES / f"{critic.name}.smk").read_text()
-            assert named or name in {job.stage for job in _jobs(critic)}, name
+            assert any(f"--stage {name}" in job.command for job in _own_jobs(critic)), name
             continue
-        own = {read.removeprefix("all_") for read in stage.input_names} - {*PLACES}
-        assert not own or critic.data.plan, f"{name} reads {own}"
+        non_standard = {read.removeprefix("all_") for read in stage.input_names} - {*PLACES}
+        assert not non_standard or critic.data.plan, f"{name} reads {non_standard}"
 
 
-def _jobs(critic):
-    """Own stages of a critic whose rules are made in a loop."""
-    own = load(critic.data.plan, critic.package)(load_config(REPOSITORY / "config.yaml"), "results/r")
-    return own.jobs() if hasattr(own, "jobs") else []
+def _own_jobs(critic):
+    """Return the jobs of a critic's own plan."""
+    if not critic.data.plan:
+        return []
+    return load(critic.data.plan, critic.package)(load_config(REPOSITORY / "config.yaml"), "results/r").jobs()
 
 
-def test_signature_names_what_changes_a_number(critic):
+def test_signature_has_the_options_that_change_a_number(critic):
     options = critic.options()
     last = critic.data.last()
     plain = signature(critic, options, last)
@@ -97,11 +96,11 @@ def test_signature_names_what_changes_a_number(critic):
     for name, field in critic.options.model_fields.items():
         assert (f"{name}:" in plain) == (name in used), name
         if name in used and isinstance(field.default, int | float) and not isinstance(field.default, bool):
-            other = options.model_copy(update={name: field.default * 2 or 0.5})
-            assert signature(critic, other, last) != plain
+            changed = options.model_copy(update={name: field.default * 2 or 0.5})
+            assert signature(critic, changed, last) != plain
 
 
-# ---- what stages write -----------------------------------------------------------------------------------------------
+# ---- outputs of stages -----------------------------------------------------------------------------------------------
 
 
 def test_latents_have_the_declared_columns_and_all_documents(bench):
@@ -111,13 +110,14 @@ def test_latents_have_the_declared_columns_and_all_documents(bench):
     assert ids == {document.id for document in Collection(bench.path("texts"))}
 
 
-def test_latents_are_signed_with_what_they_were_made_with(bench):
+def test_latents_have_the_signature_of_their_options(bench):
     if "signature" not in bench.critic.data.stages["project"].value_names:
         pytest.skip(f"{bench.critic.name} does not sign its latents")
-    assert read_signature(bench.path("latents")) == signature(bench.critic, bench.options, "project")
+    signed = f"{signature(bench.critic, bench.options, 'project')}|run_seed:1"
+    assert read_signature(bench.path("latents")) == signed
 
 
-def test_scores_have_their_columns_and_a_row_a_document(bench):
+def test_scores_have_their_columns_and_one_row_per_document(bench):
     if not bench.critic.data.scores:
         pytest.skip(f"{bench.critic.name} scores no documents")
     table = pd.read_parquet(bench.path("scores"))
@@ -125,7 +125,7 @@ def test_scores_have_their_columns_and_a_row_a_document(bench):
     assert set(table.columns) >= SCORES
     assert np.isfinite(table["nll"]).all()
     assert (table["units"] > 0).all()
-    # That of a density may be below 0.
+    # The entropy of a density may be negative.
     assert (np.isfinite(table["entropy"]) | table["entropy"].isna()).all()
 
 
@@ -140,14 +140,14 @@ def test_statistics_are_tidy_and_explain_what_is_undefined(bench):
     assert set(table["system"]) - {SPLIT_HALF} == set(SYSTEMS)
 
 
-def test_every_number_is_declared_with_what_it_promises(bench):
-    known = statistics_of(bench.critic)
+def test_every_number_is_declared_with_its_interval_and_test(bench):
+    declarations = statistics_of(bench.critic)
     for row in bench.statistics().itertuples():
-        statistic = declared(known, row.statistic)
+        statistic = match_declaration(declarations, row.statistic)
         assert statistic.holds or statistic.spans or np.isnan(row.ci_low), (
-            f"{row.statistic} has an interval: declare what it holds"
+            f"{row.statistic} has an interval; declare the quantity that it covers"
         )
-        assert statistic.null or np.isnan(row.p_value), f"{row.statistic} has a p-value: declare what it tests"
+        assert statistic.null or np.isnan(row.p_value), f"{row.statistic} has a p-value; declare the null hypothesis"
 
 
 def test_same_input_same_bytes(bench):
@@ -171,13 +171,13 @@ def test_shards_change_nothing(bench):
     joined = bench.folder / "joined.parquet"
     gather(parts, joined)
     whole, together = pq.read_table(bench.path("latents", "alike")), pq.read_table(joined)
-    metadata = [own_metadata(pq.ParquetFile(path)) for path in (joined, bench.path("latents", "alike"))]
+    metadata = [custom_metadata(pq.ParquetFile(path)) for path in (joined, bench.path("latents", "alike"))]
     assert metadata[0] == metadata[1]
     for name in whole.column_names:
         _assert_same(together.column(name).to_pylist(), whole.column(name).to_pylist(), name)
 
 
-def test_texts_that_begin_as_real_ones_do_are_tested_in_pairs(bench):
+def test_texts_with_the_opening_of_a_real_text_are_tested_in_pairs(bench):
     real = list(Collection(bench.path("texts")))
     renamed = [replace(d, id=f"other-{d.id}") for d in real[: len(real) // 2]]
     bench.write(bench.path("texts", "renamed"), renamed)
@@ -190,27 +190,27 @@ def test_texts_that_begin_as_real_ones_do_are_tested_in_pairs(bench):
     alone = sum(bool(document.opening) and openings[document.opening] == 1 for document in renamed)
     assert alone > len(real) // 4
     for table in tables:
-        assert table["signature"].map(partners_in).eq(alone).all()
+        assert table["n_paired"].eq(alone).all()
 
 
 def test_one_document_repeated_documents_and_none(bench):
     texts = list(Collection(bench.path("texts", "alike")))
     few = {"one": texts[:1], "none": []}
     few["repeated"] = [texts[0].__class__(f"copy-{n}", "test", None, texts[0].sections) for n in range(12)]
-    for name, some in few.items():
-        samples = bench.write(bench.folder / f"{name}.samples.parquet", some)
+    for name, documents in few.items():
+        samples = bench.write(bench.folder / f"{name}.samples.parquet", documents)
         latents = bench.folder / f"{name}.latents.parquet"
         bench.run("project", name, latents, texts=samples)
         assert pq.read_table(latents).column_names == pq.read_table(bench.path("latents")).column_names
         for stage in ("score", "compare"):
             output, evidence = bench.folder / f"{name}.{stage}", bench.folder / f"{name}.evidence"
-            with suppress(MacroscopeError):  # one sentence is an answer, too; anything else is not
+            with suppress(MacroscopeError):  # a reported error is acceptable, a crash is not
                 bench.run(stage, name, output, latents=latents, evidence=evidence)
 
 
-def test_blame_has_a_row_a_sample_and_marks_within_the_texts(bench):
+def test_attributions_have_one_row_per_sample_and_marks_within_the_texts(bench):
     if "attribute" not in bench.critic.data.stages:
-        pytest.skip(f"{bench.critic.name} blames nothing")
+        pytest.skip(f"{bench.critic.name} has no stage 'attribute'")
     for system in SYSTEMS:
         texts = list(Collection(bench.path("texts", system)))
         rows = list(read_attributions(bench.path("attributions", system)))
@@ -229,21 +229,21 @@ def test_blame_has_a_row_a_sample_and_marks_within_the_texts(bench):
     assert bool(bench.critic.data.attribution.marks) or not marks
 
 
-def test_what_is_damaged_is_blamed_more(bench):
+def test_damaged_documents_have_larger_attribution_scores(bench):
     if "attribute" not in bench.critic.data.stages:
-        pytest.skip(f"{bench.critic.name} blames nothing")
+        pytest.skip(f"{bench.critic.name} has no stage 'attribute'")
     scores = {}
     for system in ("damaged", "alike"):
-        _, own, real = read_scores(bench.path("attributions", system))
+        _, attributed, real = read_scores(bench.path("attributions", system))
         real = read_scores(bench.path("attributions"))[1] if real is None else real
-        scores[system] = (np.searchsorted(np.sort(real), own) / len(real)).mean()
+        scores[system] = (np.searchsorted(np.sort(real), attributed) / len(real)).mean()
     assert scores["damaged"] > scores["alike"]
 
 
-# ---- what it sees ----------------------------------------------------------------------------------------------------
+# ---- sensitivity ----------------------------------------------------------------------------------------------------
 
 
-def test_damage_is_seen_and_what_is_harmless_is_not(bench):
+def test_damage_is_detected_and_harmless_changes_are_not(bench):
     table = bench.statistics()
     tests = difference_tests(bench.critic, table)
     smallest = tests.groupby("system")["p_adjusted"].min()
@@ -252,39 +252,37 @@ def test_damage_is_seen_and_what_is_harmless_is_not(bench):
         assert smallest[system] > 0.01, (system, tests[tests["system"] == system].nsmallest(3, "p_adjusted"))
 
 
-def test_single_damaged_documents_are_told_from_real_ones(bench, tmp_path):
+def test_single_damaged_documents_are_detectable(bench):
     scores = [bench.path("scores", system) for system in SYSTEMS] if bench.critic.data.scores else []
-    files = files_of(SYSTEMS, [bench.path("latents", system) for system in SYSTEMS], scores)
+    files = group_files(SYSTEMS, [bench.path("latents", system) for system in SYSTEMS], scores)
     features = feature_extractor(bench.critic)(*vars(files[CONTROL]).values())
-    known = {document.id for document in Collection(bench.path("texts"))}
-    assert set(features.keys["id"]) <= known
+    declarations = {document.id for document in Collection(bench.path("texts"))}
+    assert set(features.keys["id"]) <= declarations
     assert features.keys["id"].is_unique
-    output = tmp_path / "two_sample_test.csv"
-    run_two_sample_tests(bench.critic, files, output, corpus="c", signature="s", resampling=RESAMPLING)
-    table = pd.read_csv(output)
+    table = pd.read_csv(bench.run("two_sample_test"))
     assert list(table.columns) == list(COLUMNS)
     for name in table["statistic"].unique():
-        declared(statistics_of(bench.critic), name)
-    told = table[table["statistic"] == C2ST_AUC].set_index("system")
-    assert set(told.index) == {SPLIT_HALF, *SYSTEMS} - {CONTROL}
-    assert told.at["damaged", "value"] > 0.6
+        match_declaration(statistics_of(bench.critic), name)
+    detectability = table[table["statistic"] == C2ST_AUC].set_index("system")
+    assert set(detectability.index) == {SPLIT_HALF, *SYSTEMS} - {CONTROL}
+    assert detectability.at["damaged", "value"] > 0.6
     for system in ("alike", "harmless", SPLIT_HALF):
-        assert told.at["damaged", "value"] > told.at[system, "value"]
-        assert told.at[system, "p_value"] > 0.005, system
+        assert detectability.at["damaged", "value"] > detectability.at[system, "value"]
+        assert detectability.at[system, "p_value"] > 0.005, system
 
 
-def test_theory_is_there_for_simulated_systems(bench):
+def test_known_truth_exists_for_simulated_systems(bench):
     if bench.case.kind_of_process not in bench.critic.data.known_processes:
-        pytest.skip(f"{bench.critic.name} has no theory of {bench.case.kind_of_process}")
+        pytest.skip(f"{bench.critic.name} has no known truth of {bench.case.kind_of_process}")
     for order in ("process", "shuffled", "independent"):
         output = bench.run("known_truth", order, order=order)
         assert set(read_json(output)) >= {"latent_ppl", "basis"}
 
 
-# ---- what it shows ---------------------------------------------------------------------------------------------------
+# ---- report ---------------------------------------------------------------------------------------------------
 
 
-def test_report_items_have_captions_and_one_thing_to_show(bench):
+def test_report_items_have_a_caption_and_exactly_one_content(bench):
     findings = bench.findings()
     if "overview" in bench.critic.data.stages:
         bench.critic.stage("overview").function(bench.critic.package)(findings)
@@ -293,8 +291,8 @@ def test_report_items_have_captions_and_one_thing_to_show(bench):
     assert len({item.name for item in items}) == len(items) > 0
     environment = Environment(undefined=StrictUndefined)
     for item in items:
-        things = (item.table, item.figure, item.documents, item.passages)
-        assert sum(thing is not None for thing in things) == 1
+        contents = (item.table, item.figure, item.documents, item.passages)
+        assert sum(content is not None for content in contents) == 1
         if item.figure is not None:
             assert item.figure.read_text().startswith("<?xml")
         caption = captions_of(bench.critic.package) / f"{item.caption or item.name}.rst"
@@ -311,27 +309,27 @@ def test_every_caption_is_used(critic):
 
 def test_every_critic_has_a_docs_page(critic):
     if not critic.package.startswith("macroscope."):
-        pytest.skip("other people's critics are documented elsewhere")
+        pytest.skip("critics of other packages are documented elsewhere")
     page = (REPOSITORY / "docs" / "critics" / f"{critic.name}.md").read_text()
     for heading in ("What it measures", "Formula", "How to read it", "Limits"):
         assert f"## {heading}" in page, heading
 
 
-def test_control_stands_with_its_halves(bench):
+def test_statistics_have_the_control_and_its_halves(bench):
     if not bench.critic.data.compares or bench.critic.package.split(".")[0] != "macroscope":
-        pytest.skip("a comparison of one's own may do without")
+        pytest.skip("a critic of another package may have its own comparison")
     assert SPLIT_HALF in set(bench.statistics()["system"])
     assert CONTROL in set(bench.statistics()["system"])
 
 
-def _assert_same(found, expected, name):
-    """The same values; real numbers up to rounding, since what an encoder gives depends on its batches."""
+def _assert_same(actual, expected, name):
+    """Assert equal values; floats up to rounding, since an encoder's output depends on its batches."""
     if expected and isinstance(expected[0], float):
-        assert np.allclose(found, expected, atol=1e-5, equal_nan=True), name
+        assert np.allclose(actual, expected, atol=1e-5, equal_nan=True), name
     elif name in ("posterior", "embedding", "mean", "variance", "missing", "discordant"):
-        for ours, theirs in zip(found, expected, strict=True):
-            assert np.allclose(np.array(ours), np.array(theirs), atol=1e-4, equal_nan=True), name
+        for value, expected_value in zip(actual, expected, strict=True):
+            assert np.allclose(np.array(value), np.array(expected_value), atol=1e-4, equal_nan=True), name
     elif name == "block_counts":
-        assert sum(map(len, found)) >= sum(map(len, expected))
+        assert sum(map(len, actual)) >= sum(map(len, expected))
     else:
-        assert found == expected, name
+        assert actual == expected, name

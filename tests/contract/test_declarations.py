@@ -1,4 +1,4 @@
-"""A source and a kind of system are each one folder: whoever adds one edits no other file."""
+"""Sources and kinds of systems: each is one folder, and adding one changes no other file."""
 
 import ast
 import json
@@ -33,7 +33,7 @@ SOURCE = Source(options="options:PoemCorpus", read="reading:read_poems")
 from typing import Literal
 
 from macroscope.corpora.options import Corpus, TextFilters
-from macroscope.corpora.raw_files import named_parts
+from macroscope.corpora.raw_files import number_parts
 
 
 class PoemCorpus(Corpus):
@@ -42,16 +42,16 @@ class PoemCorpus(Corpus):
     filters: TextFilters = TextFilters()
 
     def raw_parts(self, place, folder):
-        return named_parts([self.book])
+        return number_parts([self.book])
 """,
     "poems/reading.py": """
-from macroscope.corpora.splits import split_of
+from macroscope.corpora.splits import assign_split
 from macroscope.documents import Document, Section
 
 
 def read_poems(options, path, provenance, workers):
     for number, text in enumerate(path.read_text().split("\\n\\n")):
-        split = split_of(str(number), options.valid_share, options.test_share)
+        split = assign_split(str(number), options.valid_share, options.test_share)
         yield Document(str(number), split, None, (Section(None, text),))
 """,
     "parrot/__init__.py": """
@@ -82,22 +82,22 @@ from macroscope.documents import Provenance, Section, read_documents, write_docu
 
 
 def repeat(documents, corpus, seed, options, output):
-    said = [
+    samples = [
         replace(d, id=f"{seed}-{d.id}", split="test", sections=(Section(None, " ".join([d.text] * options.times)),))
         for d in read_documents(documents, "train")
     ]
-    write_documents(output, said, Provenance(corpus, {"system": "parrot"}, options.model_dump(mode="json")))
+    write_documents(output, samples, Provenance(corpus, {"system": "parrot"}, options.model_dump(mode="json")))
 """,
     "theirs-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: theirs\nVersion: 1\n",
     "theirs-1.dist-info/entry_points.txt": (
         "[macroscope.sources]\npoems = poems\n[macroscope.systems]\nparrot = parrot\n"
     ),
 }
-"""Another package: a source that reads poems, and a kind of system that repeats what it was given."""
+"""Another package: a source that reads poems, and a kind of system that repeats its training documents."""
 
 
 class Theirs:
-    """A working directory where that package is installed."""
+    """Working directory where that package is installed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -148,10 +148,10 @@ def test_another_packages_source_and_kind_run_like_ours(theirs):
     run = ("snakemake", "--snakefile", SNAKEFILE, "--configfile", config, "--cores", "2", samples)
     done = theirs.run(*run)
     assert done.returncode == 0, done.stderr
-    found = list(read_documents(theirs.folder / samples))
-    assert found[0].text == "poem 0 has words poem 0 has words poem 0 has words"
-    assert found[0].id == "1-0"
-    dry = theirs.run(*run, "--dry-run", "--forceall", "--set-resources", "draw_parrot:runtime=77")
+    documents = list(read_documents(theirs.folder / samples))
+    assert documents[0].text == "poem 0 has words poem 0 has words poem 0 has words"
+    assert documents[0].id == "1-0"
+    dry = theirs.run(*run, "--dry-run", "--forceall", "--set-resources", "generate_parrot:runtime=77")
     assert "runtime=77" in dry.stdout
 
 
@@ -169,29 +169,36 @@ def declared() -> list[Plugin]:
     return [*sources().values(), *kinds().values()]
 
 
-@pytest.mark.parametrize("found", declared(), ids=lambda found: found.package.removeprefix("macroscope."))
-def test_what_is_declared_is_there(found):
-    room = Corpus if found.name in sources() and found.package.startswith("macroscope.corpora") else SystemOptions
-    assert issubclass(found.options, room)
-    assert found.options.__doc__
-    for name, stage in getattr(found.data, "stages", {}).items():
-        given = {*stage.input_names, *stage.value_names, "output", *(["options"] if stage.options else [])}
-        parameters = signature(stage.function(found.package)).parameters
-        assert given == set(parameters), name
-        assert set(stage.option_names) <= set(found.options.model_fields), name
-        required = {key for key, field in found.options.model_fields.items() if field.is_required()} - {"kind"}
+@pytest.mark.parametrize("plugin", declared(), ids=lambda plugin: plugin.package.removeprefix("macroscope."))
+def test_declared_functions_and_options_exist(plugin):
+    room = Corpus if plugin.name in sources() and plugin.package.startswith("macroscope.corpora") else SystemOptions
+    assert issubclass(plugin.options, room)
+    assert plugin.options.__doc__
+    for name, stage in getattr(plugin.data, "all_stages", {}).items():
+        inputs = {*stage.input_names, *stage.value_names, "output", *(["options"] if stage.options else [])}
+        parameters = signature(stage.function(plugin.package)).parameters
+        assert inputs == set(parameters), name
+        assert set(stage.option_names) <= set(plugin.options.model_fields), name
+        required = {key for key, field in plugin.options.model_fields.items() if field.is_required()} - {"kind"}
         assert not stage.options or required <= set(stage.option_names), name
 
 
 def general_modules() -> list[Path]:
-    rooms = [path for room in ("corpora", "systems") for path in (PACKAGE / room).glob("*.py")]
+    """Return the modules that serve all sources and kinds: none of those that declare one."""
+    rooms = [
+        path
+        for room in ("corpora", "systems")
+        for path in (PACKAGE / room).glob("*.py")
+        if f"macroscope.{room}.{path.stem}" not in {plugin.package for plugin in declared()}
+    ]
     shared = [path for place in ("cli", "config", "plan", "reporting") for path in (PACKAGE / place).rglob("*.py")]
-    return [*rooms, *shared, PACKAGE / "registry.py", PACKAGE / "stages.py"]
+    general = [*rooms, *shared, *(PACKAGE / f"{name}.py" for name in ("jobs", "registry", "stages"))]
+    return [path for path in general if path != PACKAGE / "plan" / "language_models.py"]  # the plan of one kind
 
 
 NAMES = {*sources(), *kinds()} - {"files", "control"}
-"""Names of sources and of kinds; 'files' is a word besides, and every run has a control."""
-MODELS = {found.options.__name__ for found in declared()}
+"""Names of sources and of kinds; 'files' has other meanings in code, and every run has a control."""
+MODELS = {plugin.options.__name__ for plugin in declared()}
 
 
 @pytest.mark.parametrize("path", general_modules(), ids=lambda path: str(path.relative_to(PACKAGE)))

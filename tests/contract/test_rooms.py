@@ -1,10 +1,11 @@
-"""The house: which room may import from which, and how fast the door opens."""
+"""Architecture: allowed imports between rooms, circles, sizes of modules, and the import time of the command line."""
 
 import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -17,85 +18,69 @@ from macroscope.systems import kinds
 
 PACKAGE = REPOSITORY / "workflow" / "macroscope"
 HOUSE_WORDS = {"files"}
-"""Names that general code has for something else: files are also what a corpus or a system reads."""
-ROOMS = ["corpora", "systems", "critics", "statistics", "reporting"]
-SHARED = {
-    *("batches", "errors", "files", "progress", "documents", "models", "paths", "training", "plotting"),
-    *(
-        "registry",
-        "stages",
-        "config.options",
-        "colours",
-        "pretrained",
-        "tables",
-        "processes",
-        "arrays",
-        "number_format",
-        "usage",
-    ),
-}
+"""Names with another meaning in general code: corpora and systems read files, too."""
+GROUND = "ground"
+"""Place of the modules that are in no room."""
+FLOORS = [
+    {GROUND},
+    {"execution", "statistics"},
+    {"corpora"},
+    {"systems"},
+    {"critics"},
+    {"config"},
+    {"plan"},
+    {"reporting"},
+    {"human", "gate", "criticize"},
+    {"cli"},
+]
+"""Rooms from the ground up: a module imports from its own room and from floors below, for types, too."""
 
 
-def executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes of a syntax tree but those under `if TYPE_CHECKING:`, which never run."""
-    yield tree
-    is_for_types = isinstance(tree, ast.If) and isinstance(tree.test, ast.Name) and tree.test.id == "TYPE_CHECKING"
-    for node in tree.orelse if is_for_types else ast.iter_child_nodes(tree):
-        yield from executed(node)
+@cache
+def modules() -> dict[str, Path]:
+    """Return all modules by their dotted names."""
+    paths = {
+        ".".join(("macroscope", *path.relative_to(PACKAGE).with_suffix("").parts)): path
+        for path in PACKAGE.rglob("*.py")
+    }
+    return {name.removesuffix(".__init__"): path for name, path in paths.items() if not name.endswith("__main__")}
 
 
-def imports(path: Path) -> set[str]:
-    """First parts below the package of everything that a module imports from it; types alone do not count."""
-    found = set()
-    for node in executed(ast.parse(path.read_text())):
-        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [f"{node.module}.{a.name}" if node.module == "macroscope" else node.module for a in node.names]
-        found |= {_place(name) for name in names if name.startswith("macroscope.")}
-    return found
+@cache
+def imports(name: str) -> frozenset[str]:
+    """Return the modules that a module imports anywhere: in functions and for types, too."""
+    imported = set()
+    for node in ast.walk(ast.parse(modules()[name].read_text())):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            imported |= {dotted if dotted in modules() else node.module for dotted in names}
+    return frozenset(imported & {*modules()} - {name})
 
 
-def _place(name: str) -> str:
-    """Room or shared module of a dotted name; of the config, its options may be imported by all."""
-    return "config.options" if name.startswith("macroscope.options") else name.split(".")[1]
+def room(name: str) -> str:
+    """Return the room of a module."""
+    first = name.split(".")[1] if "." in name else ""
+    return first if (PACKAGE / first).is_dir() and first else GROUND
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_rooms_import_from_rooms_to_their_left_only(room):
-    allowed = {*ROOMS[: ROOMS.index(room) + 1], "statistics", *SHARED}
-    if room == "statistics":
-        allowed = {"statistics", *SHARED}
-    if room == "reporting":
-        allowed |= {"plan", "config"}
-    for path in (PACKAGE / room).rglob("*.py"):
-        wrong = imports(path) - allowed - {"__version__"}
-        assert not wrong, f"{path.relative_to(REPOSITORY)} imports from {sorted(wrong)}"
+def floor(name: str) -> int:
+    """Return the number of a module's floor."""
+    return next(number for number, rooms in enumerate(FLOORS) if room(name) in rooms)
 
 
-def test_people_stand_beside_the_rooms():
-    """Sheets are drawn from corpora and systems, answers are numbers; no room needs either."""
-    for path in (PACKAGE / "human").rglob("*.py"):
-        wrong = imports(path) - {"human", "corpora", "systems", "statistics", "config", *SHARED}
-        assert not wrong, f"{path.relative_to(REPOSITORY)} imports from {sorted(wrong)}"
-    for room in ROOMS:
-        for path in (PACKAGE / room).rglob("*.py"):
-            assert "human" not in imports(path), path
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_modules_import_from_their_own_room_and_from_floors_below(name):
+    upward = {other for other in imports(name) if room(other) != room(name) and floor(other) >= floor(name)}
+    assert not upward
 
 
-def test_a_gate_stands_beside_the_rooms():
-    """It reads what a run leaves; only the command line needs it."""
-    for path in (PACKAGE / "gate").rglob("*.py"):
-        wrong = imports(path) - {"gate", "critics", "statistics", "config", *SHARED, "__version__"}
-        assert not wrong, f"{path.relative_to(REPOSITORY)} imports from {sorted(wrong)}"
-    for path in PACKAGE.rglob("*.py"):
-        if not {"gate", "cli"} & set(path.relative_to(PACKAGE).parts):
-            assert "gate" not in imports(path), path
-
-
-def test_shared_modules_import_from_no_room():
-    for name in SHARED:
-        path = PACKAGE / f"{name.replace('.', '/')}.py"
-        assert imports(path) - {"statistics"} <= SHARED, name
+def test_no_modules_import_each_other_in_a_circle():
+    try:
+        TopologicalSorter({name: imports(name) for name in modules()}).prepare()
+    except CycleError as error:
+        pytest.fail(f"circle: {' -> '.join(error.args[1])}")
 
 
 def test_modules_stay_readable():
@@ -103,7 +88,7 @@ def test_modules_stay_readable():
     assert not long
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["statistics", "compare", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["statistics", "test", "--help"]])
 def test_help_starts_without_heavy_imports(arguments):
     code = (
         f"import sys; sys.argv = ['macroscope', *{arguments!r}]\n"
@@ -117,26 +102,19 @@ def test_help_starts_without_heavy_imports(arguments):
     assert done.stdout.rstrip().endswith("HEAVY []")
 
 
-def test_every_rule_file_and_package_folder_carry_the_same_name():
-    rules = REPOSITORY / "workflow" / "rules"
-    assert {path.stem for path in rules.glob("*.smk")} == {*ROOMS, "common"}
-    for room in ("systems", "critics"):  # what is unusual about a kind or a critic
-        assert {path.stem for path in (rules / room).glob("*.smk")} < {path.name for path in (PACKAGE / room).iterdir()}
-
-
 GENERAL = [
     *(PACKAGE / name for name in ("cli", "config", "gate", "plan", "reporting", "registry.py", "stages.py")),
-    *(PACKAGE / room / "plan.py" for room in ("corpora", "systems", "critics")),
-    *(REPOSITORY / "workflow" / "rules").glob("*.smk"),
+    PACKAGE / "jobs.py",
+    *(path for path in (REPOSITORY / "workflow" / "rules").glob("*.smk") if path.stem not in critics()),
     REPOSITORY / "workflow" / "report",
     REPOSITORY / "Snakefile",
 ]
-"""Files that know no critic, no source and no kind of system by name."""
+"""Files that must not name any critic, source or kind of system."""
 
 
-@pytest.mark.parametrize("found", [critics, sources, kinds], ids=lambda found: found.__name__)
-def test_no_general_file_names_a_critic_a_source_or_a_kind(found):
-    names = "|".join(set(found()) - {CONTROL, *HOUSE_WORDS})
+@pytest.mark.parametrize("declared", [critics, sources, kinds], ids=lambda declared: declared.__name__)
+def test_no_general_file_names_a_critic_a_source_or_a_kind(declared):
+    names = "|".join(set(declared()) - {CONTROL, *HOUSE_WORDS})
     words = re.compile(f"""["']({names})["']""")
     for place in GENERAL:
         for path in [place] if place.is_file() else place.rglob("*.*"):

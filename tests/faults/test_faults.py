@@ -64,16 +64,16 @@ def start(run, log, **options):
 
 
 def running(process):
-    """Rules of the jobs that a Snakemake runs now, from their logs."""
-    found = set()
+    """Return the rules of the jobs that a Snakemake runs now, from their logs."""
+    rules = set()
     try:
         for child in psutil.Process(process.pid).children(recursive=True):
             words = child.cmdline()
             if "--log" in words and words.index("--log") + 1 < len(words):
-                found.add(Path(words[words.index("--log") + 1]).parts[2].removesuffix(".log"))
+                rules.add(Path(words[words.index("--log") + 1]).parts[2].removesuffix(".log"))
     except psutil.Error:  # it ended while we looked
         pass
-    return found
+    return rules
 
 
 def kill(process, run, with_its_jobs):

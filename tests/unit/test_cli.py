@@ -30,17 +30,17 @@ def command(monkeypatch, capsys):
     logger.handlers = []
 
 
-def drawing(documents, output):
-    """The command that draws the control."""
+def generation(documents, output):
+    """Return the command that generates the control."""
     return (
-        *("systems", "run", "--kind", "control", "--stage", "draw", "--options", '{"kind": "control"}'),
+        *("systems", "run", "--kind", "control", "--stage", "generate", "--options", '{"kind": "control"}'),
         *("--input", f"documents={documents}", "--value", "corpus=c", "--output", output),
     )
 
 
 def test_bad_input_is_one_sentence(command, tmp_path):
     code, error = command(
-        *drawing(tmp_path / "none.parquet", tmp_path / "out.parquet"),
+        *generation(tmp_path / "none.parquet", tmp_path / "out.parquet"),
     )
     assert code == 1
     assert error == f"macroscope: error: {tmp_path / 'none.parquet'}: no such file\n"
@@ -49,7 +49,7 @@ def test_bad_input_is_one_sentence(command, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ('{"source": "wikipeda"}', "--options, source: 'wikipeda' is no source; did you mean 'wikipedia'?"),
+        ('{"source": "wikipeda"}', "--options, source: 'wikipeda' is not a source; did you mean 'wikipedia'?"),
         ('{"source": "files", "files": ["x"]}', "the raw files of 'files' are not made here"),
         ("{", "--options: not valid JSON"),
     ],
@@ -67,7 +67,7 @@ def test_full_disk_says_so(command, monkeypatch, tmp_path):
 
     monkeypatch.setattr("macroscope.systems.control.generate_control", full)
     code, error = command(
-        *drawing(tmp_path, tmp_path / "out"),
+        *generation(tmp_path, tmp_path / "out"),
     )
     assert code == 1
     assert "No space left on device; free some and run the same command again" in error
@@ -78,7 +78,7 @@ def test_full_disk_in_the_words_of_a_library(command, monkeypatch, tmp_path):
         raise RuntimeError("Error while serializing: I/O error: File too large (os error 27)")
 
     monkeypatch.setattr("macroscope.systems.control.generate_control", full)
-    code, error = command(*drawing(tmp_path, tmp_path / "out"))
+    code, error = command(*generation(tmp_path, tmp_path / "out"))
     assert (code, error.count("Traceback")) == (1, 0)
     assert "the disk: File too large; raise the limit" in error
 
@@ -105,7 +105,7 @@ def test_a_defect_leaves_its_traceback_in_the_log(command, monkeypatch, tmp_path
     monkeypatch.setattr("macroscope.systems.control.generate_control", broken)
     code, _ = command(
         *("--log", tmp_path / "job.log"),
-        *drawing(tmp_path, tmp_path / "out"),
+        *generation(tmp_path, tmp_path / "out"),
     )
     assert code == 1
     log = (tmp_path / "job.log").read_text()
@@ -159,11 +159,14 @@ def test_a_damaged_shard_is_named(command, tmp_path):
     half = len(content) // 4
     spoilt.write_bytes(content[:half] + bytes(byte ^ 0x5A for byte in content[half : 2 * half]) + content[2 * half :])
     for shard in (cut, spoilt):
-        code, error = command("critics", "gather", "--output", tmp_path / "out.parquet", good, shard)
+        code, error = command(
+            *("critics", "run", "--critic", "strings", "--stage", "gather", "--output", tmp_path / "out.parquet"),
+            *("--input", f"shards_of_latents={good}", "--input", f"shards_of_latents={shard}"),
+        )
         assert code == 1
         assert error.count("\n") == 1
         assert f"{shard}: not a readable Parquet file (" in error
-        assert "remove it, and call again to have it made anew" in error
+        assert "remove it, and run the command again to rebuild it" in error
         assert not (tmp_path / "out.parquet").exists()
 
 

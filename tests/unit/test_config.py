@@ -27,7 +27,7 @@ def test_shipped_configs_are_valid_and_can_be_planned(path):
 def test_written_files_are_up_to_date():
     schema = json.loads((REPOSITORY / "workflow" / "schemas" / "config.schema.json").read_text())
     assert schema == json_schema(), "run make docs"
-    assert (REPOSITORY / "docs" / "config.md").read_text() == config_reference(), "run make docs"
+    assert (REPOSITORY / "docs" / "generated" / "config.md").read_text() == config_reference(), "run make docs"
 
 
 def test_every_key_is_described():
@@ -59,7 +59,7 @@ def test_probing_needs_its_corpora():
     place = r"critics\.clusters\.probing"
     with pytest.raises(MacroscopeError, match=rf"{place}\.0\.reference: there is no corpus 'wbe'; did you mean 'web'"):
         parse_config(probing({"corpus": "web", "reference": "wbe"}))
-    with pytest.raises(MacroscopeError, match=f"{place}: a corpus stands there twice"):
+    with pytest.raises(MacroscopeError, match=f"{place}: corpus 'web' is listed twice"):
         parse_config(probing({"corpus": "web"}, {"corpus": "web"}))
 
 
@@ -100,14 +100,14 @@ def test_probing_needs_its_corpora():
             changed(comparisons=[{"corpus": "wiki", "systems": ["lm"], "critics": ["coherence"]}]),
             "comparisons.0.systems: there is no system 'lm'",
         ),
-        (changed(systems={"control": {"kind": "files", "files": ["x"]}}), "systems.control: the name is kept"),
+        (changed(systems={"control": {"kind": "files", "files": ["x"]}}), "systems.control: the name is reserved"),
         (
             changed(systems={"Control": {"kind": "files", "files": ["x"]}}),
             "systems.Control: the name differs from 'control'",
         ),
         (
             changed(corpora={name: {"source": "simulated"} for name in ("wiki", "Wiki")}),
-            "corpora.Wiki: the name differs from 'wiki' in capitals alone",
+            "corpora.Wiki: the name differs from 'wiki' only in capitals",
         ),
         (
             changed(
@@ -141,7 +141,7 @@ def test_plan_of_a_corpus_without_a_source():
             )
         )
     )
-    with pytest.raises(MacroscopeError, match=r"corpora\.wiki: give 'dump'"):
+    with pytest.raises(MacroscopeError, match=r"corpora\.wiki: no raw files; give 'dump'"):
         plan.corpora.raw_parts("wiki")
 
 
@@ -209,7 +209,7 @@ def test_human_judgements_of_the_same_names(tmp_path):
         ),
         ([{"systems": MAPPED, "real_text": "humn"}], "has no system 'humn'; did you mean 'human'?"),
         ([{"systems": {"control": "human"}}], "'control' is real text; name its row of the table by 'real_text'"),
-        ([{}], "0 of the systems here are in the table 'mauve', and a correlation needs 3; map more of them"),
+        ([{}], "0 of the systems are in the table 'mauve', and a correlation needs 3; map more of them"),
         ([{"systems": MAPPED}, {"systems": MAPPED}], "the corpus and the table's name are those of human_judgements.0"),
         ([{"system": MAPPED}], "human_judgements.0.system: there is no such key; did you mean 'systems'?"),
     ],
@@ -278,11 +278,11 @@ def test_files_that_are_no_yaml(content, tmp_path):
         ({"systems": {"lm": LM | {"training": {"epochs": float("inf")}}}}, "systems.lm.training.epochs"),
         ({"systems": {"lm": LM | {"training": {"epoch": 3}}}}, "no such key; did you mean 'epochs'?"),
         ({"systems": {"lm": LM | {"samples": False}}}, "systems.lm: 'samples' is a number, not false"),
-        ({"systems": {"lm": LM | {"samples": 10**9}}}, "systems.lm.samples: 1,000,000,000 samples of"),
+        ({"systems": {"lm": LM | {"samples": 10**9}}}, "systems.lm.samples: 1,000,000,000 samples, 1,000 per job"),
         ({"corpora": {"wiki": {"source": "files", "files": ["re{corpus}al.jsonl"]}}}, "paths with '{'"),
         (
             {"corpora": {"wiki": {"source": "files", "files": ["a.jsonl"], "valid_share": 0.5, "test_share": 0.5}}},
-            "corpora.wiki: valid_share and test_share are 1 together, which leaves no document to train on",
+            "corpora.wiki: valid_share and test_share add up to 1, which leaves no training documents",
         ),
         ({"systems": {"lm": LM | {"base": ""}}}, "systems.lm.base: string should have at least 1 character"),
     ],

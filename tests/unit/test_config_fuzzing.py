@@ -50,9 +50,9 @@ def is_one_sentence(message):
 
 def ends_well(config):
     try:
-        found = parse_config(config)
-        assert isinstance(found, Config)
-        Plan(found)
+        parsed = parse_config(config)
+        assert isinstance(parsed, Config)
+        Plan(parsed)
     except MacroscopeError as error:
         is_one_sentence(str(error))
 

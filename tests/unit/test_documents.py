@@ -36,14 +36,14 @@ documents = st.builds(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(st.lists(documents, max_size=8, unique_by=lambda d: d.id))
-def test_round_trip(tmp_path, many):
+def test_round_trip(tmp_path, documents):
     path = tmp_path / "d.parquet"
     provenance = Provenance("c", {"name": "x"}, {"k": 1}, [Count("rare", 3, 1)])
-    assert write_documents(path, many, provenance) == len(many)
-    assert list(read_documents(path)) == many
+    assert write_documents(path, documents, provenance) == len(documents)
+    assert list(read_documents(path)) == documents
     assert read_provenance(path) == provenance
-    assert list(read_documents(path, "test")) == [d for d in many if d.split == "test"]
-    assert count_documents(path, "test") == sum(d.split == "test" for d in many)
+    assert list(read_documents(path, "test")) == [d for d in documents if d.split == "test"]
+    assert count_documents(path, "test") == sum(d.split == "test" for d in documents)
 
 
 def test_sentences_round_trip(tmp_path):
@@ -85,7 +85,7 @@ def test_counts_may_grow_while_documents_are_written(tmp_path):
     assert read_provenance(tmp_path / "d.parquet").counts == [Count("x", 2500, 0)]
 
 
-def test_other_files_are_one_sentence(tmp_path):
+def test_files_of_other_formats_are_clear_errors(tmp_path):
     with pytest.raises(MacroscopeError, match="no such file"):
         list(read_documents(tmp_path / "none.parquet"))
     (tmp_path / "text.parquet").write_text("words")
@@ -103,27 +103,27 @@ def test_other_files_are_one_sentence(tmp_path):
 def stored(tmp_path, monkeypatch):
     """A file of ten documents in row groups of four, four and two."""
     monkeypatch.setattr(module, "ROWS_PER_GROUP", 4)
-    some = [Document(f"d{n}", "test", None, (Section(None, f"text {n}"),)) for n in range(10)]
-    write_documents(tmp_path / "d.parquet", some, Provenance("c"))
+    documents = [Document(f"d{n}", "test", None, (Section(None, f"text {n}"),)) for n in range(10)]
+    write_documents(tmp_path / "d.parquet", documents, Provenance("c"))
     assert pq.ParquetFile(tmp_path / "d.parquet").num_row_groups == 3
-    return tmp_path / "d.parquet", some
+    return tmp_path / "d.parquet", documents
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, None])
 def test_shards_of_any_size_give_every_document_once_in_order(stored, size):
-    path, some = stored
+    path, documents = stored
     shards = [Collection(path, n, size) for n in range(-(-10 // size) if size else 1)]
-    assert [document for shard in shards for document in shard] == some
+    assert [document for shard in shards for document in shard] == documents
     assert [len(shard) for shard in shards] == [len(list(shard)) for shard in shards]
     assert sum(map(len, shards)) == 10
     assert {shard.total for shard in shards} == {10}
-    assert all(next(iter(shard)) == some[shard.first] for shard in shards)
+    assert all(next(iter(shard)) == documents[shard.first] for shard in shards)
 
 
 def test_a_collection_can_be_read_twice(stored):
-    path, some = stored
+    path, documents = stored
     collection = Collection(path, 1, 3)
-    assert list(collection) == list(collection) == some[3:6]
+    assert list(collection) == list(collection) == documents[3:6]
 
 
 def test_shards_beyond_the_last_document_and_of_nothing_are_empty(stored, tmp_path):
@@ -139,7 +139,7 @@ def test_shards_beyond_the_last_document_and_of_nothing_are_empty(stored, tmp_pa
 
 
 def test_row_groups_before_a_shard_are_not_read(stored, monkeypatch):
-    path, some = stored
+    path, documents = stored
     read, original = [], pq.ParquetFile.read_row_group
 
     def recorded(file, number, *arguments, **options):
@@ -147,22 +147,22 @@ def test_row_groups_before_a_shard_are_not_read(stored, monkeypatch):
         return original(file, number, *arguments, **options)
 
     monkeypatch.setattr(pq.ParquetFile, "read_row_group", recorded)
-    assert list(Collection(path, 1, 5)) == some[5:]
+    assert list(Collection(path, 1, 5)) == documents[5:]
     assert read == [1, 2]
     read.clear()
-    assert list(Collection(path, 1, 3)) == some[3:6]
+    assert list(Collection(path, 1, 3)) == documents[3:6]
     assert read == [0, 1]
 
 
 def test_batches_are_the_same_whatever_the_number_of_shards(stored, monkeypatch):
     assert DOCUMENTS_AT_ONCE == 1000
     monkeypatch.setattr(module, "DOCUMENTS_AT_ONCE", 3)
-    path, some = stored
+    path, documents = stored
     whole = list(Collection(path).batches())
-    assert whole == [some[0:3], some[3:6], some[6:9], some[9:]]
+    assert whole == [documents[0:3], documents[3:6], documents[6:9], documents[9:]]
     assert [batch for n in range(2) for batch in Collection(path, n, 6).batches()] == whole
 
 
-def test_a_collection_of_another_file_is_one_sentence(tmp_path):
+def test_a_collection_of_a_missing_file_is_a_clear_error(tmp_path):
     with pytest.raises(MacroscopeError, match="no such file"):
         len(Collection(tmp_path / "none.parquet"))

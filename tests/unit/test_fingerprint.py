@@ -249,11 +249,13 @@ def from_imports(name):
     return {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
 
 
-def test_no_module_of_ours_passes_on_what_it_imports_for_annotations_alone():
+def test_no_module_reexports_names_that_it_imports_only_for_annotations():
     root = REPOSITORY / "workflow"
     paths = [path.relative_to(root).with_suffix("") for path in (root / "macroscope").rglob("*.py")]
     ours = [".".join(path.parts).removesuffix(".__init__") for path in paths]
-    passed_on = {(source, name) for one in ours for source, names in module._module(one).imports for name in names}
+    passed_on = {
+        (source, name) for importer in ours for source, names in module._module(importer).imports for name in names
+    }
     for source in set(ours) - set(module.EXEMPT):
         followed = {name for _, names in module._module(source).imports for name in names}
         for name in from_imports(source) - followed:

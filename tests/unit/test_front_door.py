@@ -1,4 +1,4 @@
-"""What docs/own-texts.md says of bad input: the command line ends in that one sentence, and in status 1."""
+"""Messages about bad input in docs/own-texts.md: the command line prints each as one sentence, with status 1."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ TEXTS = {
     "a key twice": ("a.jsonl", '{"text": "a", "text": "b"}', "line 1 is not usable JSON (the key 'text' stands twice)"),
     "columns of one name": ("a.csv", "text,text\na,b\n", "two columns are called 'text'; rename one"),
     "no text": ("a.jsonl", '{"txt": "a"}', "line 1 has neither 'sections' nor 'text'; give one of them"),
-    "another format": ("a.docx", "PK", "this format is not known; give JSON Lines"),
+    "another format": ("a.docx", "PK", "unknown format; give JSON Lines"),
     "JSON Lines that are called text": ("a.txt", '{"text": "a"}', "JSON Lines in a text file; call it .jsonl"),
     "another encoding": ("a.jsonl", b'{"text": "caf\xe9"}', "line 1 is not valid UTF-8 (byte 14); save it as UTF-8"),
     "half a character": ("a.jsonl", '{"text": "a\\ud800"}', r"has half a character, '\ud800'"),
@@ -40,7 +40,7 @@ TEXTS = {
     ),
     "a download that ended": ("a.jsonl.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3\xab", "the compressed data are broken"),
     "no Parquet": ("a.parquet", "PAR1", "not a readable Parquet file"),
-    "one text": ("a.jsonl", '{"text": "a"}', "1 text; give 2 at least, on either side"),
+    "one text": ("a.jsonl", '{"text": "a"}', "1 text; give at least 2 in each collection"),
     "braces": ("a{b}.jsonl", GOOD, "the workflow cannot use paths with '{', as in"),
     "a name that is no UTF-8": (
         os.fsdecode(b"caf\xe9.jsonl"),
@@ -134,7 +134,7 @@ def test_a_dry_run_finds_a_critic_of_other_texts(folder, capsys, monkeypatch):
     sentence = said(
         capsys, monkeypatch, *(word.replace("{}", "real.jsonl") for word in PROFILE), "--critic", "synthetic"
     )
-    assert "critic 'synthetic' judges texts by the process that made their corpus" in sentence
+    assert "critic 'synthetic' judges texts by the known process of their corpus" in sentence
 
 
 def test_a_package_without_its_checkout(folder, capsys, monkeypatch):
@@ -153,22 +153,22 @@ CONFIGS = {
     "a switch for a number": ("seed: true\n", "'seed' is a number, not true"),
     "a seed beyond all": ("seed: 99999999999\n", "seed: input should be less than or equal to 2147483647"),
     "a long name": (f"run: {'a' * 240}\n", "run: a name has at most 100 characters, and this one 240; shorten it"),
-    "a name with a space": ("run: a b\n", "run: 'a b' is no name: names have letters (A to Z), digits, '-' and '_'"),
+    "a name with a space": ("run: a b\n", "run: 'a b' is not a name: names have letters (A to Z), digits, '-' and '_'"),
     "nothing": ("", "a config has keys, such as 'corpora:', and this one is empty"),
     "a list": ("- a", "a config has keys, such as 'corpora:', and this one is a list"),
     "bytes": (b"\x00\xff\xfe", "not a file of UTF-8 text"),
     "itself": ("a: &a [*a]\n", "a: there is no such key"),
     "a dump that is none": (
         f"{CORPUS.format('dump: frwiki')}{COMPARED}",
-        "c.yaml: corpora.c.dump: 'frwiki' is no source of resources/sources.yaml; did you mean 'enwiki'?",
+        "c.yaml: corpora.c.dump: 'frwiki' is not a source of resources/sources.yaml; did you mean 'enwiki'?",
     ),
     "a corpus of nothing": (
         f"{CORPUS.format('language: en')}{COMPARED}",
-        "c.yaml: corpora.c: give 'dump', a source of resources/sources.yaml, or 'files'",
+        "c.yaml: corpora.c: no raw files; give 'dump', a source of resources/sources.yaml, or 'files'",
     ),
     "a system of no data set": (
         f"{CORPUS.format('files: [a.xml]')}systems: {{s: {{kind: files, dataset: gpt2}}}}\n{COMPARED}",
-        "c.yaml: systems.s.dataset: 'gpt2' is no source of resources/sources.yaml",
+        "c.yaml: systems.s.dataset: 'gpt2' is not a source of resources/sources.yaml",
     ),
 }
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macroscope.config.schema import parse_config
-from macroscope.corpora.raw_files import named_parts
+from macroscope.corpora.raw_files import number_parts
 from macroscope.criticize.run import names_of_candidates
 from macroscope.errors import MacroscopeError
 from macroscope.files import SNAKEFILE
@@ -80,21 +80,21 @@ def config_of(run="r", corpus="c", system="s", reference="real.jsonl", candidate
 
 
 def parsed(config):
-    """The config, or None where it was refused in one sentence."""
+    """Return the config, or None if it was rejected in one sentence."""
     try:
-        found = parse_config(config)
-        Plan(found)
+        checked = parse_config(config)
+        Plan(checked)
     except MacroscopeError as error:
         is_one_sentence(str(error)[:4000])
         return None
-    return found
+    return checked
 
 
 @FUZZ
 @given(NAMES, NAMES, NAMES)
 def test_any_names(run, corpus, system):
-    found = parsed(config_of(run, corpus, system))
-    if found is not None:
+    config = parsed(config_of(run, corpus, system))
+    if config is not None:
         assert all(FIT.fullmatch(name) for name in (run, corpus, system))
 
 
@@ -110,7 +110,7 @@ def test_hostile_names_in_each_place(name):
 SENTENCES = {
     "x" * 240: f"a name has at most {LONGEST_NAME} characters, and this one 240; shorten it",
     **dict.fromkeys(
-        ["a b", "a\n", "-a", "..", "$(x)", "é", "", "a/b", "{a}"], "is no name: names have letters (A to Z)"
+        ["a b", "a\n", "-a", "..", "$(x)", "é", "", "a/b", "{a}"], "is not a name: names have letters (A to Z)"
     ),
     "ab" * 20: "the workflow cannot use names that repeat 'ab' ten times or more; give another",
     1: "a name is text, and YAML takes this one for 1; put it in quotation marks",
@@ -136,7 +136,7 @@ def test_names_from_files(files):
     names = names_of_candidates([Path(file) for file in files])
     assert list(names.values()) == [Path(file) for file in files]
     assert all(FIT.fullmatch(name) for name in names)
-    parts = named_parts(files)
+    parts = number_parts(files)
     assert list(parts.values()) == files
     assert all(FIT.fullmatch(part[4:] or "x") and len(f"{part}.parquet.json") < LONGEST_OF_A_FILE for part in parts)
 

@@ -1,4 +1,4 @@
-"""Pretrained models: whole, or an error that says what is missing."""
+"""Pretrained models are complete, or an error says what is missing."""
 
 import json
 import pickle
@@ -19,7 +19,7 @@ from transformers import (
 from macroscope.critics.text_encoder import TextEncoder
 from macroscope.errors import MacroscopeError
 from macroscope.models import resolve
-from macroscope.pretrained import load_own, load_pretrained_encoder, require_known_words
+from macroscope.pretrained import load_pretrained_encoder, load_saved, require_known_words
 from macroscope.systems.language_model.model import load_base
 from macroscope.systems.tokenizer import train_bpe
 
@@ -61,7 +61,7 @@ def edit(folder, **options):
     path.write_text(json.dumps(json.loads(path.read_text()) | options))
 
 
-def refused(folder, message, load=load_pretrained_encoder):
+def assert_refused(folder, message, load=load_pretrained_encoder):
     with pytest.raises(MacroscopeError, match=message) as error:
         load(str(folder))
     assert "\n" not in str(error.value)
@@ -79,18 +79,18 @@ def test_a_whole_model_is_loaded(whole):
 def test_a_folder_without_a_tokenizer(folder):
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (folder / name).unlink()
-    refused(folder, "tokenizer")
+    assert_refused(folder, "tokenizer")
 
 
 def test_a_tokenizer_of_another_model(folder, language_model):
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(language_model / name, folder / name)
-    _, tokenizer = load_own(language_model, torch_kind())
+    _, tokenizer = load_saved(language_model, causal_lm_class())
     vectors = json.loads((folder / "config.json").read_text())["vocab_size"]
-    refused(folder, rf"its tokenizer has {len(tokenizer):,} tokens, and the model vectors for {vectors:,}")
+    assert_refused(folder, rf"its tokenizer has {len(tokenizer):,} tokens, and the model vectors for {vectors:,}")
 
 
-def torch_kind():
+def causal_lm_class():
     from transformers import AutoModelForCausalLM
 
     return AutoModelForCausalLM
@@ -98,17 +98,17 @@ def torch_kind():
 
 def test_missing_weights(folder):
     without(folder, "attention", "intermediate")
-    refused(folder, r"lacks the weights encoder\.layer\.0\.attention.* in all\), so that random values")
+    assert_refused(folder, r"lacks the weights encoder\.layer\.0\.attention.* in all\), so that they would be random")
 
 
-def test_missing_pooling_is_none_of_our_business(folder):
+def test_a_missing_pooling_layer_is_accepted(folder):
     without(folder, "pooler")
     load_pretrained_encoder(str(folder))
 
 
 def test_a_config_with_more_layers_than_weights(folder):
     edit(folder, num_hidden_layers=2)
-    refused(folder, r"lacks the weights encoder\.layer\.1")
+    assert_refused(folder, r"lacks the weights encoder\.layer\.1")
 
 
 def test_a_config_with_fewer_layers_than_weights(folder):
@@ -116,18 +116,18 @@ def test_a_config_with_fewer_layers_than_weights(folder):
     weights = load_file(path)
     more = {name.replace("layer.0", "layer.1"): value.clone() for name, value in weights.items() if "layer.0" in name}
     save_file(weights | more, path, metadata={"format": "pt"})
-    refused(folder, r"has weights that its config has no place for: encoder\.layer\.1")
+    assert_refused(folder, r"has weights that its config has no place for: encoder\.layer\.1")
 
 
 def test_a_config_of_another_width(folder):
     edit(folder, intermediate_size=48)
-    refused(folder, r"of another shape than its config says: encoder\.layer\.0\.intermediate")
+    assert_refused(folder, r"of another shape than its config says: encoder\.layer\.0\.intermediate")
 
 
 def test_cut_weights(folder):
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:1000])
-    refused(folder, "cannot be loaded")
+    assert_refused(folder, "cannot be loaded")
 
 
 class Code:
@@ -138,13 +138,15 @@ class Code:
 def test_pickled_code_is_not_run_nor_advised(folder, capsys):
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps({"a": Code()}, protocol=2))
-    refused(folder, "its weights are a Python pickle of more than tensors, which is not opened, since that runs code")
+    assert_refused(
+        folder, "its weights are a Python pickle of more than tensors, which is not opened, since that runs code"
+    )
     assert "run" not in capsys.readouterr().out.split()
 
 
 def test_code_that_comes_with_a_model_is_not_run(folder):
     edit(folder, model_type="mine", auto_map={"AutoConfig": "mine.Config", "AutoModel": "mine.Model"})
-    refused(folder, "cannot be loaded")
+    assert_refused(folder, "cannot be loaded")
 
 
 def test_a_head_that_is_to_be_trained_may_be_missing(folder):
@@ -157,13 +159,15 @@ def test_a_head_that_is_to_be_trained_may_be_missing(folder):
     assert isinstance(load(str(folder), 5)[0], BertForSequenceClassification)
     load_pretrained_encoder(str(folder))  # whose head goes
     without(folder, "attention.self.query.weight")
-    refused(folder, r"lacks the weights bert\.encoder\.layer\.0\.attention\.self\.query\.weight \(1 in all\)", load)
+    assert_refused(
+        folder, r"lacks the weights bert\.encoder\.layer\.0\.attention\.self\.query\.weight \(1 in all\)", load
+    )
 
 
 def test_a_language_model_that_is_not_whole(language_model):
     def load(name):
         source = resolve(name)
-        return load_base(source, load_own(language_model, torch_kind())[1], 1)
+        return load_base(source, load_saved(language_model, causal_lm_class())[1], 1)
 
     load(str(language_model))
     edit(language_model, n_layer=3)
@@ -174,7 +178,7 @@ def test_a_language_model_that_is_not_whole(language_model):
 def test_a_language_model_without_its_tokenizer(language_model):
     (language_model / "tokenizer.json").unlink()
     with pytest.raises(MacroscopeError, match="tokenizer"):
-        load_own(language_model, torch_kind())
+        load_saved(language_model, causal_lm_class())
 
 
 def test_texts_that_a_tokenizer_does_not_know(whole):

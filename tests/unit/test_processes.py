@@ -16,9 +16,9 @@ def write(path, what):
 @pytest.mark.parametrize("processes", [1, 3])
 def test_all_tasks_run(processes, tmp_path):
     run_tasks([partial(write, tmp_path / str(n), lambda n=n: f"task {n}") for n in range(7)], processes)
-    found = [(tmp_path / str(n)).read_text().split() for n in range(7)]
-    assert [words[1] for words in found] == [str(n) for n in range(7)]
-    assert (str(os.getpid()) in {words[2] for words in found}) == (processes == 1)
+    written = [(tmp_path / str(n)).read_text().split() for n in range(7)]
+    assert [words[1] for words in written] == [str(n) for n in range(7)]
+    assert (str(os.getpid()) in {words[2] for words in written}) == (processes == 1)
 
 
 @pytest.mark.parametrize("processes", [1, 2])

@@ -1,4 +1,4 @@
-"""What is found by itself: sub-packages that declare themselves, and other packages' entry points."""
+"""Discovery: sub-packages that declare themselves, and entry points of other packages."""
 
 from importlib.metadata import EntryPoint
 
@@ -27,11 +27,11 @@ def installed(monkeypatch):
 
 def test_declarations_are_found_in_alphabetical_order(installed):
     installed(zebra="macroscope.systems.ngram", ape="macroscope.systems.ngram:KIND")
-    found = discover(ROOM, "KIND", Kind, GROUP)
-    assert list(found) == sorted(found)
-    assert {"ape", "control", "ngram", "zebra"} <= set(found)
-    assert found["ape"].options is found["zebra"].options is found["ngram"].options
-    assert found["ngram"].package == "macroscope.systems.ngram"
+    plugins = discover(ROOM, "KIND", Kind, GROUP)
+    assert list(plugins) == sorted(plugins)
+    assert {"ape", "control", "ngram", "zebra"} <= set(plugins)
+    assert plugins["ape"].options is plugins["zebra"].options is plugins["ngram"].options
+    assert plugins["ngram"].package == "macroscope.systems.ngram"
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_declarations_are_found_in_alphabetical_order(installed):
         ),
         ("ape", "apes", "declares 'ape' .* apes cannot be imported .*; repair or uninstall it"),
         ("ape", "macroscope.systems.ngram:CRITIC", "cannot be imported"),
-        ("ape", "macroscope.corpora.files:SOURCE", "is no Kind; see docs/extending.md"),
+        ("ape", "macroscope.corpora.files:SOURCE", "is not a Kind; see docs/extending.md"),
     ],
 )
 def test_another_packages_mistake_is_one_sentence(installed, name, value, message):
@@ -53,12 +53,15 @@ def test_another_packages_mistake_is_one_sentence(installed, name, value, messag
         discover(ROOM, "KIND", Kind, GROUP)
 
 
-def test_what_is_not_there_is_named_with_the_nearest():
-    found = discover(ROOM, "KIND", Kind)
+def test_missing_names_are_reported_with_the_nearest_one():
+    plugins = discover(ROOM, "KIND", Kind)
     with pytest.raises(MacroscopeError, match="there is no kind of system 'ngam'; did you mean 'ngram'"):
-        require("ngam", found, "kind of system")
-    with pytest.raises(MacroscopeError, match="ngram has no stage 'drew'; did you mean 'draw'"):
-        found["ngram"].stage("drew")
+        require("ngam", plugins, "kind of system")
+    with pytest.raises(MacroscopeError, match="ngram has no stage 'generat'; did you mean 'generate'"):
+        plugins["ngram"].stage("generat")
+    assert plugins["ngram"].stage("summarise_perplexity").run == "macroscope.systems.perplexity:summarise_perplexity"
+    with pytest.raises(MacroscopeError, match="control has no stage 'summarise_perplexity'"):
+        plugins["control"].stage("summarise_perplexity")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +85,7 @@ def test_what_is_not_there_is_named_with_the_nearest():
         (
             "questions = macroscope.systems.ngram:KIND",
             "the installed package their-critics declares 'questions' in macroscope.critics, and"
-            " macroscope.systems.ngram:KIND is no Critic; see docs/extending.md",
+            " macroscope.systems.ngram:KIND is not a Critic; see docs/extending.md",
         ),
     ],
 )
@@ -102,5 +105,5 @@ def test_a_critic_that_is_none_is_one_sentence_that_names_its_distribution(tmp_p
 def test_a_critic_that_cannot_be_called_so_is_one_sentence(monkeypatch, name):
     declared = Plugin(name, "their_critics", room.critics()["strings"].data)
     monkeypatch.setattr(room, "discover", lambda *_: {name: declared})
-    with pytest.raises(MacroscopeError, match=f"the critic '{name}' of their_critics cannot be called so"):
+    with pytest.raises(MacroscopeError, match=f"'{name}' of their_critics is not a valid name of a critic"):
         room.critics.__wrapped__()

@@ -11,8 +11,8 @@ from macroscope.config.schema import union_of
 from macroscope.errors import MacroscopeError
 from macroscope.options import Options
 from macroscope.registry import Plugin
+from macroscope.resampling import Resampling
 from macroscope.stages import NO_NAME, Stage, alternatives, arguments, as_json, flags, input_flags, run_stage
-from macroscope.statistics.latent import Resampling
 
 
 class Shade(Options):
@@ -25,12 +25,12 @@ class Shade(Options):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """What the stages' function was called with."""
-    found = []
+    """Return a list of the arguments of each call of the stages' function."""
+    arguments_of_calls = []
     module = ModuleType("shades.work")
-    module.work = lambda **arguments: found.append(arguments)
+    module.work = lambda **arguments: arguments_of_calls.append(arguments)
     monkeypatch.setitem(__import__("sys").modules, "shades.work", module)
-    return found
+    return arguments_of_calls
 
 
 def test_a_stage_is_called_with_what_it_reads(calls):
@@ -75,7 +75,13 @@ VALUES = ["seed=1", "confidence=0.9", 'resampling={"resamples": 7, "seed": 3}']
 
 
 def test_arguments_have_their_types():
-    assert arguments(STAGE, [*LATENTS, "all_latents=a", "all_latents=b"], [*VALUES, "corpus=c"], ["corpus"]) == {
+    assert arguments(
+        STAGE,
+        [*LATENTS, "all_latents=a", "all_latents=b"],
+        [*VALUES, "corpus=c", 'pairs=[["a", "b"]]', "texts_shard=2"],
+        [*STAGE.value_names, "corpus"],
+        ["pairs", "texts_shard", "system"],
+    ) == {
         "latents": Path("a"),
         "control_latents": Path("c"),
         "all_latents": [Path("a"), Path("b")],
@@ -84,8 +90,17 @@ def test_arguments_have_their_types():
         "confidence": 0.9,
         "resampling": Resampling(resamples=7, seed=3),
         "corpus": "c",
+        "pairs": [["a", "b"]],
+        "texts_shard": 2,
     }
     assert arguments(STAGE, [*LATENTS, "shared=x=y"], VALUES)["shared"] == Path("x=y")
+
+
+def test_values_that_are_required_replace_those_that_the_stage_reads():
+    assert arguments(STAGE, LATENTS, ["seed=1"], ["seed"])["seed"] == 1
+    with pytest.raises(MacroscopeError, match="the stage reads no 'confidence'"):
+        arguments(STAGE, LATENTS, ["seed=1", "confidence=0.9"], ["seed"])
+    assert arguments(STAGE, LATENTS, ["seed=1", "confidence=0.9"], ["seed"], ["confidence"])["confidence"] == 0.9
 
 
 @pytest.mark.parametrize(
@@ -110,11 +125,13 @@ def test_arguments_have_their_types():
         (LATENTS, [*VALUES, "resampling={"], [], "--value resampling={: not what 'resampling' is (dict)"),
         (LATENTS, [*VALUES, 'resampling={"samples": 1}'], [], "not what 'resampling' is (dict)"),
         (LATENTS, [*VALUES, "resampling=[1]"], [], "not what 'resampling' is (dict)"),
+        (LATENTS, [*VALUES, "systems=control"], ["systems"], "--value systems=control: not what 'systems' is (list)"),
+        (LATENTS, [*VALUES, 'systems="control"'], ["systems"], "not what 'systems' is (list)"),
     ],
 )
 def test_wrong_arguments_are_one_sentence(inputs, values, also, message):
     with pytest.raises(MacroscopeError) as error:
-        arguments(STAGE, inputs, values, also)
+        arguments(STAGE, inputs, values, [*STAGE.value_names, *also])
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 

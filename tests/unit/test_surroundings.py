@@ -1,4 +1,4 @@
-"""Where macroscope runs: homes and temporary folders that cannot be written, terminals of few characters."""
+"""Environments of macroscope: homes and temporary folders that cannot be written, terminals of few characters."""
 
 import os
 import re
@@ -29,22 +29,22 @@ def test_a_cache_that_can_be_written_is_used(cache, tmp_path):
     assert cache.is_dir()
 
 
-def test_one_that_cannot_gives_way_to_the_runs_own(cache, tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_replaced_by_one_in_the_runs_folder(cache, tmp_path, monkeypatch):
     cache.write_text("no folder")
-    found = caches(tmp_path)
-    own = Path(found["XDG_CACHE_HOME"])
-    assert own.parent == tmp_path / ".snakemake"
-    assert found == {"XDG_CACHE_HOME": str(own), "MPLCONFIGDIR": str(own / "matplotlib")}
-    monkeypatch.setenv("XDG_CACHE_HOME", str(own))
-    assert caches(tmp_path) == {}  # a job of this run says nothing again
+    variables = caches(tmp_path)
+    run_cache = Path(variables["XDG_CACHE_HOME"])
+    assert run_cache.parent == tmp_path / ".snakemake"
+    assert variables == {"XDG_CACHE_HOME": str(run_cache), "MPLCONFIGDIR": str(run_cache / "matplotlib")}
+    monkeypatch.setenv("XDG_CACHE_HOME", str(run_cache))
+    assert caches(tmp_path) == {}  # jobs of this run do not warn again
 
 
 def test_models_of_a_cache_that_is_for_reading_are_still_found(cache, tmp_path, monkeypatch):
     (cache / "huggingface").mkdir(parents=True)
     monkeypatch.setattr("os.access", lambda *_: False)
-    found = caches(tmp_path)
-    assert found["HF_HOME"] == str(cache / "huggingface")
-    assert found["XDG_CACHE_HOME"] != str(cache)
+    variables = caches(tmp_path)
+    assert variables["HF_HOME"] == str(cache / "huggingface")
+    assert variables["XDG_CACHE_HOME"] != str(cache)
 
 
 def test_what_the_environment_says_of_a_library_stays(cache, tmp_path, monkeypatch):
@@ -103,7 +103,7 @@ corpora: {c: {source: files, files: [real.jsonl], split: test}}
 systems: {s: {kind: files, files: [mine.jsonl]}}
 comparisons: [{corpus: c, systems: [s], critics: [tendencies]}]
 """
-WORKFLOW = ["snakemake", "--configfile", "config.yaml", "--cores", "1", "--nocolor", "--until", "draw_files"]
+WORKFLOW = ["snakemake", "--configfile", "config.yaml", "--cores", "1", "--nocolor", "--until", "generate_files"]
 
 
 @pytest.mark.parametrize("changed", [{"HOME": "FILE"}, {"XDG_CACHE_HOME": "FILE"}], ids=["HOME", "XDG_CACHE_HOME"])
@@ -117,16 +117,16 @@ def test_snakemake_alone_needs_no_home(changed, folder):
     assert "Traceback" not in done.stderr
 
 
-def test_files_of_ones_own_below_data_are_no_downloads(folder):
-    """Snakemake removes, with --forceall, whatever a rule says that it can make."""
-    own = folder / "data" / "mine" / "v1" / "real.jsonl"
-    own.parent.mkdir(parents=True)
-    (folder / "real.jsonl").rename(own)
+def test_a_users_files_below_data_are_not_downloads(folder):
+    """With --forceall, Snakemake removes every file that a rule can make."""
+    user_file = folder / "data" / "mine" / "v1" / "real.jsonl"
+    user_file.parent.mkdir(parents=True)
+    (folder / "real.jsonl").rename(user_file)
     (folder / "config.yaml").write_text(CONFIG.replace("real.jsonl", "data/mine/v1/real.jsonl"))
     arguments = [*WORKFLOW, "extract_documents", "--forceall", "--snakefile", str(SNAKEFILE)]
     done = call(folder, {}, *arguments)
     assert done.returncode == 0, done.stderr
-    assert own.exists()
+    assert user_file.exists()
 
 
 @pytest.mark.parametrize("name", ["a{b}", "a:b"])

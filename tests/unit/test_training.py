@@ -1,4 +1,4 @@
-"""Several GPUs: the command starts again under accelerate, once."""
+"""Training on several GPUs: the command starts again under accelerate, once."""
 
 import sys
 
@@ -10,12 +10,12 @@ STAGE = ("systems", "run", "--kind", "language_model", "--stage", "finetune")
 
 
 class Started(Exception):
-    """Stands for the process that takes this one's place."""
+    """Exception that stands for the process that replaces this one."""
 
 
 @pytest.fixture
 def finetune(monkeypatch, tmp_path):
-    """Call the stage through the command line on a number of GPUs; what it starts is raised."""
+    """Function that calls the stage through the command line on a number of GPUs; it raises the started command."""
 
     def call(processes):
         def execv(path, command):
@@ -48,5 +48,5 @@ def test_each_gpu_has_a_process(finetune, monkeypatch):
 def test_a_process_starts_no_further_ones(finetune, monkeypatch, processes, rank):
     if rank is not None:
         monkeypatch.setenv("LOCAL_RANK", rank)
-    with pytest.raises(Exception, match="training: null is for a model that is not trained"):
+    with pytest.raises(Exception, match="training: null means that the model is not trained"):
         finetune(processes)

@@ -4,16 +4,16 @@ import pytest
 import yaml
 
 from macroscope.files import write_json
-from macroscope.human.annotation_form import write_sheet
-from macroscope.human.answers import read_exports
+from macroscope.human.annotation_form import write_annotation_form
+from macroscope.human.answers import read_answers
 from macroscope.human.assignment import Design
 from macroscope.human.collecting import collect
 from macroscope.human.pool import pool_of_run
 from macroscope.human.questionnaire import read_questionnaire
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 from macroscope.tables import read_csv
 
-from ..unit.human.conftest import export_of
+from ..unit.human.conftest import make_answers
 
 QUESTIONS = {
     "instructions": "Is the text in order?",
@@ -30,18 +30,20 @@ SYSTEMS = ["control", "mine", "lm"]
 
 @pytest.fixture
 def judged(run, tmp_path):
-    """A copy of the run whose config has the folder that `collect` wrote: people dislike the longer texts of `mine`."""
+    """Return a copy of the run with a study of `collect` in its config: people dislike the longer texts of `mine`."""
     run = run.copied(tmp_path / "work")
     (tmp_path / "questions.yaml").write_text(yaml.safe_dump(QUESTIONS))
     pool = pool_of_run(run.work / "results" / "test", None, SYSTEMS)
-    key = write_sheet(
+    key = write_annotation_form(
         pool, Design(6, 2, 2, 0, 0, 1), read_questionnaire(tmp_path / "questions.yaml"), tmp_path / "sheet"
     )
     (tmp_path / "answers").mkdir()
     for annotator in key["annotators"]:
-        answers = export_of(key, annotator, lambda some: ((), "incoherent" if some["system"] == "mine" else "coherent"))
+        answers = make_answers(
+            key, annotator, lambda showing: ((), "incoherent" if showing["system"] == "mine" else "coherent")
+        )
         write_json(tmp_path / "answers" / f"{annotator}.json", answers)
-    exports = read_exports(key, [tmp_path / "answers"])
+    exports = read_answers(key, [tmp_path / "answers"])
     folder = run.work / "judged"
     collect(key, exports, folder, Resampling(resamples=100))
     run.config["human_judgements"] = [{"corpus": "real", "table": "judged", "real_text": "control"}]
@@ -50,7 +52,8 @@ def judged(run, tmp_path):
 
 
 def test_a_study_of_the_run_runs_nothing_but_its_report(judged):
-    assert judged.pending() == {"make_tables": 1, "plot_figures": 1, "write_report": 1}
+    rules = ("write_config", "make_tables", "plot_figures", "write_report", "write_reader")
+    assert judged.pending() == dict.fromkeys(rules, 1)
     done = judged.snakemake()
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     results = judged.work / "results" / "test"

@@ -92,8 +92,8 @@ def test_sentences_are_written_where_a_detector_has_a_decoder(run):
 def test_matches_are_searched_for_in_shards(run):
     shards = [pq.read_table(folder(run) / "retrieved" / f"{number}.parquet") for number in (0, 1)]
     about = read_json(folder(run) / "detectors" / "discordant.judge" / "training.json")
-    asked = [about[split] for split in ("train", "valid", "test", "held_out")]
-    assert sum(map(len, shards)) == sum(some["replaced"] + some["left_as_they_are"] for some in asked)
+    by_split = [about[split] for split in ("train", "valid", "test", "held_out")]
+    assert sum(map(len, shards)) == sum(counts["replaced"] + counts["left_as_they_are"] for counts in by_split)
 
 
 def test_the_report_has_its_chapters(run):

@@ -20,7 +20,7 @@ CONFIG = {
     "comparisons": [{"corpus": "wiki", "systems": ["lm"], "critics": ["tendencies"]}],
 }
 WANTED = {"gpu": 1, "mem_mb": 16000}
-"""What training such a model asks for."""
+"""Resources that the training of such a model requests."""
 
 
 def snakemake(folder, *arguments):
@@ -31,7 +31,7 @@ def snakemake(folder, *arguments):
 
 @pytest.fixture
 def planned(tmp_path):
-    """What the job that trains a model would be given, called from another folder."""
+    """Return a function that plans the job that trains a model, from another folder, and returns its resources."""
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
 
     def plan(*arguments):

@@ -14,12 +14,13 @@ def published(tmp_path_factory):
     """A run that has finished, of a GPT-2 with random weights from a folder."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    from macroscope.systems.formats import training_text
+    from macroscope.systems.formats import format_training_text
     from macroscope.systems.tokenizer import train_bpe
 
     run = Run(tmp_path_factory.mktemp("published"))
     folder = run.work / "gpt2"
-    train_bpe((training_text(d, False) for d in simulated_documents("process", 40, 1)), 400).save_pretrained(folder)
+    texts = (format_training_text(document, False) for document in simulated_documents("process", 40, 1))
+    train_bpe(texts, 400).save_pretrained(folder)
     GPT2LMHeadModel(GPT2Config(vocab_size=400, n_positions=64, n_embd=16, n_layer=1, n_head=2)).save_pretrained(folder)
     lm = {"kind": "language_model", "base": str(folder), "titles": False, "training": None, "prompt_words": 5}
     again = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}, "seed": 1}

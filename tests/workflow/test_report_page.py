@@ -1,4 +1,4 @@
-"""The report in a real browser, from a folder: it sorts, links, prints, and loads nothing from anywhere else."""
+"""The report in a real browser, from a folder: sorting, links, printing, and no external content."""
 
 import re
 
@@ -22,7 +22,7 @@ def names(page):
     return [row.inner_text().split("\n")[0] for row in page.query_selector_all("table.scorecard tbody th")]
 
 
-def test_the_picture_sorts_by_a_critic_and_back(page, results):
+def test_the_scorecard_sorts_by_a_critic_and_back(page, results):
     page.goto((results / "report.html").as_uri())
     before = names(page)
     assert set(before) == {"mine", "lm", "lm-nucleus", "real text against itself"}
@@ -44,7 +44,7 @@ def test_the_picture_sorts_by_a_critic_and_back(page, results):
     assert names(page)[-1] == "real text against itself"
 
 
-def test_a_row_leads_to_its_system_a_cell_to_what_the_critic_says_and_a_column_to_the_critic(page, results):
+def test_rows_link_to_systems_cells_to_findings_and_columns_to_critics(page, results):
     page.goto((results / "report.html").as_uri())
     page.locator("table.scorecard tbody th a", has_text="mine").click()
     assert page.locator("h1").inner_text().startswith("mine")
@@ -54,7 +54,7 @@ def test_a_row_leads_to_its_system_a_cell_to_what_the_critic_says_and_a_column_t
     cell = page.locator("table.scorecard td[data-value] a").first
     critic = cell.get_attribute("href").partition("#")[2]
     cell.click()
-    assert ", against real" in page.locator("h1").inner_text()
+    assert ", compared with real" in page.locator("h1").inner_text()
     assert page.locator(f"h2#{critic}").count() == 1
     page.goto((results / "report.html").as_uri())
     page.locator("table.scorecard thead small a").first.click()
@@ -70,9 +70,9 @@ def test_every_page_is_accessible(browser, results, scheme):
     for path in [results / "report.html", *sorted((results / "pages").glob("*.html"))]:
         opened = browser.new_page(viewport={"width": 1300, "height": 800}, color_scheme=scheme)
         opened.goto(path.as_uri())
-        found = [(some["id"], some["nodes"][0]["html"][:200]) for some in axe.run(opened).response["violations"]]
+        violations = [(item["id"], item["nodes"][0]["html"][:200]) for item in axe.run(opened).response["violations"]]
         opened.close()
-        assert not found, f"{path.name}: {found}"
+        assert not violations, f"{path.name}: {violations}"
 
 
 def test_no_page_is_wider_than_a_phone(browser, results):

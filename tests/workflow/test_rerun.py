@@ -1,4 +1,4 @@
-"""What runs again after a change: exactly what the change affects."""
+"""Jobs that run again after a change: exactly those that it affects."""
 
 import os
 import re
@@ -9,6 +9,8 @@ import pytest
 
 REPORT = {"make_tables": 1, "plot_figures": 1, "write_report": 1}
 READER = {"write_reader": 1}
+CONFIG = {"write_config": 1, **REPORT, **READER}
+"""Rules that read the effective config, and the one that writes it."""
 PAGES = {"write_report": 1, **READER}
 """What shows single documents: those of systems open their worst ones."""
 SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence", "attribute_coherence"]
@@ -63,7 +65,7 @@ def test_second_run_does_nothing(run):
 def test_changed_candidate_runs_what_depends_on_it(run):
     with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
         assert run.pending() == Counter(
-            {"draw_files": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CLUSTERED, **REPORT, **READER}
+            {"generate_files": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CLUSTERED, **REPORT, **READER}
         )
 
 
@@ -75,7 +77,7 @@ def test_changed_human_judgements_run_the_report_alone(run):
 def test_changed_reference_runs_all_but_the_candidates_import(run):
     with edited(run.reference, lambda text: text.replace("important", "unimportant", 1)):
         jobs = run.pending()
-    assert "draw_files" not in jobs
+    assert "generate_files" not in jobs
     assert jobs["extract_documents"] == jobs["finetune"] == jobs["train_coherence"] == 1
     assert jobs["project_coherence"] == 4
 
@@ -84,9 +86,20 @@ def test_added_system_runs_for_that_system_alone(run):
     run.config["systems"]["another"] = run.config["systems"]["mine"]
     run.save()
     try:
-        assert run.pending() == Counter({"draw_files": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **REPORT, **READER})
+        assert run.pending() == Counter({"generate_files": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CONFIG})
     finally:
         del run.config["systems"]["another"]
+        run.save()
+
+
+def test_a_changed_config_is_written_again_and_what_reads_it_runs(run):
+    """A key that concerns no other job: the report shows the config, and the reader and the tables read it."""
+    run.config["mirror"] = "https://mirror.example.org"
+    run.save()
+    try:
+        assert run.pending() == Counter(CONFIG)
+    finally:
+        del run.config["mirror"]
         run.save()
 
 
@@ -95,18 +108,17 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
     run.save()
     try:
         assert run.pending() == Counter(
-            {"generate_perturbation": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **REPORT, **READER}
+            {"generate_perturbation": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CONFIG}
         )
         with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
             assert run.pending() == Counter(
                 {
-                    "draw_files": 1,
+                    "generate_files": 1,
                     "generate_perturbation": 1,
                     **dict.fromkeys(JUDGED, 2),
                     **TOLD,
                     **CLUSTERED,
-                    **REPORT,
-                    **READER,
+                    **CONFIG,
                 }
             )
     finally:
@@ -177,17 +189,17 @@ def test_edited_documents_are_projected_again(run):
 
 
 def test_edited_writing_of_statistics_compares_again(run):
-    """What a comparison returns is written by what calls it."""
+    """The caller of a comparison writes its result."""
     with edited(package(run) / "statistics" / "tidy.py", compute):
         jobs = run.pending()
     compared = {"compare_scores_coherence": 4, "compare_tendencies": 4, "compare_clusters": 3, "compare_strings": 3}
-    told = {f"two_sample_test_{critic}": 1 for critic in ("coherence", "tendencies", "clusters", "strings")}
-    # What is significant stands there as well, and a transition graph draws that.
+    two_sample_tests = {f"two_sample_test_{critic}": 1 for critic in ("coherence", "tendencies", "clusters", "strings")}
+    # Statistics hold the significance, too, which the transition graphs show.
     assert jobs == Counter(
         {
             **compared,
-            **told,
-            "summarise_perplexity": 1,
+            **two_sample_tests,
+            "summarise_perplexity_language_model": 1,
             "explain_coherence": 4,
             "attribute_clusters": 3,
             **REPORT,
@@ -198,7 +210,9 @@ def test_edited_writing_of_statistics_compares_again(run):
 
 def test_edited_comparison_of_scores_compares_scores_alone(run):
     with edited(package(run) / "statistics" / "comparison.py", compute):
-        assert run.pending() == Counter({"compare_scores_coherence": 4, "summarise_perplexity": 1, **REPORT})
+        assert run.pending() == Counter(
+            {"compare_scores_coherence": 4, "summarise_perplexity_language_model": 1, **REPORT}
+        )
 
 
 def test_comments_and_docstrings_of_all_modules_run_nothing(run):
@@ -231,7 +245,7 @@ def test_results_of_older_code_stay_where_they_are_accepted(run, tmp_path):
     with edited(package(run) / "critics" / "coherence" / "projection.py", compute):
         copied.config["accept_older_code"] = ["project_coherence"]
         copied.save()
-        assert copied.pending() == Counter(REPORT)
+        assert copied.pending() == Counter(CONFIG)
         done = copied.snakemake()
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-6000:]
         assert latents.stat().st_mtime_ns == before
@@ -240,7 +254,7 @@ def test_results_of_older_code_stay_where_they_are_accepted(run, tmp_path):
         del copied.config["accept_older_code"]
         copied.save()
         assert copied.pending() == Counter(
-            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1, **REPORT, **READER}
+            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1, **CONFIG}
         )
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves, and what it says when it cannot go on."""
+"""Outputs of a run, and its messages when it cannot go on."""
 
 import json
 import re
@@ -38,9 +38,9 @@ def test_statistics_stand_beside_human_judgements(run):
     table = pd.read_csv(results(run) / "tables" / "human_correlations.csv")
     statistics = pd.read_csv(results(run) / "tables" / "statistics.csv")
     assert len(table) == len(statistics[["critic", "statistic"]].drop_duplicates())
-    found = table[table["critic"] == "coherence"].set_index("statistic").loc["latent_ppl"]
-    assert found["systems"] == 3
-    assert found["spearman_p_value"] >= 2 / 6
+    row = table[table["critic"] == "coherence"].set_index("statistic").loc["latent_ppl"]
+    assert row["systems"] == 3
+    assert row["spearman_p_value"] >= 2 / 6
     assert (table["spearman"].notna() | table["reason"].notna()).all()
     assert (results(run) / "figures" / "human_real_people.svg").exists()
     assert "human judgement: people.csv on real" in (results(run) / "report.html").read_text()
@@ -68,7 +68,7 @@ def test_probing_of_a_corpus_without_labels(run):
     table = pd.read_csv(results(run) / "tables" / "clusters_real_probing.csv")
     assert set(table["probe"]) == {"stop_word_share", "symbol_share"}
     assert set(table["learned_on"]) == {"own", "reference"}
-    assert "What the clusters know" in pages(run)
+    assert "Probing: what clusters reveal about texts" in pages(run)
 
 
 def test_everything_dropped_is_in_a_table(run):
@@ -97,11 +97,11 @@ def test_report_needs_nothing_from_outside(run):
 def test_every_link_within_the_report_has_its_target(run):
     written = [results(run) / "report.html", *(results(run) / "pages").glob("*.html")]
     ids = {path.resolve(): set(re.findall(r'\bid="([^"]+)"', path.read_text())) for path in written}
-    ids[(results(run) / "reader" / "index.html").resolve()] = None  # what it shows stands behind its #
+    ids[(results(run) / "reader" / "index.html").resolve()] = None  # the fragment of its links selects the text
     for path in written:
         for link, anchor in re.findall(r'href="([^"#]*)#([^"]+)"', path.read_text()):
-            known = ids[(path.parent / link).resolve() if link else path.resolve()]
-            assert known is None or anchor in known, f"{path.name}: #{anchor}"
+            anchors = ids[(path.parent / link).resolve() if link else path.resolve()]
+            assert anchors is None or anchor in anchors, f"{path.name}: #{anchor}"
 
 
 def test_the_picture_has_a_verdict_of_every_critic_on_every_system(run):

@@ -12,7 +12,7 @@ TEXTS = 1100
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     """The same config with and without shards: a run of each that has finished."""
-    found = {}
+    finished = {}
     for name, size in (("whole", None), ("shards", 1000)):
         run = Run(tmp_path_factory.mktemp(name))
         lines = [
@@ -28,8 +28,8 @@ def runs(tmp_path_factory):
         run.save()
         done = run.snakemake("--until", "compare_strings", "compare_tendencies")
         assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-        found[name] = run
-    return found
+        finished[name] = run
+    return finished
 
 
 def test_there_is_a_job_a_shard(runs):

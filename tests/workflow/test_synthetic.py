@@ -64,6 +64,6 @@ def test_the_process_is_told_from_nothing(trained, headline):
 
 def test_the_report_has_its_chapter(trained):
     page = (trained.work / "results" / "test" / "pages" / "critic.synthetic.letters.html").read_text()
-    for heading in ("Next tokens, and structure", "Word PPL against latent PPL", "Texts that the process cannot write"):
+    for heading in ("Next-token prediction and structure", "Latent PPL over word PPL", "Validity of texts"):
         assert heading in page
     assert (trained.work / "results" / "test" / "figures" / "synthetic_curves_letters.svg").exists()

@@ -1,7 +1,7 @@
-"""`python -m macroscope` is `macroscope`, as every job of the workflow calls it: it does not tidy up what ends with it.
+"""`python -m macroscope`: the command line as every job of the workflow calls it, without Python's clean-up at exit.
 
-Taking down the libraries object by object takes Python more than a second where torch is; the system frees the memory
-all the same. What is registered to be done at the end is done before.
+After torch is imported, Python needs more than a second to free the libraries object by object; the system frees the
+memory anyway. Functions registered with `atexit` still run before the process ends.
 """
 
 import atexit
@@ -14,16 +14,16 @@ from macroscope.cli import main
 def _leave_at_once() -> None:
     try:
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # a service may have closed it
+            if stream is not None:  # a service may have closed them
                 stream.flush()
-    except OSError:  # Python tries once more, says why it fails, and ends with its status
+    except OSError:  # Python flushes again, reports the failure and sets the exit status
         return
     os._exit(0)
 
 
 def _run() -> None:
     ended_well = False
-    # Registered before all others, and so called after them.
+    # Registered before all others, so it runs last.
     atexit.register(lambda: _leave_at_once() if ended_well else None)
     try:
         main()

@@ -1,6 +1,6 @@
-"""Arrays that may be too large for memory: in files, so that memory holds only what is looked at.
+"""Arrays that may be too large for memory: they are mapped from files, so that memory holds only the parts in use.
 
-What the system reads from a file it may forget again where memory is short; a process's own memory it may not.
+If memory is short, the system can drop pages of a file and read them again; it cannot drop a process's own memory.
 """
 
 import tempfile
@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MOST_IN_MEMORY = 1 << 26
-"""Bytes up to which an array stays in memory: a file would take longer than what is done with it."""
+"""Bytes up to which an array stays in memory: for smaller arrays, a file would take longer than the computation."""
 
 
 def mapped(shape: int | tuple[int, ...], dtype: Any = np.float64, folder: Path | None = None) -> NDArray:
-    """Make an array of zeros; a large one lies in a file of its own that is gone when nothing maps it any more.
+    """Return an array of zeros; a large one is mapped from a temporary file, which is removed with its last mapping.
 
     Parameters
     ----------
     shape, dtype
-        As NumPy's.
+        Shape and type, as for `numpy.zeros`.
     folder
-        Where the file lies; none: where the system keeps what is temporary.
+        Folder of the file; default: the system's folder for temporary files.
     """
     if int(np.prod(shape)) * np.dtype(dtype).itemsize <= _MOST_IN_MEMORY:
         return np.zeros(shape, dtype)
@@ -31,7 +31,7 @@ def mapped(shape: int | tuple[int, ...], dtype: Any = np.float64, folder: Path |
 
 
 def read_mapped(path: Path, dtype: Any) -> NDArray:
-    """Map an array's file, or read it where it is small."""
+    """Map an array's file, or read it if it is small."""
     if path.stat().st_size <= _MOST_IN_MEMORY:
         return np.fromfile(path, dtype)
     return np.asarray(np.memmap(path, dtype, "r"))

@@ -1,4 +1,4 @@
-"""The palette of all figures, apart from what draws them: a kind of system declares its colour without matplotlib."""
+"""The palette of all figures, importable without matplotlib: kinds of systems declare their colours."""
 
 # Okabe and Ito (2008): distinguishable under all common forms of colour blindness.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
@@ -13,4 +13,4 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILION, PURPLE = (
 )
 GREY = "#767676"
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE, BLACK, GREY, YELLOW)
-"""In the order in which lines take them."""
+"""Colours in the order in which lines use them."""

@@ -1,8 +1,8 @@
-"""The documents contract: the one schema that all rooms share, with reading, writing and validation.
+"""The documents contract: the schema that all rooms share, with reading, writing and validation.
 
-A *document* is a title and a list of sections; each section has a text and, where it is known, a title. Samples
-(documents that a system produced) follow the same schema. On disk a collection is one Parquet file whose metadata
-says where it came from and what each filter kept and dropped.
+A *document* is a title and a list of sections; each section has a text and, if it is known, a title. Samples
+(documents that a system produced) follow the same schema. On disk a collection is one Parquet file; its metadata
+record where it came from and what each filter kept and dropped.
 """
 
 import json
@@ -22,8 +22,8 @@ from macroscope.files import atomic
 SPLITS = ("train", "valid", "test")
 ROWS_PER_GROUP = 1000
 DOCUMENTS_AT_ONCE = 1000
-"""Documents that a projection looks at together. What an encoder gives depends on its batches in the last digits, so
-shards are of multiples of this size (`documents_per_shard` of the config)."""
+"""Documents per batch of a projection. An encoder's output depends on its batches in the last digits, so the sizes of
+shards are multiples of this size (`documents_per_shard` of the config)."""
 OPENING_WORDS = 8
 OPENING_CHARACTERS = 80
 T = TypeVar("T")
@@ -44,7 +44,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a document: its text, and its title where it has one."""
+    """A section of a document: its text, and its title if it has one."""
 
     title: str | None
     text: str
@@ -57,19 +57,19 @@ class Document:
     Attributes
     ----------
     id
-        Unique in its collection.
+        Identifier, unique in its collection.
     split
         "train", "valid" or "test".
     title
         Title of the whole document, or None.
     sections
-        At least one.
+        Sections in order, at least one.
     sentences
         Sentences of a narrative, or None.
     label
-        What the document is known to be (its topic, author, sentiment ...), or None.
+        Known class of the document (its topic, author, sentiment ...), or None.
     original
-        The text that the document is a translation of, or None.
+        Text that the document translates, or None.
     """
 
     id: str
@@ -82,19 +82,20 @@ class Document:
 
     @property
     def text(self) -> str:
-        """Text of all sections, a line break between them; titles do not count as text."""
+        """Return the text of all sections, with a line break between them; titles do not count as text."""
         return "\n".join(section.text for section in self.sections)
 
     @property
     def opening(self) -> str:
-        """What the document begins with; see `opening_of`."""
+        """Return the first words of the document; see `opening_of`."""
         return opening_of(self.text)
 
 
 def opening_of(text: str) -> str:
-    """First words of a text, which texts that go on from one prompt have in common; "" for a text that is no longer.
+    """Return the first words of a text, which continuations of one prompt share; "" if the text is not longer.
 
-    `OPENING_WORDS` words or `OPENING_CHARACTERS` characters, whichever is less: not all scripts have spaces.
+    The opening has `OPENING_WORDS` words or `OPENING_CHARACTERS` characters, whichever is less: not all scripts have
+    spaces.
     """
     words = text[: 4 * OPENING_CHARACTERS].split()
     opening = " ".join(words[:OPENING_WORDS])[:OPENING_CHARACTERS]
@@ -103,10 +104,10 @@ def opening_of(text: str) -> str:
 
 @dataclass
 class Count:
-    """What one filter did: how many units went on, how many it dropped.
+    """Numbers of units that one filter kept and dropped.
 
-    `filter` is a short phrase that names the criterion ("redirect", "section shorter than 30 tokens"), `option` the key
-    of the config that sets it, where one does; a file does not keep the option.
+    `filter` is a short phrase that names the criterion ("redirect", "section shorter than 30 tokens"). `option` is the
+    key of the config that sets it, or None; it is not written to files.
     """
 
     filter: str
@@ -116,15 +117,15 @@ class Count:
     option: str | None = field(default=None, compare=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """What a file keeps of it."""
+        """Return the fields that are written to files."""
         return {"filter": self.filter, "kept": self.kept, "dropped": self.dropped, "unit": self.unit}
 
 
 @dataclass
 class Provenance:
-    """Metadata of a collection: what it is and what was dropped on the way, in order.
+    """Metadata of a collection: its origin, and the counts of its filters in order.
 
-    `source` says what made it (name, version, file, checksum), `options` everything that changed its content.
+    `source` describes the origin (name, version, file, checksum), `options` holds everything that changed the content.
     """
 
     corpus: str
@@ -146,18 +147,23 @@ class Provenance:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Provenance":
-        """Inverse of `to_json`."""
+        """Parse what `to_json` wrote."""
         raw = json.loads(text)
         return cls(raw["corpus"], raw["source"], raw["options"], [Count(**count) for count in raw["counts"]])
 
 
 def validate(document: Document, where: str) -> None:
-    """Raise `MacroscopeError` where a document breaks the contract.
+    """Check that a document keeps the contract.
 
     Parameters
     ----------
     where
         File and line, or file and id, for the message.
+
+    Raises
+    ------
+    MacroscopeError
+        If the id is empty, the split is unknown, there are no sections, or a text cannot be written as UTF-8.
     """
     if not document.id:
         raise MacroscopeError(f"{where}: the document has no id; give every document a unique, non-empty 'id'")
@@ -167,30 +173,29 @@ def validate(document: Document, where: str) -> None:
         raise MacroscopeError(
             f"{where}: document {document.id!r} has no sections; give it at least one, or leave it out"
         )
-    for text in _texts_of(document):
-        whole_characters(text, f"{where}: document {document.id!a}")
+    for text in _all_strings(document):
+        require_whole_characters(text, f"{where}: document {document.id!a}")
 
 
-def whole_characters(text: str, where: str) -> str:
-    """A text that can be written as UTF-8; `where` says, for the message, whose it is.
+def require_whole_characters(text: str, where: str) -> str:
+    """Return a text that can be written as UTF-8; `where` names its place in the message.
 
     Raises
     ------
     MacroscopeError
-        Where it has half a character (a lone surrogate), as JSON can spell one.
+        If it holds half a character (a lone surrogate), which JSON can spell.
     """
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise MacroscopeError(
-            f"{where} has half a character, {text[error.start]!a}, which no file can hold as UTF-8; write the text"
-            " again without it"
+            f"{where} has half a character, {text[error.start]!a}, which UTF-8 cannot hold; write the text again"
+            " without it"
         ) from None
     return text
 
 
-def _texts_of(document: Document) -> Iterator[str]:
-    """All strings of a document."""
+def _all_strings(document: Document) -> Iterator[str]:
     yield document.id
     yield from (text for text in (document.title, document.label, document.original) if text is not None)
     yield from document.sentences or ()
@@ -199,12 +204,17 @@ def _texts_of(document: Document) -> Iterator[str]:
 
 
 def write_documents(path: Path, documents: Iterable[Document], provenance: Provenance) -> int:
-    """Write a collection, streaming, atomically; the provenance may still change while `documents` is consumed.
+    """Write a collection atomically, as a stream; the provenance may still change while `documents` is consumed.
 
     Returns
     -------
     int
-        Number of documents written; ids are checked to be unique.
+        Number of documents written.
+
+    Raises
+    ------
+    MacroscopeError
+        If a document breaks the contract (`validate`), or two documents have one id.
     """
     seen: set[str] = set()
     with atomic(path) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
@@ -225,7 +235,7 @@ def read_documents(path: Path, split: str | None = None) -> Iterator[Document]:
     Parameters
     ----------
     split
-        Only the documents of this split.
+        Split to read; default: all.
     """
     for batch in _open(path).iter_batches(batch_size=ROWS_PER_GROUP):
         for row in batch.to_pylist():
@@ -235,14 +245,14 @@ def read_documents(path: Path, split: str | None = None) -> Iterator[Document]:
 
 @dataclass(frozen=True)
 class Collection:
-    """The documents of a file, or one shard of them, in file order.
+    """Documents of a file, or one shard of them, in file order.
 
     Attributes
     ----------
     path
-        The file.
+        Parquet file of the whole collection.
     shard, size
-        Number of the shard, and documents of each but the last; without a size, all documents are one shard.
+        Number of the shard, and documents per shard (the last may have fewer); without a size, all are one shard.
     """
 
     path: Path
@@ -251,12 +261,12 @@ class Collection:
 
     @property
     def total(self) -> int:
-        """Number of documents of all shards together."""
+        """Return the number of documents of all shards together."""
         return int(_open(self.path).metadata.num_rows)
 
     @property
     def first(self) -> int:
-        """Number of the shard's first document."""
+        """Return the number of the shard's first document."""
         return self.shard * (self.size or 0)
 
     def __len__(self) -> int:
@@ -265,7 +275,7 @@ class Collection:
 
     def __iter__(self) -> Iterator[Document]:
         skipped, left = self.first, len(self)
-        for group in _groups(_open(self.path), skipped):
+        for group in _row_groups_from(_open(self.path), skipped):
             rows = group.slice(0, left).to_pylist()
             left -= len(rows)
             yield from map(_from_row, rows)
@@ -273,12 +283,12 @@ class Collection:
                 return
 
     def ids(self) -> list[str]:
-        """Ids of its documents, without reading their texts."""
+        """Return the ids of the documents, without reading their texts."""
         column = pq.read_table(self.path, columns=["id"]).column("id")
         return list(column.slice(self.first, len(self)).to_pylist())
 
     def batches(self) -> Iterator[list[Document]]:
-        """Its documents, `DOCUMENTS_AT_ONCE` at a time: the same lists whatever the number of shards."""
+        """Stream the documents in lists of `DOCUMENTS_AT_ONCE`: the same lists whatever the number of shards."""
         return in_batches(self, DOCUMENTS_AT_ONCE)
 
 
@@ -298,19 +308,19 @@ def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def count_documents(path: Path, split: str) -> int:
-    """Number of documents of a split, without reading their texts."""
+    """Count the documents of a split, without reading their texts."""
     column = _open(path).read(columns=["split"]).column("split")
     return int(pc.sum(pc.equal(column, split)).as_py() or 0)
 
 
 def require_documents(documents: Sequence[Document], path: Path, split: str) -> Sequence[Document]:
-    """Return `documents` if there are any; say which split of which file is empty if not."""
+    """Return `documents` if there are any; raise `MacroscopeError` if the split of the file is empty."""
     require_count(len(documents), path, split)
     return documents
 
 
 def require_count(count: int, path: Path, split: str) -> int:
-    """Return the number of documents of a split if there are any; say which split of which file is empty if not."""
+    """Return the number of documents of a split; raise `MacroscopeError` if it is 0."""
     if not count:
         raise MacroscopeError(
             f"{path}: no documents in split '{split}'; give the corpus more documents or looser filters"
@@ -327,12 +337,14 @@ def _open(path: Path) -> pq.ParquetFile:
         raise MacroscopeError(f"{path}: not a readable Parquet file ({error})") from None
     missing = [name for name in ("id", "split", "sections") if name not in file.schema_arrow.names]
     if missing:
-        raise MacroscopeError(f"{path}: no column '{missing[0]}'; a collection has id, split, title, sections")
+        raise MacroscopeError(
+            f"{path}: no column '{missing[0]}'; give a collection, with the columns id, split, title and sections"
+        )
     return file
 
 
-def _groups(file: pq.ParquetFile, skipped: int) -> Iterator[pa.Table]:
-    """Row groups from a row on; those before it are not read."""
+def _row_groups_from(file: pq.ParquetFile, skipped: int) -> Iterator[pa.Table]:
+    """Read row groups from a row on, without reading those before it."""
     for number in range(file.num_row_groups):
         rows = file.metadata.row_group(number).num_rows
         if skipped >= rows:
@@ -363,8 +375,8 @@ def _from_row(row: dict[str, Any]) -> Document:
     sections = tuple(Section(section["title"], section["text"]) for section in row["sections"])
     sentences = row.get("sentences")
     sentences = None if sentences is None else tuple(sentences)
-    known = (row.get(name) for name in ("label", "original"))
-    return Document(row["id"], row["split"], row.get("title"), sections, sentences, *known)
+    label_and_original = (row.get(name) for name in ("label", "original"))
+    return Document(row["id"], row["split"], row.get("title"), sections, sentences, *label_and_original)
 
 
 def keep(count: Count, condition: bool) -> bool:

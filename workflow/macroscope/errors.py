@@ -1,21 +1,21 @@
-"""The one exception of this package that is meant for a user's eyes."""
+"""The exception for bad inputs: the only one of this package that is meant for users."""
 
 import difflib
 import re
 from collections.abc import Iterable
 
 FAILED = "macroscope: error: "
-"""What the one sentence about a bad input begins with, in a job's log."""
+"""Beginning of the sentence about a bad input, in a job's log."""
 UNEXPECTED = "macroscope: unexpected error"
-"""What stands before the traceback of a defect."""
+"""Line before the traceback of a defect, in a job's log."""
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
 
 
 class MacroscopeError(Exception):
     """A bad input: one sentence that says what is wrong, where, and what to do.
 
-    The command line prints it without a traceback and exits with status 1. Whatever is quoted in it, it is one line and
-    does nothing to a terminal: control characters, marks of direction and halves of characters are written as escapes.
+    The command line prints it without a traceback and exits with status 1. It is always one line
+    and safe for a terminal, whatever it quotes: control characters, marks of direction and lone surrogates are escaped.
     """
 
     def __init__(self, sentence: str) -> None:
@@ -29,7 +29,7 @@ def nearest(word: str, valid: Iterable[str]) -> str:
     Returns
     -------
     str
-        "; did you mean 'corpora'?", or the list of valid names where none is near.
+        "; did you mean 'corpora'?", or the list of valid names if none is near.
     """
     names = sorted(valid)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)

@@ -27,15 +27,15 @@ CAPTIONS = REPOSITORY / "workflow" / "report"
 
 
 _LONGEST_NAME = 160
-"""Bytes of a file's name that its scratch folder is called by; names end at 255."""
+"""Bytes of a file's name that its scratch folder's name may hold; file systems allow 255 in all."""
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Hand out a temporary sibling of `path` (a file or a folder), which takes its place on success.
+    """Yield a temporary sibling of `path` (a file or a folder), which replaces `path` on success.
 
-    A job that is killed or fails leaves `path` as it was: no half file that a later run would trust. A folder gives way
-    to a folder alone: where a file was to be written it is somebody's, and named by mistake.
+    A job that is killed or fails leaves `path` as it was, so that no later run trusts half a file. A folder is replaced
+    only by a folder: a file in its place means that a user named the folder by mistake.
     """
     path = Path(path)
     with scratch_folder(path) as scratch:
@@ -46,16 +46,16 @@ def atomic(path: Path) -> Iterator[Path]:
         if path.is_dir():
             if not temporary.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-            # Out of the way as a whole: of a folder that is removed where it stands, a kill would leave a half.
+            # Moved away as a whole: if it were removed in place, a kill would leave half of it.
             os.replace(path, tempfile.mkdtemp(dir=scratch))
         os.replace(temporary, path)
 
 
 @contextmanager
 def scratch_folder(path: Path) -> Iterator[Path]:
-    """Hand out a folder beside `path` for what is made on the way to it; it is removed at the end.
+    """Yield a folder beside `path` for intermediate files; it is removed at the end.
 
-    What a killed process has left there for the same path goes first.
+    Folders that killed processes left for the same path are removed first.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     name = path.name
@@ -74,7 +74,7 @@ def scratch_folder(path: Path) -> Iterator[Path]:
 
 
 def digest_of_folders(paths: Iterable[str]) -> str:
-    """Digest of the names, sizes and times of all files below those paths that are folders; "" where none is."""
+    """Return a digest of the names, sizes and times of all files in the folders among `paths`; "" if there are none."""
     below = (os.path.join(root, name) for folder in paths for root, _, inside in os.walk(folder) for name in inside)
     files = [
         (name, status.st_size, status.st_mtime_ns)
@@ -93,7 +93,7 @@ def write_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write `value` as indented JSON, keys in the order given, atomically.
 
-    JSON has neither infinity nor NaN: they become null.
+    Infinities and NaN, which JSON does not have, become null.
     """
     write_text(path, json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
@@ -121,17 +121,17 @@ def parse_json(content: bytes, where: str, advice: str) -> Any:
     Parameters
     ----------
     where
-        It stands, for the message.
+        Place of the content, for the message.
     advice
-        What to do about it, for the message: "; give one JSON object a line".
+        Advice for the message: "; give one JSON object a line".
 
     Raises
     ------
     MacroscopeError
-        Where it is no UTF-8, no JSON, nested too deep, has a number of thousands of digits, or a key twice.
+        If it is not UTF-8 or not JSON, is nested too deep, has a number of thousands of digits, or repeats a key.
     """
     try:
-        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_without_doubles)
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_reject_repeated_keys)
     except UnicodeDecodeError as error:
         raise MacroscopeError(f"{where} is not valid UTF-8 (byte {error.start + 1:,}); save it as UTF-8") from None
     except json.JSONDecodeError as error:
@@ -143,19 +143,19 @@ def parse_json(content: bytes, where: str, advice: str) -> Any:
         raise MacroscopeError(f"{where} is not usable JSON ({str(error).partition(';')[0]}){advice}") from None
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
-    return found
+    return mapping
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader, which refuses mappings in which a key stands twice; merges (`<<`) may be overridden."""
+    """The safe loader, which also rejects repeated keys in a mapping; merges (`<<`) may be overridden."""
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        """Compose a mapping, and look at its keys before merges are resolved."""
+        """Compose a mapping, and check its keys before merges are resolved."""
         node = super().compose_mapping_node(anchor)
         first: dict[tuple[str, str], yaml.ScalarNode] = {}
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
@@ -176,7 +176,7 @@ def read_yaml(path: Path) -> Any:
     Raises
     ------
     MacroscopeError
-        Where there is none, where it is no YAML, or where a key stands twice; with the lines.
+        If the file does not exist, is not YAML, or repeats a key; with the lines.
     """
     try:
         return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)
@@ -186,7 +186,7 @@ def read_yaml(path: Path) -> Any:
         raise MacroscopeError(f"{path}: not a file of UTF-8 text ({error})") from None
     except _Twice as error:
         raise MacroscopeError(f"{path}: {error}") from None
-    except (yaml.YAMLError, ValueError) as error:  # the latter of a value: 2024-13-45 is a date, but not to Python
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: 2024-13-45 is a date for YAML, not for Python
         raise MacroscopeError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
     except RecursionError:
         raise MacroscopeError(f"{path}: not usable YAML (nested too deep, or inside of itself)") from None

@@ -1,8 +1,8 @@
-"""A fingerprint of the code that a stage runs: what makes an edited formula re-run its stage, and no other edit.
+"""A fingerprint of the code that a stage runs: an edited formula re-runs its stage, an edited comment does not.
 
-Hashed is what a stage computes with: the syntax trees of its modules, and of all that they import from their own
-packages and from this one, without what changes no number (comments, docstrings, annotations, log lines, the wording of
-messages and progress bars). Paths are not part of it: a checkout may be moved, or cloned elsewhere.
+The hash covers the syntax trees of the stage's modules and of all modules that they import from their own packages and
+from this one. It leaves out all that changes no number: comments, docstrings, annotations, log lines, the wording of
+messages and progress bars. Paths are left out too, since a checkout may be moved or cloned elsewhere.
 """
 
 import ast
@@ -19,33 +19,33 @@ from macroscope.errors import MacroscopeError
 OWN = "macroscope"
 
 EXEMPT = (
-    # What people read while a stage runs.
+    # Messages for people while a stage runs.
     "macroscope.errors",
     "macroscope.progress",
-    # Where results are written, and how: whole or not at all. What is written is the caller's.
+    # How results are written: whole or not at all. Their content comes from the caller.
     "macroscope.files",
-    "macroscope.files",
-    # What finds and calls a stage: its arguments are inputs and parameters of its rule.
+    # Discovery and calls of stages: their arguments are inputs and parameters of rules.
     "macroscope.cli",
     "macroscope.registry",
     "macroscope.stages",
+    "macroscope.jobs",
 )
-"""Modules (and what is inside of them) that compute nothing."""
+"""Modules that compute nothing, with their submodules."""
 
 WORDING = ("macroscope.errors", "macroscope.progress")
-"""Modules whose functions take their strings as messages. Those of `files` are content, and count."""
+"""Modules whose functions take strings as messages. Strings given to `files` are content, and count."""
 
 
 @dataclass(frozen=True)
 class _Module:
-    """A module as it counts: the digest of its normalised text, and what it imports: (module, names from it)."""
+    """A module's contribution: the digest of its normalised text, and its imports as (module, names from it)."""
 
     digest: str
     imports: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def fingerprint(modules: Iterable[str], resources: Iterable[Path | str] = ()) -> str:
-    """Hash what some modules compute with.
+    """Hash the code and the data files that modules compute with.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def fingerprint(modules: Iterable[str], resources: Iterable[Path | str] = ()) ->
         Dotted names ("macroscope.critics.coherence.projection"); what they import counts too, imports in function
         bodies included. A package's own `__init__` counts only where a name is imported from it.
     resources
-        Data files that they read; their content counts, their place does not.
+        Data files that they read; their content counts, their paths do not.
 
     Returns
     -------
@@ -63,14 +63,14 @@ def fingerprint(modules: Iterable[str], resources: Iterable[Path | str] = ()) ->
     Raises
     ------
     MacroscopeError
-        Where a module or a file is missing, or a module cannot be parsed.
+        If a module or a file is missing, or a module cannot be parsed.
     """
     return _fingerprint(tuple(sorted(set(modules))), tuple(sorted({str(path) for path in resources})))
 
 
 @cache
 def closure(modules: tuple[str, ...]) -> tuple[str, ...]:
-    """Dotted names of `modules` and of everything that they import from their own packages and from this one."""
+    """Return the dotted names of `modules` and of all that they import from their own packages and from this one."""
     roots = frozenset({OWN, *(_root(name) for name in modules)})
     seen: set[str] = set()
     waiting = list(modules)
@@ -85,7 +85,7 @@ def closure(modules: tuple[str, ...]) -> tuple[str, ...]:
 @cache
 def _fingerprint(modules: tuple[str, ...], resources: tuple[str, ...]) -> str:
     parts = [f"{name} {_module(name).digest}" for name in closure(modules)]
-    # By content: the folder that a file is in may change.
+    # By content: a file's folder may change.
     parts += sorted(f"{Path(path).name} {_content(path)}" for path in resources)
     return _digest("\n".join(parts).encode())[:16]
 
@@ -104,21 +104,21 @@ def _module(name: str) -> _Module:
     strip.visit(tree)
     nodes = list(ast.walk(tree))
     unused = strip.dropped - {node.id for node in nodes if isinstance(node, ast.Name)}
-    # What only the annotations of fields name is followed: an option's default may be a model of another module. What
-    # only those of functions name is not; so no module may pass it on to others (a test sees to ours).
+    # Names in annotations of fields are followed: an option's default may be a model of another module. Names only in
+    # annotations of functions are not, so no module may re-export them (a test checks this for our modules).
     followed = _imports(nodes, package, unused - strip.of_fields)
     _DropImports(unused).visit(tree)
     return _Module(_digest(ast.unparse(tree).encode()), tuple(sorted(followed)))
 
 
 def _imported(name: str, roots: frozenset[str]) -> Iterator[str]:
-    """Modules that a module imports from some top-level packages, the exempt ones left out."""
+    """Yield the modules that a module imports from the top-level packages `roots`, without the exempt ones."""
     for module, names in _module(name).imports:
         if _root(module) not in roots:
             continue
         inside = [f"{module}.{name}" for name in names if _path(f"{module}.{name}")]
-        found = inside if names and len(inside) == len(names) else [*inside, module]
-        yield from (name for name in found if _path(name) and not _within(name, EXEMPT))
+        candidates = inside if names and len(inside) == len(names) else [*inside, module]
+        yield from (name for name in candidates if _path(name) and not _within(name, EXEMPT))
 
 
 @cache
@@ -146,7 +146,7 @@ def _within(name: str, modules: Iterable[str]) -> bool:
 
 @cache
 def _path(name: str) -> Path | None:
-    """File of a module, without importing anything; None where it is no module or has no source."""
+    """Return the file of a module without importing it; None if there is no such module or it has no source."""
     places, file = _places(_root(name))
     inside = name.split(".")[1:]
     if not inside:
@@ -161,7 +161,7 @@ def _path(name: str) -> Path | None:
 
 @cache
 def _places(root: str) -> tuple[tuple[Path, ...], Path | None]:
-    """Folders of a top-level package, and its own file."""
+    """Return the folders of a top-level package, and its file."""
     try:
         spec = find_spec(root)
     except (ImportError, ValueError):
@@ -172,16 +172,16 @@ def _places(root: str) -> tuple[tuple[Path, ...], Path | None]:
     return tuple(Path(place) for place in spec.submodule_search_locations or ()), file
 
 
-# ---- what counts of a module -----------------------------------------------------------------------------------------
+# ---- normalisation of a module's code --------------------------------------------------------------------------------
 
 
 class _Strip(ast.NodeTransformer):
-    """Takes out of a syntax tree, in place, what changes no result.
+    """Transformer that removes from a syntax tree, in place, everything that changes no result.
 
     Attributes
     ----------
     dropped, of_fields
-        Names that occur in what was taken out; those of them in annotations of classes' fields.
+        Names in the removed code; those among them that stand in annotations of classes' fields.
     """
 
     def __init__(self, package: str, tree: ast.Module) -> None:
@@ -284,13 +284,13 @@ class _Strip(ast.NodeTransformer):
 
 
 class _DropImports(ast.NodeTransformer):
-    """Takes the imports of some names out of a syntax tree, in place."""
+    """Transformer that removes the imports of `names` from a syntax tree, in place."""
 
     def __init__(self, names: set[str]) -> None:
         self.names = names
 
     def visit(self, node: ast.AST) -> Any:
-        return node if isinstance(node, ast.expr) else super().visit(node)  # no import is inside of an expression
+        return node if isinstance(node, ast.expr) else super().visit(node)  # an expression holds no imports
 
     def visit_Import(self, node: ast.Import) -> ast.AST | None:
         return self._without(node)
@@ -304,28 +304,28 @@ class _DropImports(ast.NodeTransformer):
 
 
 _FIELD = ast.Constant(value=None)
-"""Stands for every annotation of a class's field: that it is one stays, since its name and default count."""
+"""Replacement of every annotation of a class's field: the field stays, since its name and default count."""
 
 
 def _imports(nodes: Iterable[ast.AST], package: str, without: set[str]) -> set[tuple[str, tuple[str, ...]]]:
-    """What is imported: (module, names from it), but for some names."""
-    found: set[tuple[str, tuple[str, ...]]] = set()
+    """Return the imports as (module, names from it), without the names `without`."""
+    imports: set[tuple[str, tuple[str, ...]]] = set()
     for node in nodes:
         if isinstance(node, ast.Import):
-            found.update((alias.name, ()) for alias in node.names if _binds(alias) not in without)
+            imports.update((alias.name, ()) for alias in node.names if _binds(alias) not in without)
         elif isinstance(node, ast.ImportFrom):
             names = tuple(alias.name for alias in node.names if _binds(alias) not in without)
-            found.update([(_absolute(node, package), names)] if names else [])
-    return found
+            imports.update([(_absolute(node, package), names)] if names else [])
+    return imports
 
 
 def _binds(alias: ast.alias) -> str:
-    """Name that an import binds."""
+    """Return the name that an import binds."""
     return alias.asname or _root(alias.name)
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:
-    """Dotted name of the module that something is imported from."""
+    """Return the dotted name of the module of a `from` import."""
     if not node.level:
         return node.module or ""
     parents = package.split(".")
@@ -333,7 +333,7 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
 
 
 def _bound(node: ast.AST, package: str, modules: Iterable[str]) -> Iterator[str]:
-    """Names that an import binds to something of `modules`, or to one of them."""
+    """Yield the names that an import binds to one of `modules` or to a member of one."""
     if isinstance(node, ast.ImportFrom):
         module = _absolute(node, package)
         for alias in node.names:
@@ -342,7 +342,7 @@ def _bound(node: ast.AST, package: str, modules: Iterable[str]) -> Iterator[str]
 
 
 def _loggers(node: ast.AST) -> list[str]:
-    """Names that a statement binds to a logger."""
+    """Return the names that a statement binds to a logger."""
     if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)):
         return []
     if _last(node.value.func) != "getLogger":
@@ -355,19 +355,19 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _leftmost(node: ast.expr) -> str | None:
-    """The name that a dotted expression begins with."""
+    """Return the name that a dotted expression begins with."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
 def _last(node: ast.expr) -> str | None:
-    """The name that a dotted expression ends with."""
+    """Return the name that a dotted expression ends with."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
 
 
 def _is_text(node: ast.expr) -> bool:
-    """Whether an expression is text by its form: a string, an f-string, or put together of these."""
+    """Return whether an expression is text by its form: a string, an f-string, or a combination of these."""
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.Add | ast.Mod) and (_is_text(node.left) or _is_text(node.right))
     if isinstance(node, ast.IfExp):

@@ -14,25 +14,33 @@ from pydantic import Field
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES
 
-# What a job asks for with a model of which the registry does not say it.
+# Requests of a job whose model has no such entry in the registry.
 _THREADS, _MEGABYTES = 8, 16000
+
+Precision = Annotated[
+    Literal["float32", "bfloat16"],
+    Field(
+        description="Precision of the encoders' matrix products. bfloat16: about three times as fast on processors that"
+        " support it (AMX; GPUs from 2020 on), slower on others; embeddings then differ in their third digit."
+    ),
+]
 
 
 @dataclass(frozen=True)
 class ModelSource:
-    """Where a model comes from.
+    """Source of a model.
 
     Attributes
     ----------
     name
-        As in the config.
+        Name in the config.
     location
-        What `from_pretrained` takes: a folder or a hub name; None for a model that is trained from scratch.
+        Folder or hub name for `from_pretrained`; None for a model that is trained from scratch.
     revision
-        Of the hub repository, where the registry names one.
+        Revision of the hub repository, if the registry names one.
     configuration
-        `model_type` and sizes of a model that is trained from scratch; with `vocabulary`, the size of its
-        tokenizer, and where that is one of words, `tokens: words`.
+        `model_type` and sizes of a model that is trained from scratch, with the size of its tokenizer as `vocabulary`,
+        and `tokens: words` if that is a tokenizer of words.
     """
 
     name: str
@@ -42,50 +50,63 @@ class ModelSource:
 
 
 def resolve(name: str) -> ModelSource:
-    """Find a model: registry first, then a local folder, then the hub.
+    """Find a model: first in the registry, then as a local folder, then on the hub.
 
     Raises
     ------
     MacroscopeError
-        Where the weights that a package carries are not the known ones.
+        If the weights in an installed package do not have the registered checksum.
     """
     entry = _registry().get(name)
     if entry is None:
         return ModelSource(name, str(Path(name).resolve()) if Path(name).is_dir() else name)
     if "configuration" in entry:
         return ModelSource(name, None, configuration=entry["configuration"])
-    folder = _packaged(entry) if "package" in entry else None
+    folder = _find_packaged(entry) if "package" in entry else None
     if folder is not None:
         return ModelSource(name, str(folder))
     return ModelSource(name, entry["hub"], entry.get("revision"))
 
 
 def has_weights(name: str) -> bool:
-    """Whether a model has weights of its own; one with a configuration has random ones until it is trained."""
+    """Return whether a model has pretrained weights; one with a configuration is trained from scratch."""
     return "configuration" not in _registry().get(name, {})
 
 
 def gpus_of(name: str) -> int:
-    """GPUs that a job with this model asks for; one from scratch asks for none unless the registry says so."""
+    """Return the number of GPUs that a job with this model requests: by default 1, or 0 if it is from scratch."""
     entry = _registry().get(name, {})
     return int(entry.get("gpu", 0 if "configuration" in entry else 1))
 
 
 def threads_of(name: str) -> int:
-    """Cores that a job with this model asks for where there is no GPU."""
+    """Return the number of cores that a job with this model requests if there is no GPU."""
     return int(_registry().get(name, {}).get("threads", _THREADS))
 
 
 def megabytes_of(name: str) -> int:
-    """Memory that a job with this model asks for."""
+    """Return the memory in MB that a job with this model requests."""
     return int(_registry().get(name, {}).get("mem_mb", _MEGABYTES))
 
 
+def compute_in(precision: Precision, device: str) -> AbstractContextManager[object]:
+    """Multiply matrices in a precision within this context; sums, norms and softmax stay in float32.
+
+    Parameters
+    ----------
+    device
+        "cpu" or "cuda".
+    """
+    import torch  # imported late: options are also read by processes that compute nothing
+
+    return torch.autocast(device, torch.bfloat16, enabled=precision == "bfloat16")
+
+
 def load_error(source: ModelSource, error: Exception, what: str = "model") -> MacroscopeError:
-    """Turn an exception of `from_pretrained` into one sentence; `what` could not be loaded."""
+    """Turn an exception of `from_pretrained` into one sentence that says that `what` cannot be loaded."""
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if reason.startswith("Weights only load failed"):
-        # The library's own words advise to run what is in it.
+        # The library's own message advises to run the code in it.
         reason = "its weights are a Python pickle of more than tensors, which is not opened, since that runs code"
     return MacroscopeError(
         f"{what} {source.name!r}: cannot be loaded from {source.location!r} ({reason}); give a folder with its files,"
@@ -98,39 +119,17 @@ def _registry() -> dict[str, dict[str, Any]]:
     return yaml.safe_load((RESOURCES / "models.yaml").read_text(encoding="utf-8"))
 
 
-def _packaged(entry: dict[str, Any]) -> Path | None:
-    """Folder of the weights that an installed package carries, or None; a changed file is an error."""
+def _find_packaged(entry: dict[str, Any]) -> Path | None:
+    """Return the folder of the weights in an installed package, or None; a changed file is an error."""
     spec = importlib.util.find_spec(entry["package"])
     if spec is None or spec.origin is None:
         return None
     folder = Path(spec.origin).parent / entry["folder"]
     for file, expected in entry["sha256"].items():
         with (folder / file).open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-        if found != expected:
+            actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        if actual != expected:
             raise MacroscopeError(
-                f"{folder / file}: its sha256 is {found}, not {expected}; re-install the package {entry['package']}"
+                f"{folder / file}: its sha256 is {actual}, not {expected}; re-install the package {entry['package']}"
             )
     return folder
-
-
-Precision = Annotated[
-    Literal["float32", "bfloat16"],
-    Field(
-        description="What encoders multiply matrices in. bfloat16: some three times faster on processors that have it"
-        " (AMX; GPUs from 2020 on), slower on others; embeddings then differ in their third digit."
-    ),
-]
-
-
-def computing_in(precision: Precision, device: str) -> AbstractContextManager[object]:
-    """Multiply matrices in a precision; sums, norms and softmax stay in float32.
-
-    Parameters
-    ----------
-    device
-        "cpu" or "cuda".
-    """
-    import torch  # options are read where nothing computes
-
-    return torch.autocast(device, torch.bfloat16, enabled=precision == "bfloat16")

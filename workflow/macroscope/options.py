@@ -1,33 +1,30 @@
-"""What all groups of options have in common; each room, source, system and critic brings its own."""
+"""The base of all groups of options; each room, source, system and critic declares its own groups."""
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, Protocol, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, model_validator
 
 from macroscope.errors import nearest
 
-if TYPE_CHECKING:
-    from macroscope.config.schema import Config
-
 _NAME = "[A-Za-z0-9][A-Za-z0-9_-]*"
 LONGEST_NAME = 100
-"""Characters of a name. File systems take 255 bytes for a file's, in which two names and what it holds may stand."""
+"""Largest number of characters of a name. A file's name, of at most 255 bytes, may hold two names and a description."""
 _REPEATED = re.compile(r"(.+?)\1{9,}")
 
 
 def fit_for_paths(name: str) -> str:
-    """What can be a part of paths that the workflow matches, as near to a file's name as may be; perhaps empty.
+    """Return a name that the workflow can use in paths, as close as possible to a file's name; perhaps empty.
 
-    Snakemake takes a name with an end that repeats for one that its rules make longer and longer.
+    Snakemake mistakes names with a repeated suffix for infinite recursion.
     """
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[: 2 * LONGEST_NAME]
     return _REPEATED.sub(r"\1", plain)[: LONGEST_NAME - len("-000")].strip("-_")
 
 
 def _require_fit(name: Any) -> Any:
-    """Say what is wrong with a name in words, before its pattern is looked at, which is for the JSON schema."""
+    """Reject an invalid name with a message in words; the pattern of the type is for the JSON schema."""
     if isinstance(name, bool | int | float | None):
         raise ValueError(f"a name is text, and YAML takes this one for {name!r}; put it in quotation marks")
     if not isinstance(name, str):
@@ -36,15 +33,15 @@ def _require_fit(name: Any) -> Any:
         raise ValueError(f"a name has at most {LONGEST_NAME} characters, and this one {len(name):,}; shorten it")
     if not re.fullmatch(_NAME, name):
         raise ValueError(
-            f"{name!r} is no name: names have letters (A to Z), digits, '-' and '_', and begin with no sign"
+            f"{name!r} is not a name: names have letters (A to Z), digits, '-' and '_', and begin with no sign"
         )
-    if found := _REPEATED.search(name):
-        raise ValueError(f"the workflow cannot use names that repeat {found[1]!r} ten times or more; give another")
+    if repetition := _REPEATED.search(name):
+        raise ValueError(f"the workflow cannot use names that repeat {repetition[1]!r} ten times or more; give another")
     return name
 
 
 Name = Annotated[str, StringConstraints(pattern=f"^{_NAME}$", max_length=LONGEST_NAME), BeforeValidator(_require_fit)]
-"""Name of a run, a corpus, a system, a variant: it stands in paths, rules and commands as it is."""
+"""Name of a run, a corpus, a system, a variant: it is used as it is in paths, rules and commands."""
 
 
 def _is_number(annotation: Any) -> bool:
@@ -53,29 +50,77 @@ def _is_number(annotation: Any) -> bool:
 
 
 _UNUSABLE = re.compile("[{}\x00-\x1f\x7f\ud800-\udfff]")
-"""Snakemake looks for wildcards in paths, and reads lists of them line by line; a config can hold no halves of
-characters, which is how Python sees a name that is no UTF-8."""
+"""Characters that paths may not hold. Snakemake looks for wildcards in paths and reads lists of paths line by line; a
+config cannot hold lone surrogates, with which Python represents names that are not UTF-8."""
 
 
 def require_usable(path: str) -> str:
-    """Return the path of a file of the user's, if the workflow can use it.
+    """Return the path of a user's file if the workflow can use it.
 
     Raises
     ------
     ValueError
-        With one sentence that says what is in its way.
+        If it cannot, with one sentence that says why.
     """
-    if found := _UNUSABLE.search(path):
-        raise ValueError(f"the workflow cannot use paths with {found[0]!r}, as in {path!r}; rename the file or folder")
+    if unusable := _UNUSABLE.search(path):
+        raise ValueError(
+            f"the workflow cannot use paths with {unusable[0]!r}, as in {path!r}; rename the file or folder"
+        )
     if not path:
         raise ValueError("an empty path names no file")
     return path
 
 
 UserPath = Annotated[str, AfterValidator(require_usable)]
-"""Path of a file or a folder of the user's."""
+"""Path of a user's file or folder."""
 LARGEST_SEED = 2**31 - 1
-"""Two of them can be added, and random number generators take the sum."""
+"""The sum of two seeds is still a valid seed of a random number generator."""
+
+
+class ConfigView(Protocol):
+    """The parts of a config that a group of options may use."""
+
+    @property
+    def run(self) -> str:
+        """Name of the run."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run."""
+
+    @property
+    def corpora(self) -> Mapping[str, Any]:
+        """Options of the corpora, by name."""
+
+    @property
+    def systems(self) -> Mapping[str, Any]:
+        """Options of the systems, by name; the control only if the config gives it options."""
+
+    @property
+    def comparisons(self) -> Sequence[Any]:
+        """Comparisons, each with `corpus`, `systems`, `critics` and `pairs`."""
+
+    @property
+    def documents_per_shard(self) -> int | None:
+        """Documents of a system that one job of a critic projects; None if one job projects all."""
+
+    def system(self, name: str) -> Any:
+        """Return the options of a system, the control included."""
+
+    def applies(self, system: str, corpus: str) -> bool:
+        """Return whether a system has samples of a corpus."""
+
+    def judged_systems(self, corpus: str) -> list[str]:
+        """Return the systems that some critic judges against a corpus, without the control."""
+
+    def critic(self, name: str) -> Any:
+        """Return the options of a critic or of a variant."""
+
+    def variant_names(self) -> list[str]:
+        """Return the names of all variants, such as clusters-bert."""
+
+    def resampling(self) -> dict[str, float]:
+        """Return how uncertainty is computed, as arguments of `Resampling`."""
 
 
 class Options(BaseModel):
@@ -85,44 +130,44 @@ class Options(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _numbers_are_no_switches(cls, given: Any) -> Any:
-        """`seed: true` is no 1."""
+    def _reject_booleans_for_numbers(cls, given: Any) -> Any:
+        """Reject booleans for numbers (`seed: true`)."""
         for name, value in given.items() if isinstance(given, dict) else ():
             field = cls.model_fields.get(name)
             if isinstance(value, bool) and field is not None and _is_number(field.annotation):
                 raise ValueError(f"'{name}' is a number, not {str(value).lower()}")
         return given
 
-    def check(self, place: str, config: "Config") -> None:
-        """Check what can only be known beside the rest of the config, such as that a name is there.
+    def check(self, place: str, config: ConfigView) -> None:
+        """Check what depends on the rest of the config, such as that a name exists.
 
         Parameters
         ----------
         place
-            Of the group in the config ("systems.mine"), for the message.
+            Place of the group in the config ("systems.mine"), for the message.
 
         Raises
         ------
         ValueError
-            With one sentence that begins with the place.
+            If a check fails, with one sentence that begins with the place.
         """
 
 
 CONTROL = "control"
-"""Name of the system that is held-out real text; it stands in every comparison."""
+"""Name of the system that is held-out real text; it is part of every comparison."""
 SPLIT_HALF = "split_half"
-"""Name under which one half of the control is judged against the other: what no difference looks like."""
+"""Name of the comparison of one half of the control with the other: the result when there is no difference."""
 KEPT_NAMES = {CONTROL: "held-out real text", SPLIT_HALF: "the control's halves"}
 """Names that no other system may have."""
 
 
 def require_name(name: str, valid: Iterable[str], place: str, what: str) -> None:
-    """Check that something of this name is there.
+    """Check that a name is among the valid ones.
 
     Raises
     ------
     ValueError
-        That names the place, what there is none of, and the nearest name.
+        If it is not, with the place and the nearest valid name.
     """
     valid = list(valid)
     if name not in valid:

@@ -1,4 +1,4 @@
-"""The look of all figures: legible at report size, safe for colour-blind readers, the same bytes every time."""
+"""The style of all figures: legible at report size, safe for colour-blind readers, the same bytes every time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from macroscope.files import atomic
 
 PLAIN_DECADES = 4
-"""A logarithmic axis over fewer powers of ten has plain numbers, a longer one powers."""
+"""Number of powers of ten from which a logarithmic axis is labelled with powers, not plain numbers."""
 
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -29,27 +29,27 @@ STYLE: dict[Any, Any] = {
     "axes.grid": True,
     "grid.color": "#E3E3E3",
     "axes.axisbelow": True,
-    # 0.00025 and its like fill a narrow axis: below a thousandth the power of ten stands at the axis' end.
+    # Numbers such as 0.00025 fill a narrow axis: below 0.001, the power of ten is written once, at the axis' end.
     "axes.formatter.limits": (-3, 5),
     "axes.formatter.use_mathtext": True,
     "legend.frameon": False,
     "figure.constrained_layout.use": True,
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
-    # Ids inside an SVG come from this salt and not from a random number: the same figure has the same bytes.
+    # Ids inside an SVG come from this salt, not from a random number: the same figure has the same bytes.
     "svg.hashsalt": "macroscope",
 }
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in the house style."""
+    """Plot in the style of all figures, inside a `with` block."""
     with mpl.rc_context(STYLE):
         yield
 
 
 def label_logarithmic(axis: Axis) -> None:
-    """Label a logarithmic axis with plain numbers, as many as fit: 200, 300, 500, and not 2 x 10^2 over each other."""
+    """Label a logarithmic axis with plain numbers, as many as fit: 200, 300, 500, not overlapping 2 x 10^2."""
     low, high = axis.get_view_interval()
     decades = np.log10(high / low)
     steps = (
@@ -70,5 +70,5 @@ def save(figure: Figure, stem: Path) -> None:
     for suffix, metadata in ((".svg", {"Date": None}), (".pdf", {"CreationDate": None})):
         with style(), atomic(stem.with_name(stem.name + suffix)) as temporary:
             figure.savefig(temporary, format=suffix[1:], metadata=metadata)
-        figure.set_layout_engine("none")  # what the first one has laid out stays; doing so takes half the time
+        figure.set_layout_engine("none")  # the second file reuses the layout of the first, which takes half the time
     plt.close(figure)

@@ -15,7 +15,7 @@ LINE_EVERY_SECONDS = 15.0
 
 
 def progress(items: Iterable[T], description: str, total: int | None = None, unit: str = "it") -> Iterator[T]:
-    """Iterate over `items` and show how far along it is."""
+    """Iterate over `items` and show the progress."""
     if total is None and hasattr(items, "__len__"):
         total = len(items)  # type: ignore[arg-type]
     with Progress(description, total, unit) as bar:
@@ -30,9 +30,9 @@ class Progress:
     Parameters
     ----------
     description
-        What is being done, as a phrase ("extract pages").
+        Name of the task, as a phrase ("extract pages").
     total
-        Number of units where it is known.
+        Number of units, if known.
     unit
         Name of one unit.
     """
@@ -53,7 +53,7 @@ class Progress:
         self._log()
 
     def advance(self, units: int) -> None:
-        """Say that `units` more are done."""
+        """Count `units` more as done."""
         self.count += units
         if self._bar is not None:
             self._bar.update(units)

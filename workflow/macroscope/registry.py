@@ -1,7 +1,8 @@
-"""What is found by itself: the sub-packages of a room, and other people's packages, that declare what they are.
+"""Discovery of built-in and plug-in sources, kinds of systems and critics.
 
 A source, a kind of system or a critic is a folder whose `__init__` holds a declaration (`SOURCE`, `KIND`, `CRITIC`):
-data, with nothing heavy imported. There is no list of them anywhere.
+data, with nothing heavy imported. Sub-packages and installed packages with a declaration are discovered; there is no
+list of them.
 """
 
 from collections.abc import Mapping
@@ -22,12 +23,12 @@ D = TypeVar("D")
 
 @dataclass(frozen=True)
 class Plugin(Generic[D]):
-    """Something that was found.
+    """A discovered source, kind of system or critic.
 
     Attributes
     ----------
     name
-        As the config has it: the name of its folder, or of its entry point.
+        Name in the config: that of its folder or entry point.
     package
         Dotted name of the package that declares it.
     data
@@ -40,71 +41,71 @@ class Plugin(Generic[D]):
 
     @cached_property
     def options(self) -> type[Any]:
-        """Model of its options, without importing what it runs."""
+        """Return the model of its options, without importing the code that it runs."""
         return load(self.data.options, self.package)  # type: ignore[attr-defined]
 
     def stage(self, name: str) -> Stage:
-        """A stage by its name.
+        """Return a stage by its name.
 
         Raises
         ------
         MacroscopeError
-            Where it declares no such stage.
+            If it declares no such stage.
         """
-        stages: Mapping[str, Stage] = self.data.stages  # type: ignore[attr-defined]
+        stages: Mapping[str, Stage] = self.data.all_stages  # type: ignore[attr-defined]
         if name not in stages:
             raise MacroscopeError(f"{self.name} has no stage '{name}'{nearest(name, stages)}")
         return stages[name]
 
 
 def discover(room: str, constant: str, kind: type[D], group: str | None = None) -> dict[str, Plugin[D]]:
-    """Everything of a kind, in alphabetical order.
+    """Return all plugins of a type by name, in alphabetical order.
 
     Parameters
     ----------
     room
-        Package whose sub-packages are looked through ("macroscope.critics").
+        Package whose sub-packages are searched ("macroscope.critics").
     constant
-        Name of the declaration in a sub-package's `__init__`; sub-packages without it are something else.
+        Name of the declaration in a sub-package's `__init__`; sub-packages without it are skipped.
     kind
         Type of the declaration.
     group
-        Group of entry points by which other packages declare theirs; an entry point's value is the package, or the
+        Group of entry points by which other packages declare plugins; an entry point's value is the package, or the
         package and the constant ("macroscope_questions:CRITIC").
 
     Raises
     ------
     MacroscopeError
-        Where another package's declaration cannot be imported, is none, or takes a name that is there already.
+        If another package's declaration cannot be imported, has the wrong type, or has a name that is taken.
     """
-    found: dict[str, Plugin[D]] = {}
+    plugins: dict[str, Plugin[D]] = {}
     for module in iter_modules(import_module(room).__path__):
         dotted = f"{room}.{module.name}"
         if module.ispkg or _declares(dotted, constant):
             data = getattr(import_module(dotted), constant, None)
             if isinstance(data, kind):
-                found[module.name] = Plugin(module.name, dotted, data)
+                plugins[module.name] = Plugin(module.name, dotted, data)
     for point in sorted(entry_points(group=group), key=lambda point: point.name) if group else ():
-        if point.name in found:
+        if point.name in plugins:
             raise MacroscopeError(
                 f"the installed package {_distribution(point)} declares '{point.name}' in {group}, and"
-                f" {found[point.name].package} is called so already; rename its entry point, or uninstall it"
+                f" {plugins[point.name].package} is called so already; rename its entry point, or uninstall it"
             )
-        found[point.name] = Plugin(point.name, point.module, _load(point, constant, kind))
-    return dict(sorted(found.items()))
+        plugins[point.name] = Plugin(point.name, point.module, _load(point, constant, kind))
+    return dict(sorted(plugins.items()))
 
 
-def require(name: str, found: Mapping[str, Plugin[D]], what: str) -> Plugin[D]:
-    """Look something up by name.
+def require(name: str, plugins: Mapping[str, Plugin[D]], what: str) -> Plugin[D]:
+    """Return a plugin by name.
 
     Raises
     ------
     MacroscopeError
-        That names the nearest one.
+        If there is none of that name, with the nearest name.
     """
-    if name not in found:
-        raise MacroscopeError(f"there is no {what} '{name}'{nearest(name, found)}")
-    return found[name]
+    if name not in plugins:
+        raise MacroscopeError(f"there is no {what} '{name}'{nearest(name, plugins)}")
+    return plugins[name]
 
 
 def _load(point: EntryPoint, constant: str, kind: type[D]) -> D:
@@ -118,7 +119,7 @@ def _load(point: EntryPoint, constant: str, kind: type[D]) -> D:
     if not isinstance(data, kind):
         raise MacroscopeError(
             f"the installed package {_distribution(point)} declares '{point.name}' in {point.group}, and {point.value}"
-            f" is no {kind.__name__}; see docs/extending.md"
+            f" is not a {kind.__name__}; see docs/extending.md"
         )
     return data
 
@@ -128,7 +129,7 @@ def _distribution(point: EntryPoint) -> str:
 
 
 def _declares(module: str, constant: str) -> bool:
-    """Read a module's text for a declaration, so that the room's other modules are not imported."""
+    """Return whether a module's text has a declaration, so that the room's other modules need not be imported."""
     spec = find_spec(module)
     source = spec.loader.get_source(module) if spec and isinstance(spec.loader, SourceLoader) else None
     return source is not None and f"\n{constant} = " in source

@@ -1,8 +1,8 @@
-"""Tables as CSV: what a spreadsheet would take for a formula is written, and read, as text.
+"""Tables as CSV, in which text that looks like a formula to a spreadsheet stays text.
 
-Cells of strings that begin with "=", "+", "-" or "@" and are longer than that get an apostrophe in front, which
-spreadsheets take for "this is text". `read_csv` takes it away again. So do cells of nothing but white space: a line of
-that would be none to who reads it. Names and ids are read as they stand: "007" is no number, "null" not nothing.
+Cells of strings that begin with "=", "+", "-" or "@" and are longer than that get an apostrophe in front, which marks
+text in spreadsheets. `read_csv` removes it again. Cells of white space get one, too: such lines would be skipped
+on reading. Names and ids are read as they are written: "007" is not a number, "null" is not a missing value.
 """
 
 import re
@@ -13,26 +13,26 @@ from typing import Any
 import pandas as pd
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-"""Digits -> as exponents."""
+"""Digits and minus sign -> superscripts."""
 LARGE = 1e7
-"""From here on numbers are written with a power of ten."""
+"""Absolute value from which numbers are written with a power of ten."""
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Significant digits, and thousands in full."""
+    """Format a number with significant digits, thousands in full, a missing one as "–"."""
     if pd.isna(value):
         return "–"
     return f"{value:,.0f}" if 1000 <= abs(value) < LARGE else significant(f"{value:.{digits}g}")
 
 
 def significant(text: str) -> str:
-    """A number as Python writes it, its power of ten as people do: "9.11e-05" is "9.11 × 10⁻⁵"."""
+    """Rewrite the power of ten of a number that Python formatted: "9.11e-05" becomes "9.11 × 10⁻⁵"."""
     mantissa, power, exponent = text.partition("e")
     return f"{mantissa} × 10{str(int(exponent)).translate(RAISED)}" if power else text
 
 
 NAMES = ("corpus", "system", "other", "critic", "statistic", "id")
-"""Columns that are texts, whatever they hold."""
+"""Columns that are read as text, whatever they hold."""
 _GUARDED = re.compile(r"'*(?:[=+\-@\t\r].|\s+\Z)", re.DOTALL)
 
 
@@ -42,7 +42,7 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
 
 
 def read_csv(path: Path | str, **options: Any) -> pd.DataFrame:
-    """Read what `write_csv` wrote; `options` are those of `pandas.read_csv`; nothing but an empty cell is NaN."""
+    """Read a table that `write_csv` wrote; `options` are those of `pandas.read_csv`; only empty cells are NaN."""
     if "keep_default_na" not in options:
         options |= {"keep_default_na": False, "na_values": [""]}
     if "dtype" not in options:
@@ -52,7 +52,7 @@ def read_csv(path: Path | str, **options: Any) -> pd.DataFrame:
 
 
 def _with_texts(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
-    """A table whose texts are changed, and whose other values are as they were."""
+    """Return a copy of a table with its texts changed and its other values unchanged."""
     changed = {}
     for name, column in table.items():
         if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):

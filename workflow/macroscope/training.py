@@ -1,4 +1,7 @@
-"""One training loop for all models: the Trainer of transformers, resumable after a kill, silent but for log lines."""
+"""Training loop of all models: the Trainer of transformers, resumable after a kill, with log lines as its only output.
+
+It also starts one process per GPU (`launch`) and bounds the threads of a process (`use_threads`).
+"""
 
 import logging
 import math
@@ -24,19 +27,20 @@ from macroscope.files import read_json, write_json
 log = logging.getLogger("macroscope")
 
 FINGERPRINT = "fingerprint.json"
+"""File with the data and options that the checkpoints of a folder belong to."""
 WHOLE = "whole.json"
-"""In a checkpoint: its files and their sizes in bytes, written when all of them are there."""
+"""File of a checkpoint that lists its files and their sizes in bytes; written last, so that it marks completeness."""
 _LOG_LINES = 25
 
 
 @dataclass(frozen=True)
 class Plateau:
-    """A learning rate that falls where the validation loss does.
+    """A learning rate that is halved when the validation loss stops falling.
 
     Attributes
     ----------
     patience
-        Validations without a lower loss after which the rate is halved.
+        Number of validations without a lower loss after which the rate is halved.
     least
         Lowest learning rate.
     """
@@ -47,24 +51,25 @@ class Plateau:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a model is trained.
+    """Hyperparameters of a training.
 
     Attributes
     ----------
     epochs
-        Passes over the training examples.
+        Number of passes over the training examples.
     batch_size
-        Examples per update, over all devices and accumulation steps.
+        Number of examples per update, over all devices and accumulation steps.
     device_batch_size
-        Most examples per device and step; the largest divisor of a device's share of the batch is taken.
+        Upper bound of the examples per device and step. The largest divisor of a device's share of the batch is used.
     learning_rate, warmup_share, weight_decay
-        Of AdamW; the rate rises over the share of updates that is the warm-up, then falls linearly to 0.
+        Options of AdamW. The rate rises during the warm-up (a share of the updates), then falls linearly to 0.
     plateau
-        Where it is given, the rate is constant instead, until the validation loss no longer falls.
+        Alternative schedule: the rate is constant until the validation loss stops falling.
     evaluations
-        Validations, each with a checkpoint; 0: no validation, and a checkpoint at every tenth of the training.
+        Number of validations, each with a checkpoint; 0: no validation, and a checkpoint after each tenth of the
+        training.
     bfloat16
-        Arithmetic in bfloat16 under autocast.
+        Whether to compute in bfloat16 under autocast.
     """
 
     epochs: float
@@ -80,16 +85,16 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Examples:
-    """What a model is trained on.
+    """Data that a model is trained and validated on.
 
     Attributes
     ----------
     train, valid
         Training examples; validation examples, or None.
     collate
-        Makes a batch of a list of examples.
+        Function that makes a batch from a list of examples.
     group_by_length
-        Whether examples of like lengths share a batch.
+        Whether examples of similar lengths share a batch.
     """
 
     train: Dataset[Any]
@@ -100,55 +105,83 @@ class Examples:
 
 @dataclass(frozen=True)
 class Checkpoints:
-    """Where a killed run leaves what it had, and the next one goes on from.
+    """Checkpoints that a killed run leaves behind, and from which the next run resumes.
 
     Attributes
     ----------
     folder
-        The caller removes it with `discard` once the model is safe.
+        Folder of the checkpoints; the caller removes it with `discard` once the model is saved.
     fingerprint
-        The data and options that they belong to: those of others are removed.
+        Data and options that the checkpoints belong to; checkpoints with another fingerprint are removed.
     """
 
     folder: Path
     fingerprint: dict[str, Any]
 
 
+def launch(processes: int) -> None:
+    """Replace this process by `processes` processes of the same command, one per GPU, through accelerate.
+
+    With one process or none, or in one of the processes that it started, do nothing.
+    """
+    if processes <= 1 or "LOCAL_RANK" in os.environ:
+        return
+    flags = ["--num_processes", str(processes), "--num_machines", "1", "--mixed_precision", "no"]
+    command = ["-m", "accelerate.commands.launch", *flags, "--dynamo_backend", "no", "--multi_gpu", "-m", "macroscope"]
+    os.execv(sys.executable, [sys.executable, *command, *sys.argv[1:]])
+
+
+def use_threads(threads: int) -> None:
+    """Bound the number of threads for arithmetic, and of the tokenizers' own pool."""
+    torch.set_num_threads(threads)
+    os.environ["RAYON_NUM_THREADS"] = str(threads)
+
+
+def is_main_process() -> bool:
+    """Return whether this is the first of the processes that train together, or the only one."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
 def train(
     model: torch.nn.Module, examples: Examples, schedule: Schedule, checkpoints: Checkpoints, seed: int
 ) -> pd.DataFrame:
-    """Train `model` in place; with validation, its weights end as those of the lowest validation loss.
+    """Train `model` in place; with validation, restore the weights of the lowest validation loss at the end.
 
     Returns
     -------
     data frame
-        step, epoch, train_loss, valid_loss; NaN where a row has only one of them.
+        Columns step, epoch, train_loss, valid_loss; each row has one of the losses, the other one is NaN.
+
+    Raises
+    ------
+    MacroscopeError
+        If the batch cannot be divided among the devices, or a loss is not finite.
     """
     transformers_logging.set_verbosity_error()
     set_seed(seed)
-    steps = _steps(len(examples.train), schedule)  # type: ignore[arg-type]
-    at_once, accumulated = _shares(schedule)
-    every = max(1, steps // (schedule.evaluations or 10))
+    updates = _count_updates(len(examples.train), schedule)  # type: ignore[arg-type]
+    device_batch, accumulation_steps = _split_batch(schedule)
+    interval = max(1, updates // (schedule.evaluations or 10))
     arguments = TrainingArguments(
         output_dir=str(checkpoints.folder),
         num_train_epochs=schedule.epochs,
-        per_device_train_batch_size=at_once,
+        per_device_train_batch_size=device_batch,
         per_device_eval_batch_size=schedule.device_batch_size,
-        gradient_accumulation_steps=accumulated,
+        gradient_accumulation_steps=accumulation_steps,
         optim="adamw_torch_fused",
         learning_rate=schedule.learning_rate,
-        warmup_steps=int(schedule.warmup_share * steps),
-        **_fall(schedule),
+        warmup_steps=int(schedule.warmup_share * updates),
+        **_schedule_arguments(schedule),
         weight_decay=schedule.weight_decay,
         bf16=schedule.bfloat16,
-        use_cpu=schedule.bfloat16 and not torch.cuda.is_available(),  # else refused where there is no GPU
+        use_cpu=schedule.bfloat16 and not torch.cuda.is_available(),  # without a GPU, bf16 is refused otherwise
         eval_strategy="steps" if examples.valid is not None else "no",
-        eval_steps=every,
-        save_steps=every,
+        eval_steps=interval,
+        save_steps=interval,
         save_total_limit=2,
         load_best_model_at_end=examples.valid is not None,
         metric_for_best_model="eval_loss" if examples.valid is not None else None,
-        logging_steps=max(1, steps // _LOG_LINES),
+        logging_steps=max(1, updates // _LOG_LINES),
         logging_nan_inf_filter=False,
         report_to="none",
         disable_tqdm=True,
@@ -157,63 +190,58 @@ def train(
         train_sampling_strategy="group_by_length" if examples.group_by_length else "random",
         dataloader_pin_memory=torch.cuda.is_available(),
     )
-    resume = _prepare(checkpoints)
+    checkpoint = _prepare_folder(checkpoints)
     trainer = Trainer(
         model=model,
         args=arguments,
         train_dataset=examples.train,
         eval_dataset=examples.valid,
         data_collator=examples.collate,
-        callbacks=[_LogLines(steps), _MarkWhole()],
+        callbacks=[_LogLines(updates), _MarkWhole()],
     )
-    trainer.pop_callback(_printer())
+    trainer.pop_callback(_printer_class())
     with warnings.catch_warnings():
-        # The Trainer's own use of the scheduler and of checkpoints warns about things that are as they should be.
+        # The Trainer's own use of the scheduler and of checkpoints raises warnings that do not apply here.
         warnings.simplefilter("ignore")
-        trainer.train(resume_from_checkpoint=resume)
-    return _history(trainer.state.log_history)
+        trainer.train(resume_from_checkpoint=checkpoint)
+    return _tabulate_losses(trainer.state.log_history)
 
 
 def discard(checkpoints: Path) -> None:
-    """Remove the checkpoints of a finished training; only the main process of several does."""
+    """Remove the checkpoints of a finished training, in the main process only."""
     if is_main_process():
         shutil.rmtree(checkpoints, ignore_errors=True)
 
 
-def _printer() -> type[TrainerCallback]:
+def _printer_class() -> type[TrainerCallback]:
     from transformers.trainer_callback import PrinterCallback
 
     return PrinterCallback
 
 
-def is_main_process() -> bool:
-    """Whether this is the first of the processes that train together, or the only one."""
-    return int(os.environ.get("RANK", "0")) == 0
-
-
-def _shares(schedule: Schedule) -> tuple[int, int]:
-    """Examples per device and step, and steps per update, which together are exactly the batch.
+def _split_batch(schedule: Schedule) -> tuple[int, int]:
+    """Return the examples per device and step and the steps per update, whose product is a device's share of the batch.
 
     Raises
     ------
     MacroscopeError
-        Where the batch cannot be shared out among the devices.
+        If the batch cannot be divided evenly among the devices.
     """
     devices = max(1, int(os.environ.get("WORLD_SIZE", "1")))
     share, rest = divmod(schedule.batch_size, devices)
     if rest:
         raise MacroscopeError(
-            f"batch_size: {schedule.batch_size} examples cannot be shared out among {devices} devices; give a multiple"
+            f"batch_size: {schedule.batch_size} examples cannot be divided among {devices} devices; give a multiple"
         )
-    at_once = next(size for size in range(min(schedule.device_batch_size, share), 0, -1) if share % size == 0)
-    return at_once, share // at_once
+    device_batch = next(size for size in range(min(schedule.device_batch_size, share), 0, -1) if share % size == 0)
+    return device_batch, share // device_batch
 
 
-def _fall(schedule: Schedule) -> dict[str, Any]:
-    """Arguments that say how the learning rate falls."""
+def _schedule_arguments(schedule: Schedule) -> dict[str, Any]:
+    """Return the arguments of the Trainer for the learning rate's schedule."""
     if schedule.plateau is None:
         return {"lr_scheduler_type": "linear"}
-    # PyTorch's patience is the number of bad validations that change nothing yet.
+    # PyTorch's patience is the number of bad validations that are tolerated: one less than ours.
     rule = {
         "factor": 0.5,
         "patience": schedule.plateau.patience - 1,
@@ -223,32 +251,32 @@ def _fall(schedule: Schedule) -> dict[str, Any]:
     return {"lr_scheduler_type": "reduce_lr_on_plateau", "lr_scheduler_kwargs": rule}
 
 
-def _steps(examples: int, schedule: Schedule) -> int:
+def _count_updates(examples: int, schedule: Schedule) -> int:
     return max(1, int(schedule.epochs * -(-examples // schedule.batch_size)))
 
 
-def _prepare(checkpoints: Checkpoints) -> str | None:
-    """Return the checkpoint to resume from, or None; checkpoints of another training are removed."""
+def _prepare_folder(checkpoints: Checkpoints) -> str | None:
+    """Remove checkpoints of another training, and return the checkpoint to resume from, or None."""
     folder, fingerprint = checkpoints.folder, checkpoints.fingerprint
-    known = folder / FINGERPRINT
-    if folder.exists() and (not known.exists() or read_json(known) != fingerprint):
-        log.info("%s: checkpoints of other data or options; training starts anew", folder)
+    fingerprint_file = folder / FINGERPRINT
+    if folder.exists() and (not fingerprint_file.exists() or read_json(fingerprint_file) != fingerprint):
+        log.info("%s: the checkpoints belong to other data or options; training starts from the beginning", folder)
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(known, fingerprint)
-    last = _newest_whole(folder)
+    write_json(fingerprint_file, fingerprint)
+    last = _find_newest_whole(folder)
     if last is not None:
         log.info("resuming from %s", last)
     return None if last is None else str(last)
 
 
-def _newest_whole(folder: Path) -> Path | None:
-    """The newest checkpoint that was written to its end; those that a kill or a full disk broke are removed."""
-    by_step = {int(path.name.rpartition("-")[2]): path for path in folder.glob(f"{PREFIX_CHECKPOINT_DIR}-*")}
-    for _, path in sorted(by_step.items(), reverse=True):
+def _find_newest_whole(folder: Path) -> Path | None:
+    """Return the newest complete checkpoint; remove newer ones that a kill or a full disk left incomplete."""
+    checkpoints = {int(path.name.rpartition("-")[2]): path for path in folder.glob(f"{PREFIX_CHECKPOINT_DIR}-*")}
+    for _, path in sorted(checkpoints.items(), reverse=True):
         if _is_whole(path):
             return path
-        log.info("%s is not whole; it is removed, and the one before it taken", path)
+        log.info("%s is incomplete; removing it and resuming from the one before", path)
         if is_main_process():
             shutil.rmtree(path)
     return None
@@ -256,15 +284,15 @@ def _newest_whole(folder: Path) -> Path | None:
 
 def _is_whole(checkpoint: Path) -> bool:
     mark = checkpoint / WHOLE
-    return mark.exists() and read_json(mark) == _sizes(checkpoint)
+    return mark.exists() and read_json(mark) == _list_sizes(checkpoint)
 
 
-def _sizes(checkpoint: Path) -> dict[str, int]:
+def _list_sizes(checkpoint: Path) -> dict[str, int]:
     files = (path for path in sorted(checkpoint.rglob("*")) if path.is_file() and path.name != WHOLE)
     return {str(path.relative_to(checkpoint)): path.stat().st_size for path in files}
 
 
-def _history(entries: list[dict[str, Any]]) -> pd.DataFrame:
+def _tabulate_losses(entries: list[dict[str, Any]]) -> pd.DataFrame:
     rows = [
         {"step": e["step"], "epoch": e["epoch"], "train_loss": e.get("loss"), "valid_loss": e.get("eval_loss")}
         for e in entries
@@ -274,29 +302,29 @@ def _history(entries: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 class _MarkWhole(TrainerCallback):
-    """Mark a checkpoint whose files are all there: one without the mark was broken off."""
+    """Callback that marks each checkpoint as complete once all of its files are written."""
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Note the files and their sizes."""
+        """Write the list of the files and their sizes."""
         if state.is_world_process_zero:
             checkpoint = Path(args.output_dir) / f"{PREFIX_CHECKPOINT_DIR}-{state.global_step}"
-            write_json(checkpoint / WHOLE, _sizes(checkpoint))
+            write_json(checkpoint / WHOLE, _list_sizes(checkpoint))
 
 
 class _LogLines(TrainerCallback):
-    """Say how far along the training is, in log lines."""
+    """Callback that reports progress in log lines and stops a training that diverges."""
 
     def __init__(self, steps: int) -> None:
         self.steps, self.start = steps, time.monotonic()
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **kwargs: Any) -> None:
-        """Report losses."""
+        """Log the losses; raise `MacroscopeError` if one is not finite."""
         logs = logs or {}
         for key in ("loss", "eval_loss"):
             if not math.isfinite(logs.get(key, 0.0)):
                 raise MacroscopeError(
                     f"the training diverged at or before step {state.global_step} of {self.steps}: its loss is"
-                    f" {logs[key]}; give a smaller learning_rate"
+                    f" {logs[key]}; set a smaller learning_rate"
                 )
         if state.is_world_process_zero:
             for key, name in (("loss", "training"), ("eval_loss", "validation")):
@@ -305,18 +333,3 @@ class _LogLines(TrainerCallback):
                     log.info(
                         "step %d of %d: %s loss %.4f, %.0f s", state.global_step, self.steps, name, logs[key], elapsed
                     )
-
-
-def launch(processes: int) -> None:
-    """Start this command again in `processes` processes, one a GPU, through accelerate; one process: do nothing."""
-    if processes <= 1 or "LOCAL_RANK" in os.environ:
-        return
-    flags = ["--num_processes", str(processes), "--num_machines", "1", "--mixed_precision", "no"]
-    command = ["-m", "accelerate.commands.launch", *flags, "--dynamo_backend", "no", "--multi_gpu", "-m", "macroscope"]
-    os.execv(sys.executable, [sys.executable, *command, *sys.argv[1:]])
-
-
-def use_threads(threads: int) -> None:
-    """Bound the threads of the arithmetic, and of the tokenizers' own pool."""
-    torch.set_num_threads(threads)
-    os.environ["RAYON_NUM_THREADS"] = str(threads)

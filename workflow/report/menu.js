@@ -1,4 +1,4 @@
-// The menu of all pages closes by Escape, and by a click elsewhere.
+// Close the menu of all pages on Escape and on a click outside of it.
 const menu = document.getElementById("all-pages");
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !menu.open) return;

@@ -5,14 +5,10 @@ Outputs: results/<run>/corpora/{corpus}/documents.parquet with its counts, its s
 """
 
 
-localrules:
-    retrieve,
-
-
 for kind in plan.corpora.simulations:
 
     rule:
-        """Write raw files in an upstream format from a process that is known exactly, and the truth beside them."""
+        """Write raw files in an upstream format from a known process, and the truth about them."""
         name:
             f"simulate_{kind}"
         output:
@@ -51,11 +47,12 @@ rule retrieve:
         "data/{source}/{version}/{file}",
     log:
         "logs/retrieve/{source}-{version}-{file}.log",
-    # What else is below data/ is the user's own: --forceall would remove it, as what this rule can make again.
+    # Other files below data/ are the user's: without constraints, --forceall would remove them as outputs of this rule.
     wildcard_constraints:
         source=plan.corpora.registered(),
         version="[^/]+",
         file="[^/]+",
+    localrule: True
     conda:
         "../../envs/core.yaml"
     resources:
@@ -73,14 +70,14 @@ rule retrieve:
 for source in plan.corpora.retrieving:
 
     rule:
-        """Retrieve what the registry does not have: resumed, retried."""
+        """Retrieve data that the registry does not have: resumed, retried."""
         name:
             f"fetch_{source}"
         output:
             directory(f"data/{source}/{{place}}"),
         log:
             f"logs/fetch_{source}/{{place}}.log",
-        # One folder deeper, at least, than the files of the registry.
+        # At least one folder deeper than the files of the registry.
         wildcard_constraints:
             place="[^/]+/[^/]+/.+",
         localrule: True
@@ -116,7 +113,7 @@ rule extract_documents:
         runtime=720,
     params:
         code=plan.code("extract_documents", plan.corpora.reading_module),
-        # A folder's own time does not tell that a file in it was edited.
+        # A folder's modification time does not change when a file in it is edited.
         files_below=plan.corpora.files_below,
         options=plan.corpora.extraction_options,
     shell:

@@ -6,10 +6,29 @@ results/<run>/reader/.
 """
 
 
+rule write_config:
+    """Write the config with all its defaults: the input of tables, figures, report and reader."""
+    output:
+        "results/<run>/config.json",
+    log:
+        "logs/<run>/write_config.log",
+    localrule: True
+    conda:
+        "../../envs/core.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        config=plan.effective_json(),
+    script:
+        "../scripts/write_config.py"
+
+
 rule make_tables:
-    """The tables of the papers in kind, as CSV and LaTeX."""
+    """Write the tables, in the form of the papers', as CSV and LaTeX."""
     input:
         **plan.reporting.tables_read(),
+        config="results/<run>/config.json",
     output:
         directory("results/<run>/tables"),
     log:
@@ -27,19 +46,18 @@ rule make_tables:
             plan.reporting.modules("tables"),
             plan.reporting.built_in_judgements(),
         ),
-        config=plan.effective_config,
-        digest=plan.digest(),
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} reporting tables --config {params.config:q} \
+        python -m macroscope --log {log:q} {params.code} reporting tables --config {input.config:q} \
             --output {output:q}
         """
 
 
 rule plot_figures:
-    """The figures, as SVG and PDF."""
+    """Plot the figures, as SVG and PDF."""
     input:
         **plan.reporting.figures_read(),
+        config="results/<run>/config.json",
         tables="results/<run>/tables",
     output:
         directory("results/<run>/figures"),
@@ -55,18 +73,18 @@ rule plot_figures:
         runtime=60,
     params:
         code=plan.code("plot_figures", plan.reporting.modules("figures")),
-        config=plan.effective_config,
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} reporting figures --config {params.config:q} \
+        python -m macroscope --log {log:q} {params.code} reporting figures --config {input.config:q} \
             --tables {input.tables:q} --output {output:q} --processes {threads}
         """
 
 
 rule write_report:
-    """Pages that open offline: the picture; every system, with texts to read; every critic; what was run."""
+    """Write pages that open offline: the scorecard, every system with texts to read, every critic, the methods."""
     input:
         **plan.reporting.report_read(),
+        config="results/<run>/config.json",
         tables="results/<run>/tables",
         figures="results/<run>/figures",
     output:
@@ -85,24 +103,23 @@ rule write_report:
         code=plan.code(
             "write_report", plan.reporting.modules("report"), plan.reporting.captions()
         ),
-        config=plan.effective_config,
-        digest=plan.digest(),
-        # A function of inputs re-runs nothing by itself: what is accepted stands in the config already.
+        # A function of the inputs does not re-run the rule; the accepted rules are part of the config anyway.
         older=lambda wildcards, input: plan.code.older_flags(),
-        # What took the time is told, but no result depends on it: no input.
+        # The report shows the times, but no result depends on them: not an input.
         logs=f"logs/{plan.config.run}",
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} reporting report --config {params.config:q} \
+        python -m macroscope --log {log:q} {params.code} reporting report --config {input.config:q} \
             --tables {input.tables:q} --figures {input.figures:q} --times {params.logs:q} {params.older} \
             --output {output.first:q} --pages {output.pages:q}
         """
 
 
 rule write_reader:
-    """A folder that opens offline: every text, what the critics have against it, real text beside it."""
+    """Write a folder that opens offline: every text with the critics' marks, and real text beside it."""
     input:
         **plan.reporting.reader_read(),
+        config="results/<run>/config.json",
     output:
         directory("results/<run>/reader"),
     log:
@@ -120,9 +137,8 @@ rule write_reader:
             "macroscope.reporting.reader.writing",
             plan.reporting.reader_page(),
         ),
-        config=plan.effective_config,
     shell:
         """
-        python -m macroscope --log {log:q} {params.code} reporting reader --config {params.config:q} \
+        python -m macroscope --log {log:q} {params.code} reporting reader --config {input.config:q} \
             --output {output:q}
         """

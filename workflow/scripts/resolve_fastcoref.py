@@ -20,25 +20,27 @@ def main():
     pipeline = spacy.load(PIPELINE)
     model = FCoref(model_name_or_path=given.model, nlp=pipeline, enable_progress_bar=False)
 
-    def predicted(texts):
-        """Clusters of each text; where a batch fails, of each by itself, so that one does not end the others."""
+    def predict(texts):
+        """Return the clusters of each text; if a batch fails, try each text alone."""
         try:
-            return [some.get_clusters(as_strings=False) for some in model.predict(texts=texts)]
+            return [prediction.get_clusters(as_strings=False) for prediction in model.predict(texts=texts)]
         except Exception as error:  # whatever the model may raise
-            return [error] if len(texts) == 1 else [found for text in texts for found in predicted([text])]
+            return [error] if len(texts) == 1 else [clusters for text in texts for clusters in predict([text])]
 
     def resolve(texts):
-        found = []
-        for text, clusters in zip(texts, predicted(texts)):
+        resolved = []
+        for text, clusters in zip(texts, predict(texts)):
             try:
                 if isinstance(clusters, Exception):
                     raise clusters
                 document = pipeline(text)
-                spans = [[document.char_span(a, b, alignment_mode="expand") for a, b in some] for some in clusters]
-                found.append((document, [[span for span in some if span is not None] for some in spans]))
-            except Exception as error:  # one document must not end the others; it is counted and named
-                found.append(error)
-        return found
+                spans = [
+                    [document.char_span(a, b, alignment_mode="expand") for a, b in cluster] for cluster in clusters
+                ]
+                resolved.append((document, [[span for span in cluster if span is not None] for cluster in spans]))
+            except Exception as error:  # an error of one document must not end the others; it is counted and reported
+                resolved.append(error)
+        return resolved
 
     run(given, __file__, resolve)
 

@@ -19,14 +19,14 @@ def main():
     neuralcoref.add_to_pipe(pipeline)
 
     def resolve(texts):
-        found = []
+        resolved = []
         for text in texts:
             try:
                 document = pipeline(text)
-                found.append((document, [list(cluster.mentions) for cluster in document._.coref_clusters or []]))
-            except Exception as error:  # one document must not end the others; it is counted and named
-                found.append(error)
-        return found
+                resolved.append((document, [list(cluster.mentions) for cluster in document._.coref_clusters or []]))
+            except Exception as error:  # an error of one document must not end the others; it is counted and reported
+                resolved.append(error)
+        return resolved
 
     run(given, __file__, resolve)
 

@@ -1,8 +1,8 @@
-"""What the resolvers with environments of their own share: documents in, a file of mentions out.
+"""The shared part of the resolvers with their own environments: documents in, a file of mentions out.
 
-Runs on Python 3.7 and later, with pyarrow and spaCy 2 or 3 and nothing of macroscope: the environments differ. The file
-is that of workflow/macroscope/critics/coreference/mentions.py. Finished parts stay beside the output until it is whole,
-and a killed job goes on behind them.
+It runs on Python 3.7 and later, with pyarrow and spaCy 2 or 3, without macroscope: the environments differ. The format
+is that of workflow/macroscope/critics/coreference/mentions.py. Finished parts stay beside the output until it is
+complete, and a killed job resumes after them.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def arguments(description):
 
 
 def missing(package, environment):
-    """End with one sentence where a package is not there."""
+    """Exit with one sentence about a missing package."""
     sys.exit(
         "error: the package '%s' is not installed here; run snakemake with --software-deployment-method conda, which"
         " makes the environment %s, or set critics.coreference.resolver to 'rules'" % (package, environment)
@@ -67,9 +67,9 @@ def run(given, script, resolve):
     given
         The parsed command line.
     script
-        Path of the script that calls.
+        Path of the calling script.
     resolve
-        Called with a list of texts; gives for each (spaCy document, clusters, each a list of spans of it), or an
+        Function of a list of texts that returns for each (spaCy document, clusters, each a list of its spans), or an
         exception.
     """
     folder = given.output + ".parts"
@@ -77,12 +77,12 @@ def run(given, script, resolve):
     code = digest(given.model, *[pathlib.Path(path).read_text("utf-8") for path in (script, __file__)])
     parts, done = [], 0
     for documents in batches(given):
-        # A part is known by all that it is made from: what is left of another run is of no use.
+        # A part is named after all its inputs, so that parts of another run are not reused.
         part = os.path.join(folder, "%s.parquet" % digest(code, *[word for pair in documents for word in pair]))
         parts.append(part)
         if not os.path.exists(part):
             texts = [text for _, text in documents]
-            rows = [row(name, found) for (name, _), found in zip(documents, resolve(texts))]
+            rows = [row(name, result) for (name, _), result in zip(documents, resolve(texts))]
             write(part, [pa.Table.from_pydict({n: [r[n] for r in rows] for n in SCHEMA.names}, SCHEMA)])
         done += len(documents)
         print("resolved %d documents" % done, file=sys.stderr)
@@ -91,19 +91,19 @@ def run(given, script, resolve):
 
 
 def digest(*words):
-    """What some words are known by."""
-    found = hashlib.sha256()
+    """Return a digest of words."""
+    hasher = hashlib.sha256()
     for word in words:
-        found.update(word.encode("utf-8", "surrogatepass") + b"\0")
-    return found.hexdigest()[:32]
+        hasher.update(word.encode("utf-8", "surrogatepass") + b"\0")
+    return hasher.hexdigest()[:32]
 
 
 def batches(given):
-    """Yield lists of (id, text) of the documents that were asked for; row groups before them are not read."""
+    """Yield lists of (id, text) of the requested documents; other row groups are not read."""
     size = given.documents_per_shard
     first, last = (given.shard * size, (given.shard + 1) * size) if size else (0, float("inf"))
     file = pq.ParquetFile(given.documents)
-    found, begin = [], 0
+    batch, begin = [], 0
     for group in range(file.num_row_groups):
         end = begin + file.metadata.row_group(group).num_rows
         if end > first and begin < last:
@@ -111,35 +111,35 @@ def batches(given):
                 if not first <= at < last or (given.split and document["split"] != given.split):
                     continue
                 text = "\n".join(section["text"] for section in document["sections"])
-                found.append((document["id"], text))
-                if len(found) == AT_ONCE:
-                    yield found
-                    found = []
+                batch.append((document["id"], text))
+                if len(batch) == AT_ONCE:
+                    yield batch
+                    batch = []
         begin = end
-    if found:
-        yield found
+    if batch:
+        yield batch
 
 
 def rows_of(table):
-    """Rows of a table as dictionaries."""
+    """Return the rows of a table as dictionaries."""
     columns = table.to_pydict()
     names = list(columns)
     return [dict(zip(names, values)) for values in zip(*columns.values())]
 
 
-def row(name, found):
-    """A document of the contract; one that failed has an error and nothing else."""
-    if isinstance(found, Exception):
-        error = "%s: %s" % (type(found).__name__, found)
+def row(name, result):
+    """Return a row of `SCHEMA`; a failed document has only an error."""
+    if isinstance(result, Exception):
+        error = "%s: %s" % (type(result).__name__, result)
         return {"id": name, "sentence_starts": [], "mentions": [], "error": error}
-    document, clusters = found
+    document, clusters = result
     mentions = [mention(span, number) for number, cluster in enumerate(clusters) for span in cluster]
     starts = [token.idx for token in document if token.i == 0 or token.is_sent_start]
     return {"id": name, "sentence_starts": starts, "mentions": mentions, "error": None}
 
 
 def mention(span, entity):
-    """A mention of the contract, from a span of spaCy; a person is who has a personal pronoun or is named as one."""
+    """Return a `MENTION` from a span of spaCy; personal pronouns and names of persons are persons."""
     head = span.root
     pronoun = head.pos_ == "PRON" or head.tag_ in ("PRP", "PRP$")
     pronoun = pronoun and head.lower_ not in NO_PERSON

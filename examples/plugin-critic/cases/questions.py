@@ -1,4 +1,4 @@
-"""The case of the questions critic for macroscope's contract tests: asking is seen, the order of sections is not."""
+"""Case of the critic `questions`: sensitive to the share of questions, insensitive to the order of sections."""
 
 from dataclasses import replace
 
@@ -17,8 +17,8 @@ def _asking(texts: list[Document]) -> list[Document]:
     return [replace(d, sections=tuple(replace(s, text=ask(s.text)) for s in d.sections)) for d in texts]
 
 
-def _draw(number: int, seed: int) -> list[Document]:
-    """Real texts that ask now and then."""
+def _generate(number: int, seed: int) -> list[Document]:
+    """Generate real texts with some questions."""
     texts = process(number, seed)
     return [
         replace(d, sections=(replace(d.sections[0], text=d.sections[0].text.replace(".", "?", n % 3)), *d.sections[1:]))
@@ -26,4 +26,4 @@ def _draw(number: int, seed: int) -> list[Document]:
     ]
 
 
-CASE = Case(damage=_asking, harmless=perturbed("shuffle_sections"), draw=_draw)
+CASE = Case(damage=_asking, harmless=perturbed("shuffle_sections"), generate=_generate)

@@ -6,6 +6,6 @@ from macroscope.options import Options
 
 
 class QuestionsOptions(Options):
-    """What a question is."""
+    """Options of the critic: the marks that end a question."""
 
     marks: str = Field("?", min_length=1, description="Characters that end a question, such as '?؟'.")

@@ -17,9 +17,9 @@ def project(texts: Collection, *, options: QuestionsOptions, output: Path) -> No
     ends = re.compile(f"[.!{re.escape(options.marks)}]")
     rows = []
     for document in texts:
-        found = ends.findall(document.text)
-        asked = sum(mark in options.marks for mark in found)
-        rows.append((document.id, document.opening, asked / len(found) if found else float("nan")))
+        marks = ends.findall(document.text)
+        questions = sum(mark in options.marks for mark in marks)
+        rows.append((document.id, document.opening, questions / len(marks) if marks else float("nan")))
     with atomic(output) as temporary:
         table = pd.DataFrame(rows, columns=["id", "opening", "questions"])
         table.astype({"id": str, "opening": str, "questions": float}).to_parquet(temporary, index=False)

@@ -1,1 +1,1 @@
-"""One module for each tuple of declared statistics; see `tests.calibration.setting`."""
+"""One module per tuple of declared statistics; see `tests.calibration.setting`."""

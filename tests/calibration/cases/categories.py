@@ -1,4 +1,4 @@
-"""Divergences of categorical distributions: one category a document, several that go together, and shares of them."""
+"""Divergences of categorical distributions: one category per document, several correlated ones, and shares of them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,78 +7,78 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.divergences import FRONTIER, divergences
-from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation_groups import permutation_of
+from macroscope.statistics.permutation_groups import build_permutation
 
-from ..setting import MEAN, Case, Drawn, Setting
+from ..setting import MEAN, Case, Run, Setting
 
 OPTIONS = DivergenceOptions(permutations=199)
 NAMES = tuple(divergences(FRONTIER))
 
 
 def populations(categories: int, strength: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Two distributions; `strength` is the standard deviation of their log-ratio."""
+    """Return two distributions; `strength` is the standard deviation of their log-ratio."""
     p = rng.dirichlet(np.full(categories, 1.5))
     q = p * np.exp(rng.normal(0, strength, categories))
     return p, q / q.sum()
 
 
 def single(p: np.ndarray, n: int, rng: np.random.Generator) -> sparse.csr_matrix:
-    """Documents of one category."""
+    """Sample documents of one category."""
     return one_hot(rng.choice(len(p), n, p=p), len(p))
 
 
 def clustered(p: np.ndarray, n: int, rng: np.random.Generator) -> sparse.csr_matrix:
-    """Documents of several categories, each with favourites of its own."""
-    own = [rng.multinomial(rng.integers(3, 11), rng.dirichlet(5 * p + 1e-9)) for _ in range(n)]
-    return sparse.csr_matrix(np.array(own, dtype=float))
+    """Sample documents of several categories, each document with its own favourites."""
+    counts = [rng.multinomial(rng.integers(3, 11), rng.dirichlet(5 * p + 1e-9)) for _ in range(n)]
+    return sparse.csr_matrix(np.array(counts, dtype=float))
 
 
 def shared(p: np.ndarray, n: int, rng: np.random.Generator) -> sparse.csr_matrix:
-    """Documents that are shared out among the categories, as a text is among topics."""
+    """Sample documents that are divided among the categories, as a text is among topics."""
     return sparse.csr_matrix(rng.dirichlet(4 * p + 1e-9, n))
 
 
-def draw(
+def simulate(
     rng: np.random.Generator,
     categories: int,
     n: int,
     m: int,
     strength: float,
     make: Callable[[np.ndarray, int, np.random.Generator], sparse.csr_matrix] = single,
-) -> Drawn:
-    """Reference of n, candidate of m documents; the populations are the same in every run of a setting."""
+) -> Run:
+    """Compare a reference of n and a candidate of m documents; all runs of a setting have the same populations."""
     p, q = populations(categories, strength, np.random.default_rng([categories, n, m, int(10 * strength)]))
     sides = [make(p, n, rng)], [make(q, m, rng)]
-    return _rows(sides, p, q, rng)
+    return _compared(sides, p, q, rng)
 
 
-def paired(rng: np.random.Generator, categories: int, n: int) -> Drawn:
-    """Documents whose category mostly is their prompt's."""
+def paired(rng: np.random.Generator, categories: int, n: int) -> Run:
+    """Compare paired documents, whose category mostly is that of their prompt."""
     p, _ = populations(categories, 0.0, np.random.default_rng(categories))
     prompt = rng.choice(categories, n, p=p)
     sides = [
         [one_hot(np.where(rng.random(n) < 0.7, prompt, rng.choice(categories, n, p=p)), categories)] for _ in range(2)
     ]
     names = pd.DataFrame({"id": range(n)})
-    permutation = permutation_of(names, names)
-    rows = compare_categories(sides[0], sides[1], OPTIONS, _resampling(rng), permutation)
-    return [row for row in rows if row[0] in NAMES], {}
+    permutation = build_permutation(names, names)
+    estimates = compare_categories(sides[0], sides[1], OPTIONS, _resampling(rng), permutation)
+    return [estimate for estimate in estimates if estimate.statistic in NAMES], {}
 
 
-def _rows(
+def _compared(
     sides: tuple[list[sparse.csr_matrix], list[sparse.csr_matrix]],
     p: np.ndarray,
     q: np.ndarray,
     rng: np.random.Generator,
-) -> Drawn:
-    rows = compare_categories(*sides, OPTIONS, _resampling(rng))
+) -> Run:
+    estimates = compare_categories(*sides, OPTIONS, _resampling(rng))
     truth: dict[str, float | str] = {
         f"{name}_corrected": float(function(p, q)) for name, function in divergences(FRONTIER).items()
     }
-    return rows, truth | dict.fromkeys(NAMES, MEAN)
+    return estimates, truth | dict.fromkeys(NAMES, MEAN)
 
 
 def _resampling(rng: np.random.Generator) -> Resampling:
@@ -94,39 +94,39 @@ _OF_ONE = (
     (50, 400, 0.6, _SOME),
 )
 SETTINGS = (
-    Setting("20 categories, 60 against 150", partial(draw, categories=20, n=60, m=150, strength=0.0), ("*",)),
-    Setting("5 categories, 12 against 20", partial(draw, categories=5, n=12, m=20, strength=0.0), ("*",)),
+    Setting("20 categories, 60 against 150", partial(simulate, categories=20, n=60, m=150, strength=0.0), ("*",)),
+    Setting("5 categories, 12 against 20", partial(simulate, categories=5, n=12, m=20, strength=0.0), ("*",)),
     Setting(
-        "40 categories, several a document, 60 against 100",
-        partial(draw, categories=40, n=60, m=100, strength=0.0, make=clustered),
+        "40 categories, several per document, 60 against 100",
+        partial(simulate, categories=40, n=60, m=100, strength=0.0, make=clustered),
         ("*",),
     ),
     Setting(
         "10 categories, shares of a document, 60 against 150",
-        partial(draw, categories=10, n=60, m=150, strength=0.0, make=shared),
+        partial(simulate, categories=10, n=60, m=150, strength=0.0, make=shared),
         ("*",),
     ),
     Setting("10 categories, 60 pairs", partial(paired, categories=10, n=60), ("*",)),
     *(
         Setting(
             f"{categories} categories, {n} against {n}, {what}",
-            partial(draw, categories=categories, n=n, m=n, strength=strength),
+            partial(simulate, categories=categories, n=n, m=n, strength=strength),
         )
         for categories, n, strength, what in _OF_ONE
     ),
     Setting(
         "10 categories, shares of a document, 80 against 150, some difference",
-        partial(draw, categories=10, n=80, m=150, strength=0.5, make=shared),
+        partial(simulate, categories=10, n=80, m=150, strength=0.5, make=shared),
     ),
     Setting(
-        "40 categories, several a document, 100 against 200, some difference",
-        partial(draw, categories=40, n=100, m=200, strength=0.5, make=clustered),
+        "40 categories, several per document, 100 against 200, some difference",
+        partial(simulate, categories=40, n=100, m=200, strength=0.5, make=clustered),
     ),
 )
 CASE = Case(
     "macroscope.statistics.categorical:STATISTICS",
     SETTINGS,
     limits={
-        ("50 categories*", "*"): "with eight texts a category an interval holds in about 92 %",
+        ("50 categories*", "*"): "with eight texts per category an interval holds in about 92 %",
     },
 )

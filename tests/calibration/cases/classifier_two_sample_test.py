@@ -1,4 +1,4 @@
-"""How well documents are told apart: numbers and words of documents, with and without partners, few and unequal."""
+"""Classifier two-sample test: numbers and words of documents, paired and unpaired, few and unequally many."""
 
 from functools import partial
 
@@ -7,43 +7,47 @@ import pandas as pd
 
 from macroscope.statistics.classifier_two_sample_test import DocumentFeatures, two_sample_test
 
-from ..setting import MEAN, Case, Drawn, Setting
+from ..setting import MEAN, Case, Run, Setting
 
 WORDS = np.arange(100).astype(str)
 SHARES = 1 / np.arange(1, 101)
 
 
-def draw(rng: np.random.Generator, n: int, m: int, numbers: int, shift: float = 0.0, partners: bool = False) -> Drawn:
-    """Documents with normal numbers and Zipfian words; those of the candidate shifted, or partners of the others."""
+def simulate(
+    rng: np.random.Generator, n: int, m: int, numbers: int, shift: float = 0.0, is_paired: bool = False
+) -> Run:
+    """Compare documents with normal numbers and Zipfian words; those of the candidate may be shifted or paired."""
     first, second = rng.normal(size=(n, numbers)), rng.normal(size=(m, numbers))
-    if partners:
+    if is_paired:
         second = 0.8 * first[:m] + 0.6 * second
     second[:, 0] += shift
     shares = SHARES / SHARES.sum()
     bags = [[list(rng.choice(WORDS, 20, p=shares)) for _ in range(size)] for size in (n, m)]
-    ids = [[f"{'a' if partners or side == 0 else 'b'}{i}" for i in range(size)] for side, size in enumerate((n, m))]
-    features = [
-        DocumentFeatures(pd.DataFrame({"id": some}), values, (words,))
-        for some, values, words in zip(ids, (first, second), bags, strict=True)
+    ids = [
+        [f"{'a' if is_paired or sample == 0 else 'b'}{i}" for i in range(size)] for sample, size in enumerate((n, m))
     ]
-    rows = two_sample_test(*features, confidence=0.95, seed=int(rng.integers(1 << 30)))
-    return rows, {"c2st_auc": MEAN}
+    features = [
+        DocumentFeatures(pd.DataFrame({"id": ids_of_sample}), values, (words,))
+        for ids_of_sample, values, words in zip(ids, (first, second), bags, strict=True)
+    ]
+    estimates = two_sample_test(*features, confidence=0.95, seed=int(rng.integers(1 << 30)))
+    return estimates, {"c2st_auc": MEAN}
 
 
 CASE = Case(
     "macroscope.statistics.classifier_two_sample_test:STATISTICS",
     (
-        Setting("60 against 60", partial(draw, n=60, m=60, numbers=3), ("c2st_auc",)),
-        Setting("20 against 150", partial(draw, n=20, m=150, numbers=3), ("c2st_auc",)),
-        Setting("60 partners", partial(draw, n=60, m=60, numbers=3, partners=True), ("c2st_auc",)),
-        Setting("10 against 10", partial(draw, n=10, m=10, numbers=3), ("c2st_auc",)),
+        Setting("60 against 60", partial(simulate, n=60, m=60, numbers=3), ("c2st_auc",)),
+        Setting("20 against 150", partial(simulate, n=20, m=150, numbers=3), ("c2st_auc",)),
+        Setting("60 pairs", partial(simulate, n=60, m=60, numbers=3, is_paired=True), ("c2st_auc",)),
+        Setting("10 against 10", partial(simulate, n=10, m=10, numbers=3), ("c2st_auc",)),
         Setting(
-            "100 against 100, apart",
-            partial(draw, n=100, m=100, numbers=3, shift=1.0),
+            "100 against 100, shifted",
+            partial(simulate, n=100, m=100, numbers=3, shift=1.0),
             power={"c2st_auc": 0.95},
             runs=500,
         ),
-        Setting("8 against 300", partial(draw, n=8, m=300, numbers=3), ("c2st_auc",)),
+        Setting("8 against 300", partial(simulate, n=8, m=300, numbers=3), ("c2st_auc",)),
     ),
-    {"c2st_auc": "means over several orders of the folds vary less than their variances say; so do partners"},
+    {"c2st_auc": "means over several orders of the folds vary less than their variances say, as do paired documents"},
 )

@@ -1,13 +1,14 @@
-"""Shares of what the coreference critic looked at: of documents, and of mentions that go together in documents."""
+"""Shares of the coreference critic: of documents, and of mentions that are correlated within documents."""
 
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from macroscope.statistics.latent import Resampling, compare
+from macroscope.resampling import Resampling
+from macroscope.statistics.latent import compare_scores
 
-from ..setting import Case, Drawn, Setting
+from ..setting import Case, Run, Setting, list_estimates
 
 OF_DOCUMENTS = {"in_domain": 0.3, "resolver_failed": 0.02, "without_mentions": 0.15}
 OF_MENTIONS = {"invalid_mention": 0.05, "unknown_surface": 0.1}
@@ -15,7 +16,7 @@ FEWEST, MOST = 5, 40
 
 
 def scores(n: int, rng: np.random.Generator, start: int) -> pd.DataFrame:
-    """Documents with mentions, some of which are of a kind, more in some documents than in others."""
+    """Sample documents with shares of mentions that vary between documents."""
     table = pd.DataFrame({"id": np.arange(start, start + n), "nll": rng.random(n), "units": 1.0})
     for name, share in OF_DOCUMENTS.items():
         table = table.assign(**{f"count_{name}": rng.binomial(1, share, n).astype(float), f"of_{name}": 1.0})
@@ -26,21 +27,20 @@ def scores(n: int, rng: np.random.Generator, start: int) -> pd.DataFrame:
     return table
 
 
-def draw(rng: np.random.Generator, n: int, m: int) -> Drawn:
-    """Reference of n, candidate of m documents."""
+def simulate(rng: np.random.Generator, n: int, m: int) -> Run:
+    """Compare a reference of n and a candidate of m documents."""
     resampling = Resampling(200, 199, 0.95, int(rng.integers(1 << 30)))
-    table = compare(scores(n, rng, 0), scores(m, rng, n), resampling)
+    table = compare_scores(scores(n, rng, 0), scores(m, rng, n), resampling)
     table = table[table["statistic"].str.endswith("_share")]
-    columns = ["statistic", "value", "ci_low", "ci_high", "p_value"]
     truth = {f"{name}_share": share for name, share in (OF_DOCUMENTS | OF_MENTIONS).items()}
-    return list(table[columns].itertuples(index=False, name=None)), truth
+    return list_estimates(table), truth
 
 
 CASE = Case(
     "macroscope.critics.coreference.scoring:STATISTICS",
     (
-        Setting("60 against 150", partial(draw, n=60, m=150), ("*",)),
-        Setting("400 against 100", partial(draw, n=400, m=100), ("*",)),
+        Setting("60 against 150", partial(simulate, n=60, m=150), ("*",)),
+        Setting("400 against 100", partial(simulate, n=400, m=100), ("*",)),
     ),
-    dict.fromkeys((f"{name}_share" for name in OF_DOCUMENTS), "few documents have it, and few values are possible"),
+    dict.fromkeys((f"{name}_share" for name in OF_DOCUMENTS), "few documents are counted, and few values are possible"),
 )

@@ -5,16 +5,17 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.statistics.latent import Resampling, compare
+from macroscope.resampling import Resampling
+from macroscope.statistics.latent import compare_scores
 
-from ..setting import Case, Drawn, Setting
+from ..setting import Case, Run, Setting, list_estimates
 
 FEW = Resampling(resamples=200, permutations=199)
 SECTIONS = (3, 11)
 
 
 def scores(n: int, rng: np.random.Generator, spread: float, rate: float, start: int) -> pd.DataFrame:
-    """Documents with `rate` nats a section, whatever the spread, and shares of sections that go together."""
+    """Sample documents with `rate` nats per section, whatever the spread, and shares of correlated sections."""
     units = rng.integers(*SECTIONS, n).astype(float)
     nll = units * rate * (1 + spread * (rng.exponential(1, n) - 1))
     errors = rng.binomial(units.astype(int), rng.beta(0.3, 2.7, n)).astype(float)
@@ -31,29 +32,28 @@ def scores(n: int, rng: np.random.Generator, spread: float, rate: float, start: 
     )
 
 
-def draw(
+def simulate(
     rng: np.random.Generator, n: int, m: int, spreads: tuple[float, float] = (0.7, 0.7), rate: float = 1.0
-) -> Drawn:
-    """Reference of n, candidate of m documents."""
+) -> Run:
+    """Compare a reference of n and a candidate of m documents."""
     reference, candidate = scores(n, rng, spreads[0], 1.0, 0), scores(m, rng, spreads[1], rate, n)
     return _compared(reference, candidate, rate, rng)
 
 
-def paired(rng: np.random.Generator, n: int) -> Drawn:
-    """Two systems that go on from the same prompts, which make documents more or less likely."""
+def paired(rng: np.random.Generator, n: int) -> Run:
+    """Compare two systems that continue the same prompts, which make documents more or less likely."""
     prompt = rng.exponential(1, n)
-    sides = []
+    samples = []
     for _ in range(2):
         table = scores(n, rng, 0.4, 1.0, 0)
         nll = table["nll"] * 0.5 + 0.5 * prompt * table["units"]
-        sides.append(table.assign(nll=nll, entropy=nll / 4, nll_other=2 * nll))
-    return _compared(*sides, 1.0, rng)
+        samples.append(table.assign(nll=nll, entropy=nll / 4, nll_other=2 * nll))
+    return _compared(*samples, 1.0, rng)
 
 
-def _compared(reference: pd.DataFrame, candidate: pd.DataFrame, rate: float, rng: np.random.Generator) -> Drawn:
+def _compared(reference: pd.DataFrame, candidate: pd.DataFrame, rate: float, rng: np.random.Generator) -> Run:
     resampling = Resampling(FEW.resamples, FEW.permutations, FEW.confidence, int(rng.integers(1 << 30)))
-    table = compare(reference, candidate, resampling)
-    columns = ["statistic", "value", "ci_low", "ci_high", "p_value"]
+    table = compare_scores(reference, candidate, resampling)
     sections = np.mean(np.arange(*SECTIONS))
     truth = {
         "latent_nll": rate * sections,
@@ -63,24 +63,28 @@ def _compared(reference: pd.DataFrame, candidate: pd.DataFrame, rate: float, rng
         "posterior_entropy": rate / 4,
         "error_share": 0.1,
     }
-    return list(table[columns].itertuples(index=False, name=None)), truth
+    return list_estimates(table), truth
 
 
 _EVERY = ("latent_*", "posterior_*", "*_share")
 CASE = Case(
     "macroscope.statistics.latent:STATISTICS",
     (
-        Setting("60 against 150", partial(draw, n=60, m=150), _EVERY),
-        Setting("12 against 12", partial(draw, n=12, m=12), _EVERY),
-        Setting("200 against 60 of another spread", partial(draw, n=200, m=60, spreads=(0.3, 1.0)), ("latent_ppl*",)),
-        Setting("60 against 200 of another spread", partial(draw, n=60, m=200, spreads=(1.0, 0.3)), ("latent_ppl*",)),
+        Setting("60 against 150", partial(simulate, n=60, m=150), _EVERY),
+        Setting("12 against 12", partial(simulate, n=12, m=12), _EVERY),
+        Setting(
+            "200 against 60 of another spread", partial(simulate, n=200, m=60, spreads=(0.3, 1.0)), ("latent_ppl*",)
+        ),
+        Setting(
+            "60 against 200 of another spread", partial(simulate, n=60, m=200, spreads=(1.0, 0.3)), ("latent_ppl*",)
+        ),
         Setting("40 pairs", partial(paired, n=40), _EVERY),
-        Setting("60 against 100 that are less likely", partial(draw, n=60, m=100, rate=1.6)),
+        Setting("60 against 100 that are less likely", partial(simulate, n=60, m=100, rate=1.6)),
     ),
     limits={
         ("12 against 12", "latent_*"): "with a dozen skewed documents an interval holds in about 92 %",
         ("12 against 12", "posterior_*"): "with a dozen skewed documents an interval holds in about 92 %",
-        ("* of another spread", "latent_ppl*"): "where the smaller side is much the wider and skewed as well, the test"
+        ("* of another spread", "latent_ppl*"): "if the smaller sample has a much larger spread and is skewed, the test"
         " rejects in 6 to 7 % at 5 %, and in 2 to 3 % at 1 %",
     },
 )

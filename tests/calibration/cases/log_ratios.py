@@ -5,23 +5,24 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
+from macroscope.resampling import Resampling
 from macroscope.statistics.divergences import Frontier, area_under_frontier
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.sampled_divergences import NAMES, compare_log_ratios
+from macroscope.statistics.tidy import Estimate
 
-from ..setting import Case, Drawn, Setting
+from ..setting import Case, Run, Setting
 from .strings import languages
 
 FRONTIER = Frontier()
 _PLACES = np.linspace(-12, 14, 20_001)
 
 
-def known(rng: np.random.Generator, n: int, m: int, shift: float) -> Drawn:
-    """Standard normal texts against shifted ones, whose probabilities are known."""
+def given(rng: np.random.Generator, n: int, m: int, shift: float) -> Run:
+    """Compare standard normal texts with shifted ones, whose probabilities are known."""
     reference, candidate = (rng.normal(mean, 1, size) for mean, size in ((0, n), (shift, m)))
-    ratios = [shift**2 / 2 - shift * side for side in (reference, candidate)]
-    rows = compare_log_ratios(*ratios, FRONTIER, Resampling(400, 199, 0.95, int(rng.integers(1 << 30))))
-    return rows, _truth(shift)
+    ratios = [shift**2 / 2 - shift * texts for texts in (reference, candidate)]
+    estimates = compare_log_ratios(*ratios, FRONTIER, Resampling(400, 199, 0.95, int(rng.integers(1 << 30))))
+    return estimates, _truth(shift)
 
 
 def _truth(shift: float) -> dict[str, float]:
@@ -32,7 +33,7 @@ def _truth(shift: float) -> dict[str, float]:
         return float((a * np.log(a / b)).sum() * step)
 
     mixtures = [w * p + (1 - w) * q for w in FRONTIER.grid]
-    kl_p, kl_q = (np.array([kl(side, r) for r in mixtures]) for side in (p, q))
+    kl_p, kl_q = (np.array([kl(law, r) for r in mixtures]) for law in (p, q))
     weights = np.linspace(0.0005, 0.9995, 1000)
     integral = np.mean([w * kl(p, r := w * p + (1 - w) * q) + (1 - w) * kl(q, r) for w in weights])
     area = float(area_under_frontier(kl_p, kl_q, FRONTIER.scale))
@@ -48,23 +49,24 @@ def _truth(shift: float) -> dict[str, float]:
     }
 
 
-def estimated(rng: np.random.Generator, n: int, m: int) -> Drawn:
-    """Log-probabilities of n-grams that were estimated, of two equal languages."""
-    rows, _ = languages(rng, n, m, 0.0)
-    return [(name, value, np.nan, np.nan, p) for name, value, _, _, p in rows if name in NAMES], {}
+def estimated(rng: np.random.Generator, n: int, m: int) -> Run:
+    """Compare two equal languages by estimated log-probabilities of n-grams."""
+    estimates, _ = languages(rng, n, m, 0.0)
+    divergences = [estimate for estimate in estimates if estimate.statistic in NAMES]
+    return [Estimate(estimate.statistic, estimate.value, p_value=estimate.p_value) for estimate in divergences], {}
 
 
 CASE = Case(
     "macroscope.statistics.sampled_divergences:STATISTICS",
     (
-        Setting("known, 100 against 200", partial(known, n=100, m=200, shift=1.0)),
-        Setting("known, 400 against 400", partial(known, n=400, m=400, shift=0.5)),
+        Setting("known, 100 against 200", partial(given, n=100, m=200, shift=1.0)),
+        Setting("known, 400 against 400", partial(given, n=400, m=400, shift=0.5)),
         Setting("estimated, 40 against 40", partial(estimated, n=40, m=40), ("*",)),
         Setting("estimated, 30 against 80", partial(estimated, n=30, m=80), ("*",)),
     ),
     limits={
         ("*", "exponentiated_kl"): "its interval is that of forward KL, exponentiated",
-        ("*", "auc_divergence"): "next to its ends the area is skewed, and an interval holds in 85 to 98 %",
-        ("*", "mauve"): "next to its ends the area is skewed, and an interval holds in 85 to 98 %",
+        ("*", "auc_divergence"): "near its ends the area is skewed, and an interval holds in 85 to 98 %",
+        ("*", "mauve"): "near its ends the area is skewed, and an interval holds in 85 to 98 %",
     },
 )

@@ -1,20 +1,21 @@
-"""Shares of what the narrative critic looked at: of narratives, and of sentences that go together in narratives."""
+"""Shares of the narrative critic: of narratives, and of sentences that are correlated within narratives."""
 
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from macroscope.statistics.latent import Resampling, compare
+from macroscope.resampling import Resampling
+from macroscope.statistics.latent import compare_scores
 
-from ..setting import Case, Drawn, Setting
+from ..setting import Case, Run, Setting, list_estimates
 
 TOO_SHORT, CUT = 0.1, 0.05
 FEWEST, MOST = 2, 30
 
 
 def scores(n: int, rng: np.random.Generator, start: int) -> pd.DataFrame:
-    """Narratives some of which have one sentence only; some have more long sentences than others."""
+    """Sample narratives, some of one sentence only, with shares of long sentences that vary between narratives."""
     sentences = rng.integers(FEWEST, MOST, n)
     return pd.DataFrame(
         {
@@ -29,21 +30,20 @@ def scores(n: int, rng: np.random.Generator, start: int) -> pd.DataFrame:
     )
 
 
-def draw(rng: np.random.Generator, n: int, m: int) -> Drawn:
-    """Reference of n, candidate of m narratives."""
+def simulate(rng: np.random.Generator, n: int, m: int) -> Run:
+    """Compare a reference of n and a candidate of m narratives."""
     resampling = Resampling(200, 199, 0.95, int(rng.integers(1 << 30)))
-    table = compare(scores(n, rng, 0), scores(m, rng, n), resampling)
+    table = compare_scores(scores(n, rng, 0), scores(m, rng, n), resampling)
     table = table[table["statistic"].str.endswith("_share")]
-    columns = ["statistic", "value", "ci_low", "ci_high", "p_value"]
     truth = {"too_short_share": TOO_SHORT, "cut_sentence_share": CUT}
-    return list(table[columns].itertuples(index=False, name=None)), truth
+    return list_estimates(table), truth
 
 
 CASE = Case(
     "macroscope.critics.narrative.scoring:STATISTICS",
     (
-        Setting("60 against 150", partial(draw, n=60, m=150), ("*",)),
-        Setting("400 against 100", partial(draw, n=400, m=100), ("*",)),
+        Setting("60 against 150", partial(simulate, n=60, m=150), ("*",)),
+        Setting("400 against 100", partial(simulate, n=400, m=100), ("*",)),
     ),
-    {"too_short_share": "few documents have it, and few values are possible"},
+    {"too_short_share": "few documents are counted, and few values are possible"},
 )

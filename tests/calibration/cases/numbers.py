@@ -6,24 +6,24 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from macroscope.resampling import Resampling
 from macroscope.statistics.columns import compare_numbers
-from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation_groups import permutation_of
+from macroscope.statistics.permutation_groups import build_permutation
 
-from ..setting import Case, Drawn, Setting
+from ..setting import Case, Run, Setting
 
 EVERY = ("*",)
 _PLACES = np.linspace(-12, 12, 24_001)
 
 
 def resampling(rng: np.random.Generator) -> Resampling:
-    """Few resamples, under a seed of the run."""
+    """Return settings with few resamples, and a seed of the run."""
     return Resampling(200, 199, 0.95, int(rng.integers(1 << 30)))
 
 
-def normal(rng: np.random.Generator, n: int, m: int, shift: float = 0.0, scale: float = 1.0) -> Drawn:
-    """Standard normal reference of n, shifted and scaled candidate of m values."""
-    rows = compare_numbers(rng.normal(0, 1, n), rng.normal(shift, scale, m), resampling(rng))
+def normal(rng: np.random.Generator, n: int, m: int, shift: float = 0.0, scale: float = 1.0) -> Run:
+    """Compare a standard normal reference of n values with a shifted and scaled candidate of m."""
+    estimates = compare_numbers(rng.normal(0, 1, n), rng.normal(shift, scale, m), resampling(rng))
     gap = stats.norm.cdf(_PLACES, shift, scale) - stats.norm.cdf(_PLACES)
     pooled = np.sqrt(((n - 1) + (m - 1) * scale**2) / (n + m - 2))
     truth = {
@@ -33,12 +33,12 @@ def normal(rng: np.random.Generator, n: int, m: int, shift: float = 0.0, scale: 
         "cliffs_delta": 2 * stats.norm.cdf(shift / np.hypot(1, scale)) - 1,
         "hedges_g": shift / pooled,
     }
-    return rows, truth
+    return estimates, truth
 
 
-def skewed(rng: np.random.Generator, n: int, m: int, factor: float = 1.0) -> Drawn:
-    """Exponential values, of the candidate `factor` times as large."""
-    rows = compare_numbers(rng.exponential(1, n), rng.exponential(factor, m), resampling(rng))
+def skewed(rng: np.random.Generator, n: int, m: int, factor: float = 1.0) -> Run:
+    """Compare exponential values; those of the candidate are `factor` times as large."""
+    estimates = compare_numbers(rng.exponential(1, n), rng.exponential(factor, m), resampling(rng))
     places = np.linspace(0, 60, 60_001)
     gap = np.exp(-places) - np.exp(-places / factor)
     truth = {
@@ -48,23 +48,25 @@ def skewed(rng: np.random.Generator, n: int, m: int, factor: float = 1.0) -> Dra
         "cliffs_delta": (factor - 1) / (factor + 1),
         "hedges_g": (factor - 1) / np.sqrt(((n - 1) + (m - 1) * factor**2) / (n + m - 2)),
     }
-    return rows, truth
+    return estimates, truth
 
 
-def ties(rng: np.random.Generator, n: int, m: int) -> Drawn:
-    """Small counts, most of them equal."""
-    rows = compare_numbers(rng.poisson(1.5, n).astype(float), rng.poisson(1.5, m).astype(float), resampling(rng))
+def ties(rng: np.random.Generator, n: int, m: int) -> Run:
+    """Compare small counts, most of them equal."""
+    estimates = compare_numbers(rng.poisson(1.5, n).astype(float), rng.poisson(1.5, m).astype(float), resampling(rng))
     truth = {"mean": 1.5, "mean_difference": 0.0, "ks": 0.0, "cliffs_delta": 0.0, "hedges_g": 0.0}
-    return rows, truth
+    return estimates, truth
 
 
-def pairs(rng: np.random.Generator, n: int) -> Drawn:
-    """Values that share a prompt's."""
+def pairs(rng: np.random.Generator, n: int) -> Run:
+    """Compare paired values, which share the value of a prompt."""
     prompt = rng.normal(0, 2, n)
     names = pd.DataFrame({"id": range(n)})
-    permutation = permutation_of(names, names)
-    rows = compare_numbers(prompt + rng.normal(0, 1, n), prompt + rng.normal(0, 1, n), resampling(rng), permutation)
-    return rows, {"mean": 0.0, "mean_difference": 0.0}
+    permutation = build_permutation(names, names)
+    estimates = compare_numbers(
+        prompt + rng.normal(0, 1, n), prompt + rng.normal(0, 1, n), resampling(rng), permutation
+    )
+    return estimates, {"mean": 0.0, "mean_difference": 0.0}
 
 
 SETTINGS = (
@@ -79,5 +81,5 @@ SETTINGS = (
     Setting("counts with ties, 30 against 50", partial(ties, n=30, m=50), EVERY),
     Setting("40 pairs", partial(pairs, n=40), EVERY),
 )
-CONSERVATIVE = {"*ks": "with ties and few values few distances are possible, and the exact test is below its level"}
+CONSERVATIVE = {"*ks": "with ties and few values few distances are possible, and the exact test is conservative"}
 CASE = Case("macroscope.statistics.columns:NUMBERS", SETTINGS, CONSERVATIVE)

@@ -1,4 +1,4 @@
-"""The strings critic from texts on: n-grams of small languages."""
+"""The strings critic, from texts on: n-grams of small languages."""
 
 from functools import partial
 
@@ -8,34 +8,32 @@ import pandas as pd
 from macroscope.critics.strings.comparison import compare, describe
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 
-from ..setting import MEAN, Case, Drawn, Setting
+from ..setting import MEAN, Case, Run, Setting, list_estimates
 
 OPTIONS = StringsOptions(order=2, folds=3, permutations=199)
 WORDS = np.array([f"w{k}" for k in range(12)])
 
 
 def texts(n: int, shares: np.ndarray, start: int, rng: np.random.Generator) -> Texts:
-    """Texts of a few words each."""
+    """Sample texts of a few words each."""
     lengths = rng.integers(4, 10, n)
     lines = [" ".join(rng.choice(WORDS, length, p=shares)) for length in lengths]
     return Texts([str(k) for k in range(start, start + n)], lines, lengths.astype(np.int64))
 
 
-def languages(rng: np.random.Generator, n: int, m: int, strength: float) -> Drawn:
-    """Every row of a comparison of two languages that differ by `strength`."""
+def languages(rng: np.random.Generator, n: int, m: int, strength: float) -> Run:
+    """Compute every row of a comparison of two languages that differ by `strength`."""
     fixed = np.random.default_rng([7, int(10 * strength)])
     p = fixed.dirichlet(np.full(len(WORDS), 2.0))
     q = p * np.exp(fixed.normal(0, strength, len(WORDS)))
-    sides = texts(n, p, 0, rng), texts(m, q / q.sum(), n, rng)
-    found = compare(*sides, OPTIONS, Resampling(100, 199, 0.95, int(rng.integers(1 << 30)))).rows
-    columns = ["statistic", "value", "ci_low", "ci_high", "p_value"]
-    rows = [tuple(row) for row in found[columns].itertuples(index=False, name=None)]
-    shares = describe([pd.DataFrame({"text": sides[1].texts, "words": sides[1].words})], 0.95)[columns].itertuples(
-        index=False, name=None
-    )
-    return [*rows, *shares], {name: MEAN for name, *_ in rows} | {"empty_share": 0.0}
+    samples = texts(n, p, 0, rng), texts(m, q / q.sum(), n, rng)
+    table = compare(*samples, OPTIONS, Resampling(100, 199, 0.95, int(rng.integers(1 << 30)))).rows
+    estimates = list_estimates(table)
+    shares = describe([pd.DataFrame({"text": samples[1].texts, "words": samples[1].words})], 0.95)
+    truth = {estimate.statistic: MEAN for estimate in estimates} | {"empty_share": 0.0}
+    return [*estimates, *list_estimates(shares)], truth
 
 
 CASE = Case(
@@ -46,7 +44,7 @@ CASE = Case(
         Setting("other languages, 60 against 60", partial(languages, n=60, m=60, strength=0.6), runs=500),
     ),
     limits={
-        ("*", name): "next to its ends the area is skewed, and an interval holds in 85 to 98 %"
+        ("*", name): "near its ends the area is skewed, and an interval holds in 85 to 98 %"
         for name in ("auc_divergence", "mauve")
     },
 )

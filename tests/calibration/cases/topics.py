@@ -7,28 +7,27 @@ import pandas as pd
 
 from macroscope.critics.topics.comparison import describe
 from macroscope.critics.topics.latents import TopicStrengths
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 
-from ..setting import Case, Drawn, Setting
+from ..setting import Case, Run, Setting, list_estimates
 
 WITHOUT, LOST, MEAN_WORDS = 0.1, 0.05, 80.0
 
 
-def draw(rng: np.random.Generator, n: int) -> Drawn:
-    """Texts of very different lengths, some without words, some whose posterior was not found."""
+def simulate(rng: np.random.Generator, n: int) -> Run:
+    """Describe texts of very different lengths, some without words, some whose posterior did not converge."""
     lengths = 1 + rng.poisson(rng.gamma(2.0, (MEAN_WORDS - 1) / 2, n))
-    known = rng.random(n) >= WITHOUT
+    has_words = rng.random(n) >= WITHOUT
     strengths = np.zeros((n, 2))
-    converged = (rng.random(n) >= LOST) | ~known
-    texts = TopicStrengths(pd.DataFrame({"id": range(n)}), lengths * known, strengths, converged)
+    converged = (rng.random(n) >= LOST) | ~has_words
+    texts = TopicStrengths(pd.DataFrame({"id": range(n)}), lengths * has_words, strengths, converged)
     table = describe(texts, Resampling(200, 199, 0.95, int(rng.integers(1 << 30))))
     truth = {
         "without_words_share": WITHOUT,
         "not_converged_share": (1 - WITHOUT) * LOST,
         "known_words": (1 - WITHOUT) * MEAN_WORDS,
     }
-    columns = ["statistic", "value", "ci_low", "ci_high", "p_value"]
-    return list(table[columns].itertuples(index=False, name=None)), truth
+    return list_estimates(table), truth
 
 
-CASE = Case("macroscope.critics.topics.comparison:STATISTICS", (Setting("100 texts", partial(draw, n=100)),))
+CASE = Case("macroscope.critics.topics.comparison:STATISTICS", (Setting("100 texts", partial(simulate, n=100)),))

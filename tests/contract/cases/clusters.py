@@ -1,4 +1,4 @@
-"""Clusters: what the beginnings of texts are about; the end of a long text is nothing to it."""
+"""Case of `clusters`: sensitive to the subject of a text's beginning, insensitive to the end of a long text."""
 
 from dataclasses import replace
 

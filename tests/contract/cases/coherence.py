@@ -1,4 +1,4 @@
-"""Coherence: the order of sections; what candidates call their sections is nothing to it."""
+"""Case of `coherence`: sensitive to the order of sections, insensitive to section titles of candidates."""
 
 from dataclasses import replace
 

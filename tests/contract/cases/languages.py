@@ -1,18 +1,18 @@
-"""Languages: whether a text is of one of them; the order of its words is nothing to it."""
+"""Case of `languages`: sensitive to mixing of languages, insensitive to the order of words."""
 
 from macroscope.corpora.simulated.languages import simulate_texts
 from tests.contract.case import Case, Texts, perturbed
 
 
-def _drawn(n: int, seed: int, order: str = "process") -> Texts:
+def _generate(n: int, seed: int, order: str = "process") -> Texts:
     return list(simulate_texts(order, n, seed))
 
 
 CASE = Case(
-    damage=lambda texts: _drawn(len(texts), 5, "independent"),
+    damage=lambda texts: _generate(len(texts), 5, "independent"),
     harmless=perturbed("shuffle_words"),
     options={"iterations": 300, "permutations": 199},
-    draw=_drawn,
+    generate=_generate,
     train=300,
     kind_of_process="languages",
 )

@@ -1,4 +1,4 @@
-"""Narrative: whether sentences follow from each other; who a story is about, and with what, is nothing to it."""
+"""Case of `narrative`: sensitive to the order of events in a story, insensitive to the names of persons."""
 
 import re
 from dataclasses import replace
@@ -10,13 +10,13 @@ from tests.contract.case import Case, Texts
 _WORD = re.compile(r"\w+")
 
 
-def _drawn(n: int, seed: int, order: str = "process") -> Texts:
+def _generate(n: int, seed: int, order: str = "process") -> Texts:
     return list(simulate_texts(script_process(), order, n, seed))
 
 
 def _renamed(texts: Texts) -> Texts:
-    """The same stories about persons of other names."""
-    change = {name: some[n - 1] for some in script_process().names.values() for n, name in enumerate(some)}
+    """Rename the persons of the stories."""
+    change = {name: names[n - 1] for names in script_process().names.values() for n, name in enumerate(names)}
     return [
         replace(
             document,
@@ -28,16 +28,16 @@ def _renamed(texts: Texts) -> Texts:
 
 
 CASE = Case(
-    damage=lambda texts: _drawn(len(texts), 5, "independent"),
+    damage=lambda texts: _generate(len(texts), 5, "independent"),
     harmless=_renamed,
     options={
-        "encoder": "minilm",  # one with random weights knows of no two sentences that one is about the other
+        "encoder": "minilm",  # with random weights, similarities of sentences carry no information
         "max_tokens": 32,
         "draws": 4,
         "similarity": None,
         "detector": {"layers": 2, "heads": 4, "width": 128, "hidden": 256, "epochs": 8, "learning_rate": 1e-3},
     },
-    draw=_drawn,
+    generate=_generate,
     train=700,
     kind_of_process="scripts",
 )

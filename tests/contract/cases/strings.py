@@ -1,4 +1,4 @@
-"""Strings: which word follows which; the order of sections is nearly nothing to it."""
+"""Case of `strings`: sensitive to the order of words, almost insensitive to the order of sections."""
 
 from tests.contract.case import Case, perturbed
 

@@ -1,4 +1,4 @@
-"""Tendencies: words and lengths; the order of sections is nothing to it."""
+"""Case of `tendencies`: sensitive to words and lengths, insensitive to the order of sections."""
 
 from tests.contract.case import Case, perturbed
 

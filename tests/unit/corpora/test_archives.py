@@ -1,4 +1,4 @@
-"""Archives that are meant to do harm, or that nobody can read."""
+"""Archives that are malicious or unreadable."""
 
 import bz2
 import json
@@ -38,20 +38,20 @@ def test_zips_that_cannot_be_read(offset, value, archive):
 
 
 @pytest.mark.parametrize("abstract", [3, {"a": 1}, ["x", 2]])
-def test_abstracts_that_are_no_text(abstract, tmp_path):
+def test_abstracts_that_are_not_texts(abstract, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(ARTICLE | {"abstract_text": abstract}))
-    with pytest.raises(MacroscopeError, match="line 1: 'abstract_text' is no text"):
+    with pytest.raises(MacroscopeError, match="line 1: 'abstract_text' is neither a text"):
         articles(path, abstract=True)
 
 
-def test_a_dump_that_never_comes_to_a_page(tmp_path, monkeypatch):
+def test_a_dump_without_any_page_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(dump, "_LARGEST_PAGE", 1 << 20)
     path = tmp_path / "bomb.xml.bz2"
     path.write_bytes(bz2.compress(b"<mediawiki>" + b"x" * (32 << 20)))
     assert path.stat().st_size < 1000
     with pytest.raises(MacroscopeError, match="what follows page 0 is longer than 1 MB"):
-        list(dump.pages(path))
+        list(dump.stream_pages(path))
     path.write_bytes(2 * path.read_bytes())
     with pytest.raises(MacroscopeError, match="the block at byte 0 is longer than 1 MB"):
-        [dump.decode_block(path, block) for block in dump.blocks(path)]
+        [dump.decode_block(path, block) for block in dump.stream_blocks(path)]

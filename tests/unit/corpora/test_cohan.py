@@ -39,7 +39,7 @@ def test_json_lines(tmp_path):
     ]
 
 
-def test_abstract_first_when_asked_for(tmp_path):
+def test_abstract_comes_first_if_requested(tmp_path):
     path = tmp_path / "articles.jsonl"
     path.write_text(article("a"))
     options = OPTIONS.model_copy(update={"abstract": True})
@@ -68,7 +68,7 @@ def test_unequal_numbers_are_counted(tmp_path):
     [
         ('{"article_id": "x"', "line 2 is not valid JSON"),
         ('{"article_id": "x"}', "line 2: 'section_names' is missing"),
-        (article("x", sections=("not a list", [])), "line 2: a section is no list of sentences"),
+        (article("x", sections=("not a list", [])), "line 2: a section is not a list of sentences"),
     ],
 )
 def test_malformed_lines(tmp_path, line, message):

@@ -1,4 +1,4 @@
-"""Whatever a raw file holds, its source's reader ends in documents that survive the disk, or in one sentence."""
+"""Readers of all sources, given any raw file, return documents that can be stored, or raise a clear error."""
 
 import bz2
 import gzip
@@ -128,11 +128,11 @@ WHOLE = {
         b"".join(bz2.compress(DUMP[a:b]) for a, b in ((0, 64), (64, -14), (-14, None))),
     ),
 }
-"""File name -> what reads it, and a file that it reads."""
+"""Reader with options, and a readable file, by file name."""
 
 
 class InThisProcess:
-    """In place of worker processes, which take a second each."""
+    """Replacement for worker processes, which take a second each."""
 
     def __init__(self, **options):
         pass
@@ -178,10 +178,10 @@ def test_damaged_files(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_files_that_are_something_else(name, tmp_path):
+def test_files_of_other_formats(name, tmp_path):
     read, options = WHOLE[name][0]
-    for other in [*ODD_LINES, *(content for _, content in WHOLE.values())]:
-        (tmp_path / name).write_bytes(other)
+    for content in [*ODD_LINES, *(whole for _, whole in WHOLE.values())]:
+        (tmp_path / name).write_bytes(content)
         ends_well(read, options, tmp_path / name)
     (tmp_path / name).unlink()
     assert not ends_well(read, options, tmp_path / name)
@@ -261,7 +261,7 @@ def test_entities_of_a_dump_are_not_expanded(tmp_path):
 
 
 def test_a_bomb_in_an_archive(tmp_path, monkeypatch):
-    """What unpacks to more than any text is refused before it fills the memory."""
+    """Content that unpacks to more than any text is refused before it fills the memory."""
     monkeypatch.setattr("macroscope.corpora.archives.LARGEST_MEMBER", 1 << 20)
     monkeypatch.setattr("macroscope.corpora.lines.LONGEST_LINE", 1 << 20)
     bombs = {
@@ -284,7 +284,7 @@ def test_a_bomb_in_an_archive(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_half_characters_anywhere(name, tmp_path):
-    """In every text of a record, one after the other; a segmenter in between must not be the first to see them."""
+    """Each text of a record in turn; they must be refused before a segmenter fails on them."""
     (read, options), _ = WHOLE[name]
     whole = json.dumps(RECORDS[name])
     for text in {text for text in re.findall(r'"([^"]+)"', whole) if f'"{text}":' not in whole}:
@@ -293,7 +293,7 @@ def test_half_characters_anywhere(name, tmp_path):
 
 
 def test_long_cells_of_csv(tmp_path):
-    """Python's csv takes no cell beyond 131 kB by itself; a review may have more."""
+    """Python's csv refuses cells beyond 131 kB by default; a review may be longer."""
     for words in (20_000, 400_000):
         (tmp_path / "yelp.tgz").write_bytes(tar_of({"y/train.csv": b'"1","' + b"abcd " * words + b'"\n'}))
         (review,) = ends_well(*YELP, tmp_path / "yelp.tgz")
@@ -307,7 +307,7 @@ def test_aligned_lines_in_another_encoding_are_refused(tmp_path):
 
 
 def test_stories_in_damaged_parquet(tmp_path):
-    """A text that is no UTF-8, and pages that were overwritten."""
+    """A text that is not UTF-8, and overwritten pages."""
     path, stories = tmp_path / "stories.parquet", {"text": [f"Fox {n} ran." for n in range(99)]}
     raw = pa.array([b"\xff\xfe" * 9], pa.binary()).view(pa.string())
     for content in (parquet_of({"text": raw}), _overwritten(parquet_of(stories), 10, 40)):
@@ -321,7 +321,7 @@ def _overwritten(content, first, end):
 
 
 def test_links_of_archives(tmp_path):
-    """A member that is a link, a folder or a device is no file of ours, whatever it is called."""
+    """Links, folders and devices are not read, whatever their names."""
     path = tmp_path / "posts.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
         for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):

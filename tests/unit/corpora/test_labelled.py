@@ -1,4 +1,4 @@
-"""Texts with labels, each data set in the exact form in which it comes."""
+"""Labelled texts, each data set in its exact upstream format."""
 
 import io
 import json
@@ -13,8 +13,8 @@ from macroscope.corpora.archives import open_archive
 from macroscope.corpora.extract import extract
 from macroscope.corpora.labelled import LabelledCorpus, read_labelled
 from macroscope.corpora.prepare import Outputs, prepare
-from macroscope.corpora.retrieval import remote_file, retrieve
-from macroscope.corpora.splits import split_of
+from macroscope.corpora.retrieval import find_remote_file, retrieve
+from macroscope.corpora.splits import assign_split
 from macroscope.documents import Provenance, read_documents
 from macroscope.errors import MacroscopeError
 
@@ -114,7 +114,7 @@ def test_news_category(tmp_path):
         ("https://example.org/1", "Ann Author", "Something Happened\nIt was long ago."),
         ("line-5", "Ann Author", "Something Happened\nIt was long ago."),
     ]
-    assert [d.split for d in documents] == [split_of(d.id, 0.0, 0.1) for d in documents]
+    assert [d.split for d in documents] == [assign_split(d.id, 0.0, 0.1) for d in documents]
     assert dropped(provenance) == {
         "text without words": 1,
         "text without a label": 1,
@@ -161,7 +161,7 @@ def test_newsgroups20(tmp_path, mode):
     assert dropped(provenance) == {"text without words": 2}
 
 
-def test_other_archives(tmp_path):
+def test_archives_of_other_formats(tmp_path):
     with pytest.raises(MacroscopeError, match="no 20news-bydate-train/"):
         read(POSTS, write_tar(tmp_path / "other.tar.gz", {"a/b/c": "x"}))
     (tmp_path / "text.tar.gz").write_text("words")
@@ -179,11 +179,11 @@ def test_splits(tmp_path):
     lines = "".join(f'"1","Review {n}"\n' for n in range(400))
     path = write_tar(tmp_path / "yelp.tgz", {"a/train.csv": lines, "a/test.csv": lines})
     assert Counter(d.split for d in read(YELP, path)) == {"train": 400, "test": 400}
-    some = read(YELP.model_copy(update={"valid_share": 0.2}), path)
-    assert {d.split for d in some if d.id.startswith("test")} == {"test"}
-    assert Counter(d.split for d in some)["valid"] == pytest.approx(80, abs=30)
+    documents = read(YELP.model_copy(update={"valid_share": 0.2}), path)
+    assert {d.split for d in documents if d.id.startswith("test")} == {"test"}
+    assert Counter(d.split for d in documents)["valid"] == pytest.approx(80, abs=30)
     by_hash = read(YELP.model_copy(update={"official_splits": False}), path)
-    assert [d.split for d in by_hash] == [split_of(d.id, 0.0, 0.1) for d in by_hash]
+    assert [d.split for d in by_hash] == [assign_split(d.id, 0.0, 0.1) for d in by_hash]
 
 
 def test_local_files_need_a_format():
@@ -200,8 +200,8 @@ def test_labels_from_a_mirror_to_the_documents(tmp_path, monkeypatch):
     raw = tmp_path / "yelp_review_polarity_csv.tgz"
     with pytest.raises(MacroscopeError, match="its size is"):
         retrieve("yelp_polarity", raw.name, raw, str(mirror))
-    unverified = replace(remote_file("yelp_polarity", raw.name), size=None, sha256=None)
-    monkeypatch.setattr(retrieval, "remote_file", lambda name, file: unverified)
+    unverified = replace(find_remote_file("yelp_polarity", raw.name), size=None, sha256=None)
+    monkeypatch.setattr(retrieval, "find_remote_file", lambda name, file: unverified)
     retrieve("yelp_polarity", raw.name, raw, mirror.as_uri())
     options = LabelledCorpus.model_validate(
         YELP.model_dump() | {"filters": {"max_per_split": {"train": 20, "test": 10}}}
@@ -223,18 +223,18 @@ PUBLISHED = {
     "sci.space": 987, "soc.religion.christian": 997, "talk.politics.guns": 910, "talk.politics.mideast": 940,
     "talk.politics.misc": 775, "talk.religion.misc": 628,
 }  # fmt: skip
-"""Messages of each group in the version bydate, both splits together."""
+"""Messages per group of the version bydate, in both splits together."""
 
 
 def test_every_real_message_is_accounted_for(real_text):
     messages = real_text("newsgroups20/20news-bydate.tar.xz")
-    found = list(labelled.read_texts(messages))
-    assert Counter(text.label for text in found) == PUBLISHED
-    assert Counter(text.split for text in found) == {"train": 11314, "test": 7532}
+    texts = list(labelled.read_newsgroups20(messages))
+    assert Counter(text.label for text in texts) == PUBLISHED
+    assert Counter(text.split for text in texts) == {"train": 11314, "test": 7532}
     provenance = Provenance("test")
     documents = read(POSTS, messages, provenance)
     assert dropped(provenance) == {"text without words": 18846 - len(documents)}
-    kept = Counter(text.label for text in found if text.text.strip())
+    kept = Counter(text.label for text in texts if text.text.strip())
     assert Counter(d.label for d in documents) == kept
     assert len(documents) > 18_000
 
@@ -248,7 +248,7 @@ def test_bodies_are_those_of_scikit_learn(real_text):
             stream = archive.extractfile(member)
             if stream is not None:
                 message = stream.read().decode("latin-1")
-                theirs = peer.strip_newsgroup_footer(peer.strip_newsgroup_header(message))
-                if labelled.body(message) != peer.strip_newsgroup_quoting(theirs):
+                stripped = peer.strip_newsgroup_footer(peer.strip_newsgroup_header(message))
+                if labelled.extract_body(message) != peer.strip_newsgroup_quoting(stripped):
                     different.append(member.name)
     assert different == []

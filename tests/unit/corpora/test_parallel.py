@@ -1,4 +1,4 @@
-"""Aligned lines: both layouts, what is counted, and what cannot be read."""
+"""Aligned lines: both layouts, counts, and unreadable files."""
 
 import errno
 import gzip
@@ -11,7 +11,7 @@ import pytest
 
 from macroscope.config.schema import parse_config
 from macroscope.corpora.archives import open_archive
-from macroscope.corpora.parallel import ParallelCorpus, language_of, read_parallel
+from macroscope.corpora.parallel import ParallelCorpus, parse_language, read_parallel
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
 from macroscope.plan import Plan
@@ -29,8 +29,8 @@ def _archive(path, files):
 
 def _read(path, **options):
     provenance = Provenance("c")
-    found = list(read_parallel(ParallelCorpus(source="parallel", **options), path, provenance))
-    return found, {count.filter: (count.kept, count.dropped) for count in provenance.counts}
+    documents = list(read_parallel(ParallelCorpus(source="parallel", **options), path, provenance))
+    return documents, {count.filter: (count.kept, count.dropped) for count in provenance.counts}
 
 
 def _tabs(path, *lines):
@@ -72,8 +72,8 @@ def test_an_original_is_in_one_split_whatever_the_language(tmp_path):
     ("name", "language"),
     [("de-en.tgz", "de"), ("europarl-v7.en-es.tgz", "es"), ("a_en-fr.tsv.gz", "fr"), ("fr-de.tsv", ""), ("x.tsv", "")],
 )
-def test_names_say_the_language(name, language):
-    assert language_of(Path(name), "en") == language
+def test_file_names_tell_the_language(name, language):
+    assert parse_language(Path(name), "en") == language
 
 
 @pytest.mark.parametrize(
@@ -81,15 +81,15 @@ def test_names_say_the_language(name, language):
     [
         ("de-en.tgz", {"a.de": "x\n", "a.en": "y\nz\n"}, "those of 'de' end before line 2"),
         ("de-en.tgz", {"a.en": "y\n"}, r"no file of the archive ends in \.de"),
-        ("german.tgz", {}, "does not say which languages"),
+        ("german.tgz", {}, "does not say its languages"),
     ],
 )
-def test_broken_archives_are_one_sentence(tmp_path, name, files, message):
+def test_broken_archives_are_clear_errors(tmp_path, name, files, message):
     with pytest.raises(MacroscopeError, match=message):
         _read(_archive(tmp_path / name, files))
 
 
-def test_broken_lines_are_one_sentence(tmp_path):
+def test_broken_lines_are_clear_errors(tmp_path):
     with pytest.raises(MacroscopeError, match="line 2: 1 columns"):
         _read(_tabs(tmp_path / "en-de.tsv", "a\tb", "c"))
     (tmp_path / "de-en.tgz").write_bytes(b"no archive")
@@ -97,7 +97,7 @@ def test_broken_lines_are_one_sentence(tmp_path):
         _read(tmp_path / "de-en.tgz")
 
 
-def test_damaged_bzip2_is_one_sentence_and_a_full_disk_is_not_the_archive(tmp_path):
+def test_damaged_bzip2_is_a_clear_error_and_a_full_disk_is_not_blamed_on_the_archive(tmp_path):
     with tarfile.open(tmp_path / "de-en.tar.bz2", "w:bz2") as archive:
         member = tarfile.TarInfo("x.de")
         member.size = 400_000
@@ -114,8 +114,8 @@ def test_damaged_bzip2_is_one_sentence_and_a_full_disk_is_not_the_archive(tmp_pa
 
 def test_languages_choose_the_files_of_a_data_set():
     corpus = {"source": "parallel", "dataset": "europarl", "languages": ["de", "fr"]}
-    asked = [{"corpus": "c", "critics": ["languages"]}]
-    plan = Plan(parse_config({"corpora": {"c": corpus}, "systems": {}, "comparisons": asked}))
+    comparisons = [{"corpus": "c", "critics": ["languages"]}]
+    plan = Plan(parse_config({"corpora": {"c": corpus}, "systems": {}, "comparisons": comparisons}))
     assert sorted(plan.corpora.raw_parts("c").values()) == ["data/europarl/v7/de-en.tgz", "data/europarl/v7/fr-en.tgz"]
 
 
@@ -126,14 +126,14 @@ def test_languages_choose_the_files_of_a_data_set():
         ({"files": ["x.tsv"], "languages": ["de"]}, "x.tsv: the name does not say"),
     ],
 )
-def test_languages_that_are_not_there_are_said(given, message):
+def test_missing_languages_are_named(given, message):
     with pytest.raises(MacroscopeError, match=message):
         ParallelCorpus(source="parallel", **given).raw_parts("corpora.c", "folder")
 
 
 def test_real_lines(tmp_path, real_text):
     folder = real_text("opennmt_en_de_10k")
-    sides = [gzip.decompress((folder / f"{side}-train.txt.gz").read_bytes()).decode() for side in ("src", "tgt")]
-    found, counts = _read(_archive(tmp_path / "de-en.tgz", dict(zip(("x.en", "x.de"), sides, strict=True))))
-    assert len(found) > 9_000
-    assert sum(counts["line that is empty in one language"]) == sides[0].count("\n")
+    texts = [gzip.decompress((folder / f"{name}-train.txt.gz").read_bytes()).decode() for name in ("src", "tgt")]
+    documents, counts = _read(_archive(tmp_path / "de-en.tgz", dict(zip(("x.en", "x.de"), texts, strict=True))))
+    assert len(documents) > 9_000
+    assert sum(counts["line that is empty in one language"]) == texts[0].count("\n")

@@ -38,7 +38,7 @@ def test_abbreviations_are_those_of_the_language():
 
 
 @pytest.mark.parametrize("text", ["", " \n\t "])
-def test_nothing_has_no_sentence(text):
+def test_blank_texts_have_no_sentences(text):
     assert split_sentences(text) == []
 
 
@@ -47,7 +47,7 @@ alphabet = st.sampled_from(marks)
 
 
 @given(st.lists(alphabet, max_size=25).map("".join), st.sampled_from(["en", "de", "zh", "tlh"]))
-def test_sentences_make_the_text_again(text, language):
-    found = split_sentences(text, language)
-    assert "".join(found) == (text if text.strip() else "")
-    assert all(sentence.strip() for sentence in found)
+def test_sentences_join_to_the_text(text, language):
+    parts = split_sentences(text, language)
+    assert "".join(parts) == (text if text.strip() else "")
+    assert all(sentence.strip() for sentence in parts)

@@ -9,7 +9,7 @@ import pytest
 from macroscope.corpora.files.options import FilesCorpus
 from macroscope.corpora.options import Filters, RareTitles
 from macroscope.corpora.prepare import Outputs, prepare
-from macroscope.corpora.splits import split_of
+from macroscope.corpora.splits import assign_split
 from macroscope.documents import Document, Provenance, Section, read_documents, write_documents
 from macroscope.errors import MacroscopeError
 
@@ -59,27 +59,29 @@ def test_each_filter_drops_its_document(tmp_path):
 
 
 def test_random_subset_is_exact_and_independent_of_order_and_split(tmp_path):
-    many = [
-        document(f"id-{n}", ["Introduction", "Methods", "Results"], split_of(f"id-{n}", 0.2, 0.3)) for n in range(1000)
+    documents = [
+        document(f"id-{n}", ["Introduction", "Methods", "Results"], assign_split(f"id-{n}", 0.2, 0.3))
+        for n in range(1000)
     ]
-    kept, rows, _ = run(tmp_path, many, max_documents=400)
-    again, _, _ = run(tmp_path, many[::-1], max_documents=400)
+    kept, rows, _ = run(tmp_path, documents, max_documents=400)
+    again, _, _ = run(tmp_path, documents[::-1], max_documents=400)
     assert len(kept) == 400
     assert {d.id for d in kept} == {d.id for d in again}
     assert rows["document not in the random subset"] == (400, 600)
     for split, share in (("test", 0.3), ("valid", 0.2)):
         assert abs(sum(d.split == split for d in kept) / 400 - share) < 4 * (share * (1 - share) / 400) ** 0.5
-    everything, _, _ = run(tmp_path, many, max_documents=5000)
+    everything, _, _ = run(tmp_path, documents, max_documents=5000)
     assert len(everything) == 1000
 
 
 def test_random_subset_of_each_split(tmp_path):
-    many = [
-        document(f"id-{n}", ["Introduction", "Methods", "Results"], split_of(f"id-{n}", 0.2, 0.3)) for n in range(600)
+    documents = [
+        document(f"id-{n}", ["Introduction", "Methods", "Results"], assign_split(f"id-{n}", 0.2, 0.3))
+        for n in range(600)
     ]
-    kept, rows, _ = run(tmp_path, many, max_per_split={"train": 50, "test": 20})
-    again, _, _ = run(tmp_path, many[::-1], max_per_split={"train": 50, "test": 20})
-    everything = Counter(d.split for d in many)
+    kept, rows, _ = run(tmp_path, documents, max_per_split={"train": 50, "test": 20})
+    again, _, _ = run(tmp_path, documents[::-1], max_per_split={"train": 50, "test": 20})
+    everything = Counter(d.split for d in documents)
     assert Counter(d.split for d in kept) == {"train": 50, "test": 20, "valid": everything["valid"]}
     assert {d.id for d in kept} == {d.id for d in again}
     assert rows["document not in the random subset"] == (len(kept), 600 - len(kept))
@@ -97,7 +99,7 @@ def test_rare_labels_are_counted_in_training_documents_that_passed_the_earlier_f
             replace(document(f"{label}-{split}-{i}-{len(text)}", titles, split, text), label=label) for i in range(n)
         ]
 
-    many = [
+    documents = [
         *labelled("often", "train", 3),
         *labelled("often", "test", 1),
         *labelled("seldom", "train", 2),
@@ -105,10 +107,10 @@ def test_rare_labels_are_counted_in_training_documents_that_passed_the_earlier_f
         *labelled("seldom", "test", 9),
         *labelled(None, "train", 1),
     ]
-    kept, rows, _ = run(tmp_path, many, min_per_label=3)
+    kept, rows, _ = run(tmp_path, documents, min_per_label=3)
     assert Counter(d.label for d in kept) == {"often": 4, None: 1}
     assert rows["a label that is rare: of fewer than 3 training documents"] == (5, 11)
-    _, rows, _ = run(tmp_path, many, min_per_label=3, max_documents=2, rare_titles=RareTitles())
+    _, rows, _ = run(tmp_path, documents, min_per_label=3, max_documents=2, rare_titles=RareTitles())
     assert rows["document not in the random subset"] == (2, 3)
     with pytest.raises(MacroscopeError, match=r"a label that is rare.*loosen filters\.min_per_label"):
         run(tmp_path, labelled("seldom", "train", 2), min_per_label=3)
@@ -127,12 +129,12 @@ def test_rare_titles_may_be_replaced(tmp_path):
     assert rows["a section title that is rare: in fewer than 2 training documents; now 'other'"] == (31, 2)
 
 
-def test_share_and_count_the_larger_holds(tmp_path):
+def test_the_larger_of_share_and_count_applies(tmp_path):
     _, rows, _ = run(tmp_path, rare_titles=RareTitles(min_count=1, min_share=0.5))
     assert rows["a section title that is rare: in fewer than 4 training documents"] == (9, 2)
 
 
-def test_summary_is_table_11_in_kind(tmp_path):
+def test_summary_has_the_columns_of_table_11(tmp_path):
     _, _, folder = run(tmp_path)
     with (folder / "summary.csv").open() as stream:
         rows = {row["split"]: row for row in csv.DictReader(stream)}
@@ -150,7 +152,7 @@ def test_summary_is_table_11_in_kind(tmp_path):
         ({"rare_titles": RareTitles(min_count=99)}, r"title that is rare.*loosen filters.rare_titles"),
     ],
 )
-def test_empty_corpus_says_which_filter_took_it(tmp_path, filters, message):
+def test_empty_corpus_names_the_filter_and_the_option(tmp_path, filters, message):
     with pytest.raises(MacroscopeError, match=message):
         run(tmp_path, **filters)
 
@@ -168,18 +170,18 @@ def test_labels_pass_every_filter(tmp_path):
         assert all(d.label == f"label of {d.id}" for d in kept)
 
 
-def test_splits_depend_on_the_id_alone_and_have_their_shares():
-    splits = [split_of(f"document-{n}", 0.1, 0.2) for n in range(20000)]
+def test_splits_depend_on_the_id_alone_and_have_the_right_shares():
+    splits = [assign_split(f"document-{n}", 0.1, 0.2) for n in range(20000)]
     assert splits.count("valid") / 20000 == pytest.approx(0.1, abs=0.01)
     assert splits.count("test") / 20000 == pytest.approx(0.2, abs=0.01)
-    assert split_of("document-7", 0.1, 0.2) == splits[7]
+    assert assign_split("document-7", 0.1, 0.2) == splits[7]
 
 
-def test_each_line_becomes_a_document_of_its_own():
-    from macroscope.corpora.prepare import each_line
+def test_each_line_becomes_a_document():
+    from macroscope.corpora.prepare import split_lines
 
     whole = Document("d", "test", "T", (Section("a", "one\n\n two "), Section("b", "three")), label="news")
-    lines = list(each_line([whole]))
+    lines = list(split_lines([whole]))
     assert [(d.id, d.split, d.title, d.sections) for d in lines] == [
         ("d#0", "test", None, (Section(None, "one"),)),
         ("d#1", "test", None, (Section(None, "two"),)),

@@ -1,4 +1,4 @@
-"""Retrieval against a local server that misbehaves as real ones do."""
+"""Retrieval from a local server that misbehaves like real servers."""
 
 import bz2
 import gzip
@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from macroscope.corpora import http_download, retrieval, sources
-from macroscope.corpora.checksums import fault_of, published_checksum
+from macroscope.corpora.checksums import find_fault, find_published_checksum
 from macroscope.corpora.retrieval import RemoteFile, RemoteSource, retrieve
 from macroscope.errors import MacroscopeError
 
@@ -21,7 +21,7 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Server:
-    """Serves CONTENT at /dumps/file.bin; `script` says how each request is answered, the last entry for ever."""
+    """Server of CONTENT at /dumps/file.bin; `script` lists the answers to requests, and its last entry repeats."""
 
     def __init__(self, script):
         self.script, self.requests, self.etag, self.sums = list(script), [], '"one"', ""
@@ -84,7 +84,7 @@ class Server:
                 self.over.wait(0.04)
 
     def trickle(self, request, action):
-        """A byte now and then: sooner than a socket's own limit of silence, for as long as anybody listens."""
+        """Send a byte now and then, within a socket's own time limit, until the client leaves."""
         start = b"HTTP/1.1 200 OK\r\n"
         if action != "trickle headers":
             kind = b"Transfer-Encoding: chunked" if "chunks" in action else b"Content-Length: 1000000"
@@ -133,7 +133,7 @@ def registry(monkeypatch):
     monkeypatch.setattr(retrieval, "_ATTEMPTS", 3)
 
 
-def test_downloads_and_notes_where_from(tmp_path):
+def test_downloads_and_notes_the_origin(tmp_path):
     with serving("serve") as server:
         retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
@@ -143,19 +143,19 @@ def test_downloads_and_notes_where_from(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["silent", "silent later"])
-def test_a_silent_server_is_left_soon(tmp_path, monkeypatch, kind):
+def test_a_silent_server_is_given_up_soon(tmp_path, monkeypatch, kind):
     monkeypatch.setattr(http_download, "SILENCE_SECONDS", 0.2)
     with serving(kind) as server, pytest.raises(MacroscopeError) as error:
         retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
-    # Three tries, and none for the second place on the same host.
+    # Three attempts, and none at the second address on the same host.
     assert len(server.requests) == 3
-    said = "127.0.0.1 was silent or too slow, 3 times (nothing arrived for 0.2 s); check the mirror"
-    assert said in str(error.value)
+    message = "127.0.0.1 was silent or too slow, 3 times (nothing arrived for 0.2 s); check the mirror"
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("kind", ["trickle headers", "trickle", "trickle chunks"])
-def test_a_server_that_trickles_is_left_soon(tmp_path, monkeypatch, kind):
-    """No limit of a socket ends what sends a byte now and then."""
+def test_a_server_that_trickles_is_given_up_soon(tmp_path, monkeypatch, kind):
+    """A socket's own limits never end a transfer that sends a byte now and then."""
     monkeypatch.setattr(http_download, "SILENCE_SECONDS", 0.3)
     monkeypatch.setattr(http_download, "ANSWER_SECONDS", 0.4)
     began = time.monotonic()
@@ -164,12 +164,12 @@ def test_a_server_that_trickles_is_left_soon(tmp_path, monkeypatch, kind):
             retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
         assert time.monotonic() - began < 5
         assert len(server.requests) == 3
-    why = "no answer within 0.4 s" if "headers" in kind else "bytes arrived in 0.3"
-    assert why in str(error.value)
+    reason = "no answer within 0.4 s" if "headers" in kind else "bytes arrived in 0.3"
+    assert reason in str(error.value)
 
 
-def test_what_a_slow_server_sent_is_kept(tmp_path, monkeypatch):
-    """A host that is above the floor is waited for; from one below it, what came stays for the next run."""
+def test_bytes_of_a_slow_server_are_kept(tmp_path, monkeypatch):
+    """A host above the limit is waited for; bytes of a host below it are kept for the next run."""
     monkeypatch.setattr(http_download, "SILENCE_SECONDS", 0.2)
     monkeypatch.setattr(http_download, "SLOWEST", 1 << 40)
     with serving("slow") as server:
@@ -183,14 +183,14 @@ def test_what_a_slow_server_sent_is_kept(tmp_path, monkeypatch):
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
 
 
-def test_published_checksums_that_trickle_hold_nothing_up(tmp_path, monkeypatch, caplog):
+def test_published_checksums_that_trickle_do_not_delay_retrieval(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(http_download, "SILENCE_SECONDS", 0.3)
     with serving("serve", "trickle") as server, caplog.at_level("INFO", logger="macroscope"):
         retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
     assert "unverified" in caplog.text
 
 
-def test_a_server_that_wakes_up_is_no_fault(tmp_path, monkeypatch):
+def test_a_server_that_recovers_is_not_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(http_download, "SILENCE_SECONDS", 0.2)
     with serving("silent", "busy", "silent later", "serve") as server:
         monkeypatch.setattr(retrieval, "_ATTEMPTS", 6)
@@ -213,7 +213,7 @@ def test_resumes_where_the_connection_broke(tmp_path):
 
 def test_resumes_in_a_later_run(tmp_path):
     with serving("break") as server:
-        # Every attempt dies at the same byte: the first run fails, and keeps what it has.
+        # Every attempt breaks at the same byte: the first run fails, and keeps its part.
         with pytest.raises(MacroscopeError, match="could not be reached, or broke off"):
             retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
         server.script, seen = ["serve"], len(server.requests)
@@ -263,7 +263,7 @@ def test_missing_in_the_mirror_names_both_places(tmp_path):
         retrieve("fixed", "file.bin", tmp_path / "file.bin", str(tmp_path))
 
 
-def test_no_network_names_the_host_and_the_way_out(tmp_path):
+def test_no_network_names_the_host_and_the_option(tmp_path):
     with pytest.raises(MacroscopeError, match=r"example\.invalid could not be reached.*set 'mirror:'"):
         retrieve("fixed", "file.bin", tmp_path / "file.bin")
 
@@ -276,16 +276,16 @@ def test_gone_upstream_names_the_substitute(tmp_path):
 def test_shipped_registry_is_complete(monkeypatch):
     monkeypatch.undo()
     for name, source in retrieval._registry().items():
-        assert source == retrieval.remote_source(name)
+        assert source == retrieval.find_remote_source(name)
         assert source.source in sources()
         assert source.licence
         assert source.citation
         assert all(url.startswith("https://") for file in source.files for url in file.urls)
     with pytest.raises(MacroscopeError, match="did you mean 'pubmed'"):
-        retrieval.remote_source("pubmd")
+        retrieval.find_remote_source("pubmd")
 
 
-def test_another_range_than_was_asked_for_is_not_appended(tmp_path):
+def test_another_range_than_the_requested_one_is_not_appended(tmp_path):
     with serving("break", "another range", "serve") as server:
         retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
@@ -305,14 +305,14 @@ def test_redirects_that_lead_nowhere(script, tmp_path):
 
 
 @pytest.mark.parametrize("mirror", ["http://[::1", "http://localhost:99999999", "http://"])
-def test_mirrors_that_are_no_addresses(mirror, tmp_path):
+def test_mirrors_that_are_not_addresses(mirror, tmp_path):
     with pytest.raises(MacroscopeError) as error:
         retrieve("rolling", "file.bin", tmp_path / "file.bin", mirror)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("note", ["{}", "[]", '{"url": 3}'])
-def test_a_note_that_says_nothing_begins_anew(note, tmp_path):
+def test_a_note_without_content_starts_the_download_anew(note, tmp_path):
     (tmp_path / "file.bin.part").write_bytes(b"half")
     (tmp_path / "file.bin.part.json").write_text(note)
     with serving("serve") as server:
@@ -320,7 +320,7 @@ def test_a_note_that_says_nothing_begins_anew(note, tmp_path):
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
 
 
-def test_published_checksums_are_held_against_the_file(tmp_path, caplog):
+def test_published_checksums_are_compared_with_the_file(tmp_path, caplog):
     sha1 = hashlib.sha1(CONTENT).hexdigest()
     with serving("serve") as server, caplog.at_level("INFO", logger="macroscope"):
         server.sums = f"{'0' * 40}  other.bin\n{sha1}  file.bin\n"
@@ -338,8 +338,8 @@ def test_listings_have_the_date_of_the_latest_dump():
     listing = (
         "a" * 40 + "  enwiki-20260101-pages-articles.xml.bz2\n" + "b" * 40 + "  enwiki-20260101-pages-meta.xml.bz2\n"
     )
-    assert published_checksum(listing, "enwiki-latest-pages-articles.xml.bz2") == "a" * 40
-    assert published_checksum(listing, "enwiki-latest-abstract.xml.gz") is None
+    assert find_published_checksum(listing, "enwiki-latest-pages-articles.xml.bz2") == "a" * 40
+    assert find_published_checksum(listing, "enwiki-latest-abstract.xml.gz") is None
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_listings_have_the_date_of_the_latest_dump():
         ("a.jsonl", b"", "it is empty"),
     ],
 )
-def test_what_a_file_shows(name, content, fault, tmp_path):
+def test_faults_of_downloaded_files(name, content, fault, tmp_path):
     (tmp_path / name).write_bytes(content)
-    found = fault_of(tmp_path / name, name)
-    assert found is None if fault is None else fault in found
+    message = find_fault(tmp_path / name, name)
+    assert message is None if fault is None else fault in message

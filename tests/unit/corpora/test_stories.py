@@ -1,4 +1,4 @@
-"""CC-Stories and its substitutes, from plain text or Parquet to the documents."""
+"""CC-Stories and its substitutes, from plain text or Parquet."""
 
 import gzip
 import itertools
@@ -10,8 +10,8 @@ import pytest
 
 from macroscope.corpora import stories
 from macroscope.corpora.extract import extract
-from macroscope.corpora.retrieval import remote_source, retrieve
-from macroscope.corpora.splits import split_of
+from macroscope.corpora.retrieval import find_remote_source, retrieve
+from macroscope.corpora.splits import assign_split
 from macroscope.corpora.stories import StoriesCorpus, read_stories
 from macroscope.documents import Provenance, Section, read_documents
 from macroscope.errors import MacroscopeError
@@ -22,8 +22,8 @@ TEXT = "\nOnce  there was a fox.\nIt ran.\n\n \nThen it rained.\r\n\r\nThe end."
 
 def read(path, **options):
     provenance = Provenance("c")
-    found = list(read_stories(OPTIONS.model_copy(update=options), path, provenance))
-    return found, {count.filter: (count.kept, count.dropped) for count in provenance.counts}
+    documents = list(read_stories(OPTIONS.model_copy(update=options), path, provenance))
+    return documents, {count.filter: (count.kept, count.dropped) for count in provenance.counts}
 
 
 def write_parquet(path, texts, **options):
@@ -34,30 +34,30 @@ def write_parquet(path, texts, **options):
 def test_a_blank_line_ends_a_story(tmp_path, name):
     raw = TEXT.encode()
     (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
-    found, _ = read(tmp_path / name)
-    assert [(document.id, document.sections) for document in found] == [
+    documents, _ = read(tmp_path / name)
+    assert [(document.id, document.sections) for document in documents] == [
         ("cc-stories-2", (Section(None, "Once there was a fox.\nIt ran."),)),
         ("cc-stories-6", (Section(None, "Then it rained."),)),
         ("cc-stories-8", (Section(None, "The end."),)),
     ]
-    assert {(document.title, document.sentences, document.label) for document in found} == {(None, None, None)}
-    assert [document.split for document in found] == [split_of(document.id, 0.1, 0.1) for document in found]
+    assert {(document.title, document.sentences, document.label) for document in documents} == {(None, None, None)}
+    assert [document.split for document in documents] == [assign_split(document.id, 0.1, 0.1) for document in documents]
 
 
 def test_a_line_may_be_a_story(tmp_path):
     (tmp_path / "s.txt").write_text(TEXT)
-    found, _ = read(tmp_path / "s.txt", one_per="line")
-    assert [document.id for document in found] == ["s-2", "s-3", "s-6", "s-8"]
-    assert found[1].text == "It ran."
+    documents, _ = read(tmp_path / "s.txt", one_per="line")
+    assert [document.id for document in documents] == ["s-2", "s-3", "s-6", "s-8"]
+    assert documents[1].text == "It ran."
 
 
 def test_a_row_of_parquet_is_a_story(tmp_path):
     path = tmp_path / "train-00000-of-00069.parquet"
     write_parquet(path, ["Once.\n\nTwice.", None, " ", "The end."] * 200, row_group_size=300)
-    found, counts = read(path)
-    assert [document.id for document in found[:3]] == [f"train-00000-of-00069-{row}" for row in (1, 4, 5)]
-    assert len({document.id for document in found}) == 400
-    assert found[0].text == "Once.\nTwice."
+    documents, counts = read(path)
+    assert [document.id for document in documents[:3]] == [f"train-00000-of-00069-{row}" for row in (1, 4, 5)]
+    assert len({document.id for document in documents}) == 400
+    assert documents[0].text == "Once.\nTwice."
     assert counts == {"fewer words than 1 (fewest_words)": (400, 400)}
 
 
@@ -71,7 +71,7 @@ def test_short_stories_are_counted(tmp_path):
     assert count.option == "fewest_words"
 
 
-def test_a_file_without_blank_lines_is_one_sentence(tmp_path, monkeypatch):
+def test_a_file_without_blank_lines_is_a_clear_error(tmp_path, monkeypatch):
     monkeypatch.setattr(stories, "LONGEST", 100)
     (tmp_path / "s.txt").write_text("\n" + "A story of its own.\n" * 10)
     with pytest.raises(
@@ -106,12 +106,12 @@ def test_a_row_group_is_not_read_at_once(tmp_path):
     path, pool = tmp_path / "s.parquet", pa.default_memory_pool()
     write_parquet(path, ["word " * 200] * 20_000, compression="NONE", use_dictionary=False)
     before = pool.bytes_allocated()
-    held = [pool.bytes_allocated() - before for _ in read_stories(OPTIONS, path, Provenance("c"))]
-    assert len(held) == 20_000
-    assert max(held) < path.stat().st_size / 4
+    allocated = [pool.bytes_allocated() - before for _ in read_stories(OPTIONS, path, Provenance("c"))]
+    assert len(allocated) == 20_000
+    assert max(allocated) < path.stat().st_size / 4
 
 
-def test_files_of_other_forms(tmp_path):
+def test_files_of_other_formats(tmp_path):
     pq.write_table(pa.table({"story": ["a"]}), tmp_path / "story.parquet")
     write_parquet(tmp_path / "number.parquet", [1, 2])
     (tmp_path / "page.parquet").write_text("<html>")
@@ -135,6 +135,6 @@ def test_extracted_as_a_part(tmp_path):
 
 
 def test_the_original_is_gone_and_its_substitutes_are_named(tmp_path):
-    file = remote_source("stories").files[0].name
+    file = find_remote_source("stories").files[0].name
     with pytest.raises(MacroscopeError, match=r"no longer public.*spacemanidol/cc-stories.*lucadiliello/STORIES"):
         retrieve("stories", file, tmp_path / file)

@@ -1,4 +1,4 @@
-"""Documents of another corpus: their section types, splits and counts stay what they are there."""
+"""Documents of another corpus keep its section types, splits and counts."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def document(number, words, split="train"):
 
 
 LENGTHS = [(10, "train"), (90, "train"), (10, "valid"), (90, "test"), (9, "test")]
-DOCUMENTS = [document(number, *some) for number, some in enumerate(LENGTHS)]
+DOCUMENTS = [document(number, *shape) for number, shape in enumerate(LENGTHS)]
 
 
 def config(**corpora):
@@ -42,7 +42,7 @@ def test_documents_of_another_corpus_that_pass_further_filters(tmp_path):
     assert provenance.source["parts"][0]["origin"] == {"name": "wikipedia"}
 
 
-def test_its_documents_are_those_of_the_other_one():
+def test_raw_files_are_the_documents_of_the_other_corpus():
     short = {"source": "subset", "of": "whole", "language": "de"}
     corpus = config(short=short).corpora["short"]
     assert corpus.raw_parts("corpora.short", "results/r/corpora/short") == {
@@ -59,7 +59,7 @@ def test_its_documents_are_those_of_the_other_one():
         ({"short": {"of": "whole"}}, "the documents of 'whole' are in 'de'"),
     ],
 )
-def test_what_cannot_be_a_subset_is_one_sentence(corpora, message):
-    subsets = {name: {"source": "subset", **some} for name, some in corpora.items()}
+def test_impossible_subsets_are_clear_errors(corpora, message):
+    subsets = {name: {"source": "subset", **options} for name, options in corpora.items()}
     with pytest.raises(ValueError, match=message):
         config(**subsets)

@@ -1,4 +1,4 @@
-"""TimeTravel in the exact forms in which it comes."""
+"""TimeTravel in its exact upstream formats."""
 
 import json
 import zipfile
@@ -23,71 +23,73 @@ LINE = {
 def read(path, lines, options=OPTIONS):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     provenance = Provenance("c")
-    found = list(read_timetravel(options, path, provenance))
-    return found, {count.filter: (count.kept, count.dropped) for count in provenance.counts}
+    documents = list(read_timetravel(options, path, provenance))
+    return documents, {count.filter: (count.kept, count.dropped) for count in provenance.counts}
 
 
 def test_a_line_is_the_original_and_each_rewriting(tmp_path):
-    found, counts = read(tmp_path / "dev_data.json", [LINE])
-    assert [document.id for document in found] == ["a-original", "a-rewritten-1", "a-rewritten-2"]
-    assert found[0].sentences == (
+    documents, counts = read(tmp_path / "dev_data.json", [LINE])
+    assert [document.id for document in documents] == ["a-original", "a-rewritten-1", "a-rewritten-2"]
+    assert documents[0].sentences == (
         "Ryan was called.",
         "He went to the park.",
         "He met May.",
         'She said "hi."',
         "He left.",
     )
-    assert found[1].sentences == ("Ryan was called.", "He went to work.", "One.", "Two.", "Three.")
-    assert found[1].text == "Ryan was called. He went to work. One. Two. Three."
+    assert documents[1].sentences == ("Ryan was called.", "He went to work.", "One.", "Two.", "Three.")
+    assert documents[1].text == "Ryan was called. He went to work. One. Two. Three."
     assert counts["story that is not of five sentences"] == (3, 1)
 
 
 def test_the_training_files_have_one_rewriting_or_none(tmp_path):
-    one = {k: v for k, v in LINE.items() if k != "edited_endings"} | {"edited_ending": ["One.", "Two.", "Three."]}
-    without = {k: v for k, v in LINE.items() if k not in ("edited_endings", "counterfactual")} | {"story_id": "b"}
-    found, _ = read(tmp_path / "train_supervised_small.json", [one, without])
-    assert [document.id for document in found] == ["a-original", "a-rewritten-1", "b-original"]
-    assert {document.split for document in found} == {"train"}
+    supervised = {k: v for k, v in LINE.items() if k != "edited_endings"} | {
+        "edited_ending": ["One.", "Two.", "Three."]
+    }
+    unsupervised = {k: v for k, v in LINE.items() if k not in ("edited_endings", "counterfactual")} | {"story_id": "b"}
+    documents, _ = read(tmp_path / "train_supervised_small.json", [supervised, unsupervised])
+    assert [document.id for document in documents] == ["a-original", "a-rewritten-1", "b-original"]
+    assert {document.split for document in documents} == {"train"}
 
 
 @pytest.mark.parametrize(
     ("name", "split"), [("dev_data.json", "valid"), ("test_data.json", "test"), ("train_unsupervised.json", "train")]
 )
 def test_splits_are_those_of_the_files(tmp_path, name, split):
-    found, _ = read(tmp_path / name, [LINE])
-    assert {document.split for document in found} == {split}
+    documents, _ = read(tmp_path / name, [LINE])
+    assert {document.split for document in documents} == {split}
 
 
 def test_the_stories_of_a_line_are_of_one_split(tmp_path):
     options = OPTIONS.model_copy(update={"official_splits": False})
-    found, _ = read(tmp_path / "dev_data.json", [LINE | {"story_id": str(n)} for n in range(60)], options)
+    documents, _ = read(tmp_path / "dev_data.json", [LINE | {"story_id": str(n)} for n in range(60)], options)
     splits = {}
-    for document in found:
+    for document in documents:
         splits.setdefault(document.id.partition("-")[0], set()).add(document.split)
-    assert all(len(some) == 1 for some in splits.values())
-    assert len({split for some in splits.values() for split in some}) > 1
+    assert all(len(values) == 1 for values in splits.values())
+    assert len({split for values in splits.values() for split in values}) > 1
 
 
 def test_originals_alone(tmp_path):
-    found, _ = read(tmp_path / "dev_data.json", [LINE], OPTIONS.model_copy(update={"rewritten": False}))
-    assert [document.id for document in found] == ["a-original"]
+    documents, _ = read(tmp_path / "dev_data.json", [LINE], OPTIONS.model_copy(update={"rewritten": False}))
+    assert [document.id for document in documents] == ["a-original"]
 
 
 def test_the_same_story_twice_is_counted(tmp_path):
-    found, counts = read(tmp_path / "dev_data.json", [LINE, LINE])
-    assert len(found) == 3
+    documents, counts = read(tmp_path / "dev_data.json", [LINE, LINE])
+    assert len(documents) == 3
     assert counts["story id that occurred before"] == (3, 3)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"premise": None}, "line 1: 'premise' is no text"),
+        ({"premise": None}, "line 1: 'premise' is not a text"),
         ({"original_ending": 7}, "line 1: 'original_ending' is neither a text nor a list"),
-        ({"counterfactual": None}, "line 1: 'counterfactual' is no text"),
+        ({"counterfactual": None}, "line 1: 'counterfactual' is not a text"),
     ],
 )
-def test_a_broken_line_is_one_sentence(tmp_path, change, message):
+def test_a_broken_line_is_a_clear_error(tmp_path, change, message):
     with pytest.raises(MacroscopeError, match=message):
         read(tmp_path / "dev_data.json", [LINE | change])
 
@@ -97,21 +99,21 @@ def test_the_zip_of_the_release(tmp_path):
         archive.writestr("TimeTravel/dev_data.json", json.dumps(LINE))
         archive.writestr("TimeTravel/test_data.json", json.dumps(LINE | {"story_id": "b"}))
         archive.writestr("__MACOSX/TimeTravel/._dev_data.json", b"\x00")
-    found = list(read_timetravel(OPTIONS, tmp_path / "TimeTravel.zip", Provenance("c")))
-    assert {(document.id[0], document.split) for document in found} == {("a", "valid"), ("b", "test")}
+    documents = list(read_timetravel(OPTIONS, tmp_path / "TimeTravel.zip", Provenance("c")))
+    assert {(document.id[0], document.split) for document in documents} == {("a", "valid"), ("b", "test")}
 
 
-def test_what_is_no_zip_is_one_sentence(tmp_path):
+def test_a_broken_zip_is_a_clear_error(tmp_path):
     (tmp_path / "TimeTravel.zip").write_text("<html>")
     with pytest.raises(MacroscopeError, match="not a zip file, or a truncated one"):
         list(read_timetravel(OPTIONS, tmp_path / "TimeTravel.zip", Provenance("c")))
 
 
-def test_the_development_set_is_the_papers(real_text):
-    """cai2020 Table 2: 7,484 stories, four a line."""
+def test_the_development_set_is_that_of_the_paper(real_text):
+    """cai2020 Table 2: 7,484 stories, four per line."""
     path = real_text("timetravel/dev_data.json")
     provenance = Provenance("c")
-    found = list(read_timetravel(OPTIONS, path, provenance))
-    assert len(found) + provenance.counts[0].dropped == 7484
+    documents = list(read_timetravel(OPTIONS, path, provenance))
+    assert len(documents) + provenance.counts[0].dropped == 7484
     assert provenance.counts[0].dropped <= 1
-    assert {len(document.sentences) for document in found} == {5}
+    assert {len(document.sentences) for document in documents} == {5}

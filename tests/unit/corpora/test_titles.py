@@ -29,7 +29,7 @@ def test_english_titles(title, standard):
     assert normalise_title(title) == standard
 
 
-def test_standard_form_is_its_own_standard_form():
+def test_normalisation_is_idempotent():
     for title in ("material and method", "result", "early life", "see also", "behavior", "acknowledgment"):
         assert normalise_title(title) == title
 
@@ -41,6 +41,6 @@ def test_other_languages(language, title, standard):
     assert normalise_title(title, language) == standard
 
 
-def test_unknown_language_is_one_sentence():
+def test_unknown_language_is_a_clear_error():
     with pytest.raises(MacroscopeError, match="'xx'"):
         normalise_title("Results", "xx")

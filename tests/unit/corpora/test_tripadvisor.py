@@ -1,4 +1,4 @@
-"""Hotel reviews, from LARA's files and from JSON Lines to the documents."""
+"""Hotel reviews from LARA's files and from JSON Lines."""
 
 import bz2
 import gzip
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from macroscope.corpora.splits import split_of
-from macroscope.corpora.tripadvisor import TripAdvisorCorpus, cleaned, read_tripadvisor
+from macroscope.corpora.splits import assign_split
+from macroscope.corpora.tripadvisor import TripAdvisorCorpus, clean_review, read_tripadvisor
 from macroscope.documents import Provenance, Section
 from macroscope.errors import MacroscopeError
 
@@ -43,8 +43,8 @@ def zip_of(path, members, mode):
 
 def read(path, **options):
     provenance = Provenance("c")
-    found = list(read_tripadvisor(OPTIONS.model_copy(update=options), path, provenance))
-    return found, {count.filter: (count.kept, count.dropped) for count in provenance.counts}
+    documents = list(read_tripadvisor(OPTIONS.model_copy(update=options), path, provenance))
+    return documents, {count.filter: (count.kept, count.dropped) for count in provenance.counts}
 
 
 def read_lines(path, *lines, **options):
@@ -56,7 +56,7 @@ def test_a_review_is_a_document_with_its_sentences(tmp_path):
     (tmp_path / "72572.json").write_bytes(hotel("  ".join(SENTENCES) + "\n"))
     (document,), _ = read(tmp_path / "72572.json")
     assert (document.id, document.title, document.label) == ("UR0", None, None)
-    assert document.split == split_of("UR0", 0.1, 0.1)
+    assert document.split == assign_split("UR0", 0.1, 0.1)
     assert document.sentences == SENTENCES
     assert document.sections == (Section(None, TEXT),)
 
@@ -79,8 +79,8 @@ def test_archives_of_hotels(tmp_path, name, write, mode):
         "json/3.json": hotel(),
     }
     write(tmp_path / name, members, mode)
-    found, counts = read(tmp_path / name)
-    assert [document.id for document in found] == ["UR0", "2-1", "2-2"]
+    documents, counts = read(tmp_path / name)
+    assert [document.id for document in documents] == ["UR0", "2-1", "2-2"]
     assert counts["review without text"] == (3, 0)
 
 
@@ -92,10 +92,10 @@ def test_hotels_are_read_one_by_one(tmp_path):
         next(reading)
 
 
-def test_only_traces_of_the_web_page_are_taken_off():
-    assert cleaned("One.<br/>Two.<BR>Three.<br />") == "One.\nTwo.\nThree.\n"
-    assert cleaned("The end.showReview(4219395, 'full'); More").split() == ["The", "end.", "More"]
-    assert cleaned("<3 the B&B & bar, AT&amp;T") == "<3 the B&B & bar, AT&amp;T"
+def test_only_traces_of_the_web_page_are_removed():
+    assert clean_review("One.<br/>Two.<BR>Three.<br />") == "One.\nTwo.\nThree.\n"
+    assert clean_review("The end.showReview(4219395, 'full'); More").split() == ["The", "end.", "More"]
+    assert clean_review("<3 the B&B & bar, AT&amp;T") == "<3 the B&B & bar, AT&amp;T"
 
 
 def test_a_line_break_of_the_page_ends_a_sentence(tmp_path):
@@ -109,22 +109,22 @@ def test_lines_with_a_text_or_sentences(tmp_path, name):
     given = [{"text": TEXT}, [*SENTENCES, " "], {"id": 7, "text": TEXT}]
     raw = ("\n" + "\n\n".join(map(json.dumps, given))).encode()
     (tmp_path / name).write_bytes(gzip.compress(raw) if name.endswith("gz") else raw)
-    found, _ = read(tmp_path / name)
-    assert [document.id for document in found] == ["reviews-2", "reviews-4", "7"]
-    assert {document.sentences for document in found} == {SENTENCES}
+    documents, _ = read(tmp_path / name)
+    assert [document.id for document in documents] == ["reviews-2", "reviews-4", "7"]
+    assert {document.sentences for document in documents} == {SENTENCES}
 
 
-def test_given_sentences_are_not_cut_again(tmp_path):
+def test_given_sentences_are_not_split_again(tmp_path):
     given = ["it was n't cheap . we paid", *SENTENCES]
     (document,), _ = read_lines(tmp_path / "r.jsonl", given)
     assert document.sentences == tuple(given)
 
 
-def test_what_is_left_out_is_counted(tmp_path):
+def test_dropped_reviews_are_counted(tmp_path):
     long = " ".join(["long"] * 31) + "."
     given = [{"text": " \n"}, [], SENTENCES[:7], [*SENTENCES, long], [*SENTENCES, long.replace("long ", "", 1)]]
-    found, counts = read_lines(tmp_path / "r.jsonl", *given, {"id": "a", "text": TEXT}, {"id": "a", "text": TEXT})
-    assert [document.id for document in found] == ["r-5", "a"]
+    documents, counts = read_lines(tmp_path / "r.jsonl", *given, {"id": "a", "text": TEXT}, {"id": "a", "text": TEXT})
+    assert [document.id for document in documents] == ["r-5", "a"]
     assert counts == {
         "review without text": (5, 2),
         "fewer than 8 sentences (fewest_sentences)": (4, 1),
@@ -135,8 +135,8 @@ def test_what_is_left_out_is_counted(tmp_path):
 
 def test_other_thresholds(tmp_path):
     given = [SENTENCES[:7], [*SENTENCES, "word " * 500]]
-    found, counts = read_lines(tmp_path / "r.jsonl", *given, fewest_sentences=7, most_words=None)
-    assert len(found) == 2
+    documents, counts = read_lines(tmp_path / "r.jsonl", *given, fewest_sentences=7, most_words=None)
+    assert len(documents) == 2
     assert not any("most_words" in name for name in counts)
 
 
@@ -169,21 +169,19 @@ def test_a_pickle_is_refused_and_never_opened(tmp_path, name):
         tar_of(tmp_path / name, {"dataset/tripadvisor_review_processed_uncut.json": data}, "w:gz")
     else:
         (tmp_path / name).write_bytes(data)
-    with pytest.raises(
-        MacroscopeError, match=r"a Python pickle, which is not opened.*where you trust the file, conver"
-    ):
+    with pytest.raises(MacroscopeError, match=r"a Python pickle, which is not opened.*if you trust the file, conver"):
         read(tmp_path / name)
     assert not (tmp_path / "sprung").exists()
 
 
-def test_the_conversion_that_is_advised_works(tmp_path):
+def test_the_advised_conversion_works(tmp_path):
     (tmp_path / "inset.json").write_bytes(pickle.dumps([list(SENTENCES), list(SENTENCES[:3])]))
     with pytest.raises(MacroscopeError) as error:
         read(tmp_path / "inset.json")
-    command = str(error.value).partition("a review a line: ")[2].replace("FILE", "inset.json")
+    command = str(error.value).partition("a review per line: ")[2].replace("FILE", "inset.json")
     subprocess.run(command, shell=True, check=True, cwd=tmp_path)
-    found, counts = read(tmp_path / "reviews.jsonl")
-    assert [document.sentences for document in found] == [SENTENCES]
+    documents, counts = read(tmp_path / "reviews.jsonl")
+    assert [document.sentences for document in documents] == [SENTENCES]
     assert counts["fewer than 8 sentences (fewest_sentences)"] == (1, 1)
 
 
@@ -193,7 +191,7 @@ def test_the_conversion_that_is_advised_works(tmp_path):
         (b'{"Reviews": [\n{]}', r"1\.json is not valid JSON .*at line 2, column 2\); a .json file is a hotel of LARA"),
         (
             b'["a"]\n["b"]\n',
-            r"1\.json is not valid JSON .*at line 2, column 1\).*a file with a review a line is named \.jsonl",
+            r"1\.json is not valid JSON .*at line 2, column 1\).*a file with a review per line is named \.jsonl",
         ),
         (b'[["a"]]', r"1\.json: no list 'Reviews'"),
         (b'{"Reviews": {}}', r"1\.json: no list 'Reviews'"),
@@ -256,19 +254,17 @@ def test_archives_without_hotels(tmp_path, write):
         read(path)
 
 
-def test_other_files(tmp_path):
+def test_files_of_other_formats(tmp_path):
     with pytest.raises(MacroscopeError, match=r"none\.json: no such file"):
         read(tmp_path / "none.json")
     (tmp_path / "reviews.dat").write_text("<Author>x")
-    with pytest.raises(MacroscopeError, match=r"reviews\.dat: this format is not known; give hotels of LARA"):
+    with pytest.raises(MacroscopeError, match=r"reviews\.dat: unknown format; give hotels of LARA"):
         read(tmp_path / "reviews.dat")
 
 
 def test_the_files_of_a_corpus():
-    of_the_registry = TripAdvisorCorpus(source="tripadvisor", dataset="tripadvisor")
-    assert list(of_the_registry.raw_parts("corpora.c", "").values()) == [
-        "data/tripadvisor/2010/TripAdvisorJson.tar.bz2"
-    ]
+    retrieved = TripAdvisorCorpus(source="tripadvisor", dataset="tripadvisor")
+    assert list(retrieved.raw_parts("corpora.c", "").values()) == ["data/tripadvisor/2010/TripAdvisorJson.tar.bz2"]
     assert list(OPTIONS.raw_parts("corpora.c", "").values()) == ["x"]
-    with pytest.raises(MacroscopeError, match=r"corpora\.c: give 'dataset'"):
+    with pytest.raises(MacroscopeError, match=r"corpora\.c: no raw files; give 'dataset'"):
         TripAdvisorCorpus(source="tripadvisor").raw_parts("corpora.c", "")

@@ -10,7 +10,7 @@ import pytest
 from macroscope.corpora.extract import extract
 from macroscope.corpora.prepare import Outputs, prepare
 from macroscope.corpora.retrieval import retrieve
-from macroscope.corpora.splits import named_split, split_of
+from macroscope.corpora.splits import assign_split, parse_split
 from macroscope.corpora.webtext import WebTextCorpus, read_texts, read_webtext
 from macroscope.documents import Provenance, Section, read_documents, read_provenance
 from macroscope.errors import MacroscopeError
@@ -48,20 +48,20 @@ def test_a_line_is_a_document_of_one_untitled_section(tmp_path, name):
 
 def test_splits_by_file_name_else_by_hash(tmp_path):
     records = lines(*({"id": n, "text": "Words."} for n in range(300)))
-    hashed = [split_of(str(n), 0.1, 0.1) for n in range(300)]
+    hashed = [assign_split(str(n), 0.1, 0.1) for n in range(300)]
     for name, expected in (("webtext.valid.jsonl", ["valid"] * 300), ("mine.jsonl", hashed)):
         (tmp_path / name).write_text(records)
         assert [d.split for d in read(tmp_path / name)] == expected
     by_hash = OPTIONS.model_copy(update={"official_splits": False})
     assert [d.split for d in read(tmp_path / "webtext.valid.jsonl", by_hash)] == hashed
-    assert [named_split(name) for name in ("small-117M.train.jsonl", "latest.jsonl", "test.jsonl")] == [
+    assert [parse_split(name) for name in ("small-117M.train.jsonl", "latest.jsonl", "test.jsonl")] == [
         "train",
         None,
         None,
     ]
 
 
-def test_what_is_left_out_is_counted(tmp_path):
+def test_dropped_texts_are_counted(tmp_path):
     path = tmp_path / "mine.jsonl"
     path.write_text(
         lines({"id": 1, "text": "One."}, {"id": 2, "text": " \n\n"}, {"id": 1, "text": "Two."}, {"text": "x"})

@@ -1,4 +1,4 @@
-"""Texts of a user's own: a first look says what they are and which critics they allow, before anything is run."""
+"""A user's texts: their profile, and the critics that they allow, before anything is run."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from macroscope.cli.criticize import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.folder import unlock, write_config
 from macroscope.criticize.profile import profile_texts, table_of
-from macroscope.criticize.run import choose, default_critics, implied_config, learns, profile_sides
+from macroscope.criticize.run import choose, default_critics, implied_config, learns, profile_collections
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
@@ -33,28 +33,32 @@ def _texts(path, number, titled=0, **fields):
     return path
 
 
-def chosen(tmp_path, number, told=(), **options):
-    profile, looks = profile_sides([_texts(tmp_path / "r.jsonl", number, **options)], [_texts(tmp_path / "c.jsonl", 5)])
-    return choose(profile, looks, told)
+def chosen(tmp_path, number, requested=(), **options):
+    profile, profiles = profile_collections(
+        [_texts(tmp_path / "r.jsonl", number, **options)], [_texts(tmp_path / "c.jsonl", 5)]
+    )
+    return choose(profile, profiles, requested)
 
 
 def test_a_candidate_in_a_file_that_is_called_reference_has_a_column_of_its_own(tmp_path):
-    profile, looks = profile_sides([_texts(tmp_path / "real.jsonl", 3)], [_texts(tmp_path / "reference.jsonl", 2)])
-    assert table_of(profile, looks).loc["documents"].to_dict() == {"reference": "3", "reference-2": "2"}
+    profile, profiles = profile_collections(
+        [_texts(tmp_path / "real.jsonl", 3)], [_texts(tmp_path / "reference.jsonl", 2)]
+    )
+    assert table_of(profile, profiles).loc["documents"].to_dict() == {"reference": "3", "reference-2": "2"}
 
 
 def test_texts_that_allow_all_are_judged_by_all(tmp_path):
     choice = chosen(tmp_path, 120, titled=30)
-    assert (choice.asked, choice.reasons, choice.whole) == (list(default_critics()), [], False)
+    assert (choice.critics, choice.reasons, choice.whole) == (list(default_critics()), [], False)
 
 
-def test_a_critic_that_is_told_twice_is_asked_once(tmp_path):
-    assert chosen(tmp_path, 10, ["clusters", "clusters"]).asked == ["clusters"]
+def test_a_critic_that_is_requested_twice_is_chosen_once(tmp_path):
+    assert chosen(tmp_path, 10, ["clusters", "clusters"]).critics == ["clusters"]
 
 
-def test_what_the_texts_lack_is_said(tmp_path):
+def test_the_reasons_name_what_the_texts_lack(tmp_path):
     choice = chosen(tmp_path, 40, titled=3)
-    left_out = set(default_critics()) - set(choice.asked)
+    left_out = set(default_critics()) - set(choice.critics)
     assert left_out == {name for name in default_critics() if critics()[name].data.fewest}
     assert len(choice.reasons) == len(left_out) > 1
     assert any("it needs 100 documents, and the reference has 40" in reason for reason in choice.reasons)
@@ -65,8 +69,8 @@ def test_what_the_texts_lack_is_said(tmp_path):
 @pytest.mark.parametrize("split", ["test", "train", "valid"])
 def test_texts_of_one_split_are_used_whole_by_critics_that_learn_nothing(split, tmp_path):
     choice = chosen(tmp_path, 120, titled=120, split=split)
-    assert set(choice.asked) == set(default_critics()) - LEARNING
-    assert choice.asked
+    assert set(choice.critics) == set(default_critics()) - LEARNING
+    assert choice.critics
     missing = "'valid'" if split == "train" else "'train'"
     assert all(f"no reference text is in the split {missing}" in reason for reason in choice.reasons)
     assert choice.whole
@@ -75,8 +79,8 @@ def test_texts_of_one_split_are_used_whole_by_critics_that_learn_nothing(split, 
     parse_config(config)
 
 
-def test_a_critic_that_is_told_needs_something_to_read(tmp_path):
-    assert chosen(tmp_path, 40, ["coherence"], titled=3).asked == ["coherence"]
+def test_a_requested_critic_needs_a_text_that_it_can_read(tmp_path):
+    assert chosen(tmp_path, 40, ["coherence"], titled=3).critics == ["coherence"]
     with pytest.raises(MacroscopeError, match="--critic coherence: it needs 20 documents with section titles"):
         chosen(tmp_path, 40, ["coherence"])
     with pytest.raises(MacroscopeError, match="did you mean 'coherence'"):
@@ -84,21 +88,21 @@ def test_a_critic_that_is_told_needs_something_to_read(tmp_path):
 
 
 def test_single_texts_are_refused_at_once(tmp_path):
-    many, one = _texts(tmp_path / "many.jsonl", 9), _texts(tmp_path / "one.jsonl", 1)
-    for reference, candidate, name in ((many, one, "one"), (one, many, "reference")):
-        profile, looks = profile_sides([reference], [candidate])
-        with pytest.raises(MacroscopeError, match=f"{name}: 1 text; give 2 at least"):
-            choose(profile, looks, [])
+    many, single = _texts(tmp_path / "many.jsonl", 9), _texts(tmp_path / "one.jsonl", 1)
+    for reference, candidate, name in ((many, single, "one"), (single, many, "reference")):
+        profile, profiles = profile_collections([reference], [candidate])
+        with pytest.raises(MacroscopeError, match=f"{name}: 1 text; give at least 2"):
+            choose(profile, profiles, [])
 
 
-def test_what_a_look_shows(tmp_path):
+def test_profile_table(tmp_path):
     reference = _texts(tmp_path / "r.jsonl", 30, titled=3, label="x")
     lines = reference.read_text().splitlines()
     mine = tmp_path / "mine.jsonl"
     mine.write_text(
         "\n".join([lines[0], lines[0], '{"text": "xq zz"}', '{"text": " "}', '{"text": "' + "ja " * 700 + '"}'])
     )
-    profile, (candidate,) = profile_sides([reference], [mine])
+    profile, (candidate,) = profile_collections([reference], [mine])
     table = table_of(profile, [candidate])
     assert table["reference"]["documents"] == "30"
     assert table["reference"]["labels"] == "1 on 30 texts"
@@ -113,7 +117,7 @@ def test_what_a_look_shows(tmp_path):
     assert profile.splits.total() == 30
 
 
-def test_a_look_ends_early(tmp_path, monkeypatch):
+def test_profiling_ends_early(tmp_path, monkeypatch):
     monkeypatch.setattr("macroscope.criticize.profile.MOST_DOCUMENTS", 10)
     path = _texts(tmp_path / "r.jsonl", 12)
     with path.open("a") as stream:
@@ -137,12 +141,12 @@ def test_candidates_are_called_after_their_files(tmp_path):
 def test_paths_that_snakemake_cannot_use_are_named(name, tmp_path):
     path = _texts(tmp_path / name, 3)
     with pytest.raises(MacroscopeError, match="the workflow cannot use paths with"):
-        profile_sides([path], [path])
+        profile_collections([path], [path])
 
 
 def test_missing_files_are_one_sentence(tmp_path):
     with pytest.raises(MacroscopeError, match="no such file or folder"):
-        profile_sides([tmp_path / "none.jsonl"], [tmp_path])
+        profile_collections([tmp_path / "none.jsonl"], [tmp_path])
 
 
 @pytest.mark.parametrize("cores", ["0", "-1", "1.5", "many", ""])
@@ -216,10 +220,10 @@ def test_what_the_jobs_said_stands_in_the_last_line(tmp_path):
         os.utime(path, (1000 - 10 * age, 1000 - 10 * age))
     assert reasons_of_failure(tmp_path, 975) == [
         f"mine.jsonl, line 3: this is wrong ({tmp_path / 'a' / '1.log'})",
-        f"an error that is macroscope's, and not yours ({tmp_path / 'b.log'})",
+        f"a defect of macroscope, not of your input ({tmp_path / 'b.log'})",
     ]
 
 
 def test_only_what_is_counted_can_be_asked_for():
-    with pytest.raises(ValueError, match="not pages"):
+    with pytest.raises(ValueError, match="unknown counts: pages"):
         Critic("o:O", {"project": Stage("m:f"), "score": Stage("m:f")}, fewest={"pages": 3})

@@ -1,4 +1,4 @@
-"""The clusters critic on embeddings and texts whose clusters are known."""
+"""Tests of the clusters critic on embeddings and texts with known clusters."""
 
 import numpy as np
 import pandas as pd
@@ -11,24 +11,24 @@ from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.critics.clusters import blocks, clustering
 from macroscope.critics.clusters.clustering import (
     Clustering,
+    choose_number_of_clusters,
     fit,
     learn_shared,
-    number_of_clusters,
-    prepared,
+    prepare,
     principal_components,
 )
 from macroscope.critics.clusters.compare_stage import compare_latents
-from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
+from macroscope.critics.clusters.comparison import compare, compute_curve, describe
 from macroscope.critics.clusters.embeddings import project
-from macroscope.critics.clusters.evidence import contributing_clusters, texts_table
+from macroscope.critics.clusters.evidence import list_contributing_clusters, texts_table
 from macroscope.critics.clusters.latents import Embeddings, read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import latent_nll_rows, score
 from macroscope.critics.text_encoder import TextEncoder, pool
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.divergences import Frontier, divergences, smoothed
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
+from macroscope.statistics.divergences import Frontier, divergences, smooth_counts
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.vectors import compare_vectors
 
@@ -40,7 +40,7 @@ CENTRES = np.array([[10.0, 0, 0], [0, 10.0, 0], [0, 0, 10.0]])
 
 
 def blobs(counts, seed=0, name="t"):
-    """Embeddings in three well separated clusters, so many in each."""
+    """Make embeddings in three well separated clusters with these counts."""
     rng = np.random.default_rng(seed)
     kinds = np.repeat(np.arange(3), counts)
     vectors = (CENTRES[kinds] + 0.1 * rng.standard_normal((len(kinds), 3))).astype(np.float32)
@@ -78,17 +78,22 @@ def test_embedding_does_not_depend_on_the_batch(encoder_folder, pooling):
 def test_what_bfloat16_does_to_embeddings_and_to_distances_between_collections():
     documents = list(simulate_documents(wiki_process(), "process", 120, 1))
     texts = [document.text[:400] for document in documents]
-    exact, coarse = (TextEncoder("minilm", "mean", 64, some).embed(texts)[0] for some in ("float32", "bfloat16"))
+    exact, coarse = (
+        TextEncoder("minilm", "mean", 64, precision).embed(texts)[0] for precision in ("float32", "bfloat16")
+    )
     assert coarse.dtype == np.float32
     assert (exact != coarse).any()
     cosines = (exact * coarse).sum(axis=1) / np.linalg.norm(exact, axis=1) / np.linalg.norm(coarse, axis=1)
     np.testing.assert_allclose(cosines, 1, atol=5e-4)
-    # Of two halves that differ as chance has it, and of texts against others: neither changes by what a test could see.
+    # Two random halves, and all texts against a subset: neither changes by a detectable amount.
     for first, second in ((slice(60), slice(60, None)), (slice(None), slice(None, None, 4))):
-        rows = [compare_vectors(some[first], some[second][:60], 3, 99, RESAMPLING) for some in (exact, coarse)]
-        for (name, value, low, high, p), (_, other, *_, other_p) in zip(*rows, strict=True):
-            assert abs(other - value) < 0.05 * (high - low), name
-            assert abs(other_p - p) < 0.05, name
+        estimates = [
+            compare_vectors(precision[first], precision[second][:60], 3, 99, RESAMPLING)
+            for precision in (exact, coarse)
+        ]
+        for full, rounded in zip(*estimates, strict=True):
+            assert abs(rounded.value - full.value) < 0.05 * (full.ci_high - full.ci_low), full.statistic
+            assert abs(rounded.p_value - full.p_value) < 0.05, full.statistic
 
 
 def test_causal_language_model_embeds_by_its_last_token(tmp_path):
@@ -103,12 +108,12 @@ def test_causal_language_model_embeds_by_its_last_token(tmp_path):
     model.save_pretrained(tmp_path)
     vectors, cut = TextEncoder(str(tmp_path), "last", 8).embed(["a b c", "", "a " * 9])
     with torch.no_grad():
-        own = model(torch.tensor([[1, 2, 3]])).last_hidden_state[0, -1]
+        last = model(torch.tensor([[1, 2, 3]])).last_hidden_state[0, -1]
         beginning = model(torch.tensor([[0]])).last_hidden_state[0, -1]
-    np.testing.assert_allclose(vectors[0], own, atol=1e-5)
+    np.testing.assert_allclose(vectors[0], last, atol=1e-5)
     np.testing.assert_allclose(vectors[1], beginning, atol=1e-5)  # an empty text
     assert cut.tolist() == [False, False, True]
-    with pytest.raises(MacroscopeError, match="reads 8 tokens at most, not 9"):
+    with pytest.raises(MacroscopeError, match="accepts at most 8 tokens, not 9"):
         TextEncoder(str(tmp_path), "last", 9)
 
 
@@ -118,11 +123,11 @@ def test_project_writes_what_is_read(tmp_path, encoder_folder):
     write_documents(tmp_path / "samples.parquet", documents, Provenance("c"))
     options = ClustersOptions(encoder=str(encoder_folder), max_tokens=16)
     project(Collection(tmp_path / "samples.parquet"), options=options, output=tmp_path / "latents.parquet")
-    found = read_embeddings(tmp_path / "latents.parquet")
+    embeddings = read_embeddings(tmp_path / "latents.parquet")
     expected, _ = TextEncoder(str(encoder_folder), "mean", 16).embed([text.replace("\n", " ") for text in texts])
-    np.testing.assert_allclose(found.vectors, expected, atol=1e-6)
-    assert found.keys.to_dict("list") == {"id": ["d0", "d1"], "opening": ["", "x" * 80]}
-    assert found.excerpts == ["he was born in the war", "x" * 300 + " …"]
+    np.testing.assert_allclose(embeddings.vectors, expected, atol=1e-6)
+    assert embeddings.keys.to_dict("list") == {"id": ["d0", "d1"], "opening": ["", "x" * 80]}
+    assert embeddings.excerpts == ["he was born in the war", "x" * 300 + " …"]
 
 
 # ---- clusterings -----------------------------------------------------------------------------------------------------
@@ -138,10 +143,10 @@ def test_principal_components_reach_the_share_and_not_more():
 
 def test_known_clusters_are_found_and_kept_on_disk(tmp_path):
     side = blobs((30, 20, 10))
-    found = fit([prepared(side.vectors, OPTIONS)], 3, OPTIONS, seed=1)
-    found.save(tmp_path / "inference")
-    again = Clustering.load(tmp_path / "inference")
-    labels = again.assign(side.vectors)
+    fitted = fit([prepare(side.vectors, OPTIONS)], 3, OPTIONS, seed=1)
+    fitted.save(tmp_path / "inference")
+    loaded = Clustering.load(tmp_path / "inference")
+    labels = loaded.assign(side.vectors)
     assert labels.shape == (60, 2)
     for seed in range(2):
         assert sorted(np.bincount(labels[:, seed])) == [10, 20, 30]
@@ -149,24 +154,24 @@ def test_known_clusters_are_found_and_kept_on_disk(tmp_path):
 
 
 def test_number_of_clusters():
-    assert number_of_clusters(None, (5000, 400), 9999) == 30
-    assert number_of_clusters(None, (123, 118), 9999) == number_of_clusters(None, (123, 150), 9999) == 10
-    assert number_of_clusters(None, (50000, 40000), 9999) == 500
-    assert number_of_clusters(None, (3, 3), 6) == 2
-    assert number_of_clusters(500, (20, 30), 45) == 45  # fewer texts than clusters
+    assert choose_number_of_clusters(None, (5000, 400), 9999) == 30
+    assert choose_number_of_clusters(None, (123, 118), 9999) == choose_number_of_clusters(None, (123, 150), 9999) == 10
+    assert choose_number_of_clusters(None, (50000, 40000), 9999) == 500
+    assert choose_number_of_clusters(None, (3, 3), 6) == 2
+    assert choose_number_of_clusters(500, (20, 30), 45) == 45  # fewer texts than clusters
 
 
 # ---- comparison ------------------------------------------------------------------------------------------------------
 
 
 def rows_of(reference, candidate, options=OPTIONS, shared=None):
-    found = compare(reference, candidate, shared, options, RESAMPLING)
-    return found, found.rows.set_index("statistic")
+    comparison = compare(reference, candidate, shared, options, RESAMPLING)
+    return comparison, comparison.rows.set_index("statistic")
 
 
 def test_divergences_are_those_of_the_known_shares():
     _, rows = rows_of(blobs((30, 20, 10)), blobs((10, 20, 30), seed=1))
-    p, q = smoothed([30, 20, 10], 1.0), smoothed([10, 20, 30], 1.0)
+    p, q = smooth_counts([30, 20, 10], 1.0), smooth_counts([10, 20, 30], 1.0)
     for name, function in divergences(Frontier()).items():
         assert rows.loc[name, "value"] == pytest.approx(float(function(p, q)), abs=1e-12)
         assert rows.loc[name, "p_value"] == 0.01  # the least that 99 permutations can give
@@ -186,7 +191,7 @@ def test_a_text_of_the_reference_is_scored_without_itself():
     np.testing.assert_allclose(scores.nll[1][:, 0], -np.log([3 / 5, 3 / 5, 2 / 5]))
 
 
-def test_latent_nll_is_zero_apart_where_nothing_differs_and_infinite_where_impossible():
+def test_latent_nll_difference_is_insignificant_for_equal_shares_and_infinite_for_impossible_clusters():
     _, rows = rows_of(blobs((30, 20, 10)), blobs((30, 20, 10), seed=1))
     assert rows.loc["latent_nll_difference", "p_value"] > 0.05
     _, rows = rows_of(blobs((30, 20, 0)), blobs((20, 20, 10), seed=1), OPTIONS.model_copy(update={"smoothing": 0.0}))
@@ -196,16 +201,16 @@ def test_latent_nll_is_zero_apart_where_nothing_differs_and_infinite_where_impos
 
 def test_shared_clustering_is_used_as_it_is():
     three = fit([blobs((30, 30, 30)).vectors], 3, OPTIONS, seed=1)
-    found, rows = rows_of(blobs((30, 20, 0)), blobs((20, 20, 0), seed=1), shared=three)
-    assert rows.loc["clusters", "value"] == 3  # though these two sides have two kinds only
-    assert found.clustering is three
+    comparison, rows = rows_of(blobs((30, 20, 0)), blobs((20, 20, 0), seed=1), shared=three)
+    assert rows.loc["clusters", "value"] == 3  # though these collections have only two kinds
+    assert comparison.clustering is three
 
 
 def test_published_convention():
     _, rows = rows_of(
         blobs((30, 20, 10)), blobs((10, 20, 30), seed=1), OPTIONS.model_copy(update={"convention": "published"})
     )
-    p, q = smoothed([30, 20, 10], 1.0), smoothed([10, 20, 30], 1.0)
+    p, q = smooth_counts([30, 20, 10], 1.0), smooth_counts([10, 20, 30], 1.0)
     # "forward" is the mean over the candidate's texts of the log-ratio of smoothed shares: unsmoothed weights.
     assert rows.loc["forward_kl", "value"] == pytest.approx(np.array([10, 20, 30]) / 60 @ np.log(q / p))
     assert rows.loc["exponentiated_kl", "value"] == pytest.approx(np.exp(-0.1 * rows.loc["forward_kl", "value"]))
@@ -215,8 +220,8 @@ def test_published_convention():
 def test_texts_without_embedding_are_left_out_and_counted():
     side = blobs((30, 20, 10))
     side.vectors[:6] = np.nan
-    found, rows = rows_of(side, blobs((30, 20, 10), seed=1))
-    assert len(found.sides[0]) == 54
+    comparison, rows = rows_of(side, blobs((30, 20, 10), seed=1))
+    assert len(comparison.sides[0]) == 54
     assert rows.loc["jensen_shannon", "n_reference"] == 54
     assert describe(side, 0.95).set_index("statistic").loc["not_embedded_share", "value"] == pytest.approx(0.1)
 
@@ -231,7 +236,7 @@ def test_duplicates_and_empty_texts_are_counted():
 
 
 def test_equal_embeddings_everywhere():
-    """All texts the same: one cluster, and no difference, instead of a crash."""
+    """If all texts are equal, there is one cluster and no difference."""
     side = blobs((20, 0, 0))
     side.vectors[:] = 1.0
     _, rows = rows_of(side, side)
@@ -245,8 +250,8 @@ def test_a_side_that_is_too_small():
 
 
 def test_contributing_clusters_name_the_kinds_that_differ():
-    found, _ = rows_of(blobs((30, 20, 10)), blobs((0, 20, 40), seed=1))
-    table = contributing_clusters(found, OPTIONS)
+    comparison, _ = rows_of(blobs((30, 20, 10)), blobs((0, 20, 40), seed=1))
+    table = list_contributing_clusters(comparison, OPTIONS)
     forward = table[table["divergence"] == "forward_kl"].iloc[0]
     assert forward["reference_example"] == "text of kind 0"
     assert forward["candidate_example"] == ""
@@ -255,8 +260,8 @@ def test_contributing_clusters_name_the_kinds_that_differ():
 
 
 def test_texts_table_has_every_text_of_both_sides():
-    found, _ = rows_of(blobs((30, 20, 10), name="r"), blobs((10, 20, 30), 1, name="c"))
-    table = texts_table(found)
+    comparison, _ = rows_of(blobs((30, 20, 10), name="r"), blobs((10, 20, 30), 1, name="c"))
+    table = texts_table(comparison)
     assert len(table) == 120
     candidate = table[table["side"] == "candidate"]
     np.testing.assert_allclose(np.exp(candidate["log_q"].unique().round(12)).sum(), 1.0, atol=1e-6)
@@ -264,21 +269,21 @@ def test_texts_table_has_every_text_of_both_sides():
 
 def test_divergences_by_number_of_clusters():
     options = OPTIONS.model_copy(update={"cluster_counts": [2, 6, 500]})
-    found, rows = rows_of(blobs((30, 20, 10)), blobs((10, 20, 30), seed=1), options)
-    curve = by_number_of_clusters(found, options, RESAMPLING)
+    comparison, rows = rows_of(blobs((30, 20, 10)), blobs((10, 20, 30), seed=1), options)
+    curve = compute_curve(comparison, options, RESAMPLING)
     assert set(curve["clusters"]) == {2, 3, 6}  # there are no 500 embeddings
     at = curve.set_index(["clusters", "divergence"])
     for name in ("forward_kl", "mauve"):
-        own = at.loc[(3, name)]
+        row = at.loc[(3, name)]
         for column in ("value", "ci_low", "ci_high", "p_value"):
-            assert own[column] == rows.loc[name, column]
-        assert own["corrected"] == rows.loc[f"{name}_corrected", "value"]
-        assert own["seed_sd"] == rows.loc[f"{name}_seed_sd", "value"]
+            assert row[column] == rows.loc[name, column]
+        assert row["corrected"] == rows.loc[f"{name}_corrected", "value"]
+        assert row["seed_sd"] == rows.loc[f"{name}_seed_sd", "value"]
     assert ((at["ci_low"] <= at["value"]) & (at["value"] <= at["ci_high"])).all()
     assert (at["p_value"] <= 0.02).all()
     options = options.model_copy(update={"convention": "published"})
-    found, _ = rows_of(blobs((30, 20, 10)), blobs((10, 20, 30), seed=1), options)
-    published = by_number_of_clusters(found, options, RESAMPLING)
+    comparison, _ = rows_of(blobs((30, 20, 10)), blobs((10, 20, 30), seed=1), options)
+    published = compute_curve(comparison, options, RESAMPLING)
     assert published.loc[published["divergence"] != "frontier_integral", "value"].notna().all()
     assert published["p_value"].isna().all()
 
@@ -295,25 +300,25 @@ def test_real_text_is_compared_in_the_clusters_of_its_system():
 
 
 @pytest.mark.parametrize("seeds", [1, 2])
-def test_intervals_know_that_the_prior_is_made_of_real_texts(seeds):
-    """Real texts in five clusters of one size, 50 texts: 95 % intervals held the truth 79 and 83 times of 100."""
+def test_intervals_account_for_the_estimated_prior(seeds):
+    """With 50 real texts in five equal clusters, uncorrected 95 % intervals held the truth in 79 and 83 % of runs."""
     options, size, held = ClustersOptions(permutations=99), (50, 500), []
     for number in range(200):
         rng = np.random.default_rng([seeds, number])
         sides = tuple(rng.integers(5, size=(n, seeds)) for n in size)
         scores = score(*sides, 5, options.smoothing)
         resampling = Resampling(100, 99, seed=number)
-        found = latent_nll_rows(sides, 5, scores, options, resampling, Permutation(size))
-        rows = {name: interval for name, *interval, _ in found}
+        estimates = latent_nll_rows(sides, 5, scores, options, resampling, Permutation(size))
+        by_name = {estimate.statistic: estimate for estimate in estimates}
         prior = [np.bincount(column, minlength=5) + 1 for column in sides[0].T]
         new = -np.log(np.array(prior) / 55).mean()
         truth = {"reference_latent_ppl": np.exp(new), "latent_nll_difference": 0.0}
-        held.append([rows[name][1] <= true <= rows[name][2] for name, true in truth.items()])
+        held.append([by_name[name].ci_low <= true <= by_name[name].ci_high for name, true in truth.items()])
     assert (np.mean(held, axis=0) > 0.92).all(), np.mean(held, axis=0)
 
 
-def test_a_warning_is_of_systems_with_few_texts_a_cluster():
-    """The halves of 500 real texts have 5 a cluster where 50 clusters are asked for, with no fault of any system."""
+def test_warning_names_systems_with_few_texts_per_cluster():
+    """Halves of 500 real texts have 5 texts in each of 50 clusters, which is not a system's fault."""
     from macroscope.critics.clusters.report import _warning
 
     sizes = {"split_half": 250, "enough": 500, "few": 300}
@@ -324,7 +329,7 @@ def test_a_warning_is_of_systems_with_few_texts_a_cluster():
 
 
 def test_one_clustering_for_all_systems(tmp_path):
-    """Two systems of different sizes; the shared clustering has all three kinds, whoever has them."""
+    """Two systems of different sizes; the shared clustering has all three kinds."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -356,15 +361,15 @@ def test_one_clustering_for_all_systems(tmp_path):
 # ---- more vectors than memory ----------------------------------------------------------------------------------------
 
 
-def test_different_rows_are_counted_exactly(monkeypatch):
+def test_unique_rows_are_counted_exactly(monkeypatch):
     monkeypatch.setattr(blocks, "ROWS", 7)
     rng = np.random.default_rng(0)
     sides = [rng.integers(-1, 2, (size, 3)).astype(np.float32) for size in (20, 1, 15)]
     sides[0][sides[0] == 0] = -0.0
-    assert blocks.different(sides) == len(np.unique(np.concatenate(sides), axis=0)) > 10
-    monkeypatch.setattr(blocks, "_hashes", lambda some: np.zeros(len(some), np.uint64))  # all alike
-    assert blocks.different(sides) == len(np.unique(np.concatenate(sides), axis=0))
-    assert blocks.different([sides[0][:0]]) == 0
+    assert blocks.count_unique_rows(sides) == len(np.unique(np.concatenate(sides), axis=0)) > 10
+    monkeypatch.setattr(blocks, "_hashes", lambda vectors: np.zeros(len(vectors), np.uint64))  # all equal
+    assert blocks.count_unique_rows(sides) == len(np.unique(np.concatenate(sides), axis=0))
+    assert blocks.count_unique_rows([sides[0][:0]]) == 0
 
 
 def test_blocks_and_files_change_nothing(monkeypatch):
@@ -378,7 +383,7 @@ def test_blocks_and_files_change_nothing(monkeypatch):
     np.testing.assert_array_equal(whole.labels[0], again.labels[0])
 
 
-def test_clusters_learnt_on_a_part_fit_all_about_as_well(monkeypatch):
+def test_clusters_fitted_to_a_subset_are_almost_as_good(monkeypatch):
     rng = np.random.default_rng(0)
     centres = 2 * rng.standard_normal((30, 8))
     sides = [(centres[rng.integers(0, 30, n)] + rng.standard_normal((n, 8))).astype(np.float32) for n in (9000, 7000)]
@@ -387,10 +392,10 @@ def test_clusters_learnt_on_a_part_fit_all_about_as_well(monkeypatch):
     for most in (16_000, 8000):
         monkeypatch.setattr(clustering, "MOST_FITTED", most)
         monkeypatch.setattr(clustering, "FITTED_PER_CLUSTER", 250)
-        found = fit(sides, 30, options, seed=1)
-        assert found.learnt_on == most
+        fitted = fit(sides, 30, options, seed=1)
+        assert fitted.learnt_on == most
         together = np.concatenate(sides)
-        nearest = found.centroids[0][found.assign(together)[:, 0]]
-        errors.append(((found.project(together) - nearest) ** 2).sum())
+        nearest_centroids = fitted.centroids[0][fitted.assign(together)[:, 0]]
+        errors.append(((fitted.project(together) - nearest_centroids) ** 2).sum())
     assert errors[0] != errors[1]
     assert errors[1] <= 1.01 * errors[0]

@@ -1,4 +1,4 @@
-"""The coherence critic's parts: temperature, projection, scores, transitions, theory."""
+"""Parts of the coherence critic: temperature, projection, scores, transitions, theory."""
 
 import itertools
 import json
@@ -7,74 +7,74 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.corpora.simulated.articles import draw_section_types
+from macroscope.corpora.simulated.articles import sample_section_types
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.corpora.simulated.process import SectionProcess
 from macroscope.critics import critics
 from macroscope.critics.coherence.classifier import cut
-from macroscope.critics.coherence.confusion import confusion, inverse, write_confusion
+from macroscope.critics.coherence.confusion import estimate_confusion, invert_confusion, write_confusion
 from macroscope.critics.coherence.known_truth import expected_latent_ppl
 from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_info, read_latents, write_latents
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, count_transitions, flatten, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.scoring import score
-from macroscope.critics.coherence.sections import gold_types, section_types, subset
+from macroscope.critics.coherence.sections import get_gold_types, rank_section_types, sample_subset
 from macroscope.critics.coherence.smoothing import Additive, BackOff
 from macroscope.critics.coherence.temperature import (
-    calibrated,
-    cross_calibrated,
+    calibrate,
+    compute_reliability,
+    cross_calibrate,
     expected_calibration_error,
     fit_temperature,
-    reliability,
 )
-from macroscope.critics.coherence.transitions import transition_table
+from macroscope.critics.coherence.transitions import build_transition_table
 from macroscope.critics.declaration import signature
-from macroscope.critics.text_encoder import length_batches
+from macroscope.critics.text_encoder import batch_by_length
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 from macroscope.statistics.permutation_groups import Permutation
 
 TYPES = ("a", "b", "c")
 
 
-def prior_of(sequences, smoothing=0.1):
+def make_prior(sequences, smoothing=0.1):
     return SectionPrior(TYPES, count_transitions(sequences, len(TYPES)), Additive(smoothing))
 
 
-def write_priors(folder, prior, confused=None, **others):
+def write_priors(folder, prior, confusion=None, **others):
     Priors(prior, SectionPrior(prior.types, prior.counts, Additive(1.0, True), True), others).save(folder)
-    write_confusion(folder / "confusion.json", np.eye(len(prior.types)) if confused is None else confused)
+    write_confusion(folder / "confusion.json", np.eye(len(prior.types)) if confusion is None else confusion)
 
 
 # ---- calibration of the classifier ---------------------------------------------------------------------------------
 
 
-def logits_of_known_temperature(temperature, n=6000, types=4, seed=0):
+def make_logits(temperature, n=6000, types=4, seed=0):
     rng = np.random.default_rng(seed)
     honest = rng.normal(scale=2, size=(n, types))
-    posterior = calibrated(honest, 1.0).astype(float)
+    posterior = calibrate(honest, 1.0).astype(float)
     gold = (posterior.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(max=types - 1)
     return honest * temperature, gold
 
 
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
 def test_temperature_is_recovered(temperature):
-    logits, gold = logits_of_known_temperature(temperature)
+    logits, gold = make_logits(temperature)
     assert fit_temperature(logits, gold) == pytest.approx(temperature, rel=0.06)
-    table = reliability(cross_calibrated(logits, gold), gold, np.arange(len(gold)))
+    table = compute_reliability(cross_calibrate(logits, gold), gold, np.arange(len(gold)))
     assert expected_calibration_error(table) < 0.03
 
 
-def test_a_classifier_without_error_does_not_end_up_certain():
+def test_a_classifier_without_errors_does_not_become_certain():
     logits, gold = np.eye(3)[np.arange(60) % 3] * 4.0, np.arange(60) % 3
-    confidence = calibrated(logits, fit_temperature(logits, gold)).max()
+    confidence = calibrate(logits, fit_temperature(logits, gold)).max()
     assert confidence == pytest.approx(1 - 1 / 62, abs=2e-3)
 
 
-def test_sections_of_unseen_types_take_no_part():
-    logits, gold = logits_of_known_temperature(2.0, n=500)
+def test_sections_of_unseen_types_are_ignored():
+    logits, gold = make_logits(2.0, n=500)
     unseen = np.vstack([logits, np.full((50, 4), 3.0)])
     assert fit_temperature(unseen, np.append(gold, [-1] * 50)) == pytest.approx(fit_temperature(logits, gold))
     assert fit_temperature(np.zeros((2, 3)), np.array([-1, -1])) == 1
@@ -82,7 +82,7 @@ def test_sections_of_unseen_types_take_no_part():
 
 def test_calibration_error_of_a_known_table():
     posterior = np.array([[0.75, 0.25]] * 4)
-    table = reliability(posterior, [0, 0, 1, 1], [0, 0, 1, 1])
+    table = compute_reliability(posterior, [0, 0, 1, 1], [0, 0, 1, 1])
     assert expected_calibration_error(table) == pytest.approx(0.25)
     assert table["sections"].sum() == 4
     row = table[table["sections"] > 0].iloc[0]
@@ -94,19 +94,19 @@ def test_calibration_error_of_a_known_table():
 
 def test_subset_keeps_every_type():
     types = ["common"] * 500 + ["rare"]
-    chosen = subset(types, 20, seed=1)
+    chosen = sample_subset(types, 20, seed=1)
     assert len(chosen) == 20
     assert 500 in chosen
 
 
 def test_a_document_with_an_untitled_section_has_no_gold_types():
-    assert gold_types(Document("x", "train", None, (Section("a", "t"), Section(None, "t")))) is None
-    assert section_types([["b", "a"], ["a"], ["c"]]) == ["a", "b", "c"]
+    assert get_gold_types(Document("x", "train", None, (Section("a", "t"), Section(None, "t")))) is None
+    assert rank_section_types([["b", "a"], ["a"], ["c"]]) == ["a", "b", "c"]
 
 
 def test_length_batches_cover_all_within_the_budget():
     lengths = np.array([3, 50, 7, 7, 20, 64, 1])
-    batches = list(length_batches(lengths, 64))
+    batches = list(batch_by_length(lengths, 64))
     assert sorted(np.concatenate(batches)) == list(range(7))
     assert all(len(batch) * lengths[batch].max() <= 64 or len(batch) == 1 for batch in batches)
 
@@ -144,7 +144,7 @@ def test_latents_round_trip(latents):
 
 
 def brute_force_t(prior, posterior):
-    """E over all type sequences of -log P_c(z), for a posterior that factorises."""
+    """Compute E over all type sequences of -log P_c(z), for a posterior that factorises."""
     total = 0.0
     for states in itertools.product(range(3), repeat=len(posterior)):
         weight = np.prod([posterior[m, z] for m, z in enumerate(states)])
@@ -154,8 +154,8 @@ def brute_force_t(prior, posterior):
 
 def test_scores_equal_brute_force(latents, tmp_path):
     path, posterior, lengths, _ = latents
-    prior = prior_of([[0, 1, 2], [0, 0, 1], [2]])
-    write_priors(tmp_path, prior, other=prior_of([[0], [1]]))
+    prior = make_prior([[0, 1, 2], [0, 0, 1], [2]])
+    write_priors(tmp_path, prior, other=make_prior([[0], [1]]))
     score(path, tmp_path, options=CoherenceOptions(), output=tmp_path / "scores.parquet")
     table = pd.read_parquet(tmp_path / "scores.parquet")
     exact = posterior.astype(float)
@@ -177,30 +177,32 @@ def test_scores_refuse_latents_of_other_types(latents, tmp_path):
 # ---- transitions ---------------------------------------------------------------------------------------------------
 
 
-def table_of(sequences, control, prior, threshold=0.01, permutations=999):
+def tabulate(sequences, control, prior, threshold=0.01, permutations=999):
     permutation = Permutation((len(control), len(sequences)))
-    return transition_table(sequences, control, prior, threshold, Resampling(permutations=permutations), permutation)
+    return build_transition_table(
+        sequences, control, prior, threshold, Resampling(permutations=permutations), permutation
+    )
 
 
-def test_transitions_of_very_many_documents_have_the_same_p_values(monkeypatch):
+def test_bundles_of_documents_give_similar_p_values(monkeypatch):
     rng = np.random.default_rng(0)
-    sides = [
+    samples = [
         [rng.choice(3, rng.integers(1, 5), p=p) for _ in range(1500)] for p in ([0.4, 0.3, 0.3], [0.4, 0.32, 0.28])
     ]
-    prior = prior_of([[0, 1, 2]], smoothing=1.0)
-    found = []
+    prior = make_prior([[0, 1, 2]], smoothing=1.0)
+    p_values = []
     monkeypatch.setattr("macroscope.statistics.permutation_groups.BUNDLES", 300)
     for many in (10**6, 1000):
-        for module in ("critics.coherence.transitions", "statistics.exchange"):
+        for module in ("critics.coherence.transitions", "statistics.permutation_groups"):
             monkeypatch.setattr(f"macroscope.{module}.MANY", many)
-        found.append(table_of(*sides, prior).sort_values(["previous", "next"])["p_value"].to_numpy())
-    assert not np.array_equal(*found)
-    np.testing.assert_allclose(*found, atol=0.12)
+        p_values.append(tabulate(*samples, prior).sort_values(["previous", "next"])["p_value"].to_numpy())
+    assert not np.array_equal(*p_values)
+    np.testing.assert_allclose(*p_values, atol=0.12)
 
 
 def test_transition_table_of_known_sequences():
-    prior = prior_of([[0, 1]] * 99 + [[0, 2]], smoothing=0.0)
-    table = table_of([[0, 1], [0, 0, 1]], [[0, 1], [0, 1]], prior, 0.02).set_index(["previous", "next"])
+    prior = make_prior([[0, 1]] * 99 + [[0, 2]], smoothing=0.0)
+    table = tabulate([[0, 1], [0, 0, 1]], [[0, 1], [0, 1]], prior, 0.02).set_index(["previous", "next"])
     assert table.at[("a", "b"), "count"] == 2
     assert table.at[("a", "b"), "documents"] == 2
     assert table.at[("a", "b"), "probability"] == pytest.approx(2 / 3)
@@ -212,40 +214,40 @@ def test_transition_table_of_known_sequences():
 
 
 def test_only_differences_beyond_chance_have_small_p_values():
-    prior = prior_of([[0, 1, 2]], smoothing=1.0)
+    prior = make_prior([[0, 1, 2]], smoothing=1.0)
     rng = np.random.default_rng(0)
     control = [[0, int(rng.random() < 0.5) + 1] for _ in range(200)]
     same = [[0, int(rng.random() < 0.5) + 1] for _ in range(200)]
     worse = [[0, int(rng.random() < 0.9) + 1] for _ in range(200)]
-    assert table_of(same, control, prior)["p_adjusted"].min() > 0.05
-    assert table_of(worse, control, prior)["p_adjusted"].min() < 0.01
+    assert tabulate(same, control, prior)["p_adjusted"].min() > 0.05
+    assert tabulate(worse, control, prior)["p_adjusted"].min() < 0.01
 
 
-def test_documents_that_loop_are_no_difference():
-    """15 % of the documents loop on either side: with transitions as units 63 % of runs found a difference."""
-    rng, prior = np.random.default_rng(1), prior_of([[0, 1, 2]], smoothing=1.0)
+def test_looping_documents_are_not_a_difference():
+    """15 % of the documents of both samples loop: with transitions as units, 63 % of runs found a difference."""
+    rng, prior = np.random.default_rng(1), make_prior([[0, 1, 2]], smoothing=1.0)
 
     def documents(n):
         return [[0, *[1] * int(rng.integers(5, 20)), 2] if rng.random() < 0.15 else [0, 1, 2] for _ in range(n)]
 
-    found = [table_of(documents(40), documents(100), prior, permutations=199)["p_adjusted"].min() for _ in range(200)]
-    # At a level of 5 %, 25 of 200 would happen once in ten thousand times.
-    assert np.sum(np.array(found) <= 0.05) < 25
+    minima = [tabulate(documents(40), documents(100), prior, permutations=199)["p_adjusted"].min() for _ in range(200)]
+    # At a level of 5 %, 25 of 200 has a probability of 1e-4.
+    assert np.sum(np.array(minima) <= 0.05) < 25
 
 
-def test_intervals_of_transitions_hold_over_documents():
-    rng, prior = np.random.default_rng(2), prior_of([[0, 1, 2]], smoothing=1.0)
-    # Every document leaves the type once for the end: documents over expected sections.
-    held, truth = [], 1 / (0.85 / 0.95 + 0.15 / 0.2)
+def test_intervals_of_transitions_cover_over_documents():
+    rng, prior = np.random.default_rng(2), make_prior([[0, 1, 2]], smoothing=1.0)
+    # Every document has one transition from the type to the end: documents over expected sections.
+    covered, truth = [], 1 / (0.85 / 0.95 + 0.15 / 0.2)
     for _ in range(300):
         repeats = rng.geometric(1 - rng.choice([0.05, 0.8], 60, p=[0.85, 0.15]))
-        table = table_of([[1] * int(n) for n in repeats], [[0, 1]], prior, permutations=100)
+        table = tabulate([[1] * int(n) for n in repeats], [[0, 1]], prior, permutations=100)
         row = table.set_index(["previous", "next"]).loc[("b", "<end>")]
-        held.append(row["probability_low"] <= truth <= row["probability_high"])
-    assert np.mean(held) >= 0.91
+        covered.append(row["probability_low"] <= truth <= row["probability_high"])
+    assert np.mean(covered) >= 0.91
 
 
-# ---- the classifier's mistakes -------------------------------------------------------------------------------------
+# ---- the classifier's errors ---------------------------------------------------------------------------------------
 
 
 def test_the_corrected_nll_has_the_mean_of_the_true_types():
@@ -254,20 +256,20 @@ def test_the_corrected_nll_has_the_mean_of_the_true_types():
     states, lengths = flatten([[0, 1, 2]] * n)
     means = np.array([[0.8, 0.15, 0.05], [0.1, 0.7, 0.2], [0.1, 0.1, 0.8]])
     posterior = np.array([rng.dirichlet(5 * means[state]) for state in states])
-    confused = confusion(posterior, states)
-    np.testing.assert_allclose(confused, means, atol=0.01)
+    confusion = estimate_confusion(posterior, states)
+    np.testing.assert_allclose(confusion, means, atol=0.01)
     truth, seen = prior.nll(states, lengths).mean(), prior.expected_nll(posterior, lengths).mean()
-    corrected = prior.expected_nll(posterior @ inverse(confused), lengths)
+    corrected = prior.expected_nll(posterior @ invert_confusion(confusion), lengths)
     assert seen > truth + 0.5
     assert abs(corrected.mean() - truth) < 4 * corrected.std() / np.sqrt(n)
 
 
-def test_a_confusion_of_everything_is_not_taken_off():
-    assert inverse(np.full((4, 4), 0.25)) is None
+def test_a_singular_confusion_matrix_is_not_inverted():
+    assert invert_confusion(np.full((4, 4), 0.25)) is None
 
 
 def test_step_probabilities_multiply_to_the_likelihood():
-    prior = prior_of([[0, 1, 2], [1, 1]])
+    prior = make_prior([[0, 1, 2], [1, 1]])
     steps = step_probabilities([1, 0, 2], prior)
     assert len(steps) == 4
     assert -np.log(steps).sum() == pytest.approx(prior.nll(np.array([1, 0, 2]), np.array([3]))[0])
@@ -278,13 +280,13 @@ def test_step_probabilities_multiply_to_the_likelihood():
 
 @pytest.mark.parametrize("order", ["process", "shuffled", "independent"])
 def test_theory_equals_simulation(order):
-    """20,000 scored draws of each system against the expected value under the same prior."""
+    """Compare 20,000 scored samples of each system with the expected value under the same prior."""
     process = wiki_process()
     index = {name: i for i, name in enumerate(process.states)}
     rng = np.random.default_rng(1)
     train = [[index[t] for t in process.sample(rng)] for _ in range(1000)]
     prior = SectionPrior(process.states, count_transitions(train, len(index)), Additive(0.01))
-    states, lengths = flatten([[index[t] for t in draw_section_types(process, order, rng)] for _ in range(20000)])
+    states, lengths = flatten([[index[t] for t in sample_section_types(process, order, rng)] for _ in range(20000)])
     nll = prior.nll(states, lengths)
     measured = nll.sum() / lengths.sum()
     standard_error = (nll - measured * lengths).std() / lengths.mean() / np.sqrt(len(nll))
@@ -298,7 +300,7 @@ def test_theory_of_the_process_under_itself_is_its_entropy_rate():
     assert expected_latent_ppl(process, prior, "process", 0) == pytest.approx(process.latent_ppl())
 
 
-def test_theory_with_a_type_that_the_prior_never_saw_is_infinite():
+def test_theory_with_an_unseen_type_is_infinite():
     process = SectionProcess(["a", "z"], [0.7, 0.3], [[0.1, 0.4], [0.2, 0.2]], [0.5, 0.6])
     prior = SectionPrior(("a",), np.ones((2, 2)), Additive(1.0))
     assert expected_latent_ppl(process, prior, "process", 0) == np.inf
@@ -310,9 +312,9 @@ def test_options_signature_names_every_option():
     assert json.loads(CoherenceOptions().model_dump_json())
 
 
-def test_a_classifier_that_knows_nothing_is_warned_of():
-    from macroscope.critics.coherence.report import classifier_warning
+def test_warning_about_a_classifier_without_skill():
+    from macroscope.critics.coherence.report import check_classifier
 
-    known = {"accuracy": 0.8, "accuracy_low": 0.7, "majority_share": 0.6, "sections": 40}
-    assert classifier_warning(known) is None
-    assert "would be right on 60%" in classifier_warning(known | {"accuracy_low": 0.55})
+    validation = {"accuracy": 0.8, "accuracy_low": 0.7, "majority_share": 0.6, "sections": 40}
+    assert check_classifier(validation) is None
+    assert "would be right on 60%" in check_classifier(validation | {"accuracy_low": 0.55})

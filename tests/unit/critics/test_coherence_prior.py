@@ -1,4 +1,4 @@
-"""The section prior against published values, brute force and closed forms."""
+"""The section prior, compared with published values, brute force and closed forms."""
 
 import itertools
 
@@ -23,12 +23,12 @@ TOY = [
 TYPES = ["abstract", "introduction", "method", "result", "discussion", "conclusion"]
 
 
-def ids(sequences):
+def to_indices(sequences):
     return [[TYPES.index(name) for name in sequence] for sequence in sequences]
 
 
-def toy(smoothing, published=True):
-    counts = count_transitions(ids(TOY), len(TYPES))
+def toy_prior(smoothing, published=True):
+    counts = count_transitions(to_indices(TOY), len(TYPES))
     if not isinstance(smoothing, BackOff):
         smoothing = Additive(smoothing, published)
     return SectionPrior(tuple(TYPES), counts, smoothing, published)
@@ -36,11 +36,11 @@ def toy(smoothing, published=True):
 
 def test_published_value_of_the_toy_corpus():
     # Known value of the released code's convention: M + 1 transitions, V with begin and end.
-    assert latent_ppl(toy(1.0), ids(TOY)) == pytest.approx(3.5314984021, abs=1e-10)
+    assert latent_ppl(toy_prior(1.0), to_indices(TOY)) == pytest.approx(3.5314984021, abs=1e-10)
 
 
-def test_unsmoothed_prior_finds_an_unseen_bigram_impossible():
-    assert latent_ppl(toy(0.0), ids([["method", "abstract"]])) == np.inf
+def test_an_unseen_bigram_is_impossible_without_smoothing():
+    assert latent_ppl(toy_prior(0.0), to_indices([["method", "abstract"]])) == np.inf
 
 
 def brute_force_latent_ppl(sequences, train, delta):
@@ -60,11 +60,11 @@ def brute_force_latent_ppl(sequences, train, delta):
 def test_definition_equals_brute_force(delta):
     documents = [["abstract", "method", "method"], ["conclusion"], *TOY]
     expected = brute_force_latent_ppl(documents, TOY, delta)
-    assert latent_ppl(toy(delta, published=False), ids(documents)) == pytest.approx(expected, rel=1e-12)
+    assert latent_ppl(toy_prior(delta, published=False), to_indices(documents)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_rows_of_the_definition_are_distributions():
-    probabilities = np.exp(toy(0.3, published=False).log_probabilities)
+    probabilities = np.exp(toy_prior(0.3, published=False).log_probabilities)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     assert probabilities[0, -1] == 0.0, "a document has at least one section"
 
@@ -88,33 +88,33 @@ def test_expected_nll_equals_enumeration(types, lengths, seed):
 
 
 def test_a_certain_posterior_gives_the_nll_of_its_states():
-    prior = toy(0.5, published=False)
-    states, lengths = flatten(ids(TOY))
+    prior = toy_prior(0.5, published=False)
+    states, lengths = flatten(to_indices(TOY))
     np.testing.assert_allclose(prior.expected_nll(np.eye(len(TYPES))[states], lengths), prior.nll(states, lengths))
 
 
 def test_no_mass_on_an_impossible_transition_costs_nothing():
-    prior = toy(0.0)
-    states, lengths = flatten(ids(TOY))
+    prior = toy_prior(0.0)
+    states, lengths = flatten(to_indices(TOY))
     certain = np.eye(len(TYPES))[states]
     np.testing.assert_allclose(prior.expected_nll(certain, lengths), prior.nll(states, lengths))
     uncertain = np.full_like(certain, 1 / len(TYPES))
     assert np.isinf(prior.expected_nll(uncertain, lengths)).all()
 
 
-def test_transitions_to_unknown_types_are_passed_over_as_published():
-    prior = toy(1.0)
+def test_transitions_to_unknown_types_are_skipped_as_published():
+    prior = toy_prior(1.0)
     nll, units = prior.known_nll(np.array([0, UNKNOWN, 3]), np.array([3]))
     logs = prior.log_probabilities
     assert units == [2]
     assert nll == pytest.approx([-logs[0, 0] - logs[4, -1]])
 
 
-# ---- backing off ---------------------------------------------------------------------------------------------------
+# ---- back-off ------------------------------------------------------------------------------------------------------
 
 
 def brute_force_back_off(sequences, a, b, left_out):
-    """P(next | previous) from all documents but one, in dictionaries and loops."""
+    """Return P(next | previous) from all documents but one, with dictionaries and loops."""
     pairs = [pair for d, s in enumerate(sequences) if d != left_out for pair in itertools.pairwise(["^", *s, "$"])]
     width = len({name for s in sequences for name in s}) + 1
 
@@ -131,7 +131,7 @@ def brute_force_back_off(sequences, a, b, left_out):
 
 def test_back_off_equals_brute_force():
     probability = brute_force_back_off(TOY, 2.0, 3.0, left_out=None)
-    table = np.exp(toy(BackOff(2.0, 3.0), published=False).log_probabilities)
+    table = np.exp(toy_prior(BackOff(2.0, 3.0), published=False).log_probabilities)
     for i, before in enumerate(["^", *TYPES]):
         for j, after in enumerate([*TYPES, "$"]):
             if (before, after) != ("^", "$"):
@@ -140,7 +140,7 @@ def test_back_off_equals_brute_force():
     assert table[0, -1] == 0
 
 
-def test_weights_make_left_out_documents_most_likely():
+def test_weights_maximise_the_leave_one_out_likelihood():
     rng = np.random.default_rng(0)
     documents = [[TYPES[i] for i in rng.integers(0, 6, rng.integers(2, 5))] for _ in range(8)] + TOY * 3
 
@@ -151,22 +151,22 @@ def test_weights_make_left_out_documents_most_likely():
             total += sum(np.log(probability(*pair)) for pair in itertools.pairwise(["^", *document, "$"]))
         return total
 
-    found = fit_back_off(ids(documents), len(TYPES))
-    best = found.smoothing
+    fit = fit_back_off(to_indices(documents), len(TYPES))
+    best = fit.smoothing
     here = likelihood(best.transitions, best.types)
     for factor in (0.8, 1.25):
         assert likelihood(best.transitions * factor, best.types) < here + 1e-3
         assert likelihood(best.transitions, best.types * factor) < here + 1e-3
-    assert not found.at_edge
+    assert not fit.at_edge
 
 
-def test_documents_that_never_surprise_leave_the_weight_at_its_edge():
-    """Nothing in them says what an unseen transition is worth; that is told."""
+def test_without_unseen_transitions_the_weight_is_at_its_edge():
+    """The documents do not identify the weight, which the fit reports."""
     assert fit_back_off([[0, 1]] * 50, 2).at_edge
 
 
-def test_back_off_is_near_the_truth_where_additive_smoothing_hangs_on_its_constant():
-    """Systems of the simulated encyclopaedia under its own probabilities, and under those of 430 of its articles."""
+def test_back_off_is_near_the_truth_when_additive_smoothing_is_not():
+    """Systems of the simulated encyclopaedia under its true probabilities, and under estimates from 430 articles."""
     process, rng = wiki_process(), np.random.default_rng(0)
     index = {name: i for i, name in enumerate(process.states)}
     train = [[index[name] for name in process.sample(rng)] for _ in range(430)]
@@ -175,7 +175,7 @@ def test_back_off_is_near_the_truth_where_additive_smoothing_hangs_on_its_consta
     counts, back_off = count_transitions(train, len(index)), fit_back_off(train, len(index))
     assert not back_off.at_edge
     for order in ("process", "shuffled", "independent"):
-        truth, found, least = (
+        truth, backed_off, additive = (
             expected_latent_ppl(process, prior, order, 1)
             for prior in (
                 exact,
@@ -183,59 +183,59 @@ def test_back_off_is_near_the_truth_where_additive_smoothing_hangs_on_its_consta
                 SectionPrior(process.states, counts, Additive(0.001)),
             )
         )
-        assert abs(np.log(found / truth)) < 0.35
-        assert order == "process" or least > 10 * truth
+        assert abs(np.log(backed_off / truth)) < 0.35
+        assert order == "process" or additive > 10 * truth
 
 
 # ---- all priors of a corpus ----------------------------------------------------------------------------------------
 
 
-def fitted(train, valid, **options):
-    return fit_priors(ids(train), valid, TYPES, np.eye(len(TYPES)), CoherenceOptions(**options))
+def fit_toy_priors(train, valid, **options):
+    return fit_priors(to_indices(train), valid, TYPES, np.eye(len(TYPES)), CoherenceOptions(**options))
 
 
-def test_smoothing_is_chosen_on_validation():
-    valid = ids([["abstract", "method"]])
-    priors, choice = fitted(TOY, valid, prior="additive", smoothing=[0.01, 0.1, 1.0])
+def test_smoothing_is_selected_on_validation_documents():
+    valid = to_indices([["abstract", "method"]])
+    priors, choice = fit_toy_priors(TOY, valid, prior="additive", smoothing=[0.01, 0.1, 1.0])
     assert choice.validation[choice.name] == min(choice.validation[f"additive_{d}"] for d in ("0.01", "0.1", "1"))
     assert choice.at_edge == (choice.name != "additive_0.1")
     others = {"back_off", "additive_0.01", "additive_0.1", "additive_1", "aggregated"} - {choice.name}
     assert set(priors.others) == others
 
 
-def test_the_published_prior_stands_beside_the_default_one():
-    priors, choice = fitted(TOY, [[0, UNKNOWN, 3]])
+def test_the_published_prior_is_fitted_with_the_default_one():
+    priors, choice = fit_toy_priors(TOY, [[0, UNKNOWN, 3]])
     assert choice.name == "back_off"
     assert priors.published.smoothing == Additive(1.0, True)
     assert priors.published.units(np.array([4])) == 5
-    assert fitted(TOY, [], convention="published")[0].default.published
+    assert fit_toy_priors(TOY, [], convention="published")[0].default.published
 
 
-def test_an_aggregated_prior_is_that_of_confused_types():
-    confused = np.full((6, 6), 0.02) + 0.88 * np.eye(6)
-    priors, _ = fit_priors(ids(TOY), [], TYPES, confused, CoherenceOptions())
+def test_the_aggregated_prior_is_that_of_inferred_types():
+    confusion = np.full((6, 6), 0.02) + 0.88 * np.eye(6)
+    priors, _ = fit_priors(to_indices(TOY), [], TYPES, confusion, CoherenceOptions())
     counts, rng = np.zeros((7, 7)), np.random.default_rng(0)
     for _ in range(4000):
-        for document in ids(TOY):
-            seen = [int(rng.choice(6, p=confused[state])) for state in document]
+        for document in to_indices(TOY):
+            seen = [int(rng.choice(6, p=confusion[state])) for state in document]
             np.add.at(counts, ([0, *(1 + s for s in seen)], [*seen, 6]), 1 / 4000)
     np.testing.assert_allclose(priors.others["aggregated"].counts, counts, atol=0.06)
 
 
-def test_no_usable_smoothing_is_one_clear_sentence():
+def test_no_usable_smoothing_raises_one_clear_sentence():
     with pytest.raises(MacroscopeError, match="no smoothing of"):
-        fitted(TOY, ids([["method", "abstract"]]), prior="additive", smoothing=[0.0])
+        fit_toy_priors(TOY, to_indices([["method", "abstract"]]), prior="additive", smoothing=[0.0])
 
 
-def test_an_impossible_validation_document_is_no_number(tmp_path):
-    priors, choice = fitted(TOY, ids([["method", "abstract"]]), smoothing=[0.0, 0.1])
+def test_an_impossible_validation_document_has_no_perplexity(tmp_path):
+    priors, choice = fit_toy_priors(TOY, to_indices([["method", "abstract"]]), smoothing=[0.0, 0.1])
     assert choice.validation["additive_0"] is None
     priors.save(tmp_path)
     assert "Infinity" not in (tmp_path / "prior.json").read_text()
 
 
 def test_saved_and_loaded(tmp_path):
-    priors, _ = fitted(TOY, ids(TOY))
+    priors, _ = fit_toy_priors(TOY, to_indices(TOY))
     priors.save(tmp_path)
     loaded = Priors.load(tmp_path)
     assert loaded.default.types == priors.default.types
@@ -246,4 +246,4 @@ def test_saved_and_loaded(tmp_path):
 
 def test_a_document_without_sections_is_refused():
     with pytest.raises(ValueError, match="at least one section"):
-        toy(1.0).nll(np.array([0]), np.array([1, 0]))
+        toy_prior(1.0).nll(np.array([0]), np.array([1, 0]))

@@ -1,72 +1,91 @@
-"""What every stage is given: its options and no others, and what its signature says of them."""
+"""Input of stages: the options that each uses and no others, and their signature."""
 
 import json
 
 from macroscope.critics import critics
 from macroscope.critics.declaration import MAKES, signature
 
-from ..plan.plans import FOLDER, OTHER, plan_of, values
+from ..plan.plans import FOLDER, OTHER, declared_stages, find_job, names, plan_of, values_of
 
 
 def test_tendencies_are_counted_in_the_language_of_the_corpus():
     plan = plan_of([{"corpus": name, "critics": ["tendencies"]} for name in ("german", "web")])
     for corpus, language in (("german", "de"), ("web", "en")):
-        assert values(plan, "tendencies", "project", corpus=corpus, system="mine")["language"] == language
+        job = find_job(plan, "project_tendencies")
+        assert values_of(job, corpus=corpus, system="mine")["language"] == language
     assert json.loads(plan.critics.options("tendencies", "project"))["language"] is None
-    told = plan_of(critics={"tendencies": {"language": "fr"}})
-    assert json.loads(told.critics.options("tendencies", "project"))["language"] == "fr"
+    with_option = plan_of(critics={"tendencies": {"language": "fr"}})
+    assert json.loads(with_option.critics.options("tendencies", "project"))["language"] == "fr"
 
 
-def test_a_stage_is_given_the_options_that_it_looks_at_and_no_others():
+def options_of(job, critic):
+    """Return the options that a job is given."""
+    return critic.options(**json.loads(job.options(names(corpus="wiki", system="mine"))))
+
+
+def test_a_stage_receives_the_options_that_it_reads_or_signs_and_no_others():
     plan = plan_of(critics=OTHER)
-    assert json.loads(plan.critics.options("coherence", "project")) == {"max_tokens": 77, "precision": "bfloat16"}
-    for critic, stage in plan.critics.jobs():
-        given = json.loads(plan.critics.options(critic, stage))
-        assert set(given) == set(critics()[critic].stage(stage).option_names)
+    prior = {"prior": "additive", "smoothing": [0.3], "convention": "published"}
+    assert json.loads(plan.critics.options("coherence", "fit_prior")) == prior
+    for name, stage, job in declared_stages(plan):
+        given, critic = set(json.loads(job.options(names()))), critics()[name]
+        reads = set(critic.stage(stage).option_names)
+        signs = stage == "compare" or "signature" in critic.stage(stage).value_names
+        assert given == (critic.data.options_of(stage) if signs else reads), (name, stage)
+        assert reads <= given
 
 
 def before(critic, stage):
-    """A stage and those whose output it reads, directly or not."""
-    found, waiting = [], [stage]
+    """Return a stage and all stages upstream of it."""
+    stages, waiting = [], [stage]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.append(name)
+        if name not in stages:
+            stages.append(name)
             read = {part.split("_")[-1] for part in critic.stage(name).input_names}
             waiting += [maker for maker, made in MAKES.items() if made in read and maker in critic.data.stages]
-    return found
+    return stages
 
 
-def test_what_ran_is_what_the_signature_says():
+def test_the_signature_has_the_options_that_ran():
     """No option runs at its default while the signature has the config's value."""
     plan = plan_of(critics=OTHER)
     for name, critic in critics().items():
         defaults = critic.options()
         same = {n for n in critic.options.model_fields if getattr(plan.config.critic(name), n) == getattr(defaults, n)}
-        # One has a single value, the others change no number of the critic.
+        # The first has a single value; the others change no number of the critic.
         assert same <= {"tokenizer", "probing", "training_samples", "compared", "generation", "retrieval_shards"}
-    for name, stage in plan.critics.jobs():
+    jobs = {(name, stage): job for name, stage, job in declared_stages(plan)}
+    for (name, stage), job in jobs.items():
+        if stage != "compare" and "signature" not in job.stage.value_names:
+            continue
         critic, ran = critics()[name], {}
         for earlier in before(critic, stage):
-            ran |= json.loads(plan.critics.options(name, earlier))
-            ran |= dict(critic.stage(earlier).conditions)
-        assert plan.critics.signature(name, stage) == f"{signature(critic, critic.options(**ran), stage)}|run_seed:1"
+            declared = critic.stage(earlier)
+            given = options_of(jobs[name, earlier], critic).model_dump(include=set(declared.option_names))
+            ran |= given | dict(declared.conditions)
+        signed = signature(critic, options_of(job, critic), stage)
+        assert signed == signature(critic, critic.options(**ran), stage), (name, stage)
+        assert signed == signature(critic, plan.config.critic(name), stage), (name, stage)
 
 
-def test_a_default_that_is_written_down_is_the_same_config():
-    """As the effective config does, which may be run again."""
+def test_an_explicit_default_is_the_same_config():
+    """The effective config has explicit defaults, and may be run again."""
     plain = plan_of()
     written = plan_of(critics=json.loads(json.dumps({n: c.options().model_dump() for n, c in critics().items()})))
-    for name, stage in plain.critics.jobs():
-        assert written.critics.options(name, stage) == plain.critics.options(name, stage), (name, stage)
-        assert written.critics.signature(name, stage) == plain.critics.signature(name, stage), (name, stage)
+    for job in plain.critics.jobs():
+        where = names(corpus="wiki", system="mine")
+        if set(job.constraints) <= {"critic"}:
+            assert find_job(written, job.name).options(where) == job.options(where), job.name
+    for name in critics():
+        assert written.critics.signature(name) == plain.critics.signature(name), name
 
 
 def test_the_signature_of_latents_names_what_they_depend_on():
-    plan = plan_of(critics=OTHER)
-    given = values(plan, "coherence", "project", corpus="wiki", system="mine")
-    assert given == {"signature": plan.critics.signature("coherence", "project")}
-    signed = dict(part.split(":", 1) for part in given["signature"].split("|"))
+    plan, coherence = plan_of(critics=OTHER), critics()["coherence"]
+    job = find_job(plan, "project_coherence")
+    assert values_of(job, corpus="wiki", system="mine") == {"seed": "1"}
+    signed = dict(part.split(":", 1) for part in signature(coherence, options_of(job, coherence), "project").split("|"))
     assert set(signed) == {
         *(
             "critic",
@@ -78,16 +97,18 @@ def test_the_signature_of_latents_names_what_they_depend_on():
             "learning_rate",
             "max_train_sections",
         ),
-        *("max_train_sections", "calibrate", "run_seed"),
+        "calibrate",
     }
     assert signed["max_tokens"] == "77"
 
 
-def test_comparisons_are_given_what_stands_in_every_row():
-    plan = plan_of(seed=3)
-    given = values(plan, "strings", "compare", corpus="wiki", system="mine")
+def test_comparisons_receive_the_columns_of_every_row():
+    plan, strings = plan_of(seed=3), critics()["strings"]
+    job = find_job(plan, "compare_strings")
+    given = values_of(job, corpus="wiki", system="mine")
     assert given["evidence"] == f"{FOLDER}/strings/wiki/evidence/mine"
-    assert (given["corpus"], given["system"]) == ("wiki", "mine")
-    assert given["signature"] == plan.critics.signature("strings")
+    assert (given["corpus"], given["system"], given["seed"]) == ("wiki", "mine", "3")
+    signed = signature(strings, options_of(job, strings), "compare")
+    assert plan.critics.signature("strings") == f"{signed}|run_seed:3"
     assert json.loads(given["resampling"]) == plan.config.resampling()
     assert json.loads(given["resampling"])["seed"] == 3

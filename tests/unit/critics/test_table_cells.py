@@ -1,9 +1,9 @@
-"""Cells of the tables that a person reads."""
+"""Cells of the report's tables."""
 
 import pandas as pd
 import pytest
 
-from macroscope.critics.table_cells import cell, value_with_interval
+from macroscope.critics.table_cells import format_cell, format_with_interval
 
 NAN = float("nan")
 
@@ -22,12 +22,12 @@ NAN = float("nan")
         (float("-inf"), float("-inf"), float("-inf"), "-inf [-inf, -inf]"),
     ],
 )
-def test_an_interval_says_how_many_decimals_mean_something(value, low, high, shown):
-    assert value_with_interval(value, low, high) == shown
+def test_the_interval_sets_the_number_of_decimals(value, low, high, shown):
+    assert format_with_interval(value, low, high) == shown
 
 
 def test_cells_have_stars_and_units():
     row = pd.Series({"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "p_adjusted": 0.01})
-    assert cell(row, 100.0) == "50 [40, 60] *"
-    assert cell(row.replace(0.01, 0.5)) == "0.50 [0.40, 0.60]"
-    assert cell(row.replace(0.5, NAN)) == "undefined"
+    assert format_cell(row, 100.0) == "50 [40, 60] *"
+    assert format_cell(row.replace(0.01, 0.5)) == "0.50 [0.40, 0.60]"
+    assert format_cell(row.replace(0.5, NAN)) == "undefined"

@@ -3,20 +3,20 @@
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.topic_shares import Side, at_most, share_differences, share_divergences
-from macroscope.statistics.latent import Resampling
+from macroscope.critics.topic_shares import TopicShares, sample_mask, share_differences, share_divergences
+from macroscope.resampling import Resampling
 
 RESAMPLING = Resampling(resamples=200, permutations=199)
 
 
-def _side(shape, n, seed, start=0):
+def _topic_shares(shape, n, seed, start=0):
     ids = [f"d{start + k}" for k in range(n)]
     shares = np.random.default_rng(seed).dirichlet(shape, n)
-    return Side(pd.DataFrame({"id": ids, "opening": [""] * n}), shares)
+    return TopicShares(pd.DataFrame({"id": ids, "opening": [""] * n}), shares)
 
 
 def test_differences_are_those_of_the_means_and_the_largest_is_first():
-    reference, candidate = _side([4, 1, 1], 60, 0), _side([1, 1, 4], 80, 1, start=100)
+    reference, candidate = _topic_shares([4, 1, 1], 60, 0), _topic_shares([1, 1, 4], 80, 1, start=100)
     table = share_differences(reference, candidate, ["a", "b", "c"], RESAMPLING)
     means = candidate.shares.mean(axis=0) - reference.shares.mean(axis=0)
     assert np.allclose(table.set_index("topic")["difference"].sort_index(), means)
@@ -28,23 +28,23 @@ def test_differences_are_those_of_the_means_and_the_largest_is_first():
     assert table.set_index("words").loc["b", "p_adjusted"] > 0.05
 
 
-def test_divergences_count_each_document_alike():
-    reference, candidate = _side([4, 1, 1], 60, 0), _side([1, 1, 4], 80, 1, start=100)
+def test_divergences_weight_documents_equally():
+    reference, candidate = _topic_shares([4, 1, 1], 60, 0), _topic_shares([1, 1, 4], 80, 1, start=100)
     table = share_divergences(reference, candidate, 199, RESAMPLING).set_index("statistic")
-    p, q = ((side.shares.sum(axis=0) + 1) / (len(side.shares) + 3) for side in (reference, candidate))
+    p, q = ((texts.shares.sum(axis=0) + 1) / (len(texts.shares) + 3) for texts in (reference, candidate))
     assert np.isclose(table.loc["forward_kl", "value"], (p * np.log(p / q)).sum())
     assert table.loc["forward_kl", "p_value"] == 0.005
     assert (table[["n_reference", "n_candidate"]] == [60, 80]).all(axis=None)
 
 
-def test_partners_are_exchanged_in_pairs():
-    reference = _side([1, 1], 3, 0)
-    candidate = Side(reference.keys, _side([1, 5], 3, 1).shares)
+def test_paired_documents_are_swapped_within_pairs():
+    reference = _topic_shares([1, 1], 3, 0)
+    candidate = TopicShares(reference.keys, _topic_shares([1, 5], 3, 1).shares)
     table = share_differences(reference, candidate, ["a", "b"], RESAMPLING)
-    assert (table["p_value"] >= 2 / 8).all()  # three pairs, two sides
+    assert (table["p_value"] >= 2 / 8).all()  # three pairs, two-sided test
 
 
-def test_at_most_so_many_are_looked_at():
+def test_sample_mask_has_at_most_the_given_number():
     rng = np.random.default_rng(0)
-    assert at_most(5, 9, rng).all()
-    assert at_most(100, 9, rng).sum() == 9
+    assert sample_mask(5, 9, rng).all()
+    assert sample_mask(100, 9, rng).sum() == 9

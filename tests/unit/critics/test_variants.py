@@ -1,4 +1,4 @@
-"""Variants: a critic that judges beside itself with other options."""
+"""Variants: a critic that judges the same systems with other options."""
 
 import json
 
@@ -6,17 +6,17 @@ import pytest
 
 from macroscope.errors import MacroscopeError
 
-from ..plan.plans import PROBING, plan_of
+from ..plan.plans import PROBING, find_job, plan_of
 
 
-def test_a_variant_judges_beside_its_critic_with_options_of_its_own():
-    asked = [{"corpus": "web", "systems": ["mine"], "critics": ["clusters", "clusters-k-4", "strings-lstm"]}]
+def test_a_variant_judges_besides_its_critic_with_its_own_options():
+    comparisons = [{"corpus": "web", "systems": ["mine"], "critics": ["clusters", "clusters-k-4", "strings-lstm"]}]
     plan = plan_of(
-        asked,
+        comparisons,
         critics={"clusters": {"number_of_clusters": 9, "seeds": 3, "probing": [PROBING]}},
         variants={"clusters": {"k-4": {"number_of_clusters": 4}}, "strings": {"lstm": {"estimator": "lstm"}}},
     )
-    assert [c for c, _, system in plan.critics.comparisons if system == "mine"] == asked[0]["critics"]
+    assert [c for c, _, system in plan.critics.comparisons if system == "mine"] == comparisons[0]["critics"]
     expected = {
         "clusters": {"number_of_clusters": 9, "seeds": 3},
         "clusters-k-4": {"number_of_clusters": 4, "seeds": 5},
@@ -27,8 +27,10 @@ def test_a_variant_judges_beside_its_critic_with_options_of_its_own():
     where = {"corpus": "web", "system": "mine"}
     assert plan.critics.place("statistics", "clusters-k-4", **where).endswith("/clusters-k-4/web/mine.csv")
     assert "critic:clusters-k-4|" in plan.critics.signature("clusters-k-4")
-    assert ("clusters-k-4", "compare") in plan.critics.jobs()
-    shown = plan.critics.shown_files("report")
+    job = find_job(plan, "compare_clusters-k-4")
+    assert job.command == "critics run --critic clusters-k-4 --stage compare"
+    assert job.outputs["evidence"] == "results/default/critics/clusters-k-4/{corpus}/evidence/{system}"
+    shown = plan.reporting.shown_files("report")
     assert any("/clusters/web/probing/" in path for path in shown)
     assert not any("/clusters-k-4/web/probing/" in path for path in shown)
 

@@ -1,8 +1,8 @@
-"""Excerpts end where words end."""
+"""Excerpts end at word boundaries."""
 
 import pytest
 
-from macroscope.critics.words import beginning
+from macroscope.critics.words import shorten
 
 
 @pytest.mark.parametrize(
@@ -18,5 +18,5 @@ from macroscope.critics.words import beginning
         (" " * 40 + "two", "…"),
     ],
 )
-def test_no_word_is_cut_but_one_that_is_too_long(text, shown):
-    assert beginning(text, 8) == shown
+def test_only_a_word_longer_than_the_excerpt_is_cut(text, shown):
+    assert shorten(text, 8) == shown

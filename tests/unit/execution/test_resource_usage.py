@@ -1,4 +1,4 @@
-"""What a process used, against what it was made to use."""
+"""Usage of processes with known processor time and memory."""
 
 import subprocess
 import sys

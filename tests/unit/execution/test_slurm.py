@@ -1,4 +1,4 @@
-"""What a cluster has, and what can never start there."""
+"""Partitions of a cluster, and jobs that can never start there."""
 
 import asyncio
 import math
@@ -21,16 +21,16 @@ debug|30:00|4|8000|gpu:2,shard:8
 
 
 def test_partitions_are_read():
-    found = read_partitions(LISTED)
-    assert found["main"].is_default
-    assert found["main"].minutes == math.inf
-    assert found["main"].nodes == (Node(16, 64000, 0), Node(8, 512000, 4))
-    assert found["short"].minutes == 26 * 60 + 30
-    assert found["debug"].nodes == (Node(4, 8000, 2),)
-    assert [partition.name for partition in wanted(None, found)] == ["main"]
-    assert [partition.name for partition in wanted("debug,short", found)] == ["debug", "short"]
+    partitions = read_partitions(LISTED)
+    assert partitions["main"].is_default
+    assert partitions["main"].minutes == math.inf
+    assert partitions["main"].nodes == (Node(16, 64000, 0), Node(8, 512000, 4))
+    assert partitions["short"].minutes == 26 * 60 + 30
+    assert partitions["debug"].nodes == (Node(4, 8000, 2),)
+    assert [partition.name for partition in wanted(None, partitions)] == ["main"]
+    assert [partition.name for partition in wanted("debug,short", partitions)] == ["debug", "short"]
     with pytest.raises(MacroscopeError, match=r"no partition 'shrot'.*short"):
-        wanted("shrot", found)
+        wanted("shrot", partitions)
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_what_can_never_start_is_named_with_what_to_set(asked, words):
 
 
 def test_run_time_counts_too():
-    found = wanted("debug", read_partitions(LISTED))
-    sentence = too_large("train", {"threads": 1, "mem_mb": 1, "gpu": 0, "runtime": 31}, found)
+    partitions = wanted("debug", read_partitions(LISTED))
+    sentence = too_large("train", {"threads": 1, "mem_mb": 1, "gpu": 0, "runtime": 31}, partitions)
     assert "31 minutes (the most is 30)" in sentence
     assert "--set-resources train:runtime=30" in sentence
 

@@ -1,4 +1,4 @@
-"""Finished runs as a gate reads them: a table of statistics, a table of corpora, a config."""
+"""Finished runs for tests of the gate: a table of statistics, a table of corpora, a config."""
 
 import copy
 import json
@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from macroscope.gate.evaluate import judge, sides_of
+from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import read_policy
-from macroscope.gate.runs import find_side
+from macroscope.gate.runs import find_run
 from macroscope.statistics.tidy import COLUMNS
 from macroscope.tables import write_csv
 
@@ -23,7 +23,7 @@ CONFIG = {
 
 
 def row(value, low, high, system="lm", statistic="latent_nll", critic="coherence", n=100, **others):
-    """A row of tidy statistics; the signature is that of the critic."""
+    """Return a row of tidy statistics with the signature of the critic."""
     signature = SIGNATURE.replace("coherence", critic)
     fixed = {"corpus": "wiki", "p_value": "", "n_reference": n, "n_candidate": n, "seed": 1, "reason": ""}
     names = {"system": system, "critic": critic, "statistic": statistic, "signature": signature}
@@ -31,7 +31,7 @@ def row(value, low, high, system="lm", statistic="latent_nll", critic="coherence
 
 
 def write_run(folder: Path, rows, config=None, tokens=1000):
-    """The folder of a finished run."""
+    """Write the folder of a finished run, and return it."""
     (folder / "tables").mkdir(parents=True)
     write_csv(pd.DataFrame(rows, columns=list(COLUMNS)), folder / "tables" / "statistics.csv")
     corpora = pd.DataFrame([("wiki", "test", 100, tokens)], columns=["corpus", "split", "documents", "total_tokens"])
@@ -42,7 +42,7 @@ def write_run(folder: Path, rows, config=None, tokens=1000):
 
 @pytest.fixture
 def gated(tmp_path):
-    """Hold the rows of a baseline and of a candidate against rules."""
+    """Return a function that evaluates rules on the rows of a baseline and a candidate."""
 
     def call(before, after, *rules, **options):
         folders = [tmp_path / name for name in ("before", "after")]
@@ -51,7 +51,7 @@ def gated(tmp_path):
                 write_run(folder, rows)
         path = tmp_path / "policy.yaml"
         path.write_text(yaml.safe_dump({"statistics": list(rules), **options}))
-        return judge(sides_of(find_side(str(folders[0])), find_side(str(folders[1]))), read_policy(path))
+        return evaluate_policy(match_systems(find_run(str(folders[0])), find_run(str(folders[1]))), read_policy(path))
 
     return call
 

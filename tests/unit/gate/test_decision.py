@@ -1,4 +1,4 @@
-"""Where an interval lies, and the n that would decide: closed forms."""
+"""Decisions by intervals, and the sample size that would decide: closed forms."""
 
 import math
 
@@ -9,9 +9,9 @@ from macroscope.gate.decision import (
     INCONCLUSIVE,
     PASS,
     Tolerated,
+    combine_verdicts,
     decide,
-    factor_that_decides,
-    whole_verdict,
+    sample_size_factor,
 )
 from macroscope.gate.intervals import at_confidence, distance
 
@@ -37,16 +37,16 @@ def test_an_interval_is_within_outside_or_neither(interval, tolerated, verdict):
     ("interval", "tolerated", "times"),
     [
         ((0, -2, 2), Tolerated(high=1), 4),  # half as wide: four times as many
-        ((0, -2, 2), Tolerated(-1, 0.5), 16),  # both ends have to come in
+        ((0, -2, 2), Tolerated(-1, 0.5), 16),  # both ends have to move inside
         ((2, 0, 4), Tolerated(high=1), 4),  # outside: the lower end has to rise above 1
         ((-2, -4, 0), Tolerated(-1, 1), 4),
         ((1, 0, 2), Tolerated(high=1), None),
         ((1, 0, 2), Tolerated(1, 5), None),
-        ((1e-200, -1, 1), Tolerated(high=0), None),  # as near as rounding takes it
+        ((1e-200, -1, 1), Tolerated(high=0), None),  # within rounding of the limit
     ],
 )
-def test_the_width_goes_with_one_over_the_root_of_n(interval, tolerated, times):
-    assert factor_that_decides(interval, tolerated) == times
+def test_the_width_is_proportional_to_one_over_the_root_of_n(interval, tolerated, times):
+    assert sample_size_factor(interval, tolerated) == times
     if times is not None:
         value, low, high = interval
         shrunk = [
@@ -57,11 +57,11 @@ def test_the_width_goes_with_one_over_the_root_of_n(interval, tolerated, times):
         assert decide(shrunk[1], tolerated) == INCONCLUSIVE
 
 
-def test_the_worst_answer_is_the_whole():
-    assert whole_verdict([PASS, INCONCLUSIVE, FAIL]) == FAIL
-    assert whole_verdict([PASS, INCONCLUSIVE]) == INCONCLUSIVE
-    assert whole_verdict([PASS, PASS]) == PASS
-    assert whole_verdict([]) == INCONCLUSIVE
+def test_the_worst_verdict_is_the_overall_one():
+    assert combine_verdicts([PASS, INCONCLUSIVE, FAIL]) == FAIL
+    assert combine_verdicts([PASS, INCONCLUSIVE]) == INCONCLUSIVE
+    assert combine_verdicts([PASS, PASS]) == PASS
+    assert combine_verdicts([]) == INCONCLUSIVE
 
 
 def test_an_interval_at_another_level():

@@ -1,4 +1,4 @@
-"""A policy against two runs: what is decided, what is refused, what is counted."""
+"""Evaluation of policies on two runs: verdicts, rejected comparisons, and counts."""
 
 import copy
 import math
@@ -7,9 +7,9 @@ import pytest
 
 from macroscope.errors import MacroscopeError
 from macroscope.gate.decision import FAIL, INCONCLUSIVE, PASS
-from macroscope.gate.evaluate import judge, sides_of
+from macroscope.gate.evaluate import evaluate_policy, match_systems
 from macroscope.gate.policy import Policy, Rule
-from macroscope.gate.runs import find_side
+from macroscope.gate.runs import find_run
 
 from .conftest import CONFIG, SIGNATURE, row, rule, write_run
 
@@ -25,7 +25,7 @@ def test_two_runs_pass_fail_or_neither(gated):
 
 
 @pytest.mark.parametrize(
-    ("asked", "verdict"),
+    ("policy_rule", "verdict"),
     [
         (rule("lower", difference=0), PASS),
         (rule("any", difference=0.1), FAIL),
@@ -39,8 +39,8 @@ def test_two_runs_pass_fail_or_neither(gated):
         (rule("lower", limit=11), INCONCLUSIVE),
     ],
 )
-def test_directions(gated, asked, verdict):
-    assert gated([row(10, 9.8, 10.2)], [row(11, 10.8, 11.2)], asked).verdict == verdict
+def test_directions(gated, policy_rule, verdict):
+    assert gated([row(10, 9.8, 10.2)], [row(11, 10.8, 11.2)], policy_rule).verdict == verdict
 
 
 def test_farther_from_the_control(gated):
@@ -51,10 +51,10 @@ def test_farther_from_the_control(gated):
     assert gated(before, after, rule("farther", limit=1.5)).verdict == FAIL
 
 
-def test_without_a_control_nothing_is_far(gated):
+def test_without_a_control_distances_are_undefined(gated):
     (test,) = gated([row(12, 11, 13)], [row(12, 11, 13)], rule("farther", difference=5)).tests
     assert test.verdict == INCONCLUSIVE
-    assert "the control has no such number" in test.reason
+    assert "the control does not have this statistic" in test.reason
 
 
 def test_all_intervals_hold_together(gated):
@@ -77,33 +77,33 @@ def test_what_is_undefined_never_passes(gated, after, reason):
     assert (test.verdict, test.reason) == (INCONCLUSIVE, reason)
 
 
-def test_a_ratio_is_of_what_is_positive(gated):
+def test_a_ratio_needs_positive_values(gated):
     (test,) = gated([row(1, -1, 3)], [row(1, 0.5, 2)], rule(ratio=9)).tests
     assert test.verdict == INCONCLUSIVE
     assert "above 0" in test.reason
 
 
-def test_a_ratio_may_be_wider_than_numbers_go(gated):
-    """Of two texts, at the level of thirty tests together."""
+def test_the_interval_of_a_ratio_may_exceed_the_range_of_numbers(gated):
+    """Two texts, at the simultaneous level of thirty tests."""
     wide = [row(10, 1e-5, 1e6, n=2)]
     answer = gated(wide, wide, *[rule(ratio=1.1)] * 30, confidence=0.999)
     assert {test.verdict for test in answer.tests} == {INCONCLUSIVE}
-    assert "the interval of the ratio goes beyond all numbers" in answer.tests[0].reason
+    assert "the interval of the ratio exceeds the range of numbers" in answer.tests[0].reason
 
 
-def test_a_system_that_is_gone_is_no_silent_pass(gated):
+def test_a_missing_system_is_inconclusive(gated):
     both = row(10, 9, 11)
     answer = gated([both, row(10, 9, 11, system="other")], [both], rule(difference=9))
     assert answer.verdict == INCONCLUSIVE
-    assert [test.reason for test in answer.tests] == ["", "the candidate has no such number"]
+    assert [test.reason for test in answer.tests] == ["", "the candidate does not have this statistic"]
 
 
-def test_what_depends_on_the_number_of_texts(gated):
+def test_statistics_that_depend_on_the_number_of_texts(gated):
     number = {"statistic": "vocabulary_size", "critic": "tendencies"}
-    asked = rule(statistic="vocabulary_size", critic="tendencies", difference=999)
-    (test,) = gated([row(10, 9, 11, **number)], [row(10, 9, 11, **number, n=50)], asked).tests
+    policy_rule = rule(statistic="vocabulary_size", critic="tendencies", difference=999)
+    (test,) = gated([row(10, 9, 11, **number)], [row(10, 9, 11, **number, n=50)], policy_rule).tests
     assert test.verdict == INCONCLUSIVE
-    assert "unlike numbers" in test.reason
+    assert "depends on the number of documents" in test.reason
 
 
 @pytest.mark.parametrize(
@@ -116,18 +116,18 @@ def test_what_depends_on_the_number_of_texts(gated):
         ("encoder:minilm|", "", r"the signature's 'encoder' is minilm in the baseline and \(not there\)"),
     ],
 )
-def test_other_numbers_are_refused(gated, old, new, message):
+def test_different_signatures_are_refused(gated, old, new, message):
     with pytest.raises(MacroscopeError, match=message):
         gated([row(10, 9, 11)], [row(10, 9, 11, signature=SIGNATURE.replace(old, new))], rule(difference=9))
 
 
-def test_what_may_differ(gated):
-    other = SIGNATURE.replace("confidence:0.95", "partners:7|smallest_p:0.01|resamples:9|confidence:0.99")
+def test_keys_that_may_differ(gated):
+    other = SIGNATURE.replace("confidence:0.95", "resamples:9|confidence:0.99")
     (test,) = gated([row(10, 9, 11)], [row(10, 9, 11, signature=other)], rule(difference=9)).tests
     assert test.interval[2] == pytest.approx(math.hypot(1, 1.9842 / 2.6264), rel=1e-3)
 
 
-def test_the_seed_of_a_critic_that_learns_nothing_may_differ(gated):
+def test_the_seed_of_a_critic_without_learning_may_differ(gated):
     names = {"critic": "tendencies", "statistic": "length_mean"}
     other = SIGNATURE.replace("coherence", "tendencies").replace("run_seed:1", "run_seed:2")
     after = row(10, 9, 11, **names, signature=other)
@@ -144,7 +144,7 @@ def test_the_seed_of_a_critic_that_learns_nothing_may_differ(gated):
         (lambda config: config["systems"]["control"].update(split="valid"), "systems.control.split is test"),
     ],
 )
-def test_other_corpora_are_refused(gated, tmp_path, change, message):
+def test_different_corpora_are_refused(gated, tmp_path, change, message):
     config = copy.deepcopy(CONFIG)
     change(config)
     write_run(tmp_path / "after", [row(10, 9, 11)], config)
@@ -152,7 +152,7 @@ def test_other_corpora_are_refused(gated, tmp_path, change, message):
         gated([row(10, 9, 11)], [], rule(difference=9))
 
 
-def test_files_that_were_edited_are_another_corpus(gated, tmp_path):
+def test_edited_files_are_another_corpus(gated, tmp_path):
     write_run(tmp_path / "after", [row(10, 9, 11)], tokens=1001)
     with pytest.raises(MacroscopeError, match="the corpus has changed; total_tokens of test is 1000"):
         gated([row(10, 9, 11)], [], rule(difference=9))
@@ -168,32 +168,32 @@ def test_files_may_have_moved(gated, tmp_path):
 def test_two_systems_of_one_run(tmp_path):
     run = write_run(tmp_path / "run", [row(10, 9, 11, system="a"), row(10, 9, 11, system="b")])
     policy = Policy(statistics=[Rule(**rule(difference=0.5))])
-    a, b = (find_side(f"{run}:{name}") for name in "ab")
-    (test,) = judge(sides_of(a, b), policy).tests
+    a, b = (find_run(f"{run}:{name}") for name in "ab")
+    (test,) = evaluate_policy(match_systems(a, b), policy).tests
     assert (test.verdict, test.baseline, test.candidate) == (INCONCLUSIVE, "a", "b")
-    # The run's own table of pairs knows of partners.
+    # The run's table of pairs uses paired documents.
     (run / "tables" / "pairs.csv").write_text(
         "corpus,critic,system,other,statistic,measure,value,ci_low,ci_high,n_system,n_other,reason,signature\n"
         "wiki,coherence,a,b,latent_nll,difference,0.1,-0.2,0.3,100,100,,confidence:0.95\n"
     )
-    a, b = (find_side(f"{run}:{name}") for name in "ab")
-    (test,) = judge(sides_of(a, b), policy).tests
+    a, b = (find_run(f"{run}:{name}") for name in "ab")
+    (test,) = evaluate_policy(match_systems(a, b), policy).tests
     assert (test.verdict, test.interval) == (PASS, (-0.1, -0.3, 0.2))
-    with pytest.raises(MacroscopeError, match="against itself"):
-        sides_of(a, find_side(f"{run}:a"))
-    with pytest.raises(MacroscopeError, match="against itself"):
-        sides_of(find_side(str(run)), find_side(str(run)))
-    with pytest.raises(MacroscopeError, match="no numbers of a system 'bb'"):
-        find_side(f"{run}:bb")
+    with pytest.raises(MacroscopeError, match="compared with itself"):
+        match_systems(a, find_run(f"{run}:a"))
+    with pytest.raises(MacroscopeError, match="compared with itself"):
+        match_systems(find_run(str(run)), find_run(str(run)))
+    with pytest.raises(MacroscopeError, match="no statistics of a system 'bb'"):
+        find_run(f"{run}:bb")
 
 
 def test_no_statistic_in_common(gated):
-    with pytest.raises(MacroscopeError, match="no statistic in common"):
+    with pytest.raises(MacroscopeError, match="no statistic of the policy in common"):
         gated([row(10, 9, 11)], [row(10, 9, 11, statistic="latent_ppl")], rule(statistic="latent_*", difference=9))
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("policy_rule", "message"),
     [
         (rule(critic="coherenc", difference=1), "no critic 'coherenc'; did you mean 'coherence'"),
         (
@@ -202,7 +202,7 @@ def test_no_statistic_in_common(gated):
         ),
         (rule(corpus="wikki", difference=1), "no corpus 'wikki'.*'wiki'"),
         (rule(diference=1), "statistics.0.diference: there is no such key; did you mean 'difference'"),
-        (rule(), "statistics.0: nothing is asked"),
+        (rule(), "statistics.0: the rule has no limit"),
         (rule("worse", difference=1), "statistics.0.worse"),
         (rule(difference=1, ratio=2), "keep one"),
         (rule(ratio=0.9), "at least 1"),
@@ -213,35 +213,35 @@ def test_no_statistic_in_common(gated):
         (rule(difference=-1), "statistics.0.difference"),
     ],
 )
-def test_a_bad_policy_is_one_sentence(gated, asked, message):
+def test_a_bad_policy_is_a_short_error(gated, policy_rule, message):
     with pytest.raises(MacroscopeError, match=message):
-        gated([row(10, 9, 11)], [row(10, 9, 11)], asked)
+        gated([row(10, 9, 11)], [row(10, 9, 11)], policy_rule)
 
 
 @pytest.mark.parametrize("missing", ["config.json", "tables/corpora.csv"])
-def test_half_a_run_is_one_sentence(tmp_path, missing):
+def test_an_incomplete_run_is_a_short_error(tmp_path, missing):
     run = write_run(tmp_path / "run", [row(10, 9, 11)])
     (run / missing).unlink()
     with pytest.raises(MacroscopeError, match=missing):
-        find_side(str(run))
+        find_run(str(run))
 
 
-def test_a_number_of_texts_that_is_none_is_one_sentence(tmp_path):
+def test_an_invalid_number_of_texts_is_a_short_error(tmp_path):
     run = write_run(tmp_path / "run", [row(10, 9, 11, n="inf")])
     with pytest.raises(MacroscopeError, match=r"statistics\.csv: coherence latent_nll of lm: cannot convert"):
-        find_side(str(run))
+        find_run(str(run))
 
 
 @pytest.mark.parametrize(
     ("cells", "message"),
-    [("-0.2,0.3,100,", "there is no column 'n_other'"), ("abc,0.3,100,100", "coherence latent_nll of a: could not")],
+    [("-0.2,0.3,100,", "the column 'n_other' is missing"), ("abc,0.3,100,100", "coherence latent_nll of a: could not")],
 )
-def test_a_damaged_table_of_pairs_is_one_sentence(tmp_path, cells, message):
+def test_a_damaged_table_of_pairs_is_a_short_error(tmp_path, cells, message):
     run = write_run(tmp_path / "run", [row(10, 9, 11, system="a"), row(10, 9, 11, system="b")])
     header = "corpus,critic,system,other,statistic,measure,value,reason,signature,ci_low,ci_high,n_system,n_other\n"
     header = header.replace("n_other", "") if cells.endswith(",") else header
     line = f"wiki,coherence,a,b,latent_nll,difference,0.1,,confidence:0.95,{cells}\n"
     (run / "tables" / "pairs.csv").write_text(header + line)
-    a, b = (find_side(f"{run}:{name}") for name in "ab")
+    a, b = (find_run(f"{run}:{name}") for name in "ab")
     with pytest.raises(MacroscopeError, match=message):
-        judge(sides_of(a, b), Policy(statistics=[Rule(**rule(difference=0.5))]))
+        evaluate_policy(match_systems(a, b), Policy(statistics=[Rule(**rule(difference=0.5))]))

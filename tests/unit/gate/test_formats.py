@@ -1,4 +1,4 @@
-"""What a gate says: to people, as JSON, to build servers, and by its exit status."""
+"""Output of a gate: text, JSON, JUnit XML, and exit status."""
 
 import json
 import logging
@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from macroscope import cli
-from macroscope.gate.evaluate import judge, sides_of
-from macroscope.gate.formats import as_json, as_junit, text_of
+from macroscope.gate.evaluate import evaluate_policy, match_systems
+from macroscope.gate.formats import as_json, as_junit, format_text
 from macroscope.gate.policy import read_policy
-from macroscope.gate.runs import find_side
+from macroscope.gate.runs import find_run
 
 from .conftest import row, rule, write_run
 
@@ -23,7 +23,7 @@ HOSTILE = '<img src=x onerror="x">&\x00\x1b[31m\u202e\ud800]]>\n'
 
 @dataclass
 class Done:
-    """What a command left."""
+    """Result of a command."""
 
     returncode: int
     stdout: str
@@ -35,10 +35,10 @@ def command(tmp_path, monkeypatch, capsys):
     def call(*arguments):
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr(sys, "argv", ["macroscope", "gate", *map(str, arguments)])
-        with pytest.raises(SystemExit) as done:
+        with pytest.raises(SystemExit) as exit_info:
             cli.main()
-        said = capsys.readouterr()
-        return Done(done.value.code, said.out, said.err)
+        text = capsys.readouterr()
+        return Done(exit_info.value.code, text.out, text.err)
 
     yield call
     logging.getLogger("macroscope").handlers = []
@@ -53,7 +53,7 @@ def runs(tmp_path):
     return before, after, policy
 
 
-def test_a_verdict_has_its_status_and_what_is_wrong_another(command, runs, tmp_path):
+def test_every_verdict_has_its_exit_status(command, runs, tmp_path):
     before, after, policy = runs
     files = "--json", tmp_path / "out" / "gate.json", "--junit", tmp_path / "out" / "gate.xml"
     done = command("--baseline", before, "--candidate", after, "--policy", policy, *files)
@@ -69,7 +69,7 @@ def test_a_verdict_has_its_status_and_what_is_wrong_another(command, runs, tmp_p
     assert "documents would decide (now 100)" in done.stdout
 
 
-def test_errors_are_no_verdict(command, runs):
+def test_errors_have_their_own_status(command, runs):
     before, after, policy = runs
     for arguments in (
         ("--baseline", before, "--candidate", after, "--policy", "none.yaml"),
@@ -85,20 +85,20 @@ def test_errors_are_no_verdict(command, runs):
 
 
 @pytest.mark.parametrize("arguments", [("--lgo", "x", "gate"), ("gaet",), ("--log",)])
-def test_what_was_meant_for_the_gate_is_no_verdict(monkeypatch, capsys, arguments):
-    """2 would be INCONCLUSIVE, which a build server may let pass."""
+def test_misspelt_arguments_have_the_status_of_errors(monkeypatch, capsys, arguments):
+    """Status 2 would mean INCONCLUSIVE, which a build server may accept."""
     monkeypatch.setattr(sys, "argv", ["macroscope", *arguments])
-    with pytest.raises(SystemExit) as done:
+    with pytest.raises(SystemExit) as exit_info:
         cli.main()
-    assert done.value.code == 3
+    assert exit_info.value.code == 3
     assert "Error: " in capsys.readouterr().err
 
 
-def test_a_defect_is_no_verdict(command, runs, monkeypatch):
+def test_a_defect_has_the_status_of_errors(command, runs, monkeypatch):
     def broken(*arguments):
         raise KeyError("defect")
 
-    monkeypatch.setattr("macroscope.gate.evaluate.judge", broken)
+    monkeypatch.setattr("macroscope.gate.evaluate.evaluate_policy", broken)
     before, after, policy = runs
     done = command("--baseline", before, "--candidate", after, "--policy", policy)
     assert done.returncode == 3
@@ -115,20 +115,20 @@ def test_a_starting_policy_passes_the_run_that_it_was_made_from(command, runs, t
     assert done.returncode == 0, done.stdout + done.stderr
     done = command("--init", "--candidate", after, "--policy", start)
     assert done.returncode == 3
-    assert "is there already" in done.stderr
+    assert "exists already" in done.stderr
 
 
-def hostile_answer(tmp_path):
+def hostile_result(tmp_path):
     rows = [row(10, 9, 11, system=HOSTILE.replace("\ud800", "").replace("\x00", "")), row("", "", "", reason="<b>")]
     before, after = (write_run(tmp_path / name, rows) for name in ("before", "after"))
     policy = tmp_path / "policy.yaml"
     policy.write_text(yaml.safe_dump({"statistics": [rule(difference=0.5), rule(limit=5)]}))
-    return judge(sides_of(find_side(str(before)), find_side(str(after))), read_policy(policy))
+    return evaluate_policy(match_systems(find_run(str(before)), find_run(str(after))), read_policy(policy))
 
 
-def test_junit_is_what_build_servers_read(tmp_path):
-    answer = hostile_answer(tmp_path)
-    as_junit(answer).write(tmp_path / "gate.xml", encoding="utf-8", xml_declaration=True)
+def test_junit_has_the_elements_that_build_servers_read(tmp_path):
+    result = hostile_result(tmp_path)
+    as_junit(result).write(tmp_path / "gate.xml", encoding="utf-8", xml_declaration=True)
     root = ElementTree.parse(tmp_path / "gate.xml").getroot()
     (suite,) = root
     assert (root.tag, suite.tag) == ("testsuites", "testsuite")
@@ -142,9 +142,9 @@ def test_junit_is_what_build_servers_read(tmp_path):
 
 
 def test_hostile_names_are_shown_as_text(tmp_path):
-    answer = hostile_answer(tmp_path)
-    said = text_of(answer)
-    assert '<img src=x onerror="x">&\\u001b[31m\\u202e]]>\\u000a' in said
-    assert not {"\x1b", "\u202e"} & set(said)
-    parsed = json.loads(json.dumps(as_json(answer), default=str))
+    result = hostile_result(tmp_path)
+    text = format_text(result)
+    assert '<img src=x onerror="x">&\\u001b[31m\\u202e]]>\\u000a' in text
+    assert not {"\x1b", "\u202e"} & set(text)
+    parsed = json.loads(json.dumps(as_json(result), default=str))
     assert parsed["counts"] == {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}

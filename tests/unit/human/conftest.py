@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from macroscope.human.annotation_form import write_sheet
+from macroscope.human.annotation_form import write_annotation_form
 from macroscope.human.assignment import Design
 from macroscope.human.pool import pool_of_files
 from macroscope.human.questionnaire import read_questionnaire
@@ -35,15 +35,16 @@ def files(tmp_path):
 
 @pytest.fixture
 def study(tmp_path, files):
-    """Folder and key: 5 texts of each system, 2 annotators of each, 1 text again, 2 training texts."""
+    """Return folder and key of a study: 5 texts per system, 2 annotators per text, 1 repeated text, 2 training
+    texts."""
     real, model = files
     pool = pool_of_files([real], {"lm": [model]}, "en", 2)
-    key = write_sheet(pool, Design(5, 2, 2, 0.1, 2, 1), read_questionnaire(), tmp_path / "study")
+    key = write_annotation_form(pool, Design(5, 2, 2, 0.1, 2, 1), read_questionnaire(), tmp_path / "study")
     return tmp_path / "study", key
 
 
-def export_of(key, annotator, judge, changed="2026-01-01T10:00:00.000Z"):
-    """What the page exports when an annotator has judged all texts: judge(showing) -> (types, answer)."""
+def make_answers(key, annotator, judge, changed="2026-01-01T10:00:00.000Z"):
+    """Return the exported answers of an annotator to all texts: judge(showing) -> (types, answer)."""
     answers = []
     for showing in key["showings"]:
         if showing["annotator"] == annotator:

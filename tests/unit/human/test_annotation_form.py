@@ -1,4 +1,4 @@
-"""What a sheet holds: balance, blinding, and what is refused."""
+"""Annotation forms: balance, blinding, and rejected designs."""
 
 import json
 from collections import Counter
@@ -7,8 +7,8 @@ import pytest
 
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.human.annotation_form import write_sheet
-from macroscope.human.assignment import Design, draw
+from macroscope.human.annotation_form import write_annotation_form
+from macroscope.human.assignment import Design, assign_documents
 from macroscope.human.pool import Pool, pool_of_files, pool_of_run
 from macroscope.human.questionnaire import read_questionnaire
 
@@ -25,44 +25,46 @@ def pool_of(systems, documents):
 @pytest.mark.parametrize(("annotators", "per_document"), [(2, 2), (3, 2), (4, 2), (5, 3), (4, 1)])
 def test_systems_and_annotators_are_balanced(annotators, per_document, seed):
     design = Design(10, annotators, per_document, 0.2, 0, seed)
-    showings, _ = draw(pool_of(["x", "y", "z"], 12), design)
-    first = [one for one in showings if not one.repeat]
+    showings, _ = assign_documents(pool_of(["x", "y", "z"], 12), design)
+    first = [showing for showing in showings if not showing.repeat]
     assert len(first) == 3 * 10 * per_document
-    people = Counter((one.system, one.annotator) for one in first)
+    people = Counter((showing.system, showing.annotator) for showing in first)
     for system in "xyz":
         counts = [people[system, f"annotator-{n + 1}"] for n in range(annotators)]
         assert max(counts) - min(counts) <= 1
-    total = Counter(one.annotator for one in first)
+    total = Counter(showing.annotator for showing in first)
     assert max(total.values()) - min(total.values()) <= 1
     judges = {}
-    for one in first:
-        judges.setdefault((one.system, one.document.id), []).append(one.annotator)
-    assert all(len(set(found)) == len(found) == per_document for found in judges.values())
+    for showing in first:
+        judges.setdefault((showing.system, showing.document.id), []).append(showing.annotator)
+    assert all(len(set(names)) == len(names) == per_document for names in judges.values())
     if per_document == 2:
-        pairs = Counter(frozenset(found) for found in judges.values())
-        assert len(pairs) == annotators * (annotators - 1) / 2  # everybody meets everybody
-    assert len({one.code for one in showings}) == len(showings)
+        pairs = Counter(frozenset(names) for names in judges.values())
+        assert len(pairs) == annotators * (annotators - 1) / 2  # every pair of annotators shares a document
+    assert len({showing.code for showing in showings}) == len(showings)
 
 
 def test_repeats_come_in_the_second_half_and_are_the_annotators_own():
-    showings, _ = draw(pool_of(["x", "y"], 10), Design(10, 2, 1, 0.3, 0, 3))
+    showings, _ = assign_documents(pool_of(["x", "y"], 10), Design(10, 2, 1, 0.3, 0, 3))
     for annotator in ("annotator-1", "annotator-2"):
-        mine = [one for one in showings if one.annotator == annotator]
-        again = [one for one in mine if one.repeat]
+        mine = [showing for showing in showings if showing.annotator == annotator]
+        again = [showing for showing in mine if showing.repeat]
         assert len(again) == 3
-        seen = {(one.system, one.document.id): place for place, one in enumerate(mine) if not one.repeat}
-        for place, one in enumerate(mine):
-            if one.repeat:
-                assert seen[one.system, one.document.id] < 5 <= place
+        seen = {
+            (showing.system, showing.document.id): place for place, showing in enumerate(mine) if not showing.repeat
+        }
+        for place, showing in enumerate(mine):
+            if showing.repeat:
+                assert seen[showing.system, showing.document.id] < 5 <= place
 
 
-def test_the_same_seed_draws_the_same_sheet():
+def test_the_same_seed_gives_the_same_assignment():
     pool = pool_of(["x", "y"], 30)
-    assert draw(pool, Design(5, 3, 2, 0.1, 0, 1)) == draw(pool, Design(5, 3, 2, 0.1, 0, 1))
-    assert draw(pool, Design(5, 3, 2, 0.1, 0, 1)) != draw(pool, Design(5, 3, 2, 0.1, 0, 2))
+    assert assign_documents(pool, Design(5, 3, 2, 0.1, 0, 1)) == assign_documents(pool, Design(5, 3, 2, 0.1, 0, 1))
+    assert assign_documents(pool, Design(5, 3, 2, 0.1, 0, 1)) != assign_documents(pool, Design(5, 3, 2, 0.1, 0, 2))
 
 
-def test_pages_tell_nothing_of_where_a_text_is_from(study):
+def test_pages_do_not_reveal_the_origin_of_a_text(study):
     folder, key = study
     for path in (folder / "pages").iterdir():
         page = path.read_text()
@@ -70,41 +72,41 @@ def test_pages_tell_nothing_of_where_a_text_is_from(study):
         assert "control" not in json.dumps(data)
         assert set(data["items"][0]) == {"code", "digest", "sections"}
         assert "://" not in page
-    assert {one["system"] for one in key["showings"]} == {"control", "lm"}
+    assert {showing["system"] for showing in key["showings"]} == {"control", "lm"}
     lessons = {lesson["document"] for lesson in key["training"]}
-    assert not lessons & {one["document"] for one in key["showings"]}
+    assert not lessons & {showing["document"] for showing in key["showings"]}
     assert key["types"] == ["introduction", "method", "result"]
 
 
-def test_texts_under_two_ids_are_drawn_once_and_counted(tmp_path):
+def test_duplicate_texts_are_used_once_and_counted(tmp_path):
     texts = [{"id": "a", "text": "same"}, {"id": "b", "text": "same"}, {"id": "c", "text": "other"}]
     path = tmp_path / "lm.jsonl"
     path.write_text("\n".join(map(json.dumps, texts)))
     pool = pool_of_files([], {"lm": [path]}, "en", 0)
     assert [document.id for document in pool.systems["lm"]] == ["a", "c"]
-    assert pool.counts == {"lm: the text of another document under a second id": 1}
+    assert pool.counts == {"lm: duplicate of the text of another document": 1}
 
 
 @pytest.mark.parametrize(
     ("design", "message"),
     [
-        (Design(6, 2, 2, 0.1, 2, 1), "system 'lm' has 5 documents that can be shown, and 6 of each"),
-        (Design(5, 2, 3, 0.1, 2, 1), "--per-document 3 is more than 2 annotators"),
-        (Design(5, 2, 2, 0.1, 7, 1), "2 real documents have a title for every section, and 7 are asked"),
+        (Design(6, 2, 2, 0.1, 2, 1), "system 'lm' has 5 usable documents, but the design needs 6"),
+        (Design(5, 2, 3, 0.1, 2, 1), "--per-document 3 exceeds the 2 annotators"),
+        (Design(5, 2, 2, 0.1, 7, 1), "2 real documents have a title for every section, but the training phase needs 7"),
     ],
 )
-def test_more_than_there_is(tmp_path, files, design, message):
+def test_designs_that_need_more_than_the_pool_has(tmp_path, files, design, message):
     pool = pool_of_files([files[0]], {"lm": [files[1]]}, "en", 2)
     with pytest.raises(MacroscopeError, match=message):
-        write_sheet(pool, design, read_questionnaire(), tmp_path / "study")
+        write_annotation_form(pool, design, read_questionnaire(), tmp_path / "study")
     assert not (tmp_path / "study").exists()
 
 
 def test_a_folder_that_exists_is_left_alone(study, files):
     folder, _ = study
     pool = pool_of_files([files[0]], {"lm": [files[1]]}, "en", 2)
-    with pytest.raises(MacroscopeError, match="there is something already"):
-        write_sheet(pool, Design(5, 2, 2, 0.1, 2, 1), read_questionnaire(), folder)
+    with pytest.raises(MacroscopeError, match="exists already"):
+        write_annotation_form(pool, Design(5, 2, 2, 0.1, 2, 1), read_questionnaire(), folder)
 
 
 GOOD = """
@@ -128,38 +130,40 @@ questions:
             GOOD.replace("score: 1", "scroe: 1"),
             r"choices.1.scroe: there is no such key; did you mean 'score'",
         ),
-        ("instructions: Read.\nquestions: []\n", "asks nothing"),
-        ("instructions: Read.\n", "asks nothing"),
+        ("instructions: Read.\nquestions: []\n", "has no questions"),
+        ("instructions: Read.\n", "has no questions"),
         ("- a\n", "not a questionnaire"),
         (GOOD.replace("score: 1", "score: 0"), "two choices have the score 0"),
-        (GOOD + GOOD.partition("questions:\n")[2], "two questions are called 'fluent'"),
+        (GOOD + GOOD.partition("questions:\n")[2], "two questions have the name 'fluent'"),
         (GOOD.replace("score: 1", "score: high"), "questions.0.choices.1.score: input should be a valid number"),
     ],
 )
-def test_questionnaires_are_closed(tmp_path, text, message):
+def test_invalid_questionnaires_are_rejected(tmp_path, text, message):
     path = tmp_path / "questions.yaml"
     path.write_text(text)
     with pytest.raises(MacroscopeError, match=message):
         read_questionnaire(path)
 
 
-def test_a_questionnaire_of_ones_own(tmp_path):
+def test_a_custom_questionnaire(tmp_path):
     path = tmp_path / "questions.yaml"
     path.write_text(GOOD)
-    found = read_questionnaire(path)
-    assert found.questions[0].scores == {"no": 0, "yes": 1}
-    assert not found.section_types
+    questionnaire = read_questionnaire(path)
+    assert questionnaire.questions[0].scores == {"no": 0, "yes": 1}
+    assert not questionnaire.section_types
 
 
 @pytest.fixture
 def run(tmp_path):
-    """A finished run of one corpus and one system besides the control."""
+    """Return a finished run with one corpus and one system besides the control."""
     folder = tmp_path / "results" / "mine"
 
     def write(path, name, split, titles):
         sections = [Section(title, f"{name} {title} here.") for title in titles]
         made = [
-            Document(f"{name}-{n}", split, None, tuple(Section(one.title, f"{one.text} {n}") for one in sections))
+            Document(
+                f"{name}-{n}", split, None, tuple(Section(section.title, f"{section.text} {n}") for section in sections)
+            )
             for n in range(4)
         ]
         write_documents(path, made, Provenance("c"))
@@ -190,6 +194,6 @@ def test_a_run_gives_its_samples_and_its_real_section_types(run):
     ("corpus", "systems", "message"),
     [("d", [], "there is no corpus 'd'"), ("c", ["ml"], "there is no system 'ml'; valid here: control, lm")],
 )
-def test_names_that_a_run_does_not_have(run, corpus, systems, message):
+def test_unknown_names_are_rejected(run, corpus, systems, message):
     with pytest.raises(MacroscopeError, match=message):
         pool_of_run(run, corpus, systems)

@@ -1,4 +1,4 @@
-"""Answers to tables: known truth, and everything that people can hand in wrongly."""
+"""Tables from answers: known truth, and all kinds of invalid submissions."""
 
 import json
 import logging
@@ -11,16 +11,16 @@ from scipy.stats import norm
 
 from macroscope import cli
 from macroscope.errors import MacroscopeError
-from macroscope.human.answers import read_exports, read_key
+from macroscope.human.answers import read_answers, read_key
 from macroscope.human.collecting import collect
 from macroscope.human.means import mean_interval
 from macroscope.human.section_types import read_projections, type_agreement
+from macroscope.resampling import Resampling
 from macroscope.statistics.judgements import read_judgements
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.ratings import correlate_ratings, read_ratings
 from macroscope.tables import read_csv
-from tests.unit.human.conftest import export_of
+from tests.unit.human.conftest import make_answers
 
 FEW = Resampling(resamples=100)
 GOLD = ["introduction", "method", "result"]
@@ -30,28 +30,28 @@ def all_well(showing):
     return GOLD, "coherent" if showing["system"] == "control" else "incoherent"
 
 
-def hand_in(folder, name, export):
+def submit(folder, name, answers):
     folder.mkdir(exist_ok=True)
-    (folder / name).write_text(export if isinstance(export, str) else json.dumps(export))
+    (folder / name).write_text(answers if isinstance(answers, str) else json.dumps(answers))
 
 
-def reasons(handed):
-    return {reason: count for (_, reason), count in handed.excluded.items()}
+def reasons(collected):
+    return {reason: count for (_, reason), count in collected.excluded.items()}
 
 
 @pytest.fixture
 def answers(study, tmp_path):
     _, key = study
     for annotator in key["annotators"]:
-        hand_in(tmp_path / "answers", f"{annotator}.json", export_of(key, annotator, all_well))
+        submit(tmp_path / "answers", f"{annotator}.json", make_answers(key, annotator, all_well))
     return tmp_path / "answers"
 
 
 def test_tables_of_known_answers(study, answers, tmp_path):
     folder, key = study
-    handed = read_exports(read_key(folder), [answers])
-    assert not handed.excluded
-    tables = collect(key, handed, tmp_path / "out", FEW)
+    collected = read_answers(read_key(folder), [answers])
+    assert not collected.excluded
+    tables = collect(key, collected, tmp_path / "out", FEW)
     assert read_judgements(str(tmp_path / "out" / "scores.csv")).scores == {"coherent": {"control": 1.0, "lm": 0.0}}
     systems = tables["systems"].set_index("system")
     assert systems.loc["control", "ci_high"] == 1
@@ -68,69 +68,73 @@ def test_tables_of_known_answers(study, answers, tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "reason", "count"),
     [
-        (lambda text: text[: len(text) // 2], "file: half an export, or none (not valid JSON); ask for it again", 1),
-        (lambda text: text.replace('"whole": true', '"whole": false'), "file: half an export; ask for it again", 1),
+        (lambda text: text[: len(text) // 2], "file: incomplete or not answers (invalid JSON); request it again", 1),
+        (lambda text: text.replace('"whole": true', '"whole": false'), "file: incomplete; request it again", 1),
         (
             lambda text: text.replace('"annotator-1"', '"annotator-9"'),
-            "file: an annotator whom the sheet does not know",
+            "file: an annotator who is not in this study",
             1,
         ),
-        (lambda text: text.replace("human answers", "human lies"), "file: no export of an annotation page", 1),
+        (lambda text: text.replace("human answers", "human lies"), "file: not the answers of an annotation page", 1),
         (
             lambda text: text.replace('"incoherent"', '"so-so"'),
-            "an answer to 'coherent' that was not to choose from",
+            "an answer to 'coherent' that is not a choice",
             5,
         ),
-        (lambda text: text.replace('"result"', '"epilogue"'), "a section type that was not to choose from", 11),
+        (lambda text: text.replace('"result"', '"epilogue"'), "a section type that is not a choice", 11),
         (lambda text: text.replace('"2": "result"', '"2": ""'), "not finished: a section without a type", 11),
         (lambda text: text.replace('"coherent": "', '"other": "'), "not finished: no answer to 'coherent'", 11),
-        (lambda text: text.replace('"marks": []', '"marks": [[0, 99]]'), "a mark on a sentence that is not there", 11),
-        (lambda text: text.replace('"marks": []', '"marks": 3'), "an answer of another form than the page writes", 11),
+        (
+            lambda text: text.replace('"marks": []', '"marks": [[0, 99]]'),
+            "a mark on a sentence that does not exist",
+            11,
+        ),
+        (lambda text: text.replace('"marks": []', '"marks": 3'), "not in the format that the page writes", 11),
         (
             lambda text: text.replace('"marks": []', '"marks": [[1e999, 0]]'),
-            "an answer of another form than the page writes",
+            "not in the format that the page writes",
             11,
         ),
         (
             lambda text: text.replace('"seconds": 30', '"seconds": 1e999'),
-            "an answer of another form than the page writes",
+            "not in the format that the page writes",
             11,
         ),
-        (lambda text: text.replace('"digest": "', '"digest": "0'), "the text is not that of the sheet", 11),
-        (lambda text: text.replace('"code": "', '"code": "0'), "a text that this annotator was not shown", 11),
+        (lambda text: text.replace('"digest": "', '"digest": "0'), "the text differs from that of the study", 11),
+        (lambda text: text.replace('"code": "', '"code": "0'), "a text that was not shown to this annotator", 11),
     ],
 )
-def test_what_does_not_count_is_counted(study, answers, spoil, reason, count):
+def test_excluded_answers_are_counted_by_reason(study, answers, spoil, reason, count):
     _, key = study
     path = answers / "annotator-1.json"
     path.write_text(spoil(path.read_text()))
-    handed = read_exports(key, [answers])
-    found = reasons(handed)
-    assert abs(found[reason] - count) <= (reason.startswith("an answer to"))  # the repeated text may be either's
-    lost = sum(n for name, n in found.items() if not name.startswith(("file:", "a text that", "the text is")))
-    assert len(handed.answers) + lost == 22
-    assert {one.annotator for one in handed.answers} <= {"annotator-1", "annotator-2"}
+    collected = read_answers(key, [answers])
+    counts = reasons(collected)
+    assert abs(counts[reason] - count) <= (reason.startswith("an answer to"))  # the repeated text may be either's
+    lost = sum(n for name, n in counts.items() if not name.startswith(("file:", "a text that", "the text differs")))
+    assert len(collected.answers) + lost == 22
+    assert {answer.annotator for answer in collected.answers} <= {"annotator-1", "annotator-2"}
     assert path.exists()
 
 
-def test_an_export_of_another_sheet(study, answers):
+def test_answers_to_another_study(study, answers):
     _, key = study
     for path in answers.iterdir():
         path.write_text(path.read_text().replace(key["study"], "0123456789"))
-    with pytest.raises(MacroscopeError, match=r"no finished answer .* an export of another sheet .study 0123456789"):
-        read_exports(key, [answers])
+    with pytest.raises(MacroscopeError, match=r"no valid answers .* answers to another study .0123456789"):
+        read_answers(key, [answers])
 
 
-def test_the_newer_of_two_exports_counts_and_nothing_of_the_older_is_lost(study, answers):
+def test_newer_answers_replace_older_ones_and_nothing_else_is_lost(study, answers):
     _, key = study
-    newer = export_of(key, "annotator-1", lambda showing: (GOLD, "coherent"), changed="2026-01-02T10:00:00.000Z")
+    newer = make_answers(key, "annotator-1", lambda showing: (GOLD, "coherent"), changed="2026-01-02T10:00:00.000Z")
     del newer["answers"][3]
-    hand_in(answers, "a-newer.json", newer)  # read before the older one: what is newer is in the answers
-    handed = read_exports(key, [answers])
-    mine = [one for one in handed.answers if one.annotator == "annotator-1"]
+    submit(answers, "a-newer.json", newer)  # read before the older one: the times of change decide
+    collected = read_answers(key, [answers])
+    mine = [answer for answer in collected.answers if answer.annotator == "annotator-1"]
     assert len(mine) == 11
-    assert sum(one.answers["coherent"] == "coherent" for one in mine) >= 10
-    assert handed.excluded == {("annotator-1.json", "an older answer to the same text"): 10}
+    assert sum(answer.answers["coherent"] == "coherent" for answer in mine) >= 10
+    assert collected.excluded == {("annotator-1.json", "an older answer to the same text"): 10}
 
 
 def test_whatever_is_typed_can_be_written_and_read(study, answers, tmp_path):
@@ -139,68 +143,68 @@ def test_whatever_is_typed_can_be_written_and_read(study, answers, tmp_path):
     typed = '=1+1, \\ud800 <b> \\u0000 \\u202e "quoted"'.replace('"', '\\"')
     path.write_text(path.read_text().replace('"comment": ""', f'"comment": "{typed}"').replace('"training": []',
                     '"training": [{"code": "training-1", "first": 3}, null]'))  # fmt: skip
-    tables = collect(key, read_exports(key, [answers]), tmp_path / "out", FEW)
+    tables = collect(key, read_answers(key, [answers]), tmp_path / "out", FEW)
     assert len(tables["remarks"]) == 11
     assert tables["training"].empty
     read = read_csv(tmp_path / "out" / "remarks.csv")
     assert read["text"].str.startswith("=1+1, ? <b>").all()
 
 
-def test_the_same_export_twice_is_one(study, answers):
+def test_duplicate_files_count_once(study, answers):
     _, key = study
-    hand_in(answers, "copy.json", (answers / "annotator-1.json").read_text())
-    handed = read_exports(key, [answers])
-    assert len(handed.answers) == 22
-    assert not handed.excluded
+    submit(answers, "copy.json", (answers / "annotator-1.json").read_text())
+    collected = read_answers(key, [answers])
+    assert len(collected.answers) == 22
+    assert not collected.excluded
 
 
-def test_the_names_of_the_files_change_nothing(study, tmp_path):
-    """A browser calls the second export "answers (1).json", which stands before the first."""
+def test_the_names_of_the_files_do_not_matter(study, tmp_path):
+    """Browsers name the second download "answers (1).json", which sorts before the first."""
     _, key = study
     gold = key["training"][0]["gold"]
-    older, newer = (export_of(key, "annotator-1", all_well) for _ in range(2))
-    other = export_of(key, "annotator-2", lambda showing: (["method", *GOLD[1:]], "coherent"))
-    for export, day, first in ((older, 1, gold[::-1]), (newer, 2, gold)):
-        export["exported"] = f"2026-02-0{day}T10:00:00.000Z"
-        tried = {str(n): kind for n, kind in enumerate(first)}
-        export["training"] = [{"code": "training-1", "first": tried, "changed": export["exported"]}]
+    older, newer = (make_answers(key, "annotator-1", all_well) for _ in range(2))
+    second_annotator = make_answers(key, "annotator-2", lambda showing: (["method", *GOLD[1:]], "coherent"))
+    for submission, day, first in ((older, 1, gold[::-1]), (newer, 2, gold)):
+        submission["exported"] = f"2026-02-0{day}T10:00:00.000Z"
+        attempt = {str(n): kind for n, kind in enumerate(first)}
+        submission["training"] = [{"code": "training-1", "first": attempt, "changed": submission["exported"]}]
     for answer in newer["answers"]:
-        answer["seconds"] = 90  # the text was looked at again, and nothing changed
-    found = []
+        answer["seconds"] = 90  # the text was read again without changes
+    results = []
     for names in (("1", "2", "3"), ("3", "2", "1")):
         folder = tmp_path / "".join(names)
-        for name, export in zip(names, (older, newer, other), strict=True):
-            hand_in(folder, f"{name}.json", export)
-        handed = read_exports(key, [folder])
-        assert {one.seconds for one in handed.answers if one.annotator == "annotator-1"} == {90}
-        assert handed.training == [("annotator-1", key["training"][0]["document"], 3, 1)]
-        found.append(handed.answers)
-    assert found[0] == found[1]
+        for name, submission in zip(names, (older, newer, second_annotator), strict=True):
+            submit(folder, f"{name}.json", submission)
+        collected = read_answers(key, [folder])
+        assert {answer.seconds for answer in collected.answers if answer.annotator == "annotator-1"} == {90}
+        assert collected.training == [("annotator-1", key["training"][0]["document"], 3, 1)]
+        results.append(collected.answers)
+    assert results[0] == results[1]
 
 
-def test_names_that_no_file_of_text_can_hold(study, answers, tmp_path):
-    """Unpacked on another system, a name may be no UTF-8; half a character may stand anywhere."""
+def test_names_that_are_not_valid_unicode(study, answers, tmp_path):
+    """File names from another system may not be UTF-8, and lone surrogates may occur anywhere."""
     _, key = study
     (answers / os.fsdecode(b"r\xe9ponses.json")).write_text('{"half')
-    hand_in(answers, "other.json", export_of(key | {"study": "\ud800"}, "annotator-1", all_well))
-    handed = read_exports(key, [answers])
-    collect(key, handed, tmp_path / "out", FEW)
+    submit(answers, "other.json", make_answers(key | {"study": "\ud800"}, "annotator-1", all_well))
+    collected = read_answers(key, [answers])
+    collect(key, collected, tmp_path / "out", FEW)
     assert read_csv(tmp_path / "out" / "exclusions.csv")["of"].tolist() == ["other.json", "r?ponses.json"]
 
 
 def test_two_codes_of_one_text_are_one_document(study, answers, tmp_path):
-    """Annotators see a text under codes of their own: it is one document all the same."""
+    """Every annotator sees a text under another code, but it is one document."""
     _, key = study
     codes = {}
-    for one in key["showings"]:
-        codes.setdefault((one["system"], one["document"]), set()).add(one["code"])
-    assert all(len(found) >= 2 for found in codes.values())
-    tables = collect(key, read_exports(key, [answers]), tmp_path / "out", FEW)
+    for showing in key["showings"]:
+        codes.setdefault((showing["system"], showing["document"]), set()).add(showing["code"])
+    assert all(len(values) >= 2 for values in codes.values())
+    tables = collect(key, read_answers(key, [answers]), tmp_path / "out", FEW)
     assert len(tables["document_scores"]) == 10
     assert (tables["document_scores"]["annotators"] == 2).all()
 
 
-def test_people_against_a_classifier(study, answers, tmp_path):
+def test_agreement_with_a_classifier(study, answers, tmp_path):
     _, key = study
     latents = tmp_path / "latents"
     latents.mkdir()
@@ -208,16 +212,16 @@ def test_people_against_a_classifier(study, answers, tmp_path):
     documents = [f"lm-{n}" for n in range(4)]
     pd.DataFrame({"id": documents, "section_types": [seen] * 4}).to_parquet(latents / "lm.parquet")
     projected = read_projections(latents, ["control", "lm"])
-    tables = collect(key, read_exports(key, [answers]), tmp_path / "out", FEW, projected)
-    found = tables["section_types"].set_index("system")
-    assert found.loc["lm", "same_type"] == pytest.approx(2 / 3)
-    assert found.loc["lm", ["labels", "documents", "unmatched"]].tolist() == [24, 4, 1]
-    assert found.loc["control", "unmatched"] == 5
+    tables = collect(key, read_answers(key, [answers]), tmp_path / "out", FEW, projected)
+    agreement = tables["section_types"].set_index("system")
+    assert agreement.loc["lm", "same_type"] == pytest.approx(2 / 3)
+    assert agreement.loc["lm", ["labels", "documents", "unmatched"]].tolist() == [24, 4, 1]
+    assert agreement.loc["control", "unmatched"] == 5
     pd.DataFrame({"id": documents, "section_types": [GOLD] * 4}).to_parquet(latents / "lm.parquet")
-    always = type_agreement(read_exports(key, [answers]).answers, read_projections(latents, ["lm"]), FEW)
+    always = type_agreement(read_answers(key, [answers]).answers, read_projections(latents, ["lm"]), FEW)
     _, agreed, low, high, *_ = always[always["system"] == "lm"].iloc[0]
     assert (agreed, high) == (1, 1)
-    assert low == pytest.approx(wilson_interval(4, 4)[0]), "four documents say no more than that"
+    assert low == pytest.approx(wilson_interval(4, 4)[0]), "four documents allow no narrower interval"
     confusion = tables["confusion"].set_index(["people", "classifier"])["count"]
     assert confusion.to_dict() == {
         ("introduction", "introduction"): 8,
@@ -227,9 +231,9 @@ def test_people_against_a_classifier(study, answers, tmp_path):
     partly = [GOLD, None, [None, *GOLD[1:]], GOLD]
     pd.DataFrame({"id": documents, "section_types": partly}).to_parquet(latents / "lm.parquet")
     assert set(read_projections(latents, ["lm"])) == {("lm", "lm-0"), ("lm", "lm-3")}
-    for wrong in ("abc", 3, [0, 1, 2]):  # letters are no types, and numbers of types are not their names
+    for wrong in ("abc", 3, [0, 1, 2]):  # neither letters nor numbers are names of types
         pd.DataFrame({"id": documents, "section_types": [wrong] * 4}).to_parquet(latents / "lm.parquet")
-        with pytest.raises(MacroscopeError, match="'section_types' holds no lists of texts"):
+        with pytest.raises(MacroscopeError, match="'section_types' does not hold lists of texts"):
             read_projections(latents, ["lm"])
     with pytest.raises(MacroscopeError, match="no column 'states' beside 'id'"):
         read_projections(latents, ["lm"], "states")
@@ -237,9 +241,9 @@ def test_people_against_a_classifier(study, answers, tmp_path):
         read_projections(latents, ["other"])
 
 
-def test_critics_numbers_against_people(study, answers, tmp_path):
+def test_correlation_of_critics_scores_with_ratings(study, answers, tmp_path):
     _, key = study
-    collect(key, read_exports(key, [answers]), tmp_path / "out", FEW)
+    collect(key, read_answers(key, [answers]), tmp_path / "out", FEW)
     rng = np.random.default_rng(1)
     values = pd.DataFrame(
         [
@@ -262,7 +266,7 @@ def test_critics_numbers_against_people(study, answers, tmp_path):
         read_ratings(str(tmp_path / "empty"))
 
 
-def test_intervals_of_yes_and_no_hold_the_share():
+def test_intervals_of_binary_answers_contain_the_share():
     rng = np.random.default_rng(1)
     annotators = np.concatenate([(np.arange(2) + number) % 3 for number in range(40)])
     documents, share, hits = np.repeat(np.arange(40), 2), norm.cdf(0.8), 0
@@ -270,15 +274,15 @@ def test_intervals_of_yes_and_no_hold_the_share():
         liking = rng.normal(0, 0.3, 3)[annotators] + rng.normal(0, 1, 40)[documents] + rng.normal(0, 1, 80)
         scores = (liking < 0.8 * np.sqrt(0.3**2 + 2)).astype(float)
         group = pd.DataFrame({"score": scores, "annotator": annotators, "document": documents})
-        found = mean_interval(group, [0.0, 1.0], Resampling(resamples=100, seed=run))
-        hits += found.low <= share <= found.high
+        estimate = mean_interval(group, [0.0, 1.0], Resampling(resamples=100, seed=run))
+        hits += estimate.low <= share <= estimate.high
     assert 0.93 <= hits / 1000 <= 0.985
 
 
 def test_equal_ratings_on_a_longer_scale_have_no_interval():
     group = pd.DataFrame({"score": [3.0, 3.0], "annotator": ["a", "b"], "document": ["x", "y"]})
-    found = mean_interval(group, [1.0, 2.0, 3.0], FEW)
-    assert (found.value, found.over) == (3.0, "")
+    estimate = mean_interval(group, [1.0, 2.0, 3.0], FEW)
+    assert (estimate.value, estimate.over) == (3.0, "")
 
 
 def test_the_command_line(study, answers, tmp_path, capsys, monkeypatch):
@@ -286,22 +290,22 @@ def test_the_command_line(study, answers, tmp_path, capsys, monkeypatch):
 
     def run(*words):
         monkeypatch.setattr("sys.argv", ["macroscope", "human", *map(str, words)])
-        with pytest.raises(SystemExit) as done:
+        with pytest.raises(SystemExit) as exit_info:
             cli.main()
-        return done.value.code, capsys.readouterr()
+        return exit_info.value.code, capsys.readouterr()
 
     flags = ("--sheet", folder, "--answers", answers, "--output", tmp_path / "out", "--resamples", 100)
-    code, said = run("collect", *flags)
+    code, output = run("collect", *flags)
     assert code == 0
-    assert "22 annotations count, 0 do not" in said.out
-    code, said = run("collect", *flags)
-    assert (code, "there is something already" in said.err) == (1, True)
-    code, said = run("sheet", "--output", tmp_path / "new")
-    assert (code, "give either --run, or files" in said.err) == (1, True)
-    code, said = run("sheet", "--output", tmp_path / "new", "--system", "control=x.jsonl")
-    assert (code, "'control' is the name of held-out real text" in said.err) == (1, True)
-    code, said = run("sheet", "--output", tmp_path / "new", "--run", tmp_path)
-    assert (code, "config.json: no such file" in said.err) == (1, True)
-    code, said = run("correlate", "--ratings", tmp_path / "out", "--run", tmp_path, "--output", tmp_path / "c.csv")
-    assert (code, "config.json: no such file" in said.err) == (1, True)
+    assert "22 annotations count, 0 do not" in output.out
+    code, output = run("collect", *flags)
+    assert (code, "exists already" in output.err) == (1, True)
+    code, output = run("sheet", "--output", tmp_path / "new")
+    assert (code, "give either --run, or files" in output.err) == (1, True)
+    code, output = run("sheet", "--output", tmp_path / "new", "--system", "control=x.jsonl")
+    assert (code, "'control' is the name of held-out real text" in output.err) == (1, True)
+    code, output = run("sheet", "--output", tmp_path / "new", "--run", tmp_path)
+    assert (code, "config.json: no such file" in output.err) == (1, True)
+    code, output = run("correlate", "--ratings", tmp_path / "out", "--run", tmp_path, "--output", tmp_path / "c.csv")
+    assert (code, "config.json: no such file" in output.err) == (1, True)
     logging.getLogger("macroscope").handlers = []

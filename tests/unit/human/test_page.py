@@ -1,27 +1,27 @@
-"""The page in a real browser: two annotators click through ten texts, and the table is right to the last digit."""
+"""The page in a real browser: two annotators answer ten texts, and the tables are exact."""
 
 import json
 
 import pandas as pd
 import pytest
 
-from macroscope.human.answers import read_exports
+from macroscope.human.answers import read_answers
 from macroscope.human.collecting import collect
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 from tests.browser import chromium
 from tests.unit.human.conftest import TYPES
 
 
 @pytest.fixture
 def browse(tmp_path):
-    """Open a page in the profile of an annotator, which outlives its windows; all requests and errors are kept."""
+    """Open pages in persistent profiles of annotators, and record all requests and errors."""
     seen = {"requests": [], "errors": []}
     with chromium() as (kind, launch):
         contexts = {}
 
         def open_page(profile, path, **settings):
             if profile in contexts:
-                contexts[profile].close()  # the whole browser ends, and starts again
+                contexts[profile].close()  # close the browser and start it again
             context = kind.launch_persistent_context(tmp_path / profile, accept_downloads=True, **launch, **settings)
             contexts[profile] = context
             page = context.new_page()
@@ -68,7 +68,7 @@ def export(page, folder):
 
 
 def verdict_of(showing, annotator):
-    """Real texts are coherent to all; the model's to the first annotator where their number is even."""
+    """Return "coherent" for real texts, and for the model's even ones by the first annotator."""
     if showing["system"] == "control":
         return "coherent"
     even = int(showing["document"].split("-")[1]) % 2 == 0
@@ -105,10 +105,10 @@ def test_two_annotators_judge_ten_texts(study, browse, tmp_path):
     assert not seen["errors"]
     assert all(url.startswith(("file:", "blob:")) for url in seen["requests"])
 
-    tables = collect(key, read_exports(key, [answers]), tmp_path / "tables", Resampling(resamples=200))
+    tables = collect(key, read_answers(key, [answers]), tmp_path / "tables", Resampling(resamples=200))
     written = pd.read_csv(tmp_path / "tables" / "scores.csv").set_index("system")["score"]
-    even = sum(verdict_of(one, "annotator-1") == "coherent" for one in key["showings"]
-               if one["annotator"] == "annotator-1" and one["system"] == "lm" and not one["repeat"])  # fmt: skip
+    mine = [s for s in key["showings"] if s["annotator"] == "annotator-1" and s["system"] == "lm" and not s["repeat"]]
+    even = sum(verdict_of(showing, "annotator-1") == "coherent" for showing in mine)
     assert even == 3
     assert written.to_dict() == {"control": 1.0, "lm": 3 / 10}
     assert tables["systems"].set_index("system")["annotations"].to_dict() == {"control": 10, "lm": 10}
@@ -122,7 +122,7 @@ def test_two_annotators_judge_ten_texts(study, browse, tmp_path):
     assert (tables["repeated"]["same"] == 1).all()
     assert tables["training"]["right"].tolist() == [3, 3, 3, 3]
     reasons = dict(zip(tables["exclusions"]["reason"], tables["exclusions"]["count"], strict=True))
-    assert set(reasons) <= {"an older answer to the same text"}  # the last one's time went on after it was exported
+    assert set(reasons) <= {"an older answer to the same text"}  # the time of the last text counts on after its export
     assert (tables["annotations"]["reason"].str.startswith("because")).all()
 
 
@@ -178,7 +178,7 @@ def test_the_keyboard_is_enough(study, browse):
     assert page.inner_text("#heading").startswith("Text 2 of")
 
 
-def test_an_export_goes_on_in_another_browser(study, browse, tmp_path):
+def test_exported_answers_load_in_another_browser(study, browse, tmp_path):
     folder, key = study
     open_page, _ = browse
     path = folder / "pages" / "annotator-1.html"
@@ -187,13 +187,13 @@ def test_an_export_goes_on_in_another_browser(study, browse, tmp_path):
     showing = next(showing for showing in key["showings"] if showing["annotator"] == "annotator-1")
     judge(page, showing, "incoherent", "why")
     exported = export(page, tmp_path)
-    other = open_page("there", path)
+    second = open_page("there", path)
     expect = pytest.importorskip("playwright.sync_api").expect
-    other.set_input_files("#load", str(exported))
-    expect(other.locator("#progress-text")).to_have_text("1 of 11")
-    other.set_input_files("#load", str(folder / "key.json"))
-    expect(other.locator("#status")).to_contain_text("no export of this page")
-    assert other.inner_text("#progress-text") == "1 of 11"
+    second.set_input_files("#load", str(exported))
+    expect(second.locator("#progress-text")).to_have_text("1 of 11")
+    second.set_input_files("#load", str(folder / "key.json"))
+    expect(second.locator("#status")).to_contain_text("not exported from this page")
+    assert second.inner_text("#progress-text") == "1 of 11"
     assert json.loads(exported.read_text())["answers"][0]["reasons"] == {"coherent": "why"}
 
 
@@ -226,11 +226,11 @@ LEAVE = """([place, kept]) => addEventListener("pagehide", () => localStorage.se
         '{"phase": "test", "at": null, "training": null, "test": {"CODE": {"types": null}}}',
     ],
 )
-def test_what_the_browser_kept_may_be_damaged(study, browse, kept):
+def test_damaged_storage_of_the_browser_is_ignored(study, browse, kept):
     folder, key = study
     open_page, seen = browse
     page = open_page("a", folder / "pages" / "annotator-1.html")
-    code = next(one["code"] for one in key["showings"] if one["annotator"] == "annotator-1")
+    code = next(showing["code"] for showing in key["showings"] if showing["annotator"] == "annotator-1")
     place = f"macroscope-human:{key['study']}:annotator-1"
     page.evaluate(LEAVE, [place, kept.replace("CODE", code)])
     page.reload()

@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 
 from macroscope.config.schema import parse_config
+from macroscope.critics import critics
+from macroscope.critics.declaration import STAGES
 from macroscope.plan import Plan
 
 OTHER = {
@@ -78,8 +80,26 @@ def names(**wildcards):
     return SimpleNamespace(**wildcards)
 
 
-def values(plan, critic, stage, **wildcards):
-    """Values that a job is given, by their names."""
-    words = plan.critics.value_flags(critic, stage)(names(**wildcards))
+def find_job(plan, name):
+    """Return the job of a rule's name."""
+    [job] = [job for job in plan.jobs() if job.name == name]
+    return job
+
+
+def values_of(job, **wildcards):
+    """Return the values that a job is given, by name."""
+    words = job.values(names(**wildcards))
     assert set(words[::2]) <= {"--value"}
     return dict(word.split("=", 1) for word in words[1::2])
+
+
+def declared_stages(plan):
+    """Return (critic, stage, job) of every standard stage of every built-in critic."""
+    by_name = {job.name: job for job in plan.critics.jobs()}
+    stages = [
+        (name, stage, by_name.get(f"{stage}_{name}"))
+        for name, critic in critics().items()
+        for stage in critic.data.stages
+        if stage in STAGES
+    ]
+    return [(name, stage, job) for name, stage, job in stages if job is not None]

@@ -135,7 +135,7 @@ class Workflow:
 
 def test_what_runs_again(tmp_path):
     workflow = Workflow(tmp_path / "first")
-    one = workflow.folder / "toy" / "one.py"
+    module = workflow.folder / "toy" / "one.py"
     accepted = ("--config", "accept=project_one")
     assert workflow.pending() == {"project_one": 2, "project_two": 2}
     code, output = workflow.snakemake("results/test/one/a.txt", "results/test/two/a.txt", "results/test/two/b.txt")
@@ -143,7 +143,7 @@ def test_what_runs_again(tmp_path):
     assert workflow.pending() == {"project_one": 1}
 
     # The run was killed half-way, and now the formula is edited.
-    one.write_text(one.read_text().replace("1", "2"))
+    module.write_text(module.read_text().replace("1", "2"))
     assert workflow.pending() == {"project_one": 2}
     assert workflow.pending(*accepted) == {"project_one": 1}
     code, output = workflow.snakemake(*accepted)
@@ -155,7 +155,7 @@ def test_what_runs_again(tmp_path):
 
     code, output = workflow.snakemake()
     assert code == 0, output
-    one.write_text("# a comment\n" + one.read_text())
+    module.write_text("# a comment\n" + module.read_text())
     assert workflow.pending() == {}
     shutil.move(workflow.folder, tmp_path / "second")
     workflow.folder = tmp_path / "second"

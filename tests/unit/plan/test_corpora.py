@@ -32,10 +32,10 @@ def test_the_files_of_a_data_set_by_their_splits():
     assert list(plan.raw_parts("c").values()) == [
         f"data/webtext/v1/webtext.{split}.jsonl" for split in ("train", "valid", "test")
     ]
-    some = {"source": "webtext", "dataset": "webtext", "splits": ["test", "valid"]}
+    options = {"source": "webtext", "dataset": "webtext", "splits": ["test", "valid"]}
     with pytest.raises(MacroscopeError, match=r"corpora\.c: without 'train' among 'splits'"):
-        plan_of(some)
-    plan = plan_of(some | {"official_splits": False})
+        plan_of(options)
+    plan = plan_of(options | {"official_splits": False})
     assert plan.raw_parts("c") == {
         "000-webtext-valid-jsonl": "data/webtext/v1/webtext.valid.jsonl",
         "001-webtext-test-jsonl": "data/webtext/v1/webtext.test.jsonl",
@@ -54,7 +54,7 @@ def test_other_splits_extract_no_file_anew():
     assert options[0] == options[1]
 
 
-def test_what_two_corpora_read_in_the_same_way_is_extracted_once():
+def test_parts_that_two_corpora_read_in_the_same_way_are_extracted_once():
     wiki = {"source": "wikipedia", "dump": "simplewiki"}
     plan = plan_of(
         wiki,
@@ -68,17 +68,17 @@ def test_what_two_corpora_read_in_the_same_way_is_extracted_once():
     parts = {name: plan.parts(names(corpus=name)) for name in plan.config.corpora}
     assert parts["long"] == parts["c"]
     assert parts["some"] == parts["web"]
-    for one, other in (("german", "c"), ("twin", "process"), ("web", "c")):
-        assert not set(parts[one]) & set(parts[other])
+    for first, second in (("german", "c"), ("twin", "process"), ("web", "c")):
+        assert not set(parts[first]) & set(parts[second])
 
 
 @pytest.mark.parametrize(
     ("corpus", "message"),
     [
-        ({"source": "webtext"}, r"corpora\.c: give 'dataset'"),
+        ({"source": "webtext"}, r"corpora\.c: no raw files; give 'dataset'"),
         (
             {"source": "webtext", "dataset": "webtex"},
-            r"corpora\.c\.dataset: 'webtex' is no source .*did you mean 'webtext'",
+            r"corpora\.c\.dataset: 'webtex' is not a source .*did you mean 'webtext'",
         ),
         ({"source": "webtext", "dataset": "pubmed"}, r"corpora\.c: 'pubmed' .* is read by 'source: cohan'"),
         (
@@ -105,7 +105,7 @@ def test_simulated_corpora_by_their_kind():
     modules = [modules_read_by(plan, corpus) for corpus in ("c", "t")]
     assert "wikipedia.wikitext" in modules[0]
     assert "wikipedia.wikitext" not in modules[1]
-    assert "webtext.reading" in modules[1]
+    assert "webtext" in modules[1]
     assert get_args(SimulatedCorpus.model_fields["kind"].annotation) == (
         "wiki",
         "webtext",
@@ -121,8 +121,7 @@ def test_simulated_corpora_by_their_kind():
 def test_labelled_data_sets():
     plan = plan_of({"source": "labelled", "dataset": "newsgroups20"})
     assert list(plan.raw_parts("c").values()) == ["data/newsgroups20/bydate/20news-bydate.tar.gz"]
-    formats = {f"labelled.{name}" for name in ("reading", "newsgroups20", "yelp_polarity")}
-    assert formats | {"splits"} <= modules_read_by(plan, "c")
+    assert {"labelled", "archives", "splits"} <= modules_read_by(plan, "c")
     with pytest.raises(MacroscopeError, match=r"corpora\.c: give 'format' with 'files'"):
         plan_of({"source": "labelled", "files": ["x"]})
     with pytest.raises(MacroscopeError, match=r"corpora\.c\.dataset: input should be 'yelp_polarity'"):

@@ -7,21 +7,22 @@ import pytest
 from macroscope.critics import critics
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
+from macroscope.jobs import OUTPUT
 from macroscope.stages import Stage
 
-from .plans import ENCODERS, FOLDER, PROBING, names, plan_of, values
+from .plans import ENCODERS, FOLDER, PROBING, find_job, names, plan_of, values_of
 
 
 def test_values_of_the_run():
     plan = plan_of(seed=3, statistics={"confidence": 0.9})
-    assert values(plan, "coherence", "train", corpus="wiki") == {
+    assert values_of(find_job(plan, "train_coherence"), corpus="wiki") == {
         "seed": "3",
         "checkpoints": f"{FOLDER}/coherence/wiki/checkpoints",
     }
-    job = {"corpus": "wiki", "system": "shuffled"}
-    given = values(plan, "coherence", "explain", **job)
+    where = {"corpus": "wiki", "system": "shuffled"}
+    given = values_of(find_job(plan, "explain_coherence"), **where)
     assert (given["system"], json.loads(given["resampling"])["confidence"]) == ("shuffled", 0.9)
-    assert values(plan, "coherence", "known_truth", **job) == {"order": "shuffled", "seed": "3"}
+    assert values_of(find_job(plan, "known_truth_coherence"), **where) == {"order": "shuffled", "seed": "3"}
 
 
 def test_inputs_are_files_of_the_system_of_the_control_or_of_all():
@@ -43,22 +44,65 @@ def test_inputs_are_files_of_the_system_of_the_control_or_of_all():
 
 def test_outputs_and_logs():
     plan = plan_of()
-    assert plan.critics.outputs("coherence", "train") == [("made", f"{FOLDER}/coherence/{{corpus}}/inference", True)]
-    assert plan.critics.outputs("strings", "compare") == [
-        ("made", "results/default/statistics/strings/{corpus}/{system}.csv", False),
-        ("evidence", f"{FOLDER}/strings/{{corpus}}/evidence/{{system}}", True),
-    ]
-    assert plan.critics.log("coherence", "train", "log") == "logs/<run>/train_coherence/{corpus}.log"
-    assert plan.critics.log("strings", "compare", "tsv") == "logs/<run>/compare_strings/{corpus}/{system}.tsv"
+    train, compare = find_job(plan, "train_coherence"), find_job(plan, "compare_strings")
+    assert train.outputs == {OUTPUT: f"{FOLDER}/coherence/{{corpus}}/inference"}
+    assert train.folders == {OUTPUT}
+    assert compare.outputs == {
+        OUTPUT: "results/default/statistics/strings/{corpus}/{system}.csv",
+        "evidence": f"{FOLDER}/strings/{{corpus}}/evidence/{{system}}",
+    }
+    assert compare.folders == {"evidence"}
+    assert train.log("log") == "logs/<run>/train_coherence/{corpus}.log"
+    assert compare.log("tsv") == "logs/<run>/compare_strings/{corpus}/{system}.tsv"
+    assert find_job(plan, "two_sample_test_strings").outputs == {
+        OUTPUT: "results/default/statistics/strings/{corpus}.two_sample_test.csv"
+    }
 
 
-def test_a_job_asks_for_its_model_or_for_what_its_stage_declares():
+def test_statistics_of_scores_are_a_file_of_their_own_if_the_critic_compares():
+    plan = plan_of()
+    paths = {name: find_job(plan, f"compare_scores_{name}").outputs[OUTPUT] for name in ("coherence", "narrative")}
+    assert paths == {
+        "coherence": "results/default/statistics/coherence/{corpus}/{system}.csv",
+        "narrative": "results/default/statistics/narrative/{corpus}/{system}.scores.csv",
+    }
+    assert "compare_scores_strings" not in {job.name for job in plan.jobs()}  # the critic has no scores
+
+
+def test_two_sample_tests_and_pairs_read_all_systems_of_a_corpus():
+    judged = {"corpus": "wiki", "systems": ["mine", "lm"], "critics": ["coherence", "strings"], "pairs": "all"}
+    plan = plan_of([judged], statistics={"confidence": 0.9})
+    for name in ("two_sample_test", "compare_pairs"):
+        job = find_job(plan, f"{name}_coherence")
+        given = values_of(job, corpus="wiki")
+        assert job.command == f"critics run --critic coherence --stage {name}"
+        assert json.loads(given["systems"]) == ["control", "mine", "lm"]
+        assert (given["critic"], given["corpus"], given["seed"]) == ("coherence", "wiki", "1")
+        assert job.inputs["all_scores"](names(corpus="wiki")) == [
+            f"{FOLDER}/coherence/wiki/scores/{system}.parquet" for system in ("control", "mine", "lm")
+        ]
+        assert "all_scores" not in find_job(plan, f"{name}_strings").inputs
+        assert "macroscope.critics.features" in job.modules
+    assert values_of(find_job(plan, "two_sample_test_coherence"), corpus="wiki")["confidence"] == "0.9"
+
+
+def test_a_job_requests_the_resources_of_its_model_or_of_its_stage():
     plan = plan_of(critics={"clusters": {"encoder": "gpt2-xl"}})
-    assert (plan.critics.gpus("clusters", "project"), plan.critics.gpus("clusters", "compare")) == (1, 0)
-    compare = critics()["clusters"].stage("compare")
-    assert plan.critics.megabytes("clusters", "compare") == compare.megabytes
-    assert plan.critics.megabytes("clusters", "project") != critics()["clusters"].stage("project").megabytes
-    assert plan.critics.threads("strings", "compare") == critics()["strings"].stage("compare").threads
+    project, compare = (find_job(plan, f"{stage}_clusters").resources for stage in ("project", "compare"))
+    where = names(corpus="wiki", system="mine")
+    declared = critics()["clusters"].stage("compare")
+    assert (project.gpus(where), compare.gpus) == (1, 0)
+    assert compare.megabytes == declared.megabytes
+    assert project.megabytes(where) != critics()["clusters"].stage("project").megabytes
+    assert find_job(plan, "compare_strings").resources.threads == critics()["strings"].stage("compare").threads
+
+
+def test_a_stage_reads_its_options_and_a_signed_stage_those_upstream():
+    plan = plan_of()
+    job = find_job(plan, "score_coherence")
+    assert set(json.loads(job.options(names(corpus="wiki", system="mine")))) == set(job.stage.option_names)
+    signed = json.loads(find_job(plan, "two_sample_test_coherence").options(names(corpus="wiki")))
+    assert set(signed) == critics()["coherence"].data.options_of("score")
 
 
 # ---- shards ----------------------------------------------------------------------------------------------------------
@@ -67,24 +111,34 @@ def test_a_job_asks_for_its_model_or_for_what_its_stage_declares():
 def test_without_shards_a_system_is_projected_by_one_job():
     plan = plan_of()
     assert not plan.critics.is_sharded
-    assert plan.critics.outputs("strings", "project") == [
-        ("made", f"{FOLDER}/strings/{{corpus}}/latents/{{system}}.parquet", False)
-    ]
-    assert plan.critics.shard_flags("project") == ""
+    job = find_job(plan, "project_strings")
+    assert job.outputs == {OUTPUT: f"{FOLDER}/strings/{{corpus}}/latents/{{system}}.parquet"}
+    assert "texts_shard" not in values_of(job, corpus="wiki", system="mine")
+    assert "gather_strings" not in {job.name for job in plan.jobs()}
 
 
 @pytest.mark.parametrize(("documents", "shards"), [(0, 1), (1, 1), (2000, 1), (2001, 2), (6000, 3)])
 def test_shards(tmp_path, documents, shards):
     plan = plan_of(documents_per_shard=2000)
-    place = f"{FOLDER}/strings/{{corpus}}/shards/{{system}}/{{shard}}.parquet"
-    assert plan.critics.outputs("strings", "project") == [("made", place, False)]
-    assert plan.critics.log("strings", "project", "log") == "logs/<run>/project_strings/{corpus}/{system}/{shard}.log"
-    assert plan.critics.shard_flags("project")(names(shard="1")) == "--shard 1 --documents-per-shard 2000"
-    assert plan.critics.shard_flags("compare") == ""
+    job, gather = find_job(plan, "project_strings"), find_job(plan, "gather_strings")
+    assert job.outputs == {OUTPUT: f"{FOLDER}/strings/{{corpus}}/shards/{{system}}/{{shard}}.parquet"}
+    assert job.log("log") == "logs/<run>/project_strings/{corpus}/{system}/{shard}.log"
+    given = values_of(job, corpus="wiki", system="mine", shard="1")
+    assert (given["texts_shard"], given["texts_per_shard"]) == ("1", "2000")
+    assert "texts_shard" not in values_of(find_job(plan, "compare_strings"), corpus="wiki", system="mine")
     counted = tmp_path / "count.json"
     write_json(counted, {"documents": documents})
-    found = plan.critics.shards("strings", names(corpus="wiki", system="mine"), str(counted))
-    assert found == [f"{FOLDER}/strings/wiki/shards/mine/{n}.parquet" for n in range(shards)]
+    plan.critics.counted = lambda wildcards: str(counted)
+    assert gather.outputs == {OUTPUT: f"{FOLDER}/strings/{{corpus}}/latents/{{system}}.parquet"}
+    assert gather.inputs["shards_of_latents"](names(corpus="wiki", system="mine")) == [
+        f"{FOLDER}/strings/wiki/shards/mine/{n}.parquet" for n in range(shards)
+    ]
+
+
+def test_shards_are_known_only_to_the_workflow():
+    gather = find_job(plan_of(documents_per_shard=2000), "gather_strings")
+    with pytest.raises(MacroscopeError, match="known only to the workflow"):
+        gather.inputs["shards_of_latents"](names(corpus="wiki", system="mine"))
 
 
 # ---- who judges what -------------------------------------------------------------------------------------------------
@@ -117,16 +171,16 @@ def test_all_systems_are_those_that_have_samples_of_the_corpus():
     assert plan.critics.chapters == {("tendencies", "web"): ["control", "mine", "lm", "beam"]}
 
 
-def test_theory_and_estimates_are_there_where_they_can_be():
+def test_known_truths_and_estimates_are_there_where_they_can_be():
     both = [{"corpus": name, "critics": ["coherence", "strings"]} for name in ("wiki", "web")]
     plan = plan_of(both)
-    assert plan.critics.known_truths() == {
+    assert plan.reporting.known_truths() == {
         ("coherence", "wiki", system): f"{FOLDER}/coherence/wiki/known_truth/{system}.json"
         for system in ("control", "shuffled")
     }
-    # What beam sampling draws is not what the model gives probabilities to.
-    assert plan.critics.known_log_q() == [("wiki", "lm"), ("web", "lm")]
-    assert plan.critics.estimates() == [f"{FOLDER}/strings/{corpus}/evidence/lm" for corpus in ("wiki", "web")]
+    # Beam sampling does not sample from the model's distribution.
+    assert plan.reporting.known_log_q() == [("wiki", "lm"), ("web", "lm")]
+    assert plan.reporting.estimates() == [f"{FOLDER}/strings/{corpus}/evidence/lm" for corpus in ("wiki", "web")]
 
 
 # ---- what the report reads -------------------------------------------------------------------------------------------
@@ -143,18 +197,20 @@ def test_shown_files_are_what_reporting_reads():
 
     of_classifier = {f"{FOLDER}/coherence/wiki/inference"}
     drawn = of_all("clusters", "evidence/{}") | of_all("tendencies", "evidence/{}")
-    assert set(plan.critics.shown_files("overview")) >= drawn | of_classifier | probing
+    assert set(plan.reporting.shown_files("overview")) >= drawn | of_classifier | probing
     evidence = {path for critic in names for path in of_all(critic, "evidence/{}")}
-    told = plan.critics.shown_files("report")
-    assert set(told) >= evidence | of_classifier | of_all("coherence", "latents/{}.parquet") | probing
-    assert told == sorted(set(told))
-    assert set(plan.reporting.figures_read()["shown"]) == set(plan.critics.shown_files("overview"))
-    assert set(plan.reporting.tables_read()["shown"]) >= set(told)
-    assert set(plan.reporting.report_read()["shown"]) == set(told)
+    of_report = plan.reporting.shown_files("report")
+    assert set(of_report) >= evidence | of_classifier | of_all("coherence", "latents/{}.parquet") | probing
+    assert of_report == sorted(set(of_report))
+    assert set(plan.reporting.figures_read()["shown"]) == set(plan.reporting.shown_files("overview"))
+    assert set(plan.reporting.tables_read()["shown"]) >= set(of_report)
+    assert set(plan.reporting.report_read()["shown"]) == set(of_report)
 
 
 def test_who_knows_a_process_judges_no_other_corpus():
-    message = "critic 'synthetic' judges texts by the process .* kind hsmm; 'wiki' is none: leave 'synthetic' out there"
+    message = (
+        "critic 'synthetic' judges texts by the known process .* kind hsmm; 'wiki' is not: leave 'synthetic' out there"
+    )
     with pytest.raises(MacroscopeError, match=message):
         plan_of([{"corpus": "wiki", "systems": ["mine"], "critics": ["synthetic"]}])
 
@@ -163,8 +219,8 @@ def test_statistics_are_those_of_scores_and_of_comparisons():
     judged = [{"corpus": "wiki", "systems": ["mine"], "critics": ["coherence", "strings"]}]
     names = ("coherence", "strings")
     files = [f"{critic}/wiki/{system}.csv" for critic in names for system in ("control", "mine")]
-    files += [f"{critic}/wiki.c2st_auc.csv" for critic in names]
-    assert plan_of(judged).critics.statistics() == [f"results/default/statistics/{file}" for file in files]
+    files += [f"{critic}/wiki.two_sample_test.csv" for critic in names]
+    assert plan_of(judged).reporting.critics_statistics() == [f"results/default/statistics/{file}" for file in files]
 
 
 # ---- probing, the clusters critic's own ------------------------------------------------------------------------------
@@ -183,22 +239,23 @@ def test_plan_of_probing():
     }
     assert probing.documents(job) == "results/default/corpora/wiki/documents.parquet"
     assert probing.documents(names(corpus="web", encoder="large", side="own")).endswith("/web/documents.parquet")
-    assert probing.gpus(job) == 1
+    assert find_job(plan, "embed_corpus").resources.gpus(job) == 1
 
 
 def test_probing_runs_again_for_its_own_options_alone():
-    """Each encoder is embedded by itself; what concerns the comparison of systems is nothing to probing."""
-    job = names(corpus="web", encoder="small")
-    found = []
+    """Each encoder is embedded separately; options of the comparison of systems do not affect probing."""
+    where = names(corpus="web", encoder="small")
+    jobs = []
     for options in ({}, {"seeds": 2}, {"permutations": 99, "smoothing": 0.5, "max_tokens": 9}):
         for encoders in (ENCODERS, {"small": ENCODERS["small"]}):
             probing = [PROBING | {"encoders": encoders}]
-            own = plan_of(critics={"clusters": options | {"probing": probing}}).critics.own["clusters"]
-            words = own.value_flags(job)
-            found.append((own.embedding_options(job), own.probing_options(job), tuple(words)))
-            assert own.signature(job) in words[1]
-    plain, seeds, others = found[::2]
-    assert found[1::2] == [plain, seeds, others]
+            plan = plan_of(critics={"clusters": options | {"probing": probing}})
+            embed, probe = find_job(plan, "embed_corpus"), find_job(plan, "probe_clusters")
+            given = values_of(probe, corpus="web", encoder="small")
+            jobs.append((embed.options(where), probe.options(where), given))
+            assert plan.critics.own["clusters"].signature(where) == given["signature"]
+    plain, seeds, others = jobs[::2]
+    assert jobs[1::2] == [plain, seeds, others]
     assert plain == others
     assert plain[0] == seeds[0]
     assert plain[1] != seeds[1]
@@ -206,14 +263,14 @@ def test_probing_runs_again_for_its_own_options_alone():
 
 
 def test_probing_without_a_reference():
-    own = plan_of(critics={"clusters": {"probing": [{"corpus": "web"}]}}).critics.own["clusters"]
-    assert list(own.embeddings(names(corpus="web", encoder="minilm"))) == ["embeddings"]
+    clusters = plan_of(critics={"clusters": {"probing": [{"corpus": "web"}]}}).critics.own["clusters"]
+    assert list(clusters.embeddings(names(corpus="web", encoder="minilm"))) == ["embeddings"]
 
 
 def test_an_input_that_nothing_makes_is_one_sentence(monkeypatch):
     plan = plan_of([{"corpus": "web", "critics": ["strings"]}])
     monkeypatch.setattr(plan.critics, "stage", lambda critic, stage: Stage("a:b", inputs="latent"))
     with pytest.raises(
-        MacroscopeError, match="critic 'strings', stage 'compare': no 'latent' can be read; did you mean"
+        MacroscopeError, match="critic 'strings', stage 'compare': there is no input 'latent'; did you mean"
     ):
         plan.critics.inputs("strings", "compare")

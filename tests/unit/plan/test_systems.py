@@ -1,12 +1,15 @@
-"""The plan of the systems: which files they are read from, what their stages are given."""
+"""The plan of the systems: the files, values, options and resources of the jobs of their stages."""
 
 import json
 from types import SimpleNamespace
 
 import pytest
 
+from macroscope.cli.flags import parse_options
 from macroscope.config.schema import parse_config
 from macroscope.errors import MacroscopeError
+from macroscope.jobs import OUTPUT
+from macroscope.models import gpus_of, megabytes_of, threads_of
 from macroscope.plan.corpora import CorporaPlan
 from macroscope.plan.systems import SystemsPlan
 from macroscope.registry import Plugin
@@ -25,21 +28,32 @@ def names(**wildcards):
     return SimpleNamespace(**wildcards)
 
 
-def read(plan, system):
-    """Files that a system of kind files reads."""
-    return plan.inputs("files", "draw")(names(corpus="c", system=system))["files"]
+def find_job(plan, name):
+    """Return the job of a rule's name."""
+    [job] = [job for job in plan.jobs() if job.name == name]
+    return job
+
+
+def systems_of(plan, name):
+    """Return the names of systems that match the constraint of a rule."""
+    return [name for name in find_job(plan, name).constraints["system"].replace("\\", "").split("|") if name != NO_NAME]
+
+
+def files_of(plan, system):
+    """Return the files that a system of kind files reads."""
+    return find_job(plan, "generate_files").inputs["files"](names(corpus="c", system=system))
 
 
 def test_the_files_of_a_published_model():
     corpus = {"source": "webtext", "files": ["x.jsonl"]}
     xl = {"kind": "files", "dataset": "gpt2-xl-output"}
     plan = plan_of(corpus, xl=xl, both=xl | {"splits": ["test", "valid"]}, mine={"kind": "files", "files": ["a", "b"]})
-    assert read(plan, "xl") == ["data/gpt2-xl-output/v1/xl-1542M.test.jsonl"]
-    assert read(plan, "both") == [
+    assert files_of(plan, "xl") == ["data/gpt2-xl-output/v1/xl-1542M.test.jsonl"]
+    assert files_of(plan, "both") == [
         "data/gpt2-xl-output/v1/xl-1542M.valid.jsonl",
         "data/gpt2-xl-output/v1/xl-1542M.test.jsonl",
     ]
-    assert read(plan, "mine") == ["a", "b"]
+    assert files_of(plan, "mine") == ["a", "b"]
 
 
 @pytest.mark.parametrize("system", [{}, {"files": ["a"], "dataset": "gpt2-xl-output"}])
@@ -48,79 +62,153 @@ def test_a_system_has_files_or_a_data_set(system):
         plan_of({"source": "webtext", "files": ["x"]}, mine={"kind": "files"} | system)
 
 
-def test_real_documents_are_no_system():
+def test_real_documents_are_not_a_system():
     plan = plan_of({"source": "webtext", "files": ["x"]}, mine={"kind": "files", "dataset": "pubmed"})
     with pytest.raises(MacroscopeError, match=r"systems\.mine\.dataset: 'pubmed' .* holds real documents"):
-        read(plan, "mine")
+        files_of(plan, "mine")
 
 
-def test_a_stage_is_given_what_it_reads():
+def test_a_job_passes_what_its_stage_reads():
     plan = plan_of({"source": "simulated", "kind": "webtext"}, process={"kind": "simulated", "samples": 7, "seed": 2})
-    job = names(corpus="c", system="process")
-    assert plan.inputs("simulated", "draw")(job) == {"process": "results/default/corpora/c/truth/process.json"}
-    values = plan.values("simulated", "draw")(job)
-    assert values[1::2] == ["kind_of_process=webtext", "corpus=c", "system=process", "seed=1"]
-    assert json.loads(plan.options("simulated", "draw")(job)) == {
-        "kind": "simulated",
-        "order": "process",
-        "samples": 7,
-        "seed": 2,
+    job, where = find_job(plan, "generate_simulated"), names(corpus="c", system="process")
+    assert job.command == "systems run --kind simulated --stage generate"
+    assert {name: path(where) for name, path in job.inputs.items()} == {
+        "process": "results/default/corpora/c/truth/process.json"
     }
+    assert job.outputs[OUTPUT] == "results/<run>/systems/{corpus}/{system}/samples.parquet"
+    assert job.values(where)[1::2] == ["kind_of_process=webtext", "corpus=c", "system=process", "seed=1"]
+    assert json.loads(job.options(where)) == {"kind": "simulated", "order": "process", "samples": 7, "seed": 2}
     assert (plan.order("process"), plan.order("control")) == ("process", "process")
+
+
+def test_code_of_a_job_is_that_of_its_stage_and_of_the_process_that_it_samples():
+    plan = plan_of({"source": "simulated", "kind": "hsmm"}, process={"kind": "simulated"})
+    where = names(corpus="c", system="process")
+    modules = find_job(plan, "generate_simulated").modules(where)
+    assert modules[1] == "macroscope.corpora.simulated.hsmm"
+    assert len(find_job(plan, "generate_control").modules(names(corpus="c", system="control"))) == 1
 
 
 def test_every_kind_has_a_rule_for_its_samples():
     plan = plan_of({"source": "simulated"}, lm={"kind": "language_model", "base": "tiny-gpt2", "titles": True})
-    assert plan.of_kind("control") == "control"
-    assert plan.of_kind("ngram") == NO_NAME
-    assert {*plan.generated_kinds(), "language_model", "resampled"} == set(kinds())
-    assert plan.language_models.sampled == "lm"
+    rules = [job.name for job in plan.jobs()]
+    assert len(rules) == len(set(rules))
+    assert {f"generate_{kind}" for kind in kinds() if kind not in ("language_model", "resampled")} <= set(rules)
+    assert systems_of(plan, "generate_control") == ["control"]
+    assert systems_of(plan, "generate_ngram") == []
+    assert systems_of(plan, "gather_samples") == ["lm"]
+    assert find_job(plan, "gather_samples").outputs == find_job(plan, "generate_ngram").outputs
 
 
-def test_a_job_asks_for_what_its_stage_declares():
+def test_stages_of_language_models_run_for_those_that_need_them():
+    lm = {"kind": "language_model", "titles": False}
+    beam = {"kind": "resampled", "of": "trained", "decoding": {"rule": "beam_sampling", "beams": 2}}
+    trained, published = lm | {"base": "tiny-gpt2"}, lm | {"base": "gpt2", "training": None}
+    plan = plan_of({"source": "simulated"}, trained=trained, published=published, beam=beam)
+    rules = {
+        "train_tokenizer": ["trained"],
+        "finetune": ["trained"],
+        "copy_base": ["published"],
+        "sample": ["trained", "published", "beam"],
+        "gather_samples": ["trained", "published", "beam"],
+        "measure_log_probabilities": ["trained", "published"],
+        "measure_perplexity_language_model": ["trained", "published"],
+        "summarise_perplexity_language_model": ["trained", "published"],
+    }
+    assert {rule: systems_of(plan, rule) for rule in rules} == rules
+    sample = find_job(plan, "sample")
+    model = "results/default/systems/c/trained/model"
+    assert [sample.inputs["model"](names(corpus="c", system=system)) for system in ("trained", "beam")] == [model] * 2
+    assert json.loads(sample.options(names(corpus="c", system="beam")))["decoding"]["rule"] == "beam_sampling"
+
+
+def test_a_job_requests_what_its_stage_declares():
     plan = plan_of({"source": "simulated"}, lm={"kind": "language_model", "base": "gpt2-xl", "titles": True})
-    job = names(corpus="c", system="lm", shard="0")
-    resources = plan.megabytes("ngram", "draw"), plan.threads("ngram", "draw"), plan.gpus("ngram", "draw")
-    assert [of(job) for of in resources] == [4000, 1, 0]
-    models = plan.language_models
-    asked = plan.megabytes("language_model", "sample"), plan.gpus("language_model", "sample")
-    assert [of(job) for of in asked] == [models.megabytes(job), models.gpus(job)]
-    assert plan.values("language_model", "sample")(job)[1::2] == ["system=lm", "seed=1", "shard=0", "shards=1"]
+    control = find_job(plan, "generate_control").resources
+    ngram, where = find_job(plan, "generate_ngram"), names(corpus="c", system="control")
+    assert (control.megabytes(where), control.threads, control.gpus(where)) == (2000, 1, 0)
+    assert (ngram.resources.megabytes(where), ngram.stage.megabytes) == (4000, 4000)
+    sample, where = find_job(plan, "sample"), names(corpus="c", system="lm", shard="0")
+    resources = sample.resources
+    assert resources.megabytes(where) == megabytes_of("gpt2-xl")
+    assert (resources.threads(where), resources.gpus(where)) == (threads_of("gpt2-xl"), gpus_of("gpt2-xl"))
+    assert sample.values(where)[1::2] == ["system=lm", "seed=1", "shard=0", "shards=1"]
 
 
-def test_a_stage_that_reads_what_nobody_gives_is_named(monkeypatch):
-    stages = {"generate": Stage("drawing:draw", inputs="document")}
+def odd_kind(monkeypatch, **stages):
+    """Let a kind with these stages be the only kind of system."""
     kind = Plugin("odd", "odd", Kind("options:Odd", "odd", "black", stages))
     monkeypatch.setattr("macroscope.plan.systems.kinds", lambda: {"odd": kind})
-    with pytest.raises(MacroscopeError, match=r"kind 'odd', stage 'draw': no 'document' .*did you mean 'documents'"):
-        plan_of({"source": "simulated"}).inputs("odd", "draw")
 
 
-def test_perplexities_are_measured_of_those_that_have_one():
+def test_a_stage_that_reads_an_unknown_input_is_one_sentence(monkeypatch):
+    plan = plan_of({"source": "simulated"})
+    odd_kind(monkeypatch, generate=Stage("generation:generate", inputs="document"))
+    message = r"kind 'odd', stage 'generate': there is no input 'document'; did you mean 'documents'\?"
+    with pytest.raises(MacroscopeError, match=message):
+        plan.jobs()
+
+
+def test_a_stage_that_reads_an_unknown_value_is_one_sentence(monkeypatch):
+    plan = plan_of({"source": "simulated"})
+    odd_kind(monkeypatch, generate=Stage("generation:generate", inputs="documents texts_shard"))
+    with pytest.raises(MacroscopeError, match="no stage here can read the value 'texts_shard'"):
+        plan.jobs()
+
+
+def test_a_stage_whose_output_has_no_place_is_one_sentence(monkeypatch):
+    plan = plan_of({"source": "simulated"})
+    odd_kind(monkeypatch, generat=Stage("generation:generate"))
+    with pytest.raises(MacroscopeError, match=r"kind 'odd': no stage .* 'generat'; did you mean 'generate'\?"):
+        plan.jobs()
+
+
+def test_perplexities_are_measured_of_systems_that_have_one():
     smoothed = {"kind": "ngram", "titles": False, "smoothing": "kneser_ney"}
     lm = {"kind": "language_model", "base": "tiny-gpt2", "titles": True}
     plan = plan_of({"source": "simulated"}, lm=lm, smoothed=smoothed, counted={"kind": "ngram", "titles": False})
-    assert set(plan.measured_kinds()) == {"ngram", "hsmm"}
-    assert plan.measured("ngram") == "smoothed"
-    assert plan.measured("hsmm") == NO_NAME
-    signatures = [plan.perplexity_signature(names(corpus="c", system=system)) for system in ("smoothed", "lm")]
-    assert signatures[0] == "kind:ngram|order:3|smoothing:kneser_ney|titles:False|split:test"
-    assert signatures[1] == plan.language_models.perplexity_signature(names(corpus="c", system="lm"))
+    measured = {job.name.removeprefix("measure_perplexity_") for job in plan.jobs() if "measure_perplexity" in job.name}
+    assert measured == {"ngram", "hsmm", "language_model"}
+    for rule in ("measure_perplexity", "summarise_perplexity"):
+        assert systems_of(plan, f"{rule}_ngram") == ["smoothed"]
+        assert systems_of(plan, f"{rule}_hsmm") == []
+        assert systems_of(plan, f"{rule}_language_model") == ["lm"]
 
 
-def test_prompts_are_the_control_s_where_a_system_has_them():
+def test_a_summary_of_perplexity_is_signed_with_the_options_of_its_measurement():
+    lm = {"kind": "language_model", "base": "tiny-gpt2", "titles": True}
+    smoothed = {"kind": "ngram", "titles": False, "smoothing": "kneser_ney"}
+    plan = plan_of({"source": "simulated"}, lm=lm, smoothed=smoothed)
+    signatures = {
+        "ngram": "kind:ngram|order:3|smoothing:kneser_ney|titles:False|split:test",
+        "language_model": plan.all["lm"].perplexity_signature(),
+    }
+    for kind, system in (("ngram", "smoothed"), ("language_model", "lm")):
+        measure, summarise = (find_job(plan, f"{stage}_perplexity_{kind}") for stage in ("measure", "summarise"))
+        where = names(corpus="c", system=system, split="test")
+        assert summarise.options(where) == measure.options(where)
+        given = parse_options(kinds()[kind].options, summarise.options(where))
+        assert given.perplexity_signature() == signatures[kind]
+        assert summarise.inputs["perplexity"](where) == f"results/default/systems/c/{system}/perplexity/test.parquet"
+        assert summarise.outputs == {OUTPUT: "results/<run>/statistics/perplexity/{corpus}/{system}.csv"}
+
+
+def test_prompts_are_the_control_s_if_a_system_has_them():
     server = {"kind": "server", "url": "http://localhost:1/v1", "model": "m", "api": "openai"}
     plan = plan_of({"source": "simulated"}, plain=server, prompted=server | {"prompt_words": 5})
-    inputs = plan.inputs("server", "draw")
-    assert inputs(names(corpus="c", system="plain")) == {"prompts": []}
+    prompts = find_job(plan, "generate_server").inputs["prompts"]
+    assert prompts(names(corpus="c", system="plain")) == []
     control = "results/default/systems/c/control/samples.parquet"
-    assert inputs(names(corpus="c", system="prompted")) == {"prompts": [control]}
+    assert prompts(names(corpus="c", system="prompted")) == [control]
     with pytest.raises(MacroscopeError, match=r"systems\.s\.prompt_words: prompts are for untitled texts"):
         plan_of({"source": "simulated"}, s=server | {"prompt_words": 5, "titles": True})
 
 
-def test_what_a_server_said_is_an_output_beside_its_samples():
+def test_a_server_s_completions_are_an_output_beside_its_samples():
     plan = plan_of({"source": "simulated"})
     folder = "results/<run>/systems/{corpus}/{system}"
-    assert plan.written_beside("server") == [f"{folder}/completions.parquet"]
-    assert plan.written_beside("control") == []
+    assert find_job(plan, "generate_server").outputs == {
+        OUTPUT: f"{folder}/samples.parquet",
+        "completions": f"{folder}/completions.parquet",
+    }
+    assert set(find_job(plan, "generate_control").outputs) == {OUTPUT}

@@ -1,17 +1,17 @@
-"""Where texts come from: what the metadata of documents and samples say, in one table."""
+"""The table of data sources, from the metadata of documents and samples."""
 
 from types import SimpleNamespace
 
 import pytest
 
 from macroscope.documents import Provenance
-from macroscope.reporting.data_sources import origins_table
+from macroscope.reporting.data_sources import data_sources_table
 
 RETRIEVED = {"name": "wikipedia", "retrieved_as": "enwiki", "version": "1", "licence": "CC BY-SA", "citation": "W"}
 
 
 class Results:
-    """What the table asks of a run's results."""
+    """The part of a run's results that the table needs."""
 
     def __init__(self, corpora, samples, simulated=()):
         self._corpora, self._samples = corpora, samples
@@ -31,7 +31,7 @@ class Results:
 
 
 def rows(*arguments, **more):
-    table = origins_table(Results(*arguments, **more))
+    table = data_sources_table(Results(*arguments, **more))
     return list(table[["corpus", "system", "origin", "version", "licence"]].itertuples(index=False, name=None))
 
 
@@ -40,7 +40,7 @@ def test_parts_of_one_data_set_are_one_row(parts):
     assert rows({"wiki": [RETRIEVED] * parts}, {}) == [("wiki", "", "enwiki", "1", "CC BY-SA")]
 
 
-def test_a_users_file_has_no_licence_and_a_run_writes_its_own():
+def test_a_users_file_has_no_licence_and_a_simulated_corpus_no_row():
     corpora = {"mine": [{"name": "files", "file": "a.jsonl"}], "made": [{"name": "simulated", "file": "x.xml"}]}
     assert rows(corpora, {}, simulated=["made"]) == [("mine", "", "a.jsonl", "", "")]
 

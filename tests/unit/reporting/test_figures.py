@@ -1,13 +1,13 @@
-"""The figures: what is drawn of a system is what its kind declares, and the control is the system of that name."""
+"""Figures: systems are plotted as their kind declares, and the control is the system of that name."""
 
 import pandas as pd
 
-from macroscope.reporting.figures import latent_figure, perplexity_figure
+from macroscope.reporting.figures import plot_latent, plot_perplexity
 from macroscope.systems import kinds
 
 
 def headline(*systems):
-    """Rows of the headline table: (system, kind, latent PPL)."""
+    """Return rows of the headline table from (system, kind, latent PPL)."""
     rows = [
         {
             "system": s,
@@ -22,12 +22,12 @@ def headline(*systems):
     return pd.DataFrame(rows)
 
 
-def drawn(*systems):
-    return latent_figure(headline(*systems), "coherence", "corpus", pd.DataFrame(), 95).axes[0]
+def plot_axes(*systems):
+    return plot_latent(headline(*systems), "coherence", "corpus", pd.DataFrame(), 95).axes[0]
 
 
-def test_every_kind_has_its_label_and_only_some_name_their_setting():
-    axes = drawn(
+def test_every_kind_has_its_label_and_language_models_their_setting():
+    axes = plot_axes(
         ("control", "control", 2), ("lm", "language_model", 3), ("lm-2", "language_model", 4), ("x", "files", 5)
     )
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
@@ -37,17 +37,17 @@ def test_every_kind_has_its_label_and_only_some_name_their_setting():
 
 
 def test_the_band_is_the_controls_whatever_else_is_of_its_kind():
-    axes = drawn(("control", "control", 2.5), ("held-out", "control", 9.0))
+    axes = plot_axes(("control", "control", 2.5), ("held-out", "control", 9.0))
     assert axes.lines[0].get_xdata()[0] == 2.5
 
 
-def test_every_model_with_a_perplexity_is_drawn():
+def test_every_model_with_a_perplexity_is_plotted():
     rows = headline(("control", "control", 2.0), ("lm", "language_model", 3.0), ("hsmm", "hsmm", 4.0))
     words = {
         f"word_ppl{end}": [float("nan"), 2.0 + shift, 5.0 + shift]
         for end, shift in (("", 0.0), ("_low", -0.1), ("_high", 0.1))
     }
-    figure = perplexity_figure(rows.assign(setting=["control", "W/O Title", "EM"], **words), "coherence", "corpus")
+    figure = plot_perplexity(rows.assign(setting=["control", "W/O Title", "EM"], **words), "coherence", "corpus")
     (axes,) = figure.axes
     assert {text.get_text() for text in axes.get_legend().get_texts()} == {"real text", "W/O Title", "EM"}
     assert {2.0, 5.0} <= {float(x) for line in axes.lines for x in line.get_xdata()}

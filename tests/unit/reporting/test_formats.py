@@ -34,9 +34,9 @@ def test_latex_is_escaped():
     assert table.splitlines()[0] == r"\begin{tabular}{lr}"
     assert r"lm\_1 & 2.0 [1.9, 2.1] \\" in table
     assert escape("10⁻¹²") == "10$^{-12}$"
-    # Signs that no font of LaTeX has outside of mathematics: an error of it, not a box.
+    # Characters that LaTeX has in mathematics only; elsewhere they are errors.
     assert escape("− control ÷ δ ⊢") == r"$-$ control $\div$ $\delta$ $\vdash$"
-    # What stands in broken texts, and would end the compilation.
+    # Characters of broken texts that would end the compilation.
     assert escape("a\x0cb\x85 \ufffd\tc\nd") == r"a\textbf{?}b\textbf{?} \textbf{?} c d"
 
 
@@ -46,7 +46,7 @@ def test_no_text_is_an_option_of_the_row_before(text):
     assert [line for line in lines if line.startswith("{}")] == [rf"{{}}{text} & n \\", rf"{{}}{text} & {text} \\"]
 
 
-def test_html_is_escaped_and_numbers_stand_right():
+def test_html_is_escaped_and_numbers_are_right_aligned():
     html = html_table(pd.DataFrame({"name": ["<b>"], "n": [1234.0]}))
     assert "&lt;b&gt;" in html
     assert "<td class=num>1,234</td>" in html
@@ -65,7 +65,7 @@ def test_ids_of_figures_do_not_collide(tmp_path):
     assert "url(#f-a-p1)" in figures[0]
 
 
-def test_numbers_of_no_critic_are_not_adjusted():
+def test_statistics_without_a_critic_are_not_adjusted():
     table = pd.DataFrame({"critic": "perplexity", "statistic": ["a", "b"], "p_value": [0.01, None], "value": 1.0})
     assert with_adjusted_p_values(table.assign(corpus="wiki", system="mine"))["p_adjusted"].isna().all()
 
@@ -79,7 +79,7 @@ def test_all_differences_of_one_system_by_a_critic_with_a_prior_are_a_family():
             "value": 1.0,
             "n_reference": 50,
             "n_candidate": 50,
-            "signature": "",
+            "n_paired": 0,
         }
     )
     adjusted = with_adjusted_p_values(table.assign(critic="coherence", corpus="wiki", system="mine"))["p_adjusted"]
@@ -91,17 +91,17 @@ def test_all_differences_of_one_system_by_a_critic_with_a_prior_are_a_family():
 def test_all_differences_of_one_system_by_a_critic_without_a_prior_are_a_family():
     statistics = ["length_ks", "tvd_sup", "zipf_d_own", "zipf_s"]
     system = pd.DataFrame({"statistic": statistics, "p_value": [0.01, 0.04, 0.03, None], "value": 1.0})
-    system = system.assign(n_reference=50, n_candidate=50, signature="")
-    other = system.assign(system="other", p_value=[1e-6, 1e-6, 0.04, None])
-    table = pd.concat([system.assign(system="mine"), other], ignore_index=True)
+    system = system.assign(n_reference=50, n_candidate=50, n_paired=0)
+    second_system = system.assign(system="other", p_value=[1e-6, 1e-6, 0.04, None])
+    table = pd.concat([system.assign(system="mine"), second_system], ignore_index=True)
     adjusted = with_adjusted_p_values(table.assign(critic="tendencies", corpus="wiki"))
     mine = adjusted[adjusted["system"] == "mine"].set_index("statistic")["p_adjusted"]
     assert mine["length_ks"] == 0.02
     assert mine["tvd_sup"] == 0.04
-    assert pd.isna(mine["zipf_d_own"])  # a distance to a law, which real text does not keep either
+    assert pd.isna(mine["zipf_d_own"])  # a distance to a law that real text does not follow either
     assert pd.isna(mine["zipf_s"])
 
 
-def test_a_table_without_rows_has_its_heads():
+def test_a_table_without_rows_has_its_header():
     table = pd.DataFrame({"name": ["a"], "dropped": [0]})
     assert "name" in html_table(table[table["dropped"] > 0])

@@ -1,40 +1,40 @@
-"""The headline: perplexities of what can be counted, NLL of what has a density."""
+"""The headline: perplexities of discrete latents, NLL of densities."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.reporting.headline import _by_prior, display_headline, latent_measure
+from macroscope.reporting.headline import _prior_columns, display_headline, latent_measure
 
 
 def statistics(ppl, ratio):
-    """Statistics of one system: a latent PPL and its ratio to real text, each with an interval of 10 %."""
+    """Return statistics of one system: a latent PPL and its ratio to real text, each with an interval of 10 %."""
     rows = [("latent_ppl", ppl), ("latent_ppl_ratio", ratio), ("latent_ppl_minimum_detectable", 1.2)]
     table = pd.DataFrame(rows, columns=["statistic", "value"]).assign(p_adjusted=0.03)
     return table.assign(ci_low=0.9 * table["value"], ci_high=1.1 * table["value"]).set_index("statistic")
 
 
 def shown(critic, ppl, ratio):
-    found = _by_prior(pd.concat({critic: statistics(ppl, ratio)}), (critic,), "")
-    row = {"system": "lm", "setting": "", "decoding": "", "corpus": "c", "n": 10, "partners": 0, "word_ppl": np.nan}
-    headline = pd.DataFrame([row | {f"{critic}_usable": True} | found])
-    return found, display_headline(headline).iloc[0]
+    numbers = _prior_columns(pd.concat({critic: statistics(ppl, ratio)}), (critic,), "")
+    row = {"system": "lm", "setting": "", "decoding": "", "corpus": "c", "n": 10, "n_paired": 0, "word_ppl": np.nan}
+    headline = pd.DataFrame([row | {f"{critic}_usable": True} | numbers])
+    return numbers, display_headline(headline).iloc[0]
 
 
 def test_states_have_a_perplexity_and_a_ratio():
-    found, row = shown("coherence", 5.0, 1.5)
-    assert found["coherence_latent_ppl"] == 5.0
+    numbers, row = shown("coherence", 5.0, 1.5)
+    assert numbers["coherence_latent_ppl"] == 5.0
     assert row["Latent PPL (coherence)"] == "5.00 [4.50, 5.50]"
     assert row["× control (coherence)"] == "1.50 [1.35, 1.65]"
 
 
-def test_a_density_has_an_nll_and_a_difference_since_its_perplexity_may_be_anything():
-    found, row = shown("languages", 1e-88, 1e20)
-    assert found["languages_latent_nll"] == pytest.approx(-88 * np.log(10))
-    assert found["languages_difference_low"] == pytest.approx(20 * np.log(10) + np.log(0.9))
-    assert row["Latent NLL a dimension (languages)"] == "-203 [-203, -203]"
+def test_a_density_has_an_nll_and_a_difference():
+    numbers, row = shown("languages", 1e-88, 1e20)
+    assert numbers["languages_latent_nll"] == pytest.approx(-88 * np.log(10))
+    assert numbers["languages_difference_low"] == pytest.approx(20 * np.log(10) + np.log(0.9))
+    assert row["Latent NLL per dimension (languages)"] == "-203 [-203, -203]"
     assert "Latent PPL (languages)" not in row
-    assert row["− to be seen (languages)"] == "0.182"
+    assert row["− detectable (languages)"] == "0.182"
 
 
 def test_every_critic_with_a_prior_has_a_measure():

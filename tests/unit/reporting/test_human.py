@@ -1,4 +1,4 @@
-"""Human judgements in tables, figures and report: what stands where, and nothing where none is configured."""
+"""Human judgements in tables, figures and report, and their absence without configured judgements."""
 
 import json
 import re
@@ -10,25 +10,25 @@ import pytest
 from macroscope.files import write_json
 from macroscope.plotting import save
 from macroscope.reporting.chapters import human_chapters
-from macroscope.reporting.figures import _draw_correlations
+from macroscope.reporting.figures import _plot_correlations
 from macroscope.reporting.html_blocks import Captions
 from macroscope.reporting.human import (
-    correlations_of,
     correlations_table,
     display_correlations,
     display_scores,
     display_undefined,
-    judged_by_people,
-    only,
     quality_measures,
     read_correlations,
+    read_human_scores,
+    select_correlations,
+    select_measures,
 )
-from macroscope.reporting.human_figure import MOST_ROWS, human_figure
+from macroscope.reporting.human_figure import MOST_ROWS, plot_correlations
 from macroscope.reporting.results import Results
 from macroscope.reporting.tables import _write_correlations
+from macroscope.resampling import Resampling
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import read_judgements
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import COLUMNS as TIDY
 
 NAMES = [name for name in read_judgements("mauve").systems if name != "human"]
@@ -36,7 +36,7 @@ SCORES = read_judgements("mauve").scores
 
 
 def run_of(tmp_path, entries, systems=NAMES):
-    """Results of a config whose systems are files."""
+    """Return the results of a config whose systems are files."""
     config = {
         "statistics": {"permutations": 500},
         "corpora": {"web": {"source": "files", "files": ["x.jsonl"]}},
@@ -49,7 +49,8 @@ def run_of(tmp_path, entries, systems=NAMES):
 
 
 def statistics_of(systems=NAMES, seed=0):
-    """Tidy statistics: one that follows the people, one random, one signed difference, one of a single system."""
+    """Return tidy statistics: one that agrees with people, one random, one signed difference, one of a single
+    system."""
     rng = np.random.default_rng(seed)
     rows = []
     for system in systems:
@@ -70,20 +71,20 @@ def statistics_of(systems=NAMES, seed=0):
 
 @pytest.fixture
 def made(tmp_path):
-    """Results with their tables and figures."""
+    """Return results with their tables and figures."""
     results, statistics = run_of(tmp_path, [{"corpus": "web", "table": "mauve"}]), statistics_of()
     for name in ("tables", "figures"):
         (tmp_path / name).mkdir()
     _write_correlations(results, statistics, tmp_path / "tables")
-    _draw_correlations(results, statistics, read_correlations(tmp_path / "tables"), tmp_path / "figures")
+    _plot_correlations(results, statistics, read_correlations(tmp_path / "tables"), tmp_path / "figures")
     return results, statistics, tmp_path
 
 
-def test_nothing_where_no_table_is_configured(tmp_path):
+def test_nothing_is_written_without_a_configured_table(tmp_path):
     results, statistics = run_of(tmp_path, []), statistics_of()
     assert list(correlations_table(results, statistics).columns) == list(COLUMNS)
     _write_correlations(results, statistics, tmp_path)
-    _draw_correlations(results, statistics, read_correlations(tmp_path), tmp_path)
+    _plot_correlations(results, statistics, read_correlations(tmp_path), tmp_path)
     assert [*human_chapters(results, statistics, tmp_path, tmp_path, Captions(results))] == []
     assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
 
@@ -109,10 +110,10 @@ def test_same_bytes_again(made):
     for name in ("more", "figures2"):
         (folder / name).mkdir()
     _write_correlations(results, statistics, folder / "more")
-    _draw_correlations(results, statistics, read_correlations(folder / "more"), folder / "figures2")
+    _plot_correlations(results, statistics, read_correlations(folder / "more"), folder / "figures2")
     for path in (*(folder / "tables").iterdir(), *(folder / "figures").iterdir()):
-        other = "more" if path.parent.name == "tables" else "figures2"
-        assert path.read_bytes() == (folder / other / path.name).read_bytes()
+        again = "more" if path.parent.name == "tables" else "figures2"
+        assert path.read_bytes() == (folder / again / path.name).read_bytes()
 
 
 def test_chapter_of_the_report(made):
@@ -123,8 +124,8 @@ def test_chapter_of_the_report(made):
     assert [block.title for block in blocks] == [
         "Which statistics agree with people",
         "Correlations, in numbers",
-        "Who was scored",
-        "What has no correlation, and why",
+        "Scores by people",
+        "Undefined correlations and reasons",
     ]
     figure, numbers, scored, undefined = blocks
     assert figure.figure.startswith("<svg")
@@ -138,13 +139,13 @@ def test_chapter_of_the_report(made):
     assert not any(re.search(r"\{\{|\{%|system-message", block.caption) for block in blocks)
 
 
-def test_chapter_where_nothing_can_be_correlated(tmp_path):
+def test_chapter_without_defined_correlations(tmp_path):
     results, statistics = run_of(tmp_path, [{"corpus": "web", "table": "mauve"}]), statistics_of()
     statistics = statistics[statistics["system"] != NAMES[0]]
     _write_correlations(results, statistics, tmp_path)
-    _draw_correlations(results, statistics, read_correlations(tmp_path), tmp_path)
+    _plot_correlations(results, statistics, read_correlations(tmp_path), tmp_path)
     [chapter] = human_chapters(results, statistics, tmp_path, tmp_path, Captions(results))
-    assert [block.title for block in chapter.blocks] == ["Who was scored", "What has no correlation, and why"]
+    assert [block.title for block in chapter.blocks] == ["Scores by people", "Undefined correlations and reasons"]
     assert not list(tmp_path.glob("human_web*"))
 
 
@@ -168,12 +169,12 @@ def test_seeds_and_real_text_through_the_config(tmp_path):
     assert rows.at["latent_ppl", "systems"] == 9
     assert rows.at["forward_kl", "systems"] == 8
     assert rows.at["forward_kl", "spearman_seed_sd"] > 0
-    [judged] = judged_by_people(results)
-    scores = display_scores(judged).set_index("in the table")["here"]
+    [judged] = read_human_scores(results)
+    scores = display_scores(judged).set_index("in the table")["in this run"]
     assert scores["human"] == "control"
     assert scores["gpt2-xl-nucleus"] == "gpt2-xl-nucleus-1, gpt2-xl-nucleus-2"
     assert scores["–"] == "unscored"
-    shown = display_correlations(only(table, quality_measures(statistics))).set_index("statistic")
+    shown = display_correlations(select_measures(table, quality_measures(statistics))).set_index("statistic")
     assert ", sd 0." in shown.at["forward_kl", "sensible: Spearman"]
     caption = Captions(results).html("human_figure", judgements=judged.judgements, seeds=2, real_text="human")
     assert "2 groups of seeds" in caption
@@ -186,19 +187,19 @@ def test_a_users_table_and_a_built_in_one_side_by_side(tmp_path):
     results = run_of(tmp_path, entries)
     table = correlations_table(results, statistics_of())
     assert table.groupby("table")["systems"].first().to_dict() == {"mauve": 8, str(mine): 4}
-    builtin, own = judged_by_people(results)
-    assert (own.stem, own.title) == ("human_web_asked-in-may", "asked in may.csv on web")
-    assert set(correlations_of(table, own)["question"]) == {"1"}
+    builtin, custom = read_human_scores(results)
+    assert (custom.stem, custom.title) == ("human_web_asked-in-may", "asked in may.csv on web")
+    assert set(select_correlations(table, custom)["question"]) == {"1"}
     table[table["reason"] == ""].to_csv(tmp_path / "human_correlations.csv", index=False)
     again = read_correlations(tmp_path)
     assert set(again["reason"]) == {""}
-    assert set(correlations_of(again, own)["question"]) == {"1"}
-    assert own.others == NAMES[4:]
-    undefined = display_undefined(correlations_of(table, builtin))
+    assert set(select_correlations(again, custom)["question"]) == {"1"}
+    assert custom.others == NAMES[4:]
+    undefined = display_undefined(select_correlations(table, builtin))
     assert set(undefined["critic"]) == {"clusters", "perplexity"}
 
 
-def test_figure_says_what_it_does_not_draw(tmp_path):
+def test_figure_states_how_many_statistics_it_omits(tmp_path):
     rng = np.random.default_rng(1)
     rows = [
         {"critic": "clusters", "statistic": f"s{k}", "system": name, "value": rng.normal()}
@@ -208,7 +209,7 @@ def test_figure_says_what_it_does_not_draw(tmp_path):
     table = correlate_statistics(
         pd.DataFrame(rows), read_judgements("mauve"), {name: name for name in NAMES}, Resampling()
     )
-    figure = human_figure(table, 60, "mauve on web", 95)
+    figure = plot_correlations(table, 60, "mauve on web", 95)
     assert f"{MOST_ROWS} of 60 statistics" in figure.get_suptitle()
     assert [axes.get_title(loc="left") for axes in figure.axes] == list(SCORES)
     for axes in figure.axes:

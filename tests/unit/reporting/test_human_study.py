@@ -1,4 +1,4 @@
-"""A study in the report: what `collect` wrote, on a page of its own; hostile texts are shown as text."""
+"""A study in the report: the tables of `collect` on a page; hostile texts are shown as text."""
 
 import numpy as np
 import pandas as pd
@@ -8,34 +8,34 @@ from macroscope.config.human_judgements import HumanJudgements
 from macroscope.critics import critics
 from macroscope.critics.attributions import Attribution, write_attributions
 from macroscope.critics.document_values import ATTRIBUTION_SCORE, document_values
-from macroscope.critics.two_sample_test import Files
+from macroscope.critics.two_sample_test import CriticFiles
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
-from macroscope.human.annotation_form import write_sheet
-from macroscope.human.answers import read_exports
+from macroscope.human.annotation_form import write_annotation_form
+from macroscope.human.answers import read_answers
 from macroscope.human.assignment import Design
 from macroscope.human.collecting import collect
 from macroscope.human.pool import pool_of_files
 from macroscope.human.questionnaire import read_questionnaire
 from macroscope.options import CONTROL
 from macroscope.reporting.chapters import human_chapters
-from macroscope.reporting.figures import _draw_correlations
+from macroscope.reporting.figures import _plot_correlations
 from macroscope.reporting.html_blocks import Captions
 from macroscope.reporting.human import correlations_table, read_correlations
 from macroscope.reporting.human_documents import FILE, correlate_run, display_documents, documents_table
 from macroscope.reporting.human_study import display_confusion, display_organisations, display_systems
 from macroscope.reporting.results import Results
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 from macroscope.statistics.tidy import COLUMNS as TIDY
 from macroscope.tables import read_csv, write_csv
-from tests.unit.human.conftest import export_of, write_texts
+from tests.unit.human.conftest import make_answers, write_texts
 
 HOSTILE = "<script>window.hacked = 1</script>"
 RIGHT, WRONG = ("introduction", "method", "result"), ("result", "result", "method")
 
 
 def judge(showing):
-    """Real texts are well organised; every other text of the model is not."""
+    """Answer that real texts are well organised, and every second text of the model is not."""
     if showing["system"] == "lm" and int(showing["document"].split("-")[1]) % 2:
         return WRONG, "incoherent"
     return RIGHT, "coherent"
@@ -43,23 +43,23 @@ def judge(showing):
 
 @pytest.fixture
 def judged(tmp_path):
-    """Folder that `collect` wrote."""
+    """Write a study with `collect`, and return its folder."""
     real = write_texts(tmp_path / "real.jsonl", "real", 14)
     model = write_texts(tmp_path / "lm.jsonl", "lm", 10, titled=False)
     pool = pool_of_files([real], {"lm": [model]}, "en", 2)
-    key = write_sheet(pool, Design(10, 2, 2, 0.1, 2, 1), read_questionnaire(), tmp_path / "study")
+    key = write_annotation_form(pool, Design(10, 2, 2, 0.1, 2, 1), read_questionnaire(), tmp_path / "study")
     (tmp_path / "answers").mkdir()
     for annotator in key["annotators"]:
-        write_json(tmp_path / "answers" / f"{annotator}.json", export_of(key, annotator, judge))
+        write_json(tmp_path / "answers" / f"{annotator}.json", make_answers(key, annotator, judge))
     shown = {(s["system"], s["document"]) for s in key["showings"]}
-    projected = {one: [*RIGHT] for one in shown}
-    collect(key, read_exports(key, [tmp_path / "answers"]), tmp_path / "judged", Resampling(resamples=100), projected)
+    projected = {key_of_document: [*RIGHT] for key_of_document in shown}
+    collect(key, read_answers(key, [tmp_path / "answers"]), tmp_path / "judged", Resampling(resamples=100), projected)
     return tmp_path / "judged"
 
 
 @pytest.fixture
 def results(judged, tmp_path):
-    """A run of one critic, whose scores of the study's documents lie there."""
+    """Return a run of one critic with scores of the study's documents."""
     config = {
         "run": "r",
         "statistics": {"resamples": 100, "permutations": 100},
@@ -69,7 +69,7 @@ def results(judged, tmp_path):
         "human_judgements": [{"corpus": "web", "table": str(judged)}],
     }
     write_json(tmp_path / "results" / "r" / "config.json", config)
-    results = Results(tmp_path / "results" / "r" / "config.json", tmp_path / "results" / "r")
+    results = Results(tmp_path / "results" / "r" / "config.json")
     rng = np.random.default_rng(1)
     for system, name, number in (("control", "real", 14), ("lm", "lm", 10)):
         ids = [f"{name}-{n}" for n in range(number)]
@@ -91,18 +91,18 @@ def test_the_page_of_a_study(results, judged, tmp_path):
     assert correlations_table(results, statistics).empty  # one system is too few
     documents = documents_table(results)
     write_csv(documents, tmp_path / "tables" / FILE)
-    _draw_correlations(results, statistics, read_correlations(tmp_path / "tables"), tmp_path / "figures")
+    _plot_correlations(results, statistics, read_correlations(tmp_path / "tables"), tmp_path / "figures")
     [chapter] = human_chapters(results, statistics, tmp_path / "tables", tmp_path / "figures", Captions(results))
     assert [block.title for block in chapter.blocks] == [
-        "What people say of the systems",
-        "Organisations that people call incoherent",
+        "Scores of the systems by people",
+        "Organisations with the lowest answer",
         "Do people agree with each other?",
         "Do people agree with themselves?",
-        "Does the classifier see what people see?",
-        "Section types: people against the classifier",
-        "How long it took",
-        "Who was scored",
-        "Do people and critics blame the same documents?",
+        "Does the classifier agree with people?",
+        "Confusion matrix of section types: people and classifier",
+        "Time per text",
+        "Scores by people",
+        "Do people and critics fault the same documents?",
     ]
     whole = "".join(f"{block.title}{block.caption}{block.table}{block.figure}" for block in chapter.blocks)
     assert HOSTILE not in whole
@@ -120,17 +120,17 @@ def test_two_systems_of_one_name_are_refused_where_documents_are_rated(judged):
 def test_a_document_of_several_texts_has_their_mean(tmp_path):
     texts = pd.DataFrame({"id": ["a", "a", "b"], "opening": ["x"] * 3, "block": range(3), "length": [1.0, 3.0, np.nan]})
     texts.to_parquet(tmp_path / "latents.parquet")
-    found = document_values(critics()["tendencies"], {CONTROL: Files(tmp_path / "latents.parquet", None)}, {}, 1)
-    assert found[["statistic", "document", "value"]].to_numpy().tolist() == [["length", "a", 2.0]]
+    values = document_values(critics()["tendencies"], {CONTROL: CriticFiles(tmp_path / "latents.parquet", None)}, {}, 1)
+    assert values[["statistic", "document", "value"]].to_numpy().tolist() == [["length", "a", 2.0]]
 
 
-def test_a_critic_without_a_prior_has_what_it_blames_documents_for(tmp_path):
+def test_a_critic_without_a_prior_has_attribution_scores(tmp_path):
     pd.DataFrame({"id": ["a", "b", "c"], "words": [5, 6, 7]}).to_parquet(tmp_path / "latents.parquet")
     attributed = [Attribution("a", 6.5, ()), Attribution("b", np.nan, ()), Attribution("c", 7.5, ())]
-    write_attributions(attributed, tmp_path / "blame.parquet")
-    files = {CONTROL: Files(tmp_path / "latents.parquet", None)}
-    found = document_values(critics()["strings"], files, {CONTROL: tmp_path / "blame.parquet"}, 1)
-    assert found.loc[found["statistic"] == ATTRIBUTION_SCORE, ["document", "value"]].to_numpy().tolist() == [
+    write_attributions(attributed, tmp_path / "attributions.parquet")
+    files = {CONTROL: CriticFiles(tmp_path / "latents.parquet", None)}
+    values = document_values(critics()["strings"], files, {CONTROL: tmp_path / "attributions.parquet"}, 1)
+    assert values.loc[values["statistic"] == ATTRIBUTION_SCORE, ["document", "value"]].to_numpy().tolist() == [
         ["a", 6.5],
         ["c", 7.5],
     ]
@@ -142,10 +142,12 @@ def test_ratings_of_systems_elsewhere_are_counted(results, judged, caplog):
     others = read_csv(judged / "annotations.csv").replace({"system": {"control": "another"}})
     write_csv(others, judged / "annotations.csv")
     correlate_run(results, "web", str(judged))
-    assert "20 of 40 ratings are of systems that the run does not judge" in caplog.text  # repeated texts never count
+    assert (
+        "ignore 20 of 40 ratings of systems that the run does not evaluate" in caplog.text
+    )  # repeated texts never count
 
 
-def test_documents_that_people_blame(results):
+def test_scores_of_documents_correlate_with_ratings(results):
     table = documents_table(results).set_index(["statistic", "documents_of"])
     over = table.loc[("nll_per_unit", "over systems")]
     assert over["pearson"] < -0.9  # less likely documents are the incoherent ones
@@ -155,10 +157,10 @@ def test_documents_that_people_blame(results):
     assert table.loc[("units", "over systems"), "reason"] == "all documents have the same value"
     shown = display_documents(table.reset_index())
     assert shown.loc[0, "Pearson"].endswith("*")
-    assert set(shown["number"]) == {
-        "latent NLL a state",
-        "log odds that it is not real",
-    }  # neither constants nor places
+    assert set(shown["score"]) == {
+        "latent NLL per state",
+        "log odds of not being real",
+    }  # neither constants nor offsets
 
 
 def test_tables_of_the_page(judged):

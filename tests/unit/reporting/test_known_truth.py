@@ -1,14 +1,14 @@
-"""The picture on texts of known truth: graded damage stands in its order, and likeness takes enough texts."""
+"""The scorecard on texts of known truth: graded damage is ranked in order, and 'like real text' needs enough texts."""
 
 import numpy as np
 import pytest
 
 from macroscope.critics import critics
-from macroscope.critics.two_sample_test import Files, run_two_sample_tests
+from macroscope.critics.two_sample_test import CriticFiles, run_two_sample_tests
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
-from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, verdict_of
+from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, decide_verdict
+from macroscope.resampling import Resampling
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
-from macroscope.statistics.latent import Resampling
 from macroscope.tables import read_csv
 
 from ...tiny import simulated_documents
@@ -18,7 +18,7 @@ MARGIN = 0.1
 
 
 def damaged(documents, share, seed=0):
-    """Sections in which a share of the words is said twice."""
+    """Duplicate a share of the words in every section."""
     rng = np.random.default_rng(seed)
 
     def twice(text):
@@ -28,41 +28,41 @@ def damaged(documents, share, seed=0):
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
-    """(systems) -> rows of `c2st_auc` by the tendencies critic."""
+def run_tests(tmp_path_factory):
+    """Return a function that computes the rows of `c2st_auc` by the tendencies critic."""
     folder = tmp_path_factory.mktemp("truth")
     critic = critics()["tendencies"]
 
-    def tell(control, systems):
+    def run(control, systems):
         files = {}
         for name, documents in {"control": control, **systems}.items():
             write_documents(folder / f"{name}.jsonl", documents, Provenance("truth", options={"language": "en"}))
             latents = folder / f"{name}.parquet"
-            run = critic.stage("project").function(critic.package)
+            project = critic.stage("project").function(critic.package)
             texts = Collection(folder / f"{name}.jsonl")
-            run(texts=texts, options=critic.options(), language="en", signature="", output=latents)
-            files[name] = Files(latents, None)
+            project(texts=texts, options=critic.options(), language="en", signature="", output=latents)
+            files[name] = CriticFiles(latents, None)
         output = folder / "two_sample_test.csv"
         run_two_sample_tests(critic, files, output, corpus="c", signature="", resampling=Resampling(0, 0, 0.95, 1))
         table = read_csv(output)
         return table[table["statistic"] == C2ST_AUC].set_index("system")
 
-    return tell
+    return run
 
 
 def verdict(row):
-    return verdict_of(row["value"], row["ci_low"], row["ci_high"], MARGIN)
+    return decide_verdict(row["value"], row["ci_low"], row["ci_high"], MARGIN)
 
 
-def test_graded_damage_stands_in_its_order_and_likeness_takes_enough_texts(told):
+def test_graded_damage_is_ranked_in_order_and_like_real_text_needs_enough_texts(run_tests):
     control = simulated_documents("process", MANY, 1)
     others = simulated_documents("process", MANY, 2)
     shares = {"none": 0.0, "slight": 0.02, "some": 0.06, "heavy": 0.2}
-    found = told(control, {name: damaged(others, share) for name, share in shares.items()})
-    values = found["value"]
+    rows = run_tests(control, {name: damaged(others, share) for name, share in shares.items()})
+    values = rows["value"]
     assert values["none"] < values["slight"] < values["some"] < values["heavy"]
-    assert verdict(found.loc["none"]) == LIKE
-    assert verdict(found.loc["some"]) == UNLIKE
-    assert verdict(found.loc["heavy"]) == UNLIKE
-    few = told(control[:FEW], {"alike": others[:FEW]})
+    assert verdict(rows.loc["none"]) == LIKE
+    assert verdict(rows.loc["some"]) == UNLIKE
+    assert verdict(rows.loc["heavy"]) == UNLIKE
+    few = run_tests(control[:FEW], {"alike": others[:FEW]})
     assert verdict(few.loc["alike"]) == INCONCLUSIVE

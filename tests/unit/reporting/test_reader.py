@@ -1,4 +1,4 @@
-"""The reader's files: what they say is what the samples and the critics say, in a browser's units."""
+"""The reader's files agree with the samples and the critics, with offsets in a browser's units."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,16 @@ import pytest
 from macroscope.critics.attributions import (
     Attribution,
     attribution_weight,
-    joined,
-    places_within,
+    find_section_starts,
+    locate_in_sections,
+    merge_neighbours,
     read_scores,
-    section_starts,
     write_attributions,
 )
 from macroscope.documents import Document, Section
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
-from macroscope.reporting.reader.index import Partners, ScoresOfCritic
+from macroscope.reporting.reader.index import CriticScores, PairedTexts
 from macroscope.reporting.reader.writing import CHUNK
 
 from ...reader_runs import built_reader, loaded, texts
@@ -44,11 +44,11 @@ def test_all_texts_are_there_in_order(reader):
         assert index["words"] == [len(document.text.split()) for document in expected]
 
 
-def test_scores_stand_beside_the_share_of_real_texts_that_they_exceed(reader):
+def test_scores_have_the_number_of_real_texts_below_them(reader):
     _, index = loaded(reader / "data" / "wiki" / "shuffled" / "index.js")
     assert index["scores"]["coherence"][8] == 0.08
     assert index["scores"]["coherence"][7] is None
-    # Real text n has the score n / 100, too, but for the seventh, which is not judged.
+    # Real text n has the score n / 100 as well, except number 7, which has none.
     assert index["below"]["coherence"][5] == 5
     assert index["below"]["coherence"][100] == 99
     assert index["real"] == {"coherence": 124, "strings": 125, "topics": 125}
@@ -75,12 +75,12 @@ def test_same_input_same_bytes(reader, tmp_path):
     assert all((reader / path).read_bytes() == (again / path).read_bytes() for path in files)
 
 
-def test_nothing_of_the_page_is_elsewhere(reader):
+def test_the_page_has_no_external_content(reader):
     for path in reader.glob("*.*"):
         assert "http" not in path.read_text(), path
 
 
-def test_blame_of_other_samples_is_one_sentence(tmp_path):
+def test_attributions_of_other_samples_are_a_short_error(tmp_path):
     built = built_reader(tmp_path, {CONTROL: 3})
     file = built.parent / "critics" / "topics" / "wiki" / "attributions" / "control.parquet"
     write_attributions([Attribution("text-0", 1.0), Attribution("other", 2.0)], file)
@@ -101,19 +101,19 @@ def built_reader_again(folder):
         write_reader(Path("results/r1/config.json"), Path("results/r1/reader"))
 
 
-def test_partners_have_one_id_or_first_words_that_nobody_else_has():
-    partners = Partners([("a", "once upon"), ("b", "twice"), ("c", "twice"), ("d", "")])
-    assert partners.of([("a", "x"), ("n", "once upon"), ("m", "twice"), ("o", "")]) == [0, 0, None, None]
-    assert partners.of([("m", "once upon"), ("n", "once upon")]) == [None, None]
+def test_texts_are_paired_by_id_or_by_an_opening_that_is_unique():
+    paired = PairedTexts([("a", "once upon"), ("b", "twice"), ("c", "twice"), ("d", "")])
+    assert paired.find_rows([("a", "x"), ("n", "once upon"), ("m", "twice"), ("o", "")]) == [0, 0, None, None]
+    assert paired.find_rows([("m", "once upon"), ("n", "once upon")]) == [None, None]
 
 
-def test_real_texts_of_a_comparison_take_the_place_of_the_control(tmp_path):
-    own, control = tmp_path / "own.parquet", tmp_path / "control.parquet"
-    write_attributions([Attribution("a", 3.0), Attribution("b", np.nan)], own, np.array([5.0, 1.0, np.nan, 2.0]))
+def test_real_texts_of_a_comparison_replace_the_control(tmp_path):
+    candidate, control = tmp_path / "candidate.parquet", tmp_path / "control.parquet"
+    write_attributions([Attribution("a", 3.0), Attribution("b", np.nan)], candidate, np.array([5.0, 1.0, np.nan, 2.0]))
     write_attributions([Attribution("a", 9.0)], control)
-    found = ScoresOfCritic.read(own, control)
-    assert (found.below[0], found.real) == (2, 3)
-    ids, scores, real = read_scores(own)
+    compared = CriticScores.read(candidate, control)
+    assert (compared.below[0], compared.real) == (2, 3)
+    ids, scores, real = read_scores(candidate)
     assert ids == ["a", "b"]
     assert np.isnan(scores[1])
     assert np.nanmax(real) == 5
@@ -121,13 +121,13 @@ def test_real_texts_of_a_comparison_take_the_place_of_the_control(tmp_path):
 
 def test_places_of_a_text_are_places_of_its_sections():
     document = Document("d", "test", None, tuple(Section(None, text) for text in ("one two", "", "three")))
-    starts = section_starts(document)
+    starts = find_section_starts(document)
     text = document.text
     for start in range(len(text)):
         for end in range(start + 1, len(text) + 1):
-            places = places_within(starts, start, end)
+            places = locate_in_sections(starts, start, end)
             assert "".join(document.sections[n].text[a:b] for n, a, b in places) == text[start:end].replace("\n", "")
-    assert joined([(0, 0, 3), (0, 4, 7), (2, 0, 5)]) == [(0, 0, 7), (2, 0, 5)]
+    assert merge_neighbours([(0, 0, 3), (0, 4, 7), (2, 0, 5)]) == [(0, 0, 7), (2, 0, 5)]
 
 
 def test_weights_grow_with_costs():

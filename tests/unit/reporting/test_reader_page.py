@@ -1,4 +1,4 @@
-"""The reader in a real browser, from a folder: it shows what is asked for, and loads and runs nothing else."""
+"""The reader in a real browser, from a folder: it shows the requested texts, and loads and runs nothing else."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from macroscope.options import CONTROL
-from macroscope.reporting.links import system_page
+from macroscope.reporting.html_blocks import system_page
 
 from ...browser import watched
 from ...reader_runs import HOSTILE, built_reader, loaded, texts
@@ -55,12 +55,12 @@ def test_texts_are_ordered_by_each_critic(page, reader):
     assert titles(page)[:2] == ["Title 0", "Title 1"]
     page.select_option("#order", "coherence")
     page.locator("#list").press("End")
-    wait(page, "Title 7")  # what is not judged stands last
-    assert page.locator("#list .row[aria-selected=true] .value").text_content() == "not judged"
+    wait(page, "Title 7")  # texts without a score come last
+    assert page.locator("#list .row[aria-selected=true] .value").text_content() == "no score"
     assert page.locator("#list .row").count() < 40  # of 235
 
 
-def test_the_smallest_numbers_can_come_first(page, reader):
+def test_the_smallest_scores_can_come_first(page, reader):
     shown(page, reader, "#wiki/shuffled?by=-strings")
     assert page.locator("#order").input_value() == "-strings"
     first = titles(page)[0]
@@ -70,19 +70,19 @@ def test_the_smallest_numbers_can_come_first(page, reader):
     page.select_option("#order", "-coherence")
     assert page.url.endswith("?by=-coherence")
     page.locator("#list").press("End")
-    wait(page, "Title 7")  # what is not judged stands last, too
+    wait(page, "Title 7")  # texts without a score come last, too
 
 
-def test_numbers_say_what_they_are(page, reader):
+def test_scores_are_shown_with_units(page, reader):
     shown(page, reader, "#wiki/shuffled/text-5?by=strings", "Title 5")
     cells = page.locator("#document .scores tbody tr").nth(0).locator("th, td").all_text_contents()
-    assert cells == ["coherencelatent NLL", "0.05 nats a section", "4 % of 124", "0"]
+    assert cells == ["coherencelatent NLL", "0.05 nats per section", "4 % of 124", "0"]
     shown(page, reader, "#wiki/shuffled/text-0", "Title 0")
     rows = page.locator("#document .scores tbody tr")
-    assert rows.nth(1).locator("td").all_text_contents() == ["235 nats a word", "all 125", "1"]
+    assert rows.nth(1).locator("td").all_text_contents() == ["235 nats per word", "all 125", "1"]
     assert rows.nth(2).locator("td").all_text_contents()[2] == "–"
     shown(page, reader, "#wiki/shuffled/text-7", "Title 7")
-    assert "not judged" in rows.nth(0).text_content()
+    assert "no score" in rows.nth(0).text_content()
     heads = [page.locator(f"{pane} .scores thead th").nth(2).text_content() for pane in ("#document", "#real")]
     assert heads == ["larger than, of real texts", "larger than, of other real texts"]
 
@@ -113,13 +113,13 @@ def test_the_legend_switches_critics(page, reader):
     page.locator("#document mark.whole").wait_for()
 
 
-def test_a_link_that_asks_for_a_critic_shows_its_marks_alone(page, reader):
+def test_a_link_with_a_critic_shows_its_marks_alone(page, reader):
     shown(page, reader, "#wiki/shuffled/text-3?by=strings", "Title 3")
     assert page.locator("#document mark").all_text_contents() == ["xt 3 of"]
     assert [box.is_checked() for box in page.locator("#legend input").all()] == [False, True]
     page.select_option("#order", "coherence")
     shown(page, reader, "#wiki/shuffled/text-3?by=coherence", "Title 3")
-    assert all(box.is_checked() for box in page.locator("#legend input").all())  # asked for one after the other
+    assert all(box.is_checked() for box in page.locator("#legend input").all())  # after a change of the order
     shown(page, reader, "#wiki/shuffled/text-0?by=topics", "Title 0")  # marks nothing itself
 
 
@@ -156,7 +156,7 @@ def test_keys_and_links(page, reader):
     page.keyboard.press("?")
     assert page.locator("#keys").is_visible()
     page.keyboard.press("/")
-    page.keyboard.type("jk")  # typed, and no key of the page
+    page.keyboard.type("jk")  # typed, not a shortcut of the page
     assert page.input_value("#search") == "jk"
     assert page.locator("#document h2").text_content() == "Title 3"
 
@@ -215,13 +215,13 @@ def test_the_ways_back(page, reader):
     assert page.locator(".crumbs a").all_text_contents() == ["Back to the report"]
 
 
-def test_it_begins_at_the_first_system_that_is_judged(page, reader):
+def test_it_begins_at_the_first_evaluated_system(page, reader):
     shown(page, reader)
     assert page.locator("#document .kind").text_content() == "Text of shuffled on wiki"
     assert page.locator("#system option:checked").text_content() == "shuffled, 235 texts"  # there is one corpus
 
 
-def test_systems_of_several_corpora_and_critics_that_were_not_asked(browser, reader, tmp_path):
+def test_systems_of_several_corpora_and_critics_without_scores(browser, reader, tmp_path):
     changed = shutil.copytree(reader, tmp_path / "reader")
     run = changed / "data" / "run.js"
     (about,) = loaded(run)
@@ -234,7 +234,7 @@ def test_systems_of_several_corpora_and_critics_that_were_not_asked(browser, rea
     wait(opened, "Title 3")
     names = [name.split(",")[0] for name in opened.locator("#system option").all_text_contents()]
     assert names == ["control on wiki (real text)", "shuffled on wiki", "control on other (real text)"]
-    assert opened.locator("#document tfoot").text_content() == "not asked: strings, topics"
+    assert opened.locator("#document tfoot").text_content() == "not evaluated by: strings, topics"
     assert opened.locator("#real tfoot").count() == 0
     opened.close()
 
@@ -273,8 +273,8 @@ def test_on_a_small_screen_the_text_comes_first(page, reader):
 
 
 def test_wrong_links_say_so(page, reader):
-    shown(page, reader, "#wiki/nobody/text-1")
-    assert "There are no texts at #wiki/nobody/text-1" in page.locator("#status").text_content()
+    shown(page, reader, "#wiki/unknown/text-1")
+    assert "There are no texts at #wiki/unknown/text-1" in page.locator("#status").text_content()
     shown(page, reader, "#wiki/shuffled/nothing%20here")
     page.locator("#status", has_text='There is no text "nothing here"').wait_for()
     shown(page, reader, "#%E0%A4%A")
@@ -294,12 +294,12 @@ def test_search(page, reader):
     page.locator("#count", has_text="235 of 235 texts").wait_for()
 
 
-def test_real_text_stands_beside(page, reader):
+def test_real_text_is_shown_beside(page, reader):
     shown(page, reader, "#wiki/shuffled/text-11?by=strings", "Title 11")
     assert page.locator("#real h2").text_content() == "Title 11"
     assert "with the same id or first words (number 12 of 125 by strings;" in page.locator("#real .kind").text_content()
     shown(page, reader, "#wiki/shuffled/text-200?by=strings", "Title 200")
-    page.locator("#real .kind", has_text="the middle one in this order (number 63 of 125 by strings;").wait_for()
+    page.locator("#real .kind", has_text="in the middle of this order (number 63 of 125 by strings;").wait_for()
 
 
 def test_hostile_texts_are_shown_as_text(page, reader):
@@ -325,8 +325,8 @@ def test_accessible(page, reader):
                     continue
                 if unfolded:
                     page.click("#unfold")
-                found = axe.run(page, options={"preload": False})
-                assert not found.response["violations"], (scheme, width, unfolded, found.generate_report())
+                checked = axe.run(page, options={"preload": False})
+                assert not checked.response["violations"], (scheme, width, unfolded, checked.generate_report())
                 assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (width, unfolded)
 
 

@@ -1,4 +1,4 @@
-"""The picture: verdicts, the order of systems, and what a person reads."""
+"""The scorecard: verdicts, the order of systems, and its texts."""
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,14 @@ from macroscope.reporting.scorecard import (
     NOT_USABLE,
     TOO_FEW,
     UNLIKE,
-    answer,
-    in_percent,
-    legend,
-    percent,
-    read_off,
-    scorecard_text,
-    scorecards,
-    verdict_of,
+    build_scorecards,
+    decide_verdict,
+    format_cell,
+    format_percent,
+    format_percent_inline,
+    render_legend,
+    render_scorecard,
+    summarise_run,
 )
 from macroscope.systems import kinds
 
@@ -38,7 +38,7 @@ from macroscope.systems import kinds
     ],
 )
 def test_verdicts(estimate, verdict):
-    assert verdict_of(*estimate, 0.1) == verdict
+    assert decide_verdict(*estimate, 0.1) == verdict
 
 
 def cells():
@@ -62,8 +62,8 @@ def completed(table):
 DEFAULTS = {"corpus": "wiki", "check": False, "warned": False, "n_candidate": 5, "n_reference": 7}
 
 
-def matrix_of(*rows, checks=(), warned=()):
-    """The matrix of cells (system, critic, verdict, c2st_auc)."""
+def scorecard_of(*rows, checks=(), warned=()):
+    """Return the scorecard of cells (system, critic, verdict, c2st_auc)."""
     table = completed(pd.DataFrame(rows, columns=["system", "critic", "verdict", "c2st_auc"]))
     table = table.assign(
         check=table["system"].isin(checks),
@@ -71,19 +71,19 @@ def matrix_of(*rows, checks=(), warned=()):
         ci_low=table["c2st_auc"] - 0.05,
         ci_high=table["c2st_auc"] + 0.05,
     )
-    (found,) = scorecards(table)
-    return found
+    (scorecard,) = build_scorecards(table)
+    return scorecard
 
 
 def test_the_least_like_real_text_comes_first_and_real_text_last():
-    wiki, web = scorecards(cells())
+    wiki, web = build_scorecards(cells())
     assert list(wiki.rows) == ["bad", "good", SPLIT_HALF]
     assert wiki.systems == ["bad", "good"]
     assert wiki.critics == ["coherence", "topics"]
     assert list(web.rows) == ["tiny"]
 
 
-def test_standings_take_all_critics_together():
+def test_overall_verdicts_combine_all_critics():
     rows = [
         ("one-unlike", "a", UNLIKE),
         ("one-unlike", "b", LIKE),
@@ -92,58 +92,61 @@ def test_standings_take_all_critics_together():
     ]
     rows += [("open", "a", LIKE), ("open", "b", INCONCLUSIVE), ("none", "a", TOO_FEW), (SPLIT_HALF, "a", LIKE)]
     table = pd.DataFrame(rows, columns=["system", "critic", "verdict"])
-    (wiki,) = scorecards(completed(table).assign(n_candidate=range(len(rows))))
-    assert wiki.overall_verdicts(UNLIKE) == ["one-unlike"]
-    assert wiki.overall_verdicts(LIKE) == ["all-like"]
-    assert set(wiki.overall_verdicts(INCONCLUSIVE)) == {"open", "none"}
-    assert (wiki.documents, wiki.texts("one-unlike")) == (7, 1)
-    assert wiki.judged("all-like", NOT_USABLE) == ["b"]
+    (wiki,) = build_scorecards(completed(table).assign(n_candidate=range(len(rows))))
+    assert wiki.systems_with_overall_verdict(UNLIKE) == ["one-unlike"]
+    assert wiki.systems_with_overall_verdict(LIKE) == ["all-like"]
+    assert set(wiki.systems_with_overall_verdict(INCONCLUSIVE)) == {"open", "none"}
+    assert (wiki.n_documents, wiki.n_texts("one-unlike")) == (7, 1)
+    assert wiki.critics_with_verdict("all-like", NOT_USABLE) == ["b"]
 
 
-def test_what_is_read_off():
-    found = [read_off(row) for _, row in cells().iterrows()]
-    assert found == ["≈ 50 % [45, 55]", "≠ 99 % [97, > 99]", "– not usable", "60 % [40, 75]", "– too few texts"]
+def test_cells_as_text():
+    texts = [format_cell(row) for _, row in cells().iterrows()]
+    assert texts == ["≈ 50 % [45, 55]", "≠ 99 % [97, > 99]", "– not usable", "60 % [40, 75]", "– too few texts"]
 
 
 def test_certainty_is_not_rounded_up():
-    assert [percent(share) for share in (1.0, 0.9999, 0.994, 0.0)] == ["100", "> 99", "99", "0"]
+    assert [format_percent(share) for share in (1.0, 0.9999, 0.994, 0.0)] == ["100", "> 99", "99", "0"]
 
 
 def test_a_sign_and_a_number_do_not_read_as_one_relation():
-    assert [in_percent(share) for share in (1.0, 0.9999, 0.93)] == ["100 %", "over 99 %", "93 %"]
+    assert [format_percent_inline(share) for share in (1.0, 0.9999, 0.93)] == ["100 %", "over 99 %", "93 %"]
 
 
 def test_text_version_names_every_system_and_what_the_signs_mean():
-    text = scorecard_text(cells())
+    text = render_scorecard(cells())
     for word in ("bad", "good", "real text against itself", "tiny", "wiki", "web"):
         assert word in text
-    assert all(sign in legend(0.1) for sign in "≠≈?")
-    assert "10 points" in legend(0.1)
+    assert all(sign in render_legend(0.1) for sign in "≠≈?")
+    assert "10 points" in render_legend(0.1)
 
 
-def test_checks_stand_below_the_systems_in_question():
+def test_checks_are_below_the_candidates():
     cells = [("damaged", "a", UNLIKE, 1.0), ("mild", "a", UNLIKE, 0.7), ("process", "a", LIKE, 0.5)]
     cells += [(SPLIT_HALF, "a", INCONCLUSIVE, 0.5), ("bad", "a", UNLIKE, 0.9)]
-    found = matrix_of(*cells, checks=("damaged", "process"))
-    assert found.groups == [("", ["bad", "mild"]), (CHECKS, ["damaged", "process"]), ("", [SPLIT_HALF])]
-    assert found.overall_verdicts(UNLIKE) == ["bad", "mild"]
-    assert found.overall_verdicts(UNLIKE, checks=True) == ["damaged"]
-    assert found.overall_verdicts(LIKE) == []
-    assert answer([found]) == "None of the 2 systems is like real text: each is unlike it to one critic or more."
-
-
-def test_where_there_are_only_checks_they_are_spoken_of_as_systems_are():
-    found = matrix_of(("damaged", "a", UNLIKE, 1.0), ("process", "a", LIKE, 0.5), checks=("damaged", "process"))
-    assert found.groups == [("", ["damaged", "process"])]
-    assert found.overall_verdicts(UNLIKE) == ["damaged"]
+    scorecard = scorecard_of(*cells, checks=("damaged", "process"))
+    assert scorecard.groups == [("", ["bad", "mild"]), (CHECKS, ["damaged", "process"]), ("", [SPLIT_HALF])]
+    assert scorecard.systems_with_overall_verdict(UNLIKE) == ["bad", "mild"]
+    assert scorecard.systems_with_overall_verdict(UNLIKE, checks=True) == ["damaged"]
+    assert scorecard.systems_with_overall_verdict(LIKE) == []
     assert (
-        answer([found])
-        == "Of the 2 checks 1 is like real text to every critic that can tell; 1 is unlike it to one critic or more."
+        summarise_run([scorecard])
+        == "None of the 2 systems is like real text: each is unlike it for at least one critic."
     )
 
 
-def test_no_verdict_comes_from_critics_with_a_warning_alone():
-    found = matrix_of(
+def test_checks_alone_are_treated_as_candidates():
+    scorecard = scorecard_of(("damaged", "a", UNLIKE, 1.0), ("process", "a", LIKE, 0.5), checks=("damaged", "process"))
+    assert scorecard.groups == [("", ["damaged", "process"])]
+    assert scorecard.systems_with_overall_verdict(UNLIKE) == ["damaged"]
+    assert (
+        summarise_run([scorecard])
+        == "Of the 2 checks, 1 is like real text for every conclusive critic; 1 is unlike it for at least one critic."
+    )
+
+
+def test_verdicts_by_critics_with_a_warning_alone_are_separate():
+    scorecard = scorecard_of(
         ("worse", "sound", LIKE, 0.5),
         ("worse", "warned", UNLIKE, 0.9),
         ("like", "warned", LIKE, 0.5),
@@ -152,84 +155,87 @@ def test_no_verdict_comes_from_critics_with_a_warning_alone():
         ("open", "warned", INCONCLUSIVE, 0.55),
         warned=("warned",),
     )
-    assert found.overall_verdicts(UNLIKE) == ["sure"]
-    assert found.overall_verdicts(UNLIKE, warned=True) == ["worse"]
-    assert (found.overall_verdicts(LIKE), found.overall_verdicts(LIKE, warned=True)) == ([], ["like"])
-    assert found.overall_verdicts(INCONCLUSIVE, warned=True) == ["open"]
-    assert found.deciding_critics("sure") == ["sound"]
-    assert answer([found]) == (
-        "Of the 4 systems none is shown to be like real text; 1 is unlike it to one critic or more; 3 are judged only"
-        " by critics that carry a warning (⚠)."
+    assert scorecard.systems_with_overall_verdict(UNLIKE) == ["sure"]
+    assert scorecard.systems_with_overall_verdict(UNLIKE, warned=True) == ["worse"]
+    assert (
+        scorecard.systems_with_overall_verdict(LIKE),
+        scorecard.systems_with_overall_verdict(LIKE, warned=True),
+    ) == ([], ["like"])
+    assert scorecard.systems_with_overall_verdict(INCONCLUSIVE, warned=True) == ["open"]
+    assert scorecard.deciding_critics("sure") == ["sound"]
+    assert summarise_run([scorecard]) == (
+        "Of the 4 systems, none is shown to be like real text; 1 is unlike it for at least one critic; 3 are evaluated"
+        " only by critics with a warning (⚠)."
     )
 
 
-def test_rivals_are_those_whose_intervals_overlap_to_every_critic_that_judged_both():
+def test_systems_are_indistinguishable_if_intervals_overlap_for_every_shared_critic():
     cells = [("worst", "a", UNLIKE, 0.9), ("worst", "b", UNLIKE, 0.9), ("close", "a", UNLIKE, 0.85)]
     cells += [("half", "a", UNLIKE, 0.9), ("half", "b", UNLIKE, 0.7), ("apart", "c", UNLIKE, 0.9)]
-    assert matrix_of(*cells, ("like", "a", LIKE, 0.9)).indistinguishable_from("worst") == ["close"]
+    assert scorecard_of(*cells, ("like", "a", LIKE, 0.9)).indistinguishable_from("worst") == ["close"]
 
 
-def test_systems_of_another_structure_are_no_rivals():
+def test_systems_of_another_structure_are_distinguishable():
     table = completed(
         pd.DataFrame(
             [("worst", 1.0, 90.0, 70.0, 110.0), ("other", 1.0, 20.0, 15.0, 25.0), ("close", 1.0, 80.0, 60.0, 100.0)],
             columns=["system", "c2st_auc", "latent_ppl_ratio", "latent_ppl_ratio_low", "latent_ppl_ratio_high"],
         )
     )
-    (found,) = scorecards(table.assign(critic="a", verdict=UNLIKE, ci_low=0.95, ci_high=1.0))
-    assert list(found.rows) == ["worst", "close", "other"]
-    assert found.indistinguishable_from("worst") == ["close"]
-    assert found.ratios("a") == {"worst": 90.0, "close": 80.0, "other": 20.0}
+    (scorecard,) = build_scorecards(table.assign(critic="a", verdict=UNLIKE, ci_low=0.95, ci_high=1.0))
+    assert list(scorecard.rows) == ["worst", "close", "other"]
+    assert scorecard.indistinguishable_from("worst") == ["close"]
+    assert scorecard.ratios("a") == {"worst": 90.0, "close": 80.0, "other": 20.0}
 
 
 def test_the_run_in_one_sentence():
-    one, other = matrix_of(("a", "x", LIKE, 0.5)), matrix_of(("b", "x", INCONCLUSIVE, 0.6))
-    assert answer([one]) == "The one system that was judged is like real text."
-    assert answer([other]) == "The one system that was judged is inconclusive: too few texts."
-    assert answer([one, other]) == (
-        "Of the 2 systems on 2 corpora 1 is like real text to every critic that can tell; 1 is inconclusive: too few"
+    like, undecided = scorecard_of(("a", "x", LIKE, 0.5)), scorecard_of(("b", "x", INCONCLUSIVE, 0.6))
+    assert summarise_run([like]) == "The only system is like real text."
+    assert summarise_run([undecided]) == "The only system is inconclusive: too few texts."
+    assert summarise_run([like, undecided]) == (
+        "Of the 2 systems on 2 corpora, 1 is like real text for every conclusive critic; 1 is inconclusive: too few"
         " texts."
     )
-    unusable = matrix_of(("c", "y", NOT_USABLE, 0.9), warned=("y",))
-    assert unusable.overall_verdicts(NOT_USABLE) == ["c"]
-    assert unusable.overall_verdicts(INCONCLUSIVE) == []
-    assert answer([unusable]) == "The one system is judged by no critic that is usable."
-    assert answer([one, unusable]).endswith("to every critic that can tell; 1 is judged by no critic that is usable.")
-    checks = matrix_of(("process", "x", UNLIKE, 0.9), checks=("process",))
-    assert answer([checks, one]) == "The one system that was judged is like real text."
+    unusable = scorecard_of(("c", "y", NOT_USABLE, 0.9), warned=("y",))
+    assert unusable.systems_with_overall_verdict(NOT_USABLE) == ["c"]
+    assert unusable.systems_with_overall_verdict(INCONCLUSIVE) == []
+    assert summarise_run([unusable]) == "The only system is evaluated by no usable critic."
+    assert summarise_run([like, unusable]).endswith("for every conclusive critic; 1 is evaluated by no usable critic.")
+    checks = scorecard_of(("process", "x", UNLIKE, 0.9), checks=("process",))
+    assert summarise_run([checks, like]) == "The only system is like real text."
 
 
-def test_the_text_version_sets_checks_apart_and_marks_warnings():
+def test_the_text_version_separates_checks_and_marks_warnings():
     table = completed(
         pd.DataFrame(
             [("process", LIKE, 0.5, True), ("mine", UNLIKE, 0.9, False)],
             columns=["system", "verdict", "c2st_auc", "check"],
         )
     )
-    lines = scorecard_text(table.assign(critic="coherence", warned=True, ci_low=0.4, ci_high=0.95)).splitlines()
+    lines = render_scorecard(table.assign(critic="coherence", warned=True, ci_low=0.4, ci_high=0.95)).splitlines()
     assert "coherence ⚠" in lines[0]
     assert [line.split()[0] for line in lines[1:]] == ["mine", "Checks:", "process"]
 
 
-def test_kinds_whose_answer_is_known_are_checks():
+def test_kinds_with_known_answers_are_checks():
     checks = {name for name, kind in kinds().items() if kind.data.check}
     assert {"simulated", "perturbation", "other_domain", "training_texts", "control"} <= checks
     assert not checks & {"language_model", "resampled", "ngram", "hsmm", "translation", "files", "server", "hub"}
 
 
-def test_a_critic_with_a_warning_leaves_nothing_open_that_another_one_has_settled():
-    found = matrix_of(
+def test_an_inconclusive_critic_with_a_warning_is_overruled_by_one_without():
+    scorecard = scorecard_of(
         ("process", "sound", LIKE, 0.5),
         ("process", "warned", INCONCLUSIVE, 0.51),
         ("open", "sound", INCONCLUSIVE, 0.55),
         ("open", "warned", LIKE, 0.5),
         warned=("warned",),
     )
-    assert (found.overall_verdict("process"), found.overall_verdict("open")) == (LIKE, INCONCLUSIVE)
+    assert (scorecard.overall_verdict("process"), scorecard.overall_verdict("open")) == (LIKE, INCONCLUSIVE)
 
 
-def test_a_critic_that_no_row_has_a_verdict_of_is_not_usable():
-    found = matrix_of(
+def test_a_critic_without_any_verdict_is_not_usable():
+    scorecard = scorecard_of(
         ("one", "sound", LIKE, 0.5), ("one", "broken", NOT_USABLE, 0.9), ("two", "broken", NOT_USABLE, 0.9)
     )
-    assert found.usable == ["sound"]
+    assert scorecard.usable == ["sound"]

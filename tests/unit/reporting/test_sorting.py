@@ -1,4 +1,4 @@
-"""Tables of the report sort by a click: numbers by their value, everything else as text."""
+"""Sorting of the report's tables by a click: numbers by value, everything else as text."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""What took the time, by rule."""
+"""Running times by rule."""
 
 import math
 
@@ -14,7 +14,7 @@ def benchmark(path, seconds, megabytes="NA", cpu="NA"):
     path.write_text(f"{HEAD}\n{seconds}\t0:00:00\t{megabytes}\t1\t1\t1\t0\t0\t0\t{cpu}\n")
 
 
-def test_jobs_of_a_rule_are_put_together(tmp_path):
+def test_jobs_of_a_rule_are_added_up(tmp_path):
     benchmark(tmp_path / "finetune" / "wiki" / "a.tsv", 60.5, 1500, 100)
     benchmark(tmp_path / "finetune" / "wiki" / "b.tsv", 30, 2500.25, 50)
     benchmark(tmp_path / "make_tables.tsv", 4000)
@@ -38,7 +38,7 @@ def test_jobs_of_a_rule_are_put_together(tmp_path):
     ]
 
 
-def test_short_rules_are_put_together(tmp_path):
+def test_short_rules_are_added_up(tmp_path):
     for number in range(15):
         benchmark(tmp_path / f"rule_{number:02d}.tsv", 100 - number)
     lines = render_times(times_by_rule(tmp_path)).splitlines()
@@ -47,20 +47,20 @@ def test_short_rules_are_put_together(tmp_path):
     assert len({len(line) for line in lines[1:]}) == 1
 
 
-def test_without_benchmarks_there_is_nothing_to_say(tmp_path):
+def test_without_benchmarks_the_text_is_empty(tmp_path):
     assert render_times(times_by_rule(tmp_path)) == ""
     (tmp_path / "rule.tsv").write_text("")
     assert render_times(times_by_rule(tmp_path)) == ""
 
 
-def test_what_a_log_says_counts_for_more_than_what_snakemake_saw(tmp_path):
-    """A benchmark looks every 30 seconds: what a job used after the last look, or between two, is not in it."""
+def test_usage_in_a_log_takes_precedence_over_snakemakes(tmp_path):
+    """Benchmarks sample every 30 seconds: usage after the last sample, or between two, is missing."""
     benchmark(tmp_path / "finetune" / "wiki" / "a.tsv", 40, 100, 15)
     (tmp_path / "finetune" / "wiki" / "a.log").write_text(
         "step 1 of 1\nused 39.50 s of the processor, at most 900.0 MB of memory\n"
     )
-    found = times_by_rule(tmp_path).loc["finetune"]
-    assert (found["cpu_seconds"], found["megabytes"]) == (39.5, 900)
+    times = times_by_rule(tmp_path).loc["finetune"]
+    assert (times["cpu_seconds"], times["megabytes"]) == (39.5, 900)
 
 
 def test_memory_of_several_processes_is_snakemakes(tmp_path):

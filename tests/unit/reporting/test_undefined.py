@@ -1,4 +1,4 @@
-"""What is undefined, and why: no statistic without a value is left out."""
+"""The table of undefined statistics includes every statistic without a value."""
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,10 @@ def test_every_statistic_without_a_value_is_named_with_its_systems():
         ("b", "zipf_s", 1.0, np.nan),
     ]
     statistics = pd.DataFrame(rows, columns=["system", "statistic", "value", "reason"])
-    found = undefined_table(statistics, {"heaps": "growth of the vocabulary", "zipf_s": "Zipf s"})
-    assert found.to_numpy().tolist() == [
+    table = undefined_table(statistics, {"heaps": "growth of the vocabulary", "zipf_s": "Zipf s"})
+    assert table.to_numpy().tolist() == [
         ["growth of the vocabulary: D to its own law", "too few texts", "a, real text, half against half"],
         ["growth of the vocabulary: D to its own law", "no text", "b"],
-        ["Zipf s", "not said", "a"],
+        ["Zipf s", "not stated", "a"],
     ]
     assert undefined_table(statistics[statistics["value"].notna()], {}).empty

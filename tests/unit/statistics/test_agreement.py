@@ -23,10 +23,10 @@ def long(table):
 
 @pytest.mark.parametrize(("level", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
 def test_the_published_example(level, published):
-    found = krippendorff(*long(EXAMPLE_C), level)
-    assert found.alpha == pytest.approx(published, abs=0.0006)
-    assert (found.units, found.values) == (11, 40)
-    assert found.low < found.alpha < found.high <= 1
+    agreement = krippendorff(*long(EXAMPLE_C), level)
+    assert agreement.alpha == pytest.approx(published, abs=0.0006)
+    assert (agreement.units, agreement.values) == (11, 40)
+    assert agreement.low < agreement.alpha < agreement.high <= 1
 
 
 def test_the_published_example_of_two_observers_and_two_values():
@@ -40,8 +40,8 @@ def by_definition(units, values, level):
     by_unit = {}
     for unit, value in zip(units, values, strict=True):
         by_unit.setdefault(unit, []).append(value)
-    pairable = [found for found in by_unit.values() if len(found) > 1]
-    everything = [value for found in pairable for value in found]
+    pairable = [values_of_unit for values_of_unit in by_unit.values() if len(values_of_unit) > 1]
+    everything = [value for values_of_unit in pairable for value in values_of_unit]
     count = {value: everything.count(value) for value in everything}
 
     def difference(a, b):
@@ -55,7 +55,9 @@ def by_definition(units, values, level):
 
     n = len(everything)
     observed = sum(
-        difference(a, b) / (len(found) - 1) for found in pairable for a, b in itertools.permutations(found, 2)
+        difference(a, b) / (len(values_of_unit) - 1)
+        for values_of_unit in pairable
+        for a, b in itertools.permutations(values_of_unit, 2)
     )
     expected = sum(difference(a, b) for a, b in itertools.permutations(everything, 2))
     return 1 - (observed / n) / (expected / (n * (n - 1)))
@@ -67,18 +69,18 @@ def test_alpha_is_its_definition(level):
     for _trial in range(20):
         n = int(rng.integers(6, 40))
         units, values = rng.integers(0, 8, n).tolist(), rng.integers(0, 5, n).tolist()
-        found = krippendorff(units, values, level)
-        if np.isfinite(found.alpha):
-            assert found.alpha == pytest.approx(by_definition(units, values, level))
+        agreement = krippendorff(units, values, level)
+        if np.isfinite(agreement.alpha):
+            assert agreement.alpha == pytest.approx(by_definition(units, values, level))
 
 
-def test_what_cannot_be_said_has_its_reason():
+def test_undefined_alpha_has_a_reason():
     assert krippendorff([1, 2, 3], [0, 1, 0], "nominal").reason == "nothing was judged twice"
     assert krippendorff([1, 1, 2, 2], [1, 1, 1, 1], "nominal").reason == "all values are equal"
-    assert krippendorff([1, 1], [0, 1], "nominal").reason == "one unit alone was judged twice"
+    assert krippendorff([1, 1], [0, 1], "nominal").reason == "only one unit was judged twice"
     perfect = krippendorff([1, 1, 2, 2, 3, 3], [0, 0, 1, 1, 0, 0], "nominal")
     assert perfect.alpha == 1
-    assert perfect.reason.startswith("no two units show disagreement")
+    assert perfect.reason.startswith("fewer than two units show disagreement")
 
 
 def test_the_interval_covers_at_its_level():
@@ -90,6 +92,6 @@ def test_the_interval_covers_at_its_level():
         ratings = rng.normal(0, spread, 60)[:, None] + rng.normal(0, noise, (60, 3))
         ratings = np.round(ratings, 1)
         units = np.repeat(np.arange(60), 3)
-        found = krippendorff(units.tolist(), ratings.ravel().tolist(), "interval")
-        hits += found.low <= truth <= found.high
+        agreement = krippendorff(units.tolist(), ratings.ravel().tolist(), "interval")
+        hits += agreement.low <= truth <= agreement.high
     assert 0.925 <= hits / 1000 <= 0.97

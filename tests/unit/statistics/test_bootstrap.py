@@ -27,5 +27,5 @@ def test_no_documents_is_an_error():
         bootstrap_sums([], 10, np.random.default_rng(0))
 
 
-def test_an_undefined_resample_leaves_no_interval():
+def test_an_undefined_resample_has_no_interval():
     assert all(np.isnan(percentile_interval([1.0, np.inf], 0.95)))

@@ -1,4 +1,4 @@
-"""Bundles of documents: their exchanges are exchanges of documents, and say what those of documents say."""
+"""Bundles of documents: their permutations permute documents, and tests by them agree with tests by documents."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ GROUPS = [None, PAIRS, TRIPLES]
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch):
-    """Bundles of a few hundred documents, as of very many."""
+def few_bundles(monkeypatch):
+    """Bundle a few thousand documents as if they were very many."""
     for module in (permutation_groups, document_sums, bootstrap, bootstrap_t, kolmogorov_smirnov):
         monkeypatch.setattr(module, "MANY", 1000)
     for module in (permutation_groups, document_sums, bootstrap_t):
@@ -24,28 +24,28 @@ def few(monkeypatch):
 
 
 @pytest.mark.parametrize("groups", GROUPS)
-def test_an_exchange_of_bundles_keeps_as_many_of_each_group_on_either_side(groups):
-    whole = Permutation((2000, 2000), groups)
-    bundles, which = whole.bundles
+def test_a_permutation_of_bundles_keeps_the_size_of_each_group_in_both_samples(groups):
+    permutation = Permutation((2000, 2000), groups)
+    bundles, bundle = permutation.bundles
     assert bundles.units < 1700
-    assert (which[:2000] < bundles.sizes[0]).all()
-    assert (which[2000:] >= bundles.sizes[0]).all()
+    assert (bundle[:2000] < bundles.sizes[0]).all()
+    assert (bundle[2000:] >= bundles.sizes[0]).all()
     codes = np.zeros(4000, int) if groups is None else groups
     for inside in bundles.memberships(20, np.random.default_rng(0)):
         for row in inside:
-            first = row[which] > 0
+            first = row[bundle] > 0
             assert (np.bincount(codes[first]) == np.bincount(codes[:2000])).all()
-    assert (np.asarray(whole.dealing.sum(axis=0)).ravel() == 1).all()
+    assert (np.asarray(permutation.bundle_matrix.sum(axis=0)).ravel() == 1).all()
 
 
-def test_what_is_left_over_stays_where_it_is():
-    bundles, which = Permutation((2000, 1003)).bundles
+def test_remaining_documents_stay_in_their_sample():
+    bundles, bundle = Permutation((2000, 1003)).bundles
     rows = np.concatenate(list(bundles.memberships(50, np.random.default_rng(0))))
-    assert set((rows[:, which] > 0).sum(axis=1)) == {2000}
-    assert (~(rows[:, which] > 0).any(axis=0)).sum() == 3
+    assert set((rows[:, bundle] > 0).sum(axis=1)) == {2000}
+    assert (~(rows[:, bundle] > 0).any(axis=0)).sum() == 3
 
 
-def test_few_on_a_side_are_not_bundled():
+def test_few_documents_of_a_sample_are_not_bundled():
     assert Permutation((5000, 300)).bundles[0].units == 5300
 
 
@@ -56,33 +56,33 @@ def test_p_values_are_those_of_the_t_test(groups):
         rng = np.random.default_rng(seed)
         common = rng.normal(size=2000) if groups is not None else 0.0
         x, y = common + rng.exponential(size=2000), common + rng.exponential(size=2000)
-        known = stats.ttest_ind(x, y).pvalue if groups is None else stats.ttest_rel(x, y).pvalue
+        expected = stats.ttest_ind(x, y).pvalue if groups is None else stats.ttest_rel(x, y).pvalue
         ones = np.ones(2000)
-        found = ratio_test((x, ones), (y, ones), Permutation((2000, 2000), groups), 2000, rng)
-        differences.append(found - known)
+        p = ratio_test((x, ones), (y, ones), Permutation((2000, 2000), groups), 2000, rng)
+        differences.append(p - expected)
     assert np.abs(differences).max() < 0.15
     assert abs(np.mean(differences)) < 0.02
 
 
-def test_p_values_are_uniform_where_nothing_differs():
+def test_p_values_are_uniform_if_nothing_differs():
     p_values = []
     for seed in range(300):
         rng = np.random.default_rng(seed)
         x, y = rng.exponential(size=1500), rng.exponential(size=900)
-        sides = (x, np.ones(1500)), (y, np.ones(900))
-        p_values.append(ratio_test(*sides, Permutation((1500, 900)), 199, rng))
+        samples = (x, np.ones(1500)), (y, np.ones(900))
+        p_values.append(ratio_test(*samples, Permutation((1500, 900)), 199, rng))
     assert stats.kstest(p_values, "uniform").pvalue > 0.01
 
 
 def test_intervals_are_as_wide_as_those_of_documents(monkeypatch):
     rng = np.random.default_rng(0)
     x, y = rng.exponential(size=(2, 4000))
-    sides = (x, np.ones(4000)), (y, rng.integers(1, 9, 4000))
+    samples = (x, np.ones(4000)), (y, rng.integers(1, 9, 4000))
     widths = []
     for many in (1000, 10**6):
         for module in (document_sums, bootstrap, bootstrap_t):
             monkeypatch.setattr(module, "MANY", many)
-        value, low, high = difference_interval(*sides, Permutation((4000, 4000)), 0.95, 2000, rng)
+        value, low, high = difference_interval(*samples, Permutation((4000, 4000)), 0.95, 2000, rng)
         assert low < value < high
         widths.append(high - low)
     assert widths[0] == pytest.approx(widths[1], rel=0.15)
@@ -91,11 +91,11 @@ def test_intervals_are_as_wide_as_those_of_documents(monkeypatch):
 def test_distances_of_bundles_have_the_p_values_of_documents(monkeypatch):
     rng = np.random.default_rng(5)
     common = rng.normal(size=2000)
-    found = []
+    p_values = []
     for shift in (0.0, 0.05):
         x, y = common + rng.normal(size=2000), common + rng.normal(size=2000) + shift
         for many in (1000, 10**6):
             monkeypatch.setattr(kolmogorov_smirnov, "MANY", many)
-            found.append(ks_test(x, y, Permutation((2000, 2000), PAIRS), 999, np.random.default_rng(1)))
-    assert found[0] == pytest.approx(found[1], abs=0.12)
-    assert found[2] == pytest.approx(found[3], abs=0.12)
+            p_values.append(ks_test(x, y, Permutation((2000, 2000), PAIRS), 999, np.random.default_rng(1)))
+    assert p_values[0] == pytest.approx(p_values[1], abs=0.12)
+    assert p_values[2] == pytest.approx(p_values[3], abs=0.12)

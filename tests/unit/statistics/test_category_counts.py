@@ -17,11 +17,15 @@ def test_counts_are_those_of_the_lists_and_null_is_left_out(tmp_path):
         table = pd.DataFrame({"id": [f"{number}.{i}" for i in range(50)], "nll": 1.0, "categories": lists})
         table.to_parquet(tmp_path / f"{number}.parquet", row_group_size=7)
         sides.append(table)
-    found = read_category_counts(tmp_path / "0.parquet", tmp_path / "1.parquet")
-    known = [table[table["categories"].notna()] for table in sides]
-    names = list(dict.fromkeys(name for table in known for some in table["categories"] for name in some))
-    for side, table in zip(found, known, strict=True):
-        assert side.keys["id"].tolist() == table["id"].tolist()
-        expected = [[Counter(some)[name] for name in names] for some in table["categories"]]
-        assert side.counts.toarray().tolist() == expected
-        assert side.counts.has_canonical_format
+    counts = read_category_counts(tmp_path / "0.parquet", tmp_path / "1.parquet")
+    evaluated = [table[table["categories"].notna()] for table in sides]
+    names = list(
+        dict.fromkeys(
+            name for table in evaluated for names_of_document in table["categories"] for name in names_of_document
+        )
+    )
+    for counts_of_file, table in zip(counts, evaluated, strict=True):
+        assert counts_of_file.keys["id"].tolist() == table["id"].tolist()
+        expected = [[Counter(names_of_document)[name] for name in names] for names_of_document in table["categories"]]
+        assert counts_of_file.counts.toarray().tolist() == expected
+        assert counts_of_file.counts.has_canonical_format

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 from macroscope.errors import MacroscopeError
+from macroscope.resampling import Resampling
 from macroscope.statistics.columns import compare_columns, read_columns
-from macroscope.statistics.latent import Resampling
 
 FEW = Resampling(resamples=500, permutations=999, seed=3)
 
@@ -46,7 +46,7 @@ def test_text_is_compared_as_categories(tables):
     assert table.at["mauve", "value"] < 1
 
 
-def test_missing_values_do_not_count_and_nothing_to_compare_is_told(tables):
+def test_missing_values_do_not_count_and_an_empty_side_has_its_reason(tables):
     reference, candidate = tables
     candidate = candidate.assign(x=np.nan)
     table = compare_columns(reference, candidate, ["x"], FEW)
@@ -55,12 +55,12 @@ def test_missing_values_do_not_count_and_nothing_to_compare_is_told(tables):
     assert (table["reason"] == "no value in the candidate").all()
 
 
-def test_one_value_is_a_defined_result(tables):
+def test_one_value_has_defined_results(tables):
     reference, candidate = tables
     table = compare_columns(reference, candidate.head(1), ["x"], FEW).set_index("statistic")
     assert 0 < table.at["mean_difference", "p_value"] <= 1
     assert np.isnan(table.at["hedges_g", "value"])
-    assert table.at["hedges_g", "reason"] == "undefined for so few or so equal values"
+    assert table.at["hedges_g", "reason"] == "too few or too equal values"
 
 
 def test_unknown_columns_and_files_are_one_sentence(tables, tmp_path):
@@ -72,13 +72,13 @@ def test_unknown_columns_and_files_are_one_sentence(tables, tmp_path):
         read_columns(tmp_path / "no.csv")
 
 
-def test_another_type_on_either_side_is_one_sentence(tables):
+def test_different_types_are_an_error_of_one_sentence(tables):
     reference, candidate = tables
     with pytest.raises(MacroscopeError, match="column 'x' is numbers in the reference and text in the candidate"):
         compare_columns(reference, candidate.assign(x="a"), ["x"], FEW)
 
 
-def test_what_is_no_table_is_one_sentence(tmp_path):
+def test_invalid_tables_are_an_error_of_one_sentence(tmp_path):
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "not.parquet").write_text("hello")
     for name in ("empty.csv", "not.parquet"):
@@ -86,7 +86,7 @@ def test_what_is_no_table_is_one_sentence(tmp_path):
             read_columns(tmp_path / name)
 
 
-def test_infinite_values_leave_what_looks_at_order(tables):
+def test_infinite_values_leave_statistics_of_order(tables):
     reference, candidate = tables
     candidate = candidate.assign(x=candidate["x"].where(candidate.index > 2, np.inf))
     table = compare_columns(reference, candidate, ["x"], FEW).set_index("statistic")
@@ -94,19 +94,19 @@ def test_infinite_values_leave_what_looks_at_order(tables):
     assert (table.loc[["mean", "mean_difference", "hedges_g"], "reason"] == "infinite values").all()
 
 
-def test_rows_of_the_same_id_are_partners():
+def test_rows_of_the_same_id_are_paired():
     rng = np.random.default_rng(4)
     prompts = rng.normal(0, 10, 60)
     reference = pd.DataFrame({"id": range(60), "x": prompts})
     candidate = pd.DataFrame({"id": range(60), "x": prompts + rng.normal(0.5, 0.3, 60)}).sample(frac=1, random_state=1)
     paired = compare_columns(reference, candidate, ["x"], FEW).set_index("statistic")
-    alone = compare_columns(reference.drop(columns="id"), candidate, ["x"], FEW).set_index("statistic")
+    unpaired = compare_columns(reference.drop(columns="id"), candidate, ["x"], FEW).set_index("statistic")
     assert paired.at["mean_difference", "p_value"] == 0.001
-    assert alone.at["mean_difference", "p_value"] > 0.5
-    assert paired.at["mean_difference", "ci_low"] > 0 > alone.at["mean_difference", "ci_low"]
+    assert unpaired.at["mean_difference", "p_value"] > 0.5
+    assert paired.at["mean_difference", "ci_low"] > 0 > unpaired.at["mean_difference", "ci_low"]
 
 
-def test_a_side_without_values_has_the_type_of_the_other_and_numbers_that_name_rows_are_not_compared():
+def test_an_empty_column_has_the_type_of_the_other_and_numeric_keys_are_not_compared():
     reference = pd.DataFrame({"id": [1, 2, 3], "kind": ["u", "v", "u"], "x": [1.0, 2.0, 3.0]})
     candidate = pd.DataFrame({"id": [1, 2, 3], "kind": [None] * 3, "x": [1.0, 2.0, 4.0]})
     table = compare_columns(reference, candidate, ["kind"], FEW)
@@ -115,7 +115,7 @@ def test_a_side_without_values_has_the_type_of_the_other_and_numbers_that_name_r
     assert set(compare_columns(reference, candidate, None, FEW)["column"]) == {"x"}
 
 
-def test_a_column_that_is_text_on_either_side_is_no_silent_loss(tables):
+def test_a_column_that_is_text_in_one_table_is_an_error(tables):
     reference, candidate = tables
     texts = reference.assign(x=reference["x"].astype(str))
     for sides, kinds in (
@@ -126,7 +126,7 @@ def test_a_column_that_is_text_on_either_side_is_no_silent_loss(tables):
             compare_columns(*sides, None, FEW)
 
 
-def test_csv_as_it_stands(tmp_path):
+def test_csv_is_read_literally(tmp_path):
     (tmp_path / "A.CSV").write_text("id,x,kind\n007,1,None\n008,NA,a\n,3,\n")
     table = read_columns(tmp_path / "A.CSV")
     assert table["kind"].tolist()[:2] == ["None", "a"]
@@ -138,7 +138,7 @@ def test_csv_as_it_stands(tmp_path):
         read_columns(tmp_path / "two.csv")
 
 
-def test_partners_are_found_across_formats(tmp_path):
+def test_ids_match_across_formats(tmp_path):
     pd.DataFrame({"id": [1, 2], "x": [0.0, 1.0]}).to_parquet(tmp_path / "a.parquet")
     (tmp_path / "b.csv").write_text("id,x\n1,0\n2,1\n")
     assert [read_columns(tmp_path / name)["id"].tolist() for name in ("a.parquet", "b.csv")] == [["1", "2"]] * 2

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from macroscope.resampling import Resampling
 from macroscope.statistics import correlation
 from macroscope.statistics.correlation import COEFFICIENTS, correlate, correlation_interval, critical_spearman
 from macroscope.statistics.judgements import read_judgements
-from macroscope.statistics.latent import Resampling
 
 RESAMPLING = Resampling(permutations=4999)
 SCIPY = {"spearman": stats.spearmanr, "pearson": stats.pearsonr}
@@ -34,10 +34,10 @@ DENG2022 = {
 DENG2022_SYSTEMS = ["gpt-neo-no-titles", "gpt-neo-titles", "gpt2-no-titles", "gpt2-titles", "human"]
 
 
-def one(x, y, coefficient, resampling=RESAMPLING):
-    """Value, low, high, p of one statistic without seeds."""
-    found = correlate(np.asarray(x, dtype=float)[None, None], y, coefficient, resampling)
-    return found.value[0], found.low[0], found.high[0], found.p_value[0]
+def correlate_one(x, y, coefficient, resampling=RESAMPLING):
+    """Return value, low, high and p of one statistic without seeds."""
+    correlations = correlate(np.asarray(x, dtype=float)[None, None], y, coefficient, resampling)
+    return correlations.value[0], correlations.low[0], correlations.high[0], correlations.p_value[0]
 
 
 @pytest.mark.parametrize(
@@ -51,10 +51,10 @@ def one(x, y, coefficient, resampling=RESAMPLING):
 def test_published_mauve_against_people(question, spearman, t_approximation, pearson):
     scores = read_judgements("mauve").scores[question]
     x, y = list(MAUVE.values()), [scores[system] for system in MAUVE]
-    rho, _, _, p = one(x, y, "spearman")
+    rho, _, _, p = correlate_one(x, y, "spearman")
     assert rho == pytest.approx(spearman, abs=1e-10)
-    assert one(x, y, "pearson")[0] == pytest.approx(pearson, abs=5e-5)
-    assert stats.spearmanr(x, y).pvalue == pytest.approx(t_approximation, rel=1e-3)  # not what is exact for eight
+    assert correlate_one(x, y, "pearson")[0] == pytest.approx(pearson, abs=5e-5)
+    assert stats.spearmanr(x, y).pvalue == pytest.approx(t_approximation, rel=1e-3)  # not exact for eight systems
     squares = [((np.arange(8) - np.array(order)) ** 2).sum() for order in itertools.permutations(range(8))]
     sizes = np.abs(1 - 6 * np.array(squares) / (8 * 63))
     assert p == pytest.approx((sizes >= spearman - 1e-8).mean(), abs=1e-12)
@@ -74,8 +74,8 @@ def test_published_mauve_against_people(question, spearman, t_approximation, pea
 def test_table_4_of_deng2022(statistic, systems, spearman, pearson):
     scores = read_judgements("deng2022").scores["coherent"]
     x, y = DENG2022[statistic][:systems], [scores[system] for system in DENG2022_SYSTEMS[:systems]]
-    assert one(x, y, "spearman")[0] == pytest.approx(spearman)
-    assert one(x, y, "pearson")[0] == pytest.approx(pearson, abs=5e-5)
+    assert correlate_one(x, y, "spearman")[0] == pytest.approx(spearman)
+    assert correlate_one(x, y, "pearson")[0] == pytest.approx(pearson, abs=5e-5)
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
@@ -87,7 +87,7 @@ def test_exact_p_by_enumeration_with_ties(coefficient, n):
     correlation = SCIPY[coefficient]
     observed = abs(correlation(x, y).statistic)
     sizes = [abs(correlation(x, order).statistic) for order in itertools.permutations(y)]
-    value, _, _, p = one(x, y, coefficient)
+    value, _, _, p = correlate_one(x, y, coefficient)
     assert value == pytest.approx(correlation(x, y).statistic)
     assert p == pytest.approx(np.mean(np.array(sizes) >= observed - 1e-9), abs=1e-12)
 
@@ -97,13 +97,13 @@ def test_beyond_enumeration_p_is_monte_carlo_and_near_theory(coefficient):
     rng = np.random.default_rng(5)
     y = rng.normal(size=40)
     x = 0.3 * y + rng.normal(size=40)
-    value, _, _, p = one(x, y, coefficient)
+    value, _, _, p = correlate_one(x, y, coefficient)
     theory = SCIPY[coefficient](x, y)
     assert value == pytest.approx(theory.statistic)
     assert p == pytest.approx(theory.pvalue, abs=0.02)
     assert (p * 5000) == pytest.approx(round(p * 5000))  # (c + 1) / (n + 1)
-    assert one(y, y, coefficient)[3] == 1 / 5000
-    assert one(x, y, coefficient)[3] == p
+    assert correlate_one(y, y, coefficient)[3] == 1 / 5000
+    assert correlate_one(x, y, coefficient)[3] == p
 
 
 @pytest.mark.parametrize(("n", "coefficient"), [(8, "spearman"), (8, "pearson"), (15, "spearman")])
@@ -114,14 +114,14 @@ def test_p_values_keep_their_level(n, coefficient):
     for level in (0.01, 0.05, 0.2, 0.5):
         share = (p <= level).mean()
         assert share <= level + 4 * np.sqrt(level / 4000)
-        # Ranks of eight have few different correlations: the test may be a little below its level, not far.
+        # Ranks of eight systems have few distinct correlations: the test may be slightly conservative.
         assert share >= 0.85 * level - 3 * np.sqrt(level / 4000)
 
 
 @pytest.mark.parametrize("n", [4, 5, 8, 12, 30])
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
 def test_intervals_cover_at_their_level(n, rho):
-    """Of bivariate normal data; the truth of Spearman is 6 / pi arcsin(rho / 2)."""
+    """Data are bivariate normal; the true Spearman correlation is 6 / pi arcsin(rho / 2)."""
     rng = np.random.default_rng(7)
     x = rng.normal(size=(6000, n))
     y = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=(6000, n))
@@ -135,36 +135,36 @@ def test_intervals_cover_at_their_level(n, rho):
             assert ((low <= truth) & (truth <= high)).mean() <= 0.98
 
 
-def test_interval_of_a_perfect_rank_correlation_is_no_point():
+def test_the_interval_of_a_perfect_rank_correlation_is_not_a_point():
     x = np.arange(8.0)
-    value, low, high, p = one(x, -x, "spearman")
+    value, low, high, p = correlate_one(x, -x, "spearman")
     assert (value, low) == (-1, -1)
     assert -0.95 < high < -0.85
     assert p == 2 / 40320
-    assert one(x, x, "pearson")[:3] == pytest.approx((1, 1, 1))
+    assert correlate_one(x, x, "pearson")[:3] == pytest.approx((1, 1, 1))
 
 
-def test_three_systems_have_no_interval_and_fewer_no_value():
-    value, low, high, p = one([1, 2, 3], [1, 2, 3], "spearman")
+def test_three_systems_have_no_interval_and_two_no_value():
+    value, low, high, p = correlate_one([1, 2, 3], [1, 2, 3], "spearman")
     assert value == 1
     assert np.isnan([low, high]).all()
     assert p == pytest.approx(2 / 6)
-    found = correlate(np.ones((1, 1, 2)), [1, 2], "spearman", RESAMPLING)
-    assert np.isnan(found.value[0])
-    assert found.reason == ["fewer than 3 systems"]
+    correlations = correlate(np.ones((1, 1, 2)), [1, 2], "spearman", RESAMPLING)
+    assert np.isnan(correlations.value[0])
+    assert correlations.reason == ["fewer than 3 systems"]
 
 
-def test_memory_does_not_grow_with_what_is_correlated(monkeypatch):
-    """Texts, not systems, are correlated as well, by their log-probabilities: thousands of them."""
+def test_memory_does_not_grow_with_the_number_of_units(monkeypatch):
+    """Thousands of texts, not only systems, are correlated by their log-probabilities."""
     x = np.random.default_rng(7).normal(size=(2, 1000))
     resampling = Resampling(permutations=2000)
     expected = correlate(x[:1, None], x[1], "spearman", resampling).p_value
     monkeypatch.setattr(correlation, "_AT_ONCE", 1 << 14)
     tracemalloc.start()
-    found = correlate(x[:1, None], x[1], "spearman", resampling).p_value
+    p_value = correlate(x[:1, None], x[1], "spearman", resampling).p_value
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found == expected
+    assert p_value == expected
     assert peak < 2e6
 
 
@@ -182,29 +182,29 @@ def test_reasons():
         correlate(values, [1, 2, 3], "spearman", RESAMPLING)
 
 
-def test_scale_and_shift_change_nothing():
+def test_scale_and_shift_do_not_matter():
     rng = np.random.default_rng(8)
     x, y = rng.normal(size=8), rng.normal(size=8)
     for coefficient in COEFFICIENTS:
-        for other in (1e-200 * x, 1e200 * x, 1e6 + x):
-            assert one(other, y, coefficient) == pytest.approx(one(x, y, coefficient), rel=1e-6)
+        for scaled in (1e-200 * x, 1e200 * x, 1e6 + x):
+            assert correlate_one(scaled, y, coefficient) == pytest.approx(correlate_one(x, y, coefficient), rel=1e-6)
 
 
 def test_groups_of_seeds_are_permuted_together():
     rng = np.random.default_rng(9)
     y = rng.normal(size=5)
     x = y + rng.normal(size=(3, 5))
-    found = correlate(x[None], y, "spearman", RESAMPLING)
-    of_groups = np.array([stats.spearmanr(some, y).statistic for some in x])
-    assert found.value[0] == pytest.approx(of_groups.mean())
-    assert found.seed_sd[0] == pytest.approx(of_groups.std(ddof=1))
-    means = [np.mean([stats.spearmanr(some, order).statistic for some in x]) for order in itertools.permutations(y)]
-    assert found.p_value[0] == pytest.approx(np.mean(np.abs(means) >= abs(of_groups.mean()) - 1e-9))
+    correlations = correlate(x[None], y, "spearman", RESAMPLING)
+    of_groups = np.array([stats.spearmanr(values, y).statistic for values in x])
+    assert correlations.value[0] == pytest.approx(of_groups.mean())
+    assert correlations.seed_sd[0] == pytest.approx(of_groups.std(ddof=1))
+    means = [np.mean([stats.spearmanr(values, order).statistic for values in x]) for order in itertools.permutations(y)]
+    assert correlations.p_value[0] == pytest.approx(np.mean(np.abs(means) >= abs(of_groups.mean()) - 1e-9))
     low, high = correlation_interval(of_groups.mean(), 5, "spearman")
-    assert [found.low[0], found.high[0]] == pytest.approx([float(low), float(high)])
+    assert [correlations.low[0], correlations.high[0]] == pytest.approx([float(low), float(high)])
 
 
-def test_copies_of_one_seed_are_worth_one():
+def test_copies_of_one_seed_count_once():
     rng = np.random.default_rng(10)
     x, y = rng.normal(size=6), rng.normal(size=6)
     several = correlate(np.broadcast_to(x, (1, 5, 6)), y, "pearson", RESAMPLING)

@@ -1,4 +1,4 @@
-"""P-values from folds that follow each other, against brute force and against their level."""
+"""Cross-fitted tests, against brute force and against their level."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_one_fold_is_the_permutation_test():
 def test_folds_add_their_normal_scores():
     first, second = np.array([1.0, 2.0, 3.0]), np.array([30.0, 10.0, 20.0])
     scores = norm.ppf((np.arange(4) + 0.5) / 4)
-    # Ranks of (value, exchanges): (3, 1, 2, 4) and (4, 3, 1, 2).
+    # Ranks of (value, permutations): (3, 1, 2, 4) and (4, 3, 1, 2).
     sums = 2 * scores[[2, 0, 1, 3]] + 1 * scores[[3, 2, 0, 1]]
     tests = [FoldTest(2.5, first, 2.0), FoldTest(99.0, second, 1.0)]
     assert combined_p_value(tests) == (sums >= sums[0]).mean()
@@ -38,12 +38,12 @@ def test_nothing_to_test_is_undefined():
     assert order.tested() == []  # no fold but the first has texts of both sides
 
 
-def test_sizes_of_the_sides_are_kept_within_a_fold():
+def test_sizes_of_the_samples_are_kept_within_a_fold():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(5, 2)), rng.normal(size=(8, 2))
-    (own, other), (first, second) = permuted_sums(*rows, Permutation((len(rows[0]), len(rows[1]))), 200, rng)
-    np.testing.assert_allclose(own, rows[0].sum(axis=0))
-    np.testing.assert_allclose(first + second, np.tile(own + other, (200, 1)))
+    (first_sum, second_sum), (first, second) = permuted_sums(*rows, Permutation((len(rows[0]), len(rows[1]))), 200, rng)
+    np.testing.assert_allclose(first_sum, rows[0].sum(axis=0))
+    np.testing.assert_allclose(first + second, np.tile(first_sum + second_sum, (200, 1)))
 
 
 def test_jackknife_of_a_mean_is_the_t_interval_of_its_parts():
@@ -62,19 +62,19 @@ def test_weights_and_sizes_of_folds():
 
 
 @pytest.mark.parametrize("two_sided", [False, True])
-def test_level_where_earlier_folds_choose_the_statistic(two_sided):
-    """Each fold is tested in the direction in which those before it have differed, by as much as they have."""
+def test_level_if_earlier_folds_choose_the_statistic(two_sided):
+    """Each fold is tested in the direction of the difference of the folds before it, weighted by its size."""
     rng = np.random.default_rng(1)
     p_values = []
     for _ in range(1000):
-        sides = rng.normal(size=(24, 1)), rng.normal(size=(36, 1))
+        samples = rng.normal(size=(24, 1)), rng.normal(size=(36, 1))
         folds = np.arange(24) % 4, np.arange(36) % 4
         order = Order(folds, np.array([0, 6, 12, 18]))
 
-        def rows(fold, sides=sides, folds=folds):
-            before = [side[number < fold].mean() for side, number in zip(sides, folds, strict=True)]
+        def rows(fold, samples=samples, folds=folds):
+            before = [sample[number < fold].mean() for sample, number in zip(samples, folds, strict=True)]
             direction = before[0] - before[1]
-            return tuple(direction * side[number == fold] for side, number in zip(sides, folds, strict=True))
+            return tuple(direction * sample[number == fold] for sample, number in zip(samples, folds, strict=True))
 
         tests = fold_tests(order, rows, lambda a, b, n, m: {"x": (a / n - b / m)[..., 0]}, 99, rng)
         p_values.append(combined_p_value(tests["x"], two_sided))

@@ -41,7 +41,7 @@ def test_degenerate_samples():
     assert np.isnan(hedges_g([1.0], [1.0, 2.0])).all()
     assert hedges_g([1.0, 1.0], [1.0, 1.0]) == (0, 0, 0)
     assert hedges_g([2.0, 2.0], [1.0, 1.0])[0] == np.inf
-    # Means of so many 0.1 are not 0.1.
+    # Rounding makes the mean of many 0.1 differ from 0.1.
     assert hedges_g(np.full(30, 0.1), np.full(47, 0.1)) == (0, 0, 0)
     assert hedges_g(np.full(30, 0.1), np.full(47, 0.3)) == (-np.inf, -np.inf, -np.inf)
     assert np.isnan(cliffs_delta([], [1.0])).all()
@@ -55,7 +55,7 @@ def test_a_complete_separation_of_few_values_is_not_certain():
     assert cliffs_delta(np.arange(100) + 200, np.arange(100))[1] > 0.9
 
 
-def test_hedges_g_of_other_than_normal_values_covers():
+def test_hedges_g_of_skewed_values_covers():
     rng, truth, hits = np.random.default_rng(4), 1 / np.sqrt(0.5 * 4 + 0.5 * 1), 0
     for _ in range(500):
         _, low, high = hedges_g(rng.exponential(2, 80) - 1, rng.exponential(1, 80) - 1)

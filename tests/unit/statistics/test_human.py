@@ -1,4 +1,4 @@
-"""Tidy statistics against human scores: the schema, what is left out and why, seeds, real text, the adjustment."""
+"""Tidy statistics against human scores: schema, reasons for undefined rows, seeds, real text, adjustment."""
 
 import json
 
@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from macroscope.errors import MacroscopeError
+from macroscope.resampling import Resampling
 from macroscope.statistics.human import COLUMNS, correlate_file, correlate_statistics
 from macroscope.statistics.judgements import Judgements
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.p_values import benjamini_hochberg
 
 SYSTEMS = ["a", "b", "c", "d", "e"]
@@ -24,8 +24,12 @@ def tidy(**values):
     """Statistics of one critic: name -> values of the systems."""
     rows = [
         {"critic": "clusters", "statistic": name, "system": system, "value": value}
-        for name, some in values.items()
-        for system, value in (some if isinstance(some, dict) else dict(zip(SYSTEMS, some, strict=True))).items()
+        for name, values_of_systems in values.items()
+        for system, value in (
+            values_of_systems
+            if isinstance(values_of_systems, dict)
+            else dict(zip(SYSTEMS, values_of_systems, strict=True))
+        ).items()
     ]
     return pd.DataFrame(rows)
 
@@ -41,7 +45,7 @@ def test_table_is_tidy():
     )
     assert tuple(table.columns) == COLUMNS
     assert list(table["question"]) == ["fluent", "fluent", "coherent", "coherent"]
-    assert list(table["systems"]) == [5, 5, 4, 4]  # nobody scored e for coherence
+    assert list(table["systems"]) == [5, 5, 4, 4]  # no score of e for coherence
     assert set(table["corpus"]) == {"web"}
     assert set(table["table"]) == {"mine"}
     assert set(table["seed"]) == {3}
@@ -58,10 +62,10 @@ def test_table_is_tidy():
 def test_adjustment_is_over_the_statistics_of_a_question():
     rng = np.random.default_rng(0)
     table = correlate_statistics(tidy(**{f"s{k}": rng.normal(size=5) for k in range(20)}), JUDGEMENTS, SAME, RESAMPLING)
-    for _, some in table.groupby("question"):
+    for _, rows in table.groupby("question"):
         for coefficient in ("spearman", "pearson"):
-            adjusted = benjamini_hochberg(some[f"{coefficient}_p_value"])
-            assert some[f"{coefficient}_p_adjusted"].to_numpy() == pytest.approx(adjusted)
+            adjusted = benjamini_hochberg(rows[f"{coefficient}_p_value"])
+            assert rows[f"{coefficient}_p_adjusted"].to_numpy() == pytest.approx(adjusted)
 
 
 def test_nothing_is_left_out_without_a_reason():
@@ -90,7 +94,7 @@ def test_nothing_is_left_out_without_a_reason():
     assert (correlated(statistics, question="coherent")["reason"]["ppl"]) == "no value for c, d"
 
 
-def test_real_text_counts_where_the_control_has_a_value():
+def test_real_text_counts_if_the_control_has_a_value():
     values = dict(zip(SYSTEMS, [2.0, 1, 4, 3, 5], strict=True))
     statistics = tidy(ppl=values | {"control": 0.5}, kl=values, gap=values | {"control": np.nan})
     assert list(correlated(statistics)["systems"]) == [5, 5, 5]
@@ -99,17 +103,17 @@ def test_real_text_counts_where_the_control_has_a_value():
     expected = stats.spearmanr([2, 1, 4, 3, 5, 0.5], [5, 4, 3, 2, 1, 9]).statistic
     assert table.at["ppl", "spearman"] == pytest.approx(expected)
     assert table.at["kl", "spearman"] == correlated(statistics).at["kl", "spearman"]
-    # Nobody scored the text by people for coherence.
+    # Real text has no score for coherence.
     assert list(correlated(statistics, real_text="human", question="coherent")["systems"]) == [4, 4, 4]
 
 
-def test_seeds_of_a_system_stand_in_groups():
+def test_seeds_of_a_system_form_groups():
     first, second = [1, 2, 3, 4, 5], [1, 3, 2, 4, 5]
     names = [f"{system}-{seed}" for seed in (1, 2) for system in SYSTEMS]
     mapping = {name: name[0] for name in names}
     statistics = tidy(kl=dict(zip(names, [*first, *second], strict=True)))
     row = correlated(statistics, mapping).loc["kl"]
-    each = [correlated(tidy(kl=some)).at["kl", "spearman"] for some in (first, second)]
+    each = [correlated(tidy(kl=values)).at["kl", "spearman"] for values in (first, second)]
     assert (row["systems"], row["seeds"]) == (5, 2)
     assert row["spearman"] == pytest.approx(np.mean(each))
     assert row["spearman_seed_sd"] == pytest.approx(np.std(each, ddof=1))
@@ -124,7 +128,7 @@ def test_two_values_of_one_system_are_an_error():
         correlated(pd.concat([statistics, statistics]))
 
 
-def test_critics_are_told_apart():
+def test_critics_are_correlated_separately():
     both = pd.concat([tidy(ppl=[1, 2, 3, 4, 5]), tidy(ppl=[5, 4, 3, 2, 1]).assign(critic="strings")])
     table = correlated(both).reset_index().set_index("critic")
     assert table.at["clusters", "spearman"] == -1
@@ -146,13 +150,13 @@ def test_a_file_of_statistics_outside_a_run(tmp_path, caplog):
     pd.concat([statistics, extra.assign(corpus="web")]).to_csv(path, index=False)
     with caplog.at_level("INFO"):
         table = correlate_file(path, str(write(tmp_path / "mine.csv", SCORED)), RESAMPLING)
-    assert "without a human score, not counted: new" in caplog.text
+    assert "systems without a human score, which are left out: new" in caplog.text
     assert list(table["corpus"]) == ["web"]
     assert table["spearman"].iloc[0] == pytest.approx(-0.9)
     assert table["systems"].iloc[0] == 5
 
 
-def test_the_least_that_statistics_need(tmp_path):
+def test_minimal_statistics_suffice(tmp_path):
     path = write(tmp_path / "s.csv", "system,statistic,value\na,kl,1\nb,kl,2\nc,kl,\nd,kl,inf\n")
     table = correlate_file(path, str(write(tmp_path / "mine.csv", SCORED)), RESAMPLING)
     assert table["reason"].iloc[0] == "no value for c"
@@ -169,11 +173,11 @@ def test_the_least_that_statistics_need(tmp_path):
         ("system,statistic,value\na,kl,1\nb,kl,much\n", "line 3: the value 'much' is not a number"),
         ("system,statistic,value\n", "no statistics"),
         ("", "not a CSV file"),
-        ("system,statistic,value\na,kl,1\nb,kl,1\n", "2 of the systems here are in the table"),
+        ("system,statistic,value\na,kl,1\nb,kl,1\n", "2 of the systems are in the table"),
         ("corpus,system,statistic,value\nx,a,kl,1\ny,a,kl,1\n", "several corpora (x, y); choose one with --corpus"),
     ],
 )
-def test_wrong_statistics_are_one_sentence(tmp_path, text, message):
+def test_wrong_statistics_are_an_error_of_one_sentence(tmp_path, text, message):
     table = str(write(tmp_path / "mine.csv", SCORED))
     with pytest.raises(MacroscopeError) as error:
         correlate_file(write(tmp_path / "s.csv", text), table, RESAMPLING)
@@ -216,9 +220,9 @@ def test_the_command_writes_the_same_table(tmp_path, monkeypatch, capsys):
     assert tuple(written.columns) == COLUMNS
     for column in ("spearman", "pearson", "spearman_low", "spearman_p_value", "systems", "statistic"):
         assert list(written[column]) == list(expected[column])
-    code, said = run("--system", "a=a", "--system", "b=b", "--system", "c=e")
+    code, output_of_run = run("--system", "a=a", "--system", "b=b", "--system", "c=e")
     assert code == 0
-    assert "kl" in said.out
+    assert "kl" in output_of_run.out
     assert "'a' is not NAME=NAME" in run("--system", "a")[1].err
     assert "'a' is given twice" in run("--system", "a=a", "--system", "a=b")[1].err
 
@@ -233,18 +237,18 @@ def test_ratings_and_metrics_of_real_stories(tmp_path, real_text):
     statistics = means.drop(columns=questions).rename_axis("system")
     statistics.melt(ignore_index=False, var_name="statistic").to_csv(tmp_path / "statistics.csv")
     files = (tmp_path / "statistics.csv", str(tmp_path / "scores.csv"), Resampling(permutations=2000))
-    found = correlate_file(*files, real_text="people").set_index(["question", "statistic"])
-    assert len(found) == 6 * statistics.shape[1]
-    assert set(found["systems"]) == {11}
+    correlations = correlate_file(*files, real_text="people").set_index(["question", "statistic"])
+    assert len(correlations) == 6 * statistics.shape[1]
+    assert set(correlations["systems"]) == {11}
     for question in questions:
         for statistic in statistics.columns[::25]:
-            row, x, y = found.loc[(question, statistic)], statistics[statistic], means[question]
+            row, x, y = correlations.loc[(question, statistic)], statistics[statistic], means[question]
             theory = stats.spearmanr(x, y)
             assert row["spearman"] == pytest.approx(theory.statistic)
             assert row["pearson"] == pytest.approx(stats.pearsonr(x, y).statistic)
             assert row["spearman_p_value"] == pytest.approx(theory.pvalue, abs=0.05)
-    alone = correlate_file(*files).set_index(["question", "statistic"])
-    assert set(alone["systems"]) == {10}
-    # Likeness to the story by a person is perfect for that story itself: with real text, such a metric looks better.
+    without_real_text = correlate_file(*files).set_index(["question", "statistic"])
+    assert set(without_real_text["systems"]) == {10}
+    # Similarity to the human story is perfect for that story itself, which flatters such a metric if real text counts.
     bert = ("Coherence", "BERTScore F1 Ξε")
-    assert found.at[bert, "spearman"] > alone.at[bert, "spearman"]
+    assert correlations.at[bert, "spearman"] > without_real_text.at[bert, "spearman"]

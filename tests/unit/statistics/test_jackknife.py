@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from macroscope.statistics.jackknife import groups_of, jackknife_interval
+from macroscope.statistics.jackknife import jackknife_interval, sum_into_groups
 
 
 def test_groups_keep_the_total():
     units = sparse.random(57, 9, 0.4, random_state=0, format="csr")
-    groups = groups_of(units, 10)
+    groups = sum_into_groups(units, 10)
     assert groups.shape == (10, 9)
     np.testing.assert_allclose(groups.sum(axis=0), units.sum(axis=0))
-    assert groups_of(units, 100).shape == (57, 9)
+    assert sum_into_groups(units, 100).shape == (57, 9)
 
 
 def test_interval_of_a_mean_is_students():

@@ -1,10 +1,17 @@
-"""Tables of human judgements: what is built in, and a user's own with everything that can be wrong in one."""
+"""Tables of human judgements: built-in ones, and user tables with every possible error."""
 
 import pytest
 import yaml
 
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.judgements import BUILT_IN, REGISTRY, check_mapping, read_judgements, same_names, seed_groups
+from macroscope.statistics.judgements import (
+    BUILT_IN,
+    REGISTRY,
+    check_mapping,
+    group_seeds,
+    match_system_names,
+    read_judgements,
+)
 
 
 def write(path, *lines):
@@ -14,12 +21,12 @@ def write(path, *lines):
 
 @pytest.mark.parametrize("table", BUILT_IN)
 def test_built_in_tables_are_those_of_the_registry(table):
-    about = yaml.safe_load(REGISTRY.read_text())[table]
+    entry = yaml.safe_load(REGISTRY.read_text())[table]
     judgements = read_judgements(table)
-    assert set(judgements.scores) == set(about["questions"])
-    assert set(judgements.systems) == set(about["systems"])
-    assert judgements.real_text in about["systems"]
-    assert about["licence"]
+    assert set(judgements.scores) == set(entry["questions"])
+    assert set(judgements.systems) == set(entry["systems"])
+    assert judgements.real_text in entry["systems"]
+    assert entry["licence"]
     assert judgements.citation
     assert judgements.scale
     assert all(set(scores) == set(judgements.systems) for scores in judgements.scores.values())
@@ -32,7 +39,7 @@ def test_bradley_terry_scores_add_up_to_zero():
         assert max(scores, key=scores.get) == "human"
 
 
-def test_a_table_of_the_users_own(tmp_path):
+def test_a_user_table(tmp_path):
     path = write(
         tmp_path / "mine.csv",
         "\ufeff# asked in May",
@@ -49,8 +56,8 @@ def test_a_table_of_the_users_own(tmp_path):
     assert read_judgements(write(tmp_path / "one.csv", "system,score", "a,1")).scores == {"score": {"a": 1.0}}
 
 
-def test_cells_in_quotation_marks_may_go_on_over_lines(tmp_path):
-    """Comments of annotators do: a line inside one is neither a row nor a comment of the table; U+2028 is no end."""
+def test_quoted_cells_may_span_lines(tmp_path):
+    """A line within a quoted cell is neither a row nor a comment; U+2028 does not end a line."""
     path = tmp_path / "scores.csv"
     lines = ["system,score,reason", 'a,1,"it begins', "b,2,x", "# and goes on", '"', "c,3,x\u2028y", "d,none,x"]
     path.write_text("\n".join(lines[:-1]), encoding="utf-8")
@@ -69,7 +76,7 @@ def test_cells_in_quotation_marks_may_go_on_over_lines(tmp_path):
         (["system,rating", "a,1"], "line 1: no column 'score'"),
         (["name,score", "a,1"], "line 1: no column 'system'"),
         (["# x", "system,score", "a,good"], "line 3: the score 'good' is not a number"),
-        (["system,score", "a,"], "line 2: the score '' is not a number; leave the row out"),
+        (["system,score", "a,"], "line 2: the score '' is not a number; leave out rows without a score"),
         (["system,score", "a,nan"], "line 2: the score 'nan' is not a number"),
         (["system,score", "a,1", "b,2", "a,1"], "line 4: system 'a' has a score for 'score' in line 2 already"),
         (["system,score", ",1"], "line 2: no system"),
@@ -78,7 +85,7 @@ def test_cells_in_quotation_marks_may_go_on_over_lines(tmp_path):
         (["# nothing"], "no scores"),
     ],
 )
-def test_a_wrong_table_is_one_sentence(tmp_path, lines, message):
+def test_a_wrong_table_is_an_error_of_one_sentence(tmp_path, lines, message):
     with pytest.raises(MacroscopeError) as error:
         read_judgements(write(tmp_path / "mine.csv", *lines))
     assert message in str(error.value)
@@ -86,7 +93,7 @@ def test_a_wrong_table_is_one_sentence(tmp_path, lines, message):
     assert "\n" not in str(error.value)
 
 
-def test_a_table_that_is_not_there_or_no_text(tmp_path):
+def test_a_missing_table_and_a_binary_file_are_errors(tmp_path):
     with pytest.raises(MacroscopeError, match=r"no such file of human judgements.*did you mean 'mauve'"):
         read_judgements("mauv")
     (tmp_path / "x.csv").write_bytes(b"system,score\n\xe9\xff,1\n")
@@ -94,9 +101,9 @@ def test_a_table_that_is_not_there_or_no_text(tmp_path):
         read_judgements(str(tmp_path / "x.csv"))
 
 
-def test_same_names_leave_real_text_out():
+def test_matched_names_exclude_real_text():
     mauve = read_judgements("mauve")
-    names = same_names(mauve, ["gpt2-xl-nucleus", "human", "mine"], None)
+    names = match_system_names(mauve, ["gpt2-xl-nucleus", "human", "mine"], None)
     assert names == {"gpt2-xl-nucleus": "gpt2-xl-nucleus"}
 
 
@@ -113,12 +120,16 @@ def test_same_names_leave_real_text_out():
             "humans",
             "real_text: the table 'mauve' has no system 'humans'; did you mean 'human'",
         ),
-        ({"a": "human", "b": "gpt2-xl-nucleus"}, "human", "a system is mapped to it as well"),
-        ({"a": "gpt2-xl-nucleus", "b": "gpt2-xl-nucleus"}, "human", "2 of the systems here are in the table"),
-        ({}, None, "0 of the systems here are in the table 'mauve', and a correlation needs 3"),
+        (
+            {"a": "human", "b": "gpt2-xl-nucleus"},
+            "human",
+            "a system is mapped to 'human', which is the table's real text",
+        ),
+        ({"a": "gpt2-xl-nucleus", "b": "gpt2-xl-nucleus"}, "human", "2 of the systems are in the table"),
+        ({}, None, "0 of the systems are in the table 'mauve', and a correlation needs 3"),
     ],
 )
-def test_wrong_mappings_are_one_sentence(mapping, real_text, message):
+def test_wrong_mappings_are_an_error_of_one_sentence(mapping, real_text, message):
     with pytest.raises(MacroscopeError) as error:
         check_mapping(mapping, real_text, read_judgements("mauve"), "place")
     assert message in str(error.value)
@@ -127,14 +138,14 @@ def test_wrong_mappings_are_one_sentence(mapping, real_text, message):
 
 def test_groups_of_seeds_follow_the_order():
     mapping = {"xl-1": "xl", "small-1": "small", "xl-2": "xl", "beam": "beam", "small-2": "small"}
-    assert seed_groups(mapping, "place") == [
+    assert group_seeds(mapping, "place") == [
         {"xl": "xl-1", "small": "small-1", "beam": "beam"},
         {"xl": "xl-2", "small": "small-2", "beam": "beam"},
     ]
-    assert seed_groups({"a": "x", "b": "y"}, "place") == [{"x": "a", "y": "b"}]
+    assert group_seeds({"a": "x", "b": "y"}, "place") == [{"x": "a", "y": "b"}]
 
 
 def test_groups_of_unequal_size_are_an_error():
     mapping = {"a": "x", "b": "x", "c": "y", "d": "y", "e": "y"}
     with pytest.raises(MacroscopeError, match="place: 2 systems are mapped to 'x' and 3 to 'y'"):
-        seed_groups(mapping, "place")
+        group_seeds(mapping, "place")

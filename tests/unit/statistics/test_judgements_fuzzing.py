@@ -1,4 +1,4 @@
-"""Whatever a table of human judgements holds, it is scores of systems or one sentence."""
+"""Any table of human judgements is read as scores of systems, or is an error of one sentence."""
 
 import math
 
@@ -16,39 +16,39 @@ CELLS = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
 )
 
 
-def ends_well(path, content):
+def read_or_fail(path, content):
     path.write_bytes(content)
     try:
-        found = read_judgements(str(path))
+        judgements = read_judgements(str(path))
     except MacroscopeError as error:
         is_one_sentence(str(error))
         return None
-    assert found.systems
-    assert all(math.isfinite(score) for scores in found.scores.values() for score in scores.values())
-    return found.scores
+    assert judgements.systems
+    assert all(math.isfinite(score) for scores in judgements.scores.values() for score in scores.values())
+    return judgements.scores
 
 
 def test_a_whole_table(tmp_path):
-    assert ends_well(tmp_path / "t.csv", TABLE) == {"fluent": {"a": 1.5, "b, c": -2.0}, "sensible": {"a": 3.0}}
-    assert ends_well(tmp_path / "t.csv", b"\xef\xbb\xbf" + TABLE.partition(b"\n")[2])["fluent"]["a"] == 1.5
+    assert read_or_fail(tmp_path / "t.csv", TABLE) == {"fluent": {"a": 1.5, "b, c": -2.0}, "sensible": {"a": 3.0}}
+    assert read_or_fail(tmp_path / "t.csv", b"\xef\xbb\xbf" + TABLE.partition(b"\n")[2])["fluent"]["a"] == 1.5
 
 
 @FUZZ
 @given(st.data())
 def test_damaged_tables(tmp_path, data):
-    ends_well(tmp_path / "t.csv", damaged(data, TABLE))
+    read_or_fail(tmp_path / "t.csv", damaged(data, TABLE))
 
 
 @FUZZ
 @given(st.lists(st.tuples(CELLS, CELLS), max_size=4))
 def test_any_cells(tmp_path, rows):
-    ends_well(tmp_path / "t.csv", ("system,score\n" + "".join(f"{a},{b}\n" for a, b in rows)).encode())
+    read_or_fail(tmp_path / "t.csv", ("system,score\n" + "".join(f"{a},{b}\n" for a, b in rows)).encode())
 
 
 @pytest.mark.parametrize("content", ODD_LINES, ids=range(len(ODD_LINES)))
-def test_files_that_are_something_else(content, tmp_path):
-    assert ends_well(tmp_path / "t.csv", content) is None
-    ends_well(tmp_path / "t.csv", b"system,score\n" + content)
+def test_other_files(content, tmp_path):
+    assert read_or_fail(tmp_path / "t.csv", content) is None
+    read_or_fail(tmp_path / "t.csv", b"system,score\n" + content)
 
 
 @pytest.mark.parametrize(

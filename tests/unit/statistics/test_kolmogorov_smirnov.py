@@ -9,12 +9,12 @@ from scipy import stats
 
 from macroscope.statistics.kolmogorov_smirnov import (
     ks_distance,
+    ks_distance_of_counts,
     ks_interval,
-    ks_of_counts,
     ks_test,
     monte_carlo_p_value,
 )
-from macroscope.statistics.permutation_groups import Permutation, permutation_of
+from macroscope.statistics.permutation_groups import Permutation, build_permutation
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -37,8 +37,8 @@ def test_p_value_with_ties_is_that_of_all_permutations():
     pool = np.concatenate([a, b])
     observed = ks_distance(a, b)
     reached = [
-        ks_distance(pool[list(chosen)], np.delete(pool, list(chosen))) >= observed - 1e-12
-        for chosen in itertools.combinations(range(9), 5)
+        ks_distance(pool[list(members)], np.delete(pool, list(members))) >= observed - 1e-12
+        for members in itertools.combinations(range(9), 5)
     ]
     assert ks_test(a, b, Permutation((5, 4)), 40_000, np.random.default_rng(0)) == pytest.approx(
         np.mean(reached), abs=0.01
@@ -64,18 +64,18 @@ def test_re_estimated_null_gives_lilliefors_critical_value():
 
 
 def test_simulations_without_a_distance_do_not_count():
-    drawn = iter([np.nan, 0.3, np.nan, 0.1, 0.5, np.nan])
-    assert monte_carlo_p_value(0.3, lambda rng: next(drawn), 6, np.random.default_rng(0)) == (2 + 1) / (3 + 1)
+    distances = iter([np.nan, 0.3, np.nan, 0.1, 0.5, np.nan])
+    assert monte_carlo_p_value(0.3, lambda rng: next(distances), 6, np.random.default_rng(0)) == (2 + 1) / (3 + 1)
 
 
-def test_partners_swap():
-    """A system that adds to every text of its partner: unpaired, the spread of the prompts hides it."""
+def test_paired_documents_swap():
+    """A system that adds a constant to every text: unpaired, the spread of the prompts hides it."""
     rng = np.random.default_rng(5)
     prompts = rng.normal(0, 20, 60).round()
     names = pd.DataFrame({"id": list(range(60))})
     a, b = prompts, prompts + 5
     assert ks_test(a, b, Permutation((60, 60)), 999, rng) > 0.2
-    assert ks_test(a, b, permutation_of(names, names), 999, rng) < 0.02
+    assert ks_test(a, b, build_permutation(names, names), 999, rng) < 0.02
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_interval_covers_the_true_distance(shift, scale, n, m):
     assert np.mean(held) >= 0.925
 
 
-def test_interval_of_many_values_is_that_of_a_thinned_support():
+def test_many_values_have_the_interval_of_a_subsampled_support():
     rng = np.random.default_rng(1)
     a, b = rng.normal(0.5, 1, 5000), rng.normal(0, 1, 5000)
     distance, low, high = ks_interval(a, b, 0.95, 200, rng)
@@ -104,6 +104,6 @@ def test_empty_and_constant_samples():
     assert np.isnan(ks_distance([], [1.0]))
     assert np.isnan(ks_interval([], [1.0], 0.95, 100, np.random.default_rng(0))).all()
     assert np.isnan(ks_test([], [1.0], Permutation((0, 1)), 100, np.random.default_rng(0)))
-    assert np.isnan(ks_of_counts([0, 0], [1, 2]))
+    assert np.isnan(ks_distance_of_counts([0, 0], [1, 2]))
     assert np.isnan(monte_carlo_p_value(float("nan"), lambda rng: 0.0, 10, np.random.default_rng(0)))
     assert ks_test([2, 2, 2], [2, 2], Permutation((3, 2)), 100, np.random.default_rng(0)) == 1

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.comparison import compare_files
-from macroscope.statistics.latent import Resampling, compare, pooled
+from macroscope.resampling import Resampling
+from macroscope.statistics.comparison import compare_score_files
+from macroscope.statistics.latent import compare_scores, pooled_perplexity
 
 RESAMPLING = Resampling(resamples=400, permutations=400, seed=1)
 
@@ -24,22 +25,25 @@ def values(table):
 
 def test_latent_ppl_is_pooled_over_documents():
     table = pd.DataFrame({"id": ["a", "b"], "nll": [2.0, 6.0], "units": [2, 6], "entropy": [1.0, 3.0]})
-    found = values(compare(table, table, RESAMPLING))
-    assert found["latent_nll"] == 4
-    assert found["latent_ppl"] == pytest.approx(np.e)
-    assert found["posterior_entropy"] == pytest.approx(0.5)
+    statistics = values(compare_scores(table, table, RESAMPLING))
+    assert statistics["latent_nll"] == 4
+    assert statistics["latent_ppl"] == pytest.approx(np.e)
+    assert statistics["posterior_entropy"] == pytest.approx(0.5)
 
 
 def test_control_has_no_p_value_and_no_ratio():
     control = scores(40, 1.0, 0)
-    table = compare(control, control, RESAMPLING)
+    table = compare_scores(control, control, RESAMPLING)
     assert table["p_value"].isna().all()
     assert "latent_ppl_ratio" not in set(table["statistic"])
 
 
-def test_same_distribution_is_not_told_apart_and_a_worse_one_is():
+def test_the_same_distribution_is_not_significant_and_a_worse_one_is():
     control = scores(150, 1.0, 0)
-    same, worse = compare(control, scores(150, 1.0, 1), RESAMPLING), compare(control, scores(150, 1.3, 2), RESAMPLING)
+    same, worse = (
+        compare_scores(control, scores(150, 1.0, 1), RESAMPLING),
+        compare_scores(control, scores(150, 1.3, 2), RESAMPLING),
+    )
     p = [t.set_index("statistic").at["latent_ppl", "p_value"] for t in (same, worse)]
     assert p[0] > 0.05
     assert p[1] == pytest.approx(1 / 401)
@@ -51,7 +55,7 @@ def test_same_distribution_is_not_told_apart_and_a_worse_one_is():
 def test_undefined_documents_do_not_count():
     control = scores(20, 1.0, 0).assign(nll_gold=1.0)
     candidate = scores(20, 1.0, 1).assign(nll_gold=[np.nan] * 12 + [2.0] * 8)
-    row = compare(control, candidate, RESAMPLING).set_index("statistic").loc["latent_ppl_gold"]
+    row = compare_scores(control, candidate, RESAMPLING).set_index("statistic").loc["latent_ppl_gold"]
     assert (row["n_candidate"], row["n_reference"]) == (8, 20)
 
 
@@ -59,7 +63,7 @@ def test_interval_covers_the_true_latent_ppl():
     hits = 0
     for seed in range(150):
         sample = scores(60, 1.0, seed + 10)
-        _, low, high = pooled(sample["nll"].to_numpy(), sample["units"].to_numpy(), RESAMPLING)
+        _, low, high = pooled_perplexity(sample["nll"].to_numpy(), sample["units"].to_numpy(), RESAMPLING)
         hits += low <= np.e <= high
     assert 0.89 <= hits / 150 <= 0.99
 
@@ -69,17 +73,17 @@ def test_files(tmp_path):
     scores(30, 1.1, 1).to_parquet(tmp_path / "mine.parquet")
     labels = {"corpus": "c", "system": "s", "critic": "k", "signature": "a:1", "resampling": RESAMPLING}
     for name in ("one.csv", "two.csv"):
-        compare_files(tmp_path / "control.parquet", tmp_path / "mine.parquet", tmp_path / name, **labels)
+        compare_score_files(tmp_path / "control.parquet", tmp_path / "mine.parquet", tmp_path / name, **labels)
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
     table = pd.read_csv(tmp_path / "one.csv")
     assert list(table.columns[:4]) == ["corpus", "system", "critic", "statistic"]
     assert table["signature"].str.contains(r"a:1\|partners:30\|smallest_p:1.86e-09\|resamples:400").all()
 
 
-def test_bad_scores_are_one_sentence(tmp_path):
+def test_bad_scores_are_an_error_of_one_sentence(tmp_path):
     pd.DataFrame({"id": ["a"]}).to_parquet(tmp_path / "scores.parquet")
     labels = {"corpus": "", "system": "", "critic": "", "signature": "", "resampling": RESAMPLING}
     with pytest.raises(MacroscopeError, match="no column 'nll'"):
-        compare_files(tmp_path / "scores.parquet", tmp_path / "scores.parquet", tmp_path / "out.csv", **labels)
+        compare_score_files(tmp_path / "scores.parquet", tmp_path / "scores.parquet", tmp_path / "out.csv", **labels)
     with pytest.raises(MacroscopeError, match="no such file"):
-        compare_files(tmp_path / "none.parquet", tmp_path / "none.parquet", tmp_path / "out.csv", **labels)
+        compare_score_files(tmp_path / "none.parquet", tmp_path / "none.parquet", tmp_path / "out.csv", **labels)

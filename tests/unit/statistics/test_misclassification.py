@@ -1,4 +1,4 @@
-"""Corrected rates: Fieller's interval by hand and by scanning, what is undefined, and simulated coverages."""
+"""Corrected rates: Fieller's interval by hand and by scanning, undefined cases, and simulated coverages."""
 
 import numpy as np
 import pytest
@@ -10,17 +10,17 @@ from macroscope.statistics.proportions import wilson_interval
 
 
 def trials(marked, n):
-    """One position a document."""
+    """Return one position per document."""
     return np.repeat([1.0, 0.0], [marked, n - marked]), np.ones(n)
 
 
-def strangers(reference, candidate):
+def unpaired(reference, candidate):
     return Permutation((len(reference[0]), len(candidate[0])))
 
 
-def rates_of(n, rate, alike, rng):
-    """Rates of documents: the smaller `alike`, the more alike are positions of one."""
-    return rng.beta(rate * alike, (1 - rate) * alike, n)
+def sample_rates(n, rate, concentration, rng):
+    """Sample rates of documents; the smaller the concentration, the more correlated are positions of a document."""
+    return rng.beta(rate * concentration, (1 - rate) * concentration, n)
 
 
 def marks(rates, rng, most=40):
@@ -29,7 +29,7 @@ def marks(rates, rng, most=40):
 
 
 def is_held(theta, interval):
-    """Without ends, every theta is held."""
+    """Return whether an interval holds theta; an undefined end holds every theta."""
     return not (interval[1] > theta or interval[2] < theta)
 
 
@@ -43,7 +43,7 @@ def test_the_value_of_a_mixture_is_the_share_that_is_damaged():
 
 
 def test_between_0_and_1_it_is_fiellers_interval_by_hand():
-    """With Wilson's distances for quantile x standard error, each on the side on which the rate would have to err."""
+    """With Wilson's distances in place of quantile x standard error, each in the direction of the rate's error."""
     c, s, t = 0.04, 0.15, 0.7
     (c_low, s_low, t_low), (c_high, s_high, t_high) = wilson_interval([8, 30, 70], [200, 200, 100])
     value, low, high = corrected_rate(trials(8, 200), trials(30, 200), trials(70, 100), Permutation((200, 200)), 0.95)
@@ -88,8 +88,12 @@ def test_the_interval_is_every_theta_that_the_rates_allow(marked, sizes):
 
 def test_in_large_samples_it_is_fiellers_interval_with_standard_errors():
     rng = np.random.default_rng(1)
-    shared = rates_of(20_000, 0.1, 10, rng)
-    sides = [marks(shared, rng), marks(0.7 * shared + 0.3 * 0.6, rng), marks(rates_of(20_000, 0.6, 10, rng), rng, 10)]
+    shared = sample_rates(20_000, 0.1, 10, rng)
+    sides = [
+        marks(shared, rng),
+        marks(0.7 * shared + 0.3 * 0.6, rng),
+        marks(sample_rates(20_000, 0.6, 10, rng), rng, 10),
+    ]
     groups = np.tile(np.arange(1, 20_001), 2)
     c, s, t = (y.sum() / x.sum() for y, x in sides)
     of_c, of_s, of_t = ((y - rate * x) / x.sum() for (y, x), rate in zip(sides, (c, s, t), strict=True))
@@ -107,34 +111,34 @@ def test_in_large_samples_it_is_fiellers_interval_with_standard_errors():
     assert [value - low, high - value] == pytest.approx([half, half], rel=0.03)
 
 
-def test_without_a_position_there_is_no_rate():
-    some, nothing, unseen = trials(5, 20), (np.empty(0), np.empty(0)), (np.zeros(4), np.zeros(4))
-    for without in (nothing, unseen):
-        for sides in ((without, some, some), (some, without, some), (some, some, without)):
-            assert np.isnan(corrected_rate(*sides, strangers(*sides[:2]), 0.95)).all()
+def test_a_rate_without_positions_is_undefined():
+    sample, nothing, unseen = trials(5, 20), (np.empty(0), np.empty(0)), (np.zeros(4), np.zeros(4))
+    for empty in (nothing, unseen):
+        for samples in ((empty, sample, sample), (sample, empty, sample), (sample, sample, empty)):
+            assert np.isnan(corrected_rate(*samples, unpaired(*samples[:2]), 0.95)).all()
 
 
-def test_a_detector_that_finds_no_more_than_it_marks_in_real_text_corrects_nothing():
-    for found in (trials(5, 20), trials(0, 20)):
-        assert np.isnan(corrected_rate(trials(5, 20), trials(9, 20), found, Permutation((20, 20)), 0.95)).all()
+def test_a_detector_without_sensitivity_gives_no_estimate():
+    for damaged in (trials(5, 20), trials(0, 20)):
+        assert np.isnan(corrected_rate(trials(5, 20), trials(9, 20), damaged, Permutation((20, 20)), 0.95)).all()
     few = corrected_rate(trials(5, 20), trials(9, 20), trials(8, 20), Permutation((20, 20)), 0.95)
     assert few[0] == pytest.approx(4 / 3)
     assert np.isnan(few[1:]).all()
 
 
-def test_one_document_does_not_tell_how_much_documents_differ():
-    many, one, idle = trials(2, 60), ([3.0], [30.0]), ([3.0, 0.0], [30.0, 0.0])
-    found = trials(50, 60)
-    for alone in (one, idle):
-        for sides in ((alone, many, found), (many, alone, found), (many, many, ([9.0], [10.0]))):
-            value, low, high = corrected_rate(*sides, strangers(*sides[:2]), 0.95)
+def test_one_document_has_no_interval():
+    many, single, idle = trials(2, 60), ([3.0], [30.0]), ([3.0, 0.0], [30.0, 0.0])
+    damaged = trials(50, 60)
+    for small in (single, idle):
+        for sides in ((small, many, damaged), (many, small, damaged), (many, many, ([9.0], [10.0]))):
+            value, low, high = corrected_rate(*sides, unpaired(*sides[:2]), 0.95)
             assert np.isfinite(value)
             assert np.isnan([low, high]).all()
     groups = np.ones(120, dtype=int)
-    assert np.isnan(corrected_rate(many, many, found, Permutation((60, 60), groups), 0.95)[1:]).all()
+    assert np.isnan(corrected_rate(many, many, damaged, Permutation((60, 60), groups), 0.95)[1:]).all()
 
 
-def test_where_nothing_is_marked_the_interval_still_has_a_width():
+def test_the_interval_has_a_width_if_nothing_is_marked():
     value, low, high = corrected_rate(trials(0, 200), trials(0, 100), trials(45, 50), Permutation((200, 100)), 0.95)
     assert value == 0
     # As wide as Wilson's of 0 of 200 and 0 of 100, with a sensitivity of .9.
@@ -147,7 +151,7 @@ def test_where_nothing_is_marked_the_interval_still_has_a_width():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "c", "t", "theta", "alike", "most"),
+    ("sizes", "c", "t", "theta", "concentration", "most"),
     [
         ((20, 300, 40), 0.02, 0.6, 0.0, 20, 1.0),  # with standard errors: .89
         ((20, 300, 40), 0.02, 0.2, 0.05, 3, 1.0),  # .80; a weak detector
@@ -159,56 +163,59 @@ def test_where_nothing_is_marked_the_interval_still_has_a_width():
         ((300, 300, 300), 0.02, 0.6, 0.3, 3, 0.975),
     ],
 )
-def test_intervals_of_clustered_positions_cover(sizes, c, t, theta, alike, most):
+def test_intervals_of_clustered_positions_cover(sizes, c, t, theta, concentration, most):
     rng, held = np.random.default_rng(0), []
     for _ in range(400):
         rates = (c, (1 - theta) * c + theta * t, t)
-        drawn = [rates_of(n, rate, alike, rng) for n, rate in zip(sizes, rates, strict=True)]
-        sides = [marks(some, rng, longest) for some, longest in zip(drawn, (40, 40, 10), strict=True)]
+        rates_of_documents = [sample_rates(n, rate, concentration, rng) for n, rate in zip(sizes, rates, strict=True)]
+        sides = [
+            marks(rates_of_sample, rng, longest)
+            for rates_of_sample, longest in zip(rates_of_documents, (40, 40, 10), strict=True)
+        ]
         held.append(is_held(theta, corrected_rate(*sides, Permutation(sizes[:2]), 0.95)))
     assert 0.925 <= np.mean(held) <= most
 
 
 @pytest.mark.parametrize(("prompts", "texts"), [(40, (1, 1)), (20, (1, 5)), (5, (20, 20))])
 @pytest.mark.parametrize("theta", [0.0, 0.2])
-def test_errors_that_partners_share_cancel(prompts, texts, theta):
-    """Of 5 prompts, without care for ends that are far out on one side: .88 where theta is .2."""
+def test_common_errors_of_paired_documents_cancel(prompts, texts, theta):
+    """Without a limit on ends that are far away, coverage with 5 prompts and theta = .2 is .88."""
     rng, held, widths = np.random.default_rng(2), [], []
-    names = [np.repeat(np.arange(1, prompts + 1), some) for some in texts]
+    names = [np.repeat(np.arange(1, prompts + 1), values) for values in texts]
     permutation = Permutation((len(names[0]), len(names[1])), np.concatenate(names))
     c, s, t = 0.05, 0.05 + theta * 0.55, 0.6
     for _ in range(400):
-        of_prompt = rates_of(prompts, s, 6, rng)
+        of_prompt = sample_rates(prompts, s, 6, rng)
         shared = [of_prompt[names[0] - 1] * c / s, of_prompt[names[1] - 1]]
-        sides = [*(marks(some, rng) for some in shared), marks(rates_of(80, t, 8, rng), rng)]
+        sides = [*(marks(values, rng) for values in shared), marks(sample_rates(80, t, 8, rng), rng)]
         interval = corrected_rate(*sides, permutation, 0.95)
         held.append(is_held(theta, interval))
-        alone = corrected_rate(*sides, Permutation(permutation.sizes), 0.95)
-        widths.append((interval[2] - interval[1]) / (alone[2] - alone[1]))
+        unpaired_interval = corrected_rate(*sides, Permutation(permutation.sizes), 0.95)
+        widths.append((interval[2] - interval[1]) / (unpaired_interval[2] - unpaired_interval[1]))
     assert np.mean(held) >= 0.925
-    # Texts of one prompt are one unit: where there are fewer units, the interval may well be wider.
+    # Texts of one prompt are one unit: with fewer units, the interval may be wider.
     assert texts != (1, 1) or np.median(widths) < 0.9
 
 
 @pytest.mark.parametrize(("n", "candidates"), [(20, 100), (100, 20), (200, 200)])
 @pytest.mark.parametrize("theta", [0.0, 0.3])
-def test_intervals_cover_where_the_damaged_documents_are_those_of_the_reference(n, candidates, theta):
-    """As in practice: where more is marked in a real document, more is found of what was damaged in it."""
+def test_intervals_cover_if_the_damaged_documents_are_those_of_the_reference(n, candidates, theta):
+    """As in practice, more damage is found in documents in which more is marked when they are intact."""
     rng, held = np.random.default_rng(3), []
-    c, t, alike = 0.05, 0.6, 5
+    c, t, concentration = 0.05, 0.6, 5
     s = (1 - theta) * c + theta * t
     for _ in range(400):
         place = rng.uniform(size=n)
-        reference, damaged = (beta.ppf(place, rate * alike, (1 - rate) * alike) for rate in (c, t))
-        sides = [marks(some, rng) for some in (reference, rates_of(candidates, s, alike, rng))]
+        reference, damaged = (beta.ppf(place, rate * concentration, (1 - rate) * concentration) for rate in (c, t))
+        sides = [marks(rates, rng) for rates in (reference, sample_rates(candidates, s, concentration, rng))]
         interval = corrected_rate(*sides, marks(damaged, rng, 10), Permutation((n, candidates)), 0.95)
         held.append(is_held(theta, interval))
     assert 0.925 <= np.mean(held) <= 0.99
 
 
-def test_a_detector_that_finds_nothing_seldom_seems_to_find_something():
+def test_a_useless_detector_rarely_has_a_bounded_interval():
     rng, bounded = np.random.default_rng(3), 0
     for _ in range(400):
-        sides = [marks(rates_of(n, 0.05, 10, rng), rng) for n in (40, 40, 40)]
+        sides = [marks(sample_rates(n, 0.05, 10, rng), rng) for n in (40, 40, 40)]
         bounded += bool(np.isfinite(corrected_rate(*sides, Permutation((40, 40)), 0.95)[1]))
     assert bounded <= 20  # 2.5 % would be 10

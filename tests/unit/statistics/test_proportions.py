@@ -13,22 +13,22 @@ def test_wilson_interval_agrees_with_scipy(confidence):
     k = np.array([0, 1, 2, 0, 8, 10, 399])
     low, high = wilson_interval(k, n, confidence)
     for i in range(len(n)):
-        peer = binomtest(int(k[i]), int(n[i])).proportion_ci(confidence, method="wilson")
-        assert (low[i], high[i]) == (pytest.approx(peer.low, abs=1e-12), pytest.approx(peer.high, abs=1e-12))
+        expected = binomtest(int(k[i]), int(n[i])).proportion_ci(confidence, method="wilson")
+        assert (low[i], high[i]) == (pytest.approx(expected.low, abs=1e-12), pytest.approx(expected.high, abs=1e-12))
 
 
-def test_nothing_seen_says_nothing():
+def test_no_trials_give_the_whole_interval():
     assert wilson_interval(0, 0) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize(("share", "alike"), [(0.02, 1.0), (0.3, 0.5), (0.95, 3.0)])
+@pytest.mark.parametrize(("share", "concentration"), [(0.02, 1.0), (0.3, 0.5), (0.95, 3.0)])
 @pytest.mark.parametrize("n", [20, 60, 300])
-def test_interval_of_trials_that_come_in_documents_covers(share, alike, n):
-    """Trials of a document are alike: its own share is drawn from a beta distribution."""
+def test_interval_of_trials_that_come_in_documents_covers(share, concentration, n):
+    """The share of a document is sampled from a beta distribution, so its trials are correlated."""
     rng, held = np.random.default_rng(0), []
     for _ in range(400):
         trials = rng.integers(3, 11, n)
-        successes = rng.binomial(trials, rng.beta(share * alike, (1 - share) * alike, n))
+        successes = rng.binomial(trials, rng.beta(share * concentration, (1 - share) * concentration, n))
         _, low, high = share_interval(successes, trials)
         held.append(low <= share <= high)
     assert np.mean(held) >= 0.92

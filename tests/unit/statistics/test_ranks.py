@@ -13,6 +13,6 @@ def test_midranks_are_those_of_scipy(distinct):
     assert np.array_equal(midranks(values), rankdata(values))
 
 
-def test_infinite_values_have_ranks_and_no_values_have_none():
+def test_infinite_values_and_empty_samples():
     assert midranks([np.inf, -np.inf, 0.0, np.inf]).tolist() == [3.5, 1, 2, 3.5]
     assert midranks([]).tolist() == []

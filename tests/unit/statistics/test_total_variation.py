@@ -45,17 +45,17 @@ def test_p_values_are_uniform_under_the_null():
         assert stats.kstest([result[name][1] for result in p], "uniform").pvalue > 0.005
 
 
-def test_a_changed_word_is_found():
+def test_a_changed_word_is_detected():
     rng = np.random.default_rng(2)
-    other = np.array([0.5, 0.2, 0.2, 0.1])
+    changed = np.array([0.5, 0.2, 0.2, 0.1])
     result = total_variation_test(
-        units(rng, 30, [0.35, 0.35, 0.2, 0.1]), units(rng, 30, other), Permutation((30, 30)), 999, rng
+        units(rng, 30, [0.35, 0.35, 0.2, 0.1]), units(rng, 30, changed), Permutation((30, 30)), 999, rng
     )
     assert result["tvd_sup"][1] == 0.001
     assert result["tvd_sup"][0] == pytest.approx(0.15, abs=0.05)
 
 
-def test_the_largest_difference_is_no_larger_than_half_the_l1_distance():
+def test_the_largest_difference_is_at_most_half_the_l1_distance():
     rng = np.random.default_rng(3)
     a, b = units(rng, 12, np.ones(5) / 5), units(rng, 14, np.ones(5) / 5)
     null = permuted_distances(a, b, Permutation((12, 14)), 50, np.random.default_rng(0))
@@ -63,7 +63,7 @@ def test_the_largest_difference_is_no_larger_than_half_the_l1_distance():
     assert (null["tvd_sup"] <= null["tvd_half_l1"] + 1e-12).all()
 
 
-def test_an_empty_side_is_nan():
+def test_an_empty_sample_is_nan():
     nothing = sparse.csr_matrix((0, 3))
     result = total_variation_test(
         nothing, sparse.csr_matrix([[1, 0, 2]]), Permutation((0, 1)), 99, np.random.default_rng(0)

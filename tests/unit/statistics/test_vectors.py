@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+from macroscope.resampling import Resampling
 from macroscope.statistics import vectors as v
-from macroscope.statistics.latent import Resampling
 
 RESAMPLING = Resampling(resamples=100, permutations=199)
 
 
 def rows_of(x, y, k=3, permutations=199):
-    return {row[0]: row[1:] for row in v.compare_vectors(x, y, k, permutations, RESAMPLING)}
+    return {estimate.statistic: estimate for estimate in v.compare_vectors(x, y, k, permutations, RESAMPLING)}
 
 
 def test_values_are_those_of_the_definitions():
@@ -27,19 +27,21 @@ def test_values_are_those_of_the_definitions():
         yy = np.mean([kernel(a, b) for i, a in enumerate(y) for j, b in enumerate(y) if i != j])
         return xx + yy - 2 * np.mean([kernel(a, b) for a in x for b in y])
 
-    assert rows["mmd_squared"][0] == pytest.approx(
+    assert rows["mmd_squared"].value == pytest.approx(
         discrepancy(lambda a, b: np.exp(-((a - b) ** 2).sum() / (2 * width**2))), abs=1e-12
     )
-    assert rows["energy_distance"][0] == pytest.approx(
+    assert rows["energy_distance"].value == pytest.approx(
         -discrepancy(lambda a, b: -np.linalg.norm(a - b)) * -1, abs=1e-12
     )
 
-    def covered(own, others, k):
-        reach = [sorted(np.linalg.norm(a - b) for b in own)[k] for a in own]  # the 0th is itself
-        return np.mean([any(np.linalg.norm(a - b) <= r for a, r in zip(own, reach, strict=True)) for b in others])
+    def covered(sample, other_sample, k):
+        reach = [sorted(np.linalg.norm(a - b) for b in sample)[k] for a in sample]  # the 0th is itself
+        return np.mean(
+            [any(np.linalg.norm(a - b) <= r for a, r in zip(sample, reach, strict=True)) for b in other_sample]
+        )
 
-    assert rows["precision"][0] == pytest.approx(covered(x, y, 3))
-    assert rows["recall"][0] == pytest.approx(covered(y, x, 3))
+    assert rows["precision"].value == pytest.approx(covered(x, y, 3))
+    assert rows["recall"].value == pytest.approx(covered(y, x, 3))
 
 
 def test_jackknife_from_row_sums_is_the_jackknife():
@@ -58,39 +60,39 @@ def test_jackknife_from_row_sums_is_the_jackknife():
     assert v._jackknife_error(kernel, n) == pytest.approx(np.sqrt(variance), rel=1e-10)
 
 
-def test_p_values_where_nothing_differs_and_where_something_does():
+def test_p_values_with_and_without_a_difference():
     below = {name: 0 for name in v.NAMES}
     for seed in range(60):
         rng = np.random.default_rng([2, seed])
         rows = rows_of(rng.normal(size=(25, 3)), rng.normal(size=(20, 3)), permutations=99)
         for name in below:
-            below[name] += rows[name][3] <= 0.05
+            below[name] += rows[name].p_value <= 0.05
     assert max(below.values()) <= 10, below  # binomial(60, 0.05): more, once in ten thousand times
     rng = np.random.default_rng(3)
     shifted = rows_of(rng.normal(size=(60, 3)), rng.normal(1.0, 1, size=(60, 3)))
-    assert shifted["mmd_squared"][3] <= 0.01
-    assert shifted["energy_distance"][3] <= 0.01
-    assert shifted["precision"][3] <= 0.05
+    assert shifted["mmd_squared"].p_value <= 0.01
+    assert shifted["energy_distance"].p_value <= 0.01
+    assert shifted["precision"].p_value <= 0.05
 
 
 def test_precision_without_diversity_and_recall_without_quality():
     rng = np.random.default_rng(4)
     real = rng.normal(size=(200, 2))
     narrow, wide = rows_of(real, rng.normal(0, 0.1, size=(200, 2))), rows_of(real, rng.normal(0, 6, size=(200, 2)))
-    assert narrow["precision"][0] > 0.95 > 0.5 > narrow["recall"][0]
-    assert wide["precision"][0] < 0.5 < wide["recall"][0]
+    assert narrow["precision"].value > 0.95 > 0.5 > narrow["recall"].value
+    assert wide["precision"].value < 0.5 < wide["recall"].value
 
 
 def test_too_few_vectors_are_undefined():
     rows = rows_of(np.zeros((1, 2)), np.zeros((5, 2)))
-    assert all(np.isnan(row[0]) for row in rows.values())
+    assert all(np.isnan(estimate.value) for estimate in rows.values())
     rows = rows_of(np.zeros((3, 2)), np.ones((5, 2)))
-    assert np.isnan(rows["precision"][0])
-    assert rows["energy_distance"][0] > 0
+    assert np.isnan(rows["precision"].value)
+    assert rows["energy_distance"].value > 0
 
 
 def test_equal_vectors():
     rows = rows_of(np.ones((6, 2)), np.ones((5, 2)))
-    assert rows["mmd_squared"][0] == pytest.approx(0)
-    assert rows["precision"][0] == 1
-    assert rows["mmd_squared"][3] == 1
+    assert rows["mmd_squared"].value == pytest.approx(0)
+    assert rows["precision"].value == 1
+    assert rows["mmd_squared"].p_value == 1

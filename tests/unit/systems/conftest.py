@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-import macroscope.systems.language_model.architectures  # noqa: F401 - makes them known to transformers
+import macroscope.systems.language_model.architectures  # noqa: F401 - registers them with transformers
 
 CONTEXT = 16
 VOCABULARY = 11
@@ -31,8 +31,7 @@ SIZES = {
 }
 SIZES["mistral"] = SIZES["llama"] | {"sliding_window": 4}
 SIZES["gemma2"] = SIZES["llama"] | {"sliding_window": 4, "head_dim": 4}
-"""Of whose two layers one has a window."""
-
+"""A model in which one of the two layers has a window."""
 
 RECURRENT = {
     "macroscope-lstm": {"embedding_size": 8, "hidden_size": 12, "num_hidden_layers": 2},
@@ -42,7 +41,7 @@ RECURRENT = {
 
 
 def tiny_model(kind, scale=6.0):
-    """A model whose next-token distribution depends strongly on its whole context."""
+    """Return a model whose next-token distribution depends strongly on its whole context."""
     torch.manual_seed(3)
     sizes = (SIZES | RECURRENT)[kind]
     config = AutoConfig.for_model(kind, vocab_size=VOCABULARY, bos_token_id=0, eos_token_id=0, **sizes)

@@ -31,8 +31,8 @@ def test_a_published_model_from_a_mirror(tmp_path):
             lines({"id": number, "text": TEXT}, {"id": 7, "text": TEXT}, {"id": 8, "text": ""})
         )
         retrieve("gpt2-xl-output", path.name, path, str(mirror))
-    found = samples(paths, tmp_path / "s.parquet", dataset="gpt2-xl-output")
-    assert [(d.id, d.split, d.sections) for d in found] == [(name, "test", WHOLE) for name in ("0", "7", "1")]
+    documents = samples(paths, tmp_path / "s.parquet", dataset="gpt2-xl-output")
+    assert [(d.id, d.split, d.sections) for d in documents] == [(name, "test", WHOLE) for name in ("0", "7", "1")]
     provenance = read_provenance(tmp_path / "s.parquet")
     assert [part["retrieved_as"] for part in provenance.source["parts"]] == ["gpt2-xl-output"] * 2
     assert {c.filter: c.dropped for c in provenance.counts} == {
@@ -41,7 +41,7 @@ def test_a_published_model_from_a_mirror(tmp_path):
     }
 
 
-def test_own_texts_in_the_same_form(tmp_path):
+def test_the_users_texts_in_the_same_form(tmp_path):
     (tmp_path / "mine.jsonl").write_text(lines({"id": 1, "text": TEXT, "split": "train", "label": "x"}))
     (cut,) = samples([tmp_path / "mine.jsonl"], tmp_path / "cut.parquet", files=["mine.jsonl"])
     assert [s.title for s in cut.sections] == ["One"]
@@ -49,7 +49,7 @@ def test_own_texts_in_the_same_form(tmp_path):
     assert (whole.split, whole.label, whole.sections) == ("test", "x", WHOLE)
 
 
-def test_nothing_to_judge(tmp_path):
+def test_files_without_usable_text(tmp_path):
     (tmp_path / "xl-1542M.test.jsonl").write_text(lines({"id": 1, "text": " "}))
-    with pytest.raises(MacroscopeError, match="hold no text that can be judged"):
+    with pytest.raises(MacroscopeError, match="contain no usable text"):
         samples([tmp_path / "xl-1542M.test.jsonl"], tmp_path / "s.parquet", dataset="gpt2-xl-output")

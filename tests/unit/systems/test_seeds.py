@@ -1,4 +1,4 @@
-"""A system's own seed: added to the run's, and nothing else changes; training never sees it."""
+"""A system's own seed is added to the run's and changes nothing else; training does not depend on it."""
 
 import pytest
 from pydantic import TypeAdapter
@@ -14,6 +14,7 @@ from macroscope.systems.ngram.generation import sample_ngram
 from macroscope.systems.ngram.training import count_train_split
 from macroscope.systems.perturbation.generation import perturb_samples
 from macroscope.systems.simulated import simulate
+from tests.unit.plan.plans import find_job
 
 from ...tiny import simulated_documents
 from .conftest import CONTEXT, tiny_model
@@ -44,9 +45,9 @@ def inputs(tmp_path_factory, letters):
     return folder
 
 
-def drawn(inputs, output, kind, seed, own):
-    """Samples of a system under a run's seed and one of its own, and the seed that they say they were drawn with."""
-    parsed, names = options(kind, seed=own), {"corpus": "c", "system": "name", "seed": seed}
+def generate(inputs, output, kind, seed, own_seed):
+    """Generate samples under a run's seed and the system's own; return them and the seed in their metadata."""
+    parsed, names = options(kind, seed=own_seed), {"corpus": "c", "system": "name", "seed": seed}
     if kind == "language_model":
         sample_shard(inputs / "model", output, parsed, system="name", seed=seed, shard=0, shards=1)
     elif kind == "ngram":
@@ -60,14 +61,14 @@ def drawn(inputs, output, kind, seed, own):
 
 @pytest.mark.parametrize("kind", list(OPTIONS))
 def test_a_systems_seed_is_added_to_the_runs(inputs, tmp_path, kind):
-    default, two, own = (drawn(inputs, tmp_path / "x", kind, *seeds) for seeds in ((1, 0), (2, 0), (1, 1)))
-    assert own == two
-    assert own[0] != default[0]
-    assert (default[1], own[1]) == (1, 2)
+    default, run_two, own_one = (generate(inputs, tmp_path / "x", kind, *seeds) for seeds in ((1, 0), (2, 0), (1, 1)))
+    assert own_one == run_two
+    assert own_one[0] != default[0]
+    assert (default[1], own_one[1]) == (1, 2)
 
 
-def test_seed_zero_draws_what_was_drawn_before_there_were_seeds(gpt2):
-    # The first random number of sample 3 of a system "lm" under the run's seed 1, as the sampler drew it without one.
+def test_seed_zero_gives_the_random_stream_of_versions_without_own_seeds(gpt2):
+    # The first random number of sample 3 of a system "lm" under the run's seed 1, before systems had their own seeds.
     sampler = make_sampler(gpt2, 0, CONTEXT, options("language_model"), 1, "lm")
     assert sampler.generator(Request(3)).random() == 0.4989733167036998
 
@@ -82,7 +83,7 @@ def planned(**systems):
         "systems": systems,
         "comparisons": [{"corpus": "wiki", "critics": ["coherence"]}],
     }
-    return Plan(parse_config(config)).systems.language_models
+    return Plan(parse_config(config))
 
 
 class Wildcards:
@@ -94,18 +95,19 @@ class Wildcards:
 
 def test_the_same_model_is_sampled_under_several_seeds():
     plan = planned(lm=LM, again={**AGAIN, "seed": 3})
-    assert plan.model(Wildcards("again")) == plan.model(Wildcards("lm"))
-    assert '"seed": 3' in plan.options("sample")(Wildcards("again"))
-    assert '"seed": 0' in plan.options("sample")(Wildcards("lm"))
+    sample = find_job(plan, "sample")
+    assert sample.inputs["model"](Wildcards("again")) == sample.inputs["model"](Wildcards("lm"))
+    assert '"seed": 3' in sample.options(Wildcards("again"))
+    assert '"seed": 0' in sample.options(Wildcards("lm"))
 
 
-def test_a_seed_trains_nothing_anew():
-    one, other = (planned(lm={**LM, "seed": seed}) for seed in (0, 4))
+def test_another_seed_does_not_repeat_the_training():
+    plans = [planned(lm={**LM, "seed": seed}) for seed in (0, 4)]
     for stage, is_same in (("finetune", True), ("sample", False)):
-        asked = [plan.options(stage)(Wildcards("lm")) for plan in (one, other)]
-        assert (asked[0] == asked[1]) is is_same
+        first, second = (find_job(plan, stage).options(Wildcards("lm")) for plan in plans)
+        assert (first == second) is is_same
 
 
 def test_a_resampled_system_has_a_seed_of_its_own():
     plan = planned(lm={**LM, "seed": 4}, again=AGAIN)
-    assert '"seed": 0' in plan.options("sample")(Wildcards("again"))
+    assert '"seed": 0' in find_job(plan, "sample").options(Wildcards("again"))

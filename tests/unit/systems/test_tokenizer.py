@@ -1,8 +1,8 @@
-"""Tokenizers made for a corpus: texts there and back."""
+"""Tokenizers that are trained on a corpus: encoding and decoding of texts."""
 
 import pytest
 
-from macroscope.pretrained import load_own_tokenizer
+from macroscope.pretrained import load_saved_tokenizer
 from macroscope.systems.formats import BOUNDARY
 from macroscope.systems.tokenizer import boundary_id, train_bpe, train_words
 
@@ -10,9 +10,9 @@ TEXTS = ["life: He was born in Rome.\n\nwork: She (Ann) painted, and sold.", "li
 
 
 @pytest.mark.parametrize("train", [train_bpe, train_words])
-def test_decoded_is_the_text_again(train, tmp_path):
+def test_decoding_restores_the_text(train, tmp_path):
     train(iter(TEXTS), 400).save_pretrained(tmp_path)
-    tokenizer = load_own_tokenizer(tmp_path)
+    tokenizer = load_saved_tokenizer(tmp_path)
     for text in TEXTS:
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         assert boundary_id(tokenizer) not in ids
@@ -26,7 +26,7 @@ def test_words_are_numbered_by_frequency_and_the_same_everywhere():
     assert later[1:] == first
 
 
-def test_a_closed_vocabulary_has_one_token_for_all_else():
+def test_a_closed_vocabulary_has_one_token_for_all_other_words():
     tokenizer = train_words(iter(TEXTS), 8)
     assert len(tokenizer) == 8
     ids = tokenizer("life: Zeppelin", add_special_tokens=False)["input_ids"]

@@ -1,4 +1,4 @@
-"""Samples of the train split: of the split, without replacement, others for other systems and seeds."""
+"""Samples of the train split: without replacement, and different for other systems and seeds."""
 
 from collections import Counter
 
@@ -11,12 +11,14 @@ from macroscope.systems.training_texts import TrainingTextsSystem, generate_trai
 
 @pytest.fixture
 def documents(tmp_path):
-    some = [Document(f"d{n}", "train" if n < 30 else "test", "t", (Section(None, f"text {n}"),)) for n in range(40)]
-    write_documents(tmp_path / "documents", some, Provenance("x"))
+    both_splits = [
+        Document(f"d{n}", "train" if n < 30 else "test", "t", (Section(None, f"text {n}"),)) for n in range(40)
+    ]
+    write_documents(tmp_path / "documents", both_splits, Provenance("x"))
     return tmp_path / "documents"
 
 
-def drawn(documents, system="train-1", seed=1, own_seed=0, samples=12):
+def sample(documents, system="train-1", seed=1, own_seed=0, samples=12):
     options = TrainingTextsSystem(kind="training_texts", samples=samples, seed=own_seed)
     output = documents.with_name("sample")
     generate_training_texts(documents, output, options, corpus="x", system=system, seed=seed)
@@ -24,8 +26,8 @@ def drawn(documents, system="train-1", seed=1, own_seed=0, samples=12):
 
 
 def test_a_sample_is_of_the_train_split_and_the_same_each_time(documents):
-    first = drawn(documents)
-    assert first == drawn(documents)
+    first = sample(documents)
+    assert first == sample(documents)
     assert len(set(first)) == 12
     assert {int(name[1:]) for name in first} <= set(range(30))
     assert sorted(first, key=lambda name: int(name[1:])) == first
@@ -34,17 +36,17 @@ def test_a_sample_is_of_the_train_split_and_the_same_each_time(documents):
 
 
 def test_systems_and_seeds_have_samples_of_their_own(documents):
-    found = [drawn(documents), drawn(documents, system="train-2"), drawn(documents, seed=2)]
-    assert len({tuple(some) for some in found}) == 3
-    assert drawn(documents, seed=2) == drawn(documents, seed=1, own_seed=1)
+    samples = [sample(documents), sample(documents, system="train-2"), sample(documents, seed=2)]
+    assert len({tuple(ids) for ids in samples}) == 3
+    assert sample(documents, seed=2) == sample(documents, seed=1, own_seed=1)
 
 
-def test_every_document_is_drawn_as_often(documents):
-    counts = Counter(name for seed in range(200) for name in drawn(documents, seed=seed))
+def test_all_documents_are_sampled_equally_often(documents):
+    counts = Counter(name for seed in range(200) for name in sample(documents, seed=seed))
     assert len(counts) == 30
     assert max(abs(count - 80) for count in counts.values()) < 4.5 * (200 * 0.4 * 0.6) ** 0.5
 
 
-def test_more_than_there_are_is_one_sentence(documents):
+def test_more_samples_than_documents_is_one_sentence(documents):
     with pytest.raises(MacroscopeError, match=r"systems\.train-1\.samples: the train split of corpus 'x' has 30"):
-        drawn(documents, samples=31)
+        sample(documents, samples=31)

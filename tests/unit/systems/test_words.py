@@ -1,4 +1,4 @@
-"""Words and texts, there and back."""
+"""Splitting of texts into words, and joining."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_words_of_a_text(text, words):
 @pytest.mark.parametrize(
     "text", ["A b, c.\n\nD (e)!", "naïve café 北京; 1,000.5", "x", "", "title: text\n\nother: more"]
 )
-def test_words_make_the_text_again(text):
+def test_joining_words_restores_the_text(text):
     assert join_words(split_words(text)) == text
 
 

@@ -25,7 +25,7 @@ from macroscope.files import write_text
 
 
 def _finish(result: Any, log_file: Path | None, code: str | None, record: Path | None) -> None:
-    """Called when a verb has succeeded, and only then."""
+    """Record the code and the usage; called only after a verb has succeeded."""
     if code is not None and record is not None:
         write_text(record, f"{code}\n")
     if log_file is not None:
@@ -65,22 +65,22 @@ _ADVICE = {
     errno.EEXIST: "give another place",
     errno.ENAMETOOLONG: "give a shorter name",
 }
-"""Errors of the system that are a user's to mend -> how."""
+"""Errors of the system that a user can repair -> advice."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OBJECTS_UNTIL_COLLECTION = 20_000
-"""Python's 700 makes imports of large libraries, most of what a short job does, a tenth slower: nothing is garbage."""
+"""Threshold of the garbage collector: Python's 700 makes imports, most of a short job, a tenth slower."""
 
 
 @app.callback()
 def _settings(
     log_file: Annotated[Path | None, typer.Option("--log", help="Write log lines to this file, too.")] = None,
-    code: Annotated[str | None, typer.Option(help="Fingerprint of the code that runs; the workflow gives it.")] = None,
-    record: Annotated[Path | None, typer.Option(help="File to write it to, on success.")] = None,
+    code: Annotated[str | None, typer.Option(help="Fingerprint of the code that runs, from the workflow.")] = None,
+    record: Annotated[Path | None, typer.Option(help="File to write the fingerprint to, on success.")] = None,
 ) -> None:
-    # The libraries' own bars and advice have no place in log files; ours say how far along a stage is.
+    # Progress bars and advice of libraries clutter log files; macroscope logs its own progress.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, is no reason for a traceback
+    logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, must not raise
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if log_file is not None:
         log_file.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def main() -> None:
     gc.set_threshold(_OBJECTS_UNTIL_COLLECTION)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # whatever the terminal can show
+            stream.reconfigure(errors="backslashreplace")  # any text, whatever the terminal's encoding
     try:
         app()
     except WithoutVerdict as error:
@@ -107,18 +107,21 @@ def main() -> None:
 
 
 def _explain(error: BaseException, status: int) -> NoReturn:
-    """End with what a user can mend in one sentence, or with the traceback of a defect."""
+    """Exit with one sentence for an error that a user can repair, or with the traceback of a defect."""
     if isinstance(error, MacroscopeError):
         _fail(str(error), status)
     if isinstance(error, OSError) and error.errno in _ADVICE:
         _fail(f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE[error.errno]}", status)
-    # Libraries that write by themselves have errors of their own, with the system's words in them.
+    # Libraries that write files raise their own errors, which quote the system's message.
     for number in _FULL:
         if not isinstance(error, OSError) and os.strerror(number) in str(error):
             _fail(f"the disk: {os.strerror(number)}; {_ADVICE[number]}", status)
-    if may_be_of_damage(error) and (found := damaged_file(sys.argv[1:])) is not None:
-        path, reason = found
-        _fail(f"{path}: not a readable Parquet file ({reason}); remove it, and call again to have it made anew", status)
+    if may_be_of_damage(error) and (damage := damaged_file(sys.argv[1:])) is not None:
+        path, reason = damage
+        _fail(
+            f"{path}: not a readable Parquet file ({reason}); remove it, and run the command again to rebuild it",
+            status,
+        )
     # A defect of macroscope: the traceback goes to the log file, too.
     if not log.handlers:
         raise error

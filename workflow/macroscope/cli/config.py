@@ -1,4 +1,4 @@
-"""`macroscope config <verb>`: check a config, and write what describes it."""
+"""`macroscope config <verb>`: check a config, and write its schema and its reference."""
 
 import json
 from pathlib import Path

@@ -25,7 +25,7 @@ def simulate(
     options: CorpusOptions,
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same bytes.")],
     raw: Annotated[Path, typer.Option(help="Raw file to write, in the upstream format.")],
-    truth: Annotated[Path, typer.Option(help="Folder to write what is true about it to.")],
+    truth: Annotated[Path, typer.Option(help="Folder to write the truth about it to.")],
 ) -> None:
     """Write the raw file of a simulated corpus, and the truth about it."""
     from macroscope.stages import load
@@ -42,7 +42,7 @@ def simulate(
 def retrieve(
     name: Annotated[str, typer.Option(help="Name of the source in resources/sources.yaml.")],
     file: Annotated[str, typer.Option(help="Name of one of its files.")],
-    output: Annotated[Path, typer.Option(help="Where to write it; a broken download goes on at the next call.")],
+    output: Annotated[Path, typer.Option(help="File to write; the next call resumes a broken download.")],
     mirror: Annotated[str | None, typer.Option(help="http(s) or file URL, or folder, in place of the hosts.")] = None,
 ) -> None:
     """Download a raw file and verify it."""
@@ -53,17 +53,17 @@ def retrieve(
 
 @app.command()
 def fetch(
-    source: Annotated[str, typer.Option(help="Source that retrieves by itself, such as one of a hub.")],
-    place: Annotated[str, typer.Option(help="What to retrieve: where it is kept, below data/<source>/.")],
-    output: Annotated[Path, typer.Option(help="Folder to write; a broken call goes on at the next one.")],
+    source: Annotated[str, typer.Option(help="Source with its own retrieval, such as a hub.")],
+    place: Annotated[str, typer.Option(help="Data to retrieve, as its path below data/<source>/.")],
+    output: Annotated[Path, typer.Option(help="Folder to write; the next call resumes a broken one.")],
 ) -> None:
     """Retrieve raw files that resources/sources.yaml does not have."""
     from macroscope.corpora import sources
     from macroscope.stages import load
 
-    retrieving = {name: found for name, found in sources().items() if found.data.retrieve}
+    retrieving = {name: plugin for name, plugin in sources().items() if plugin.data.retrieve}
     if source not in retrieving:
-        raise MacroscopeError(f"--source: {source!r} retrieves nothing by itself{nearest(source, retrieving)}")
+        raise MacroscopeError(f"--source: {source!r} has no retrieval of its own{nearest(source, retrieving)}")
     load(retrieving[source].data.retrieve, retrieving[source].package)(place, output)
 
 
@@ -85,10 +85,10 @@ def extract(
 def prepare(
     corpus: CorpusName,
     options: CorpusOptions,
-    part_files: Annotated[list[Path], typer.Argument(metavar="PARTS...", help="What 'extract' wrote, in order.")],
+    part_files: Annotated[list[Path], typer.Argument(metavar="PARTS...", help="Outputs of 'extract', in order.")],
     documents: Annotated[Path, typer.Option(help="Parquet file to write.")],
-    filters: Annotated[Path, typer.Option(help="CSV of what each filter kept and dropped.")],
-    summary: Annotated[Path, typer.Option(help="CSV of sizes and lengths, a row a split.")],
+    filters: Annotated[Path, typer.Option(help="CSV of the numbers that each filter kept and dropped.")],
+    summary: Annotated[Path, typer.Option(help="CSV of sizes and lengths, a row per split.")],
     section_types: Annotated[Path, typer.Option(help="CSV of the section types.")],
 ) -> None:
     """Normalise the section titles, filter the documents, and describe the corpus."""
@@ -99,7 +99,7 @@ def prepare(
 
 
 def _corpus_options(text: str) -> "tuple[Plugin[Source], Corpus]":
-    """The source that the JSON names, and its options: so errors are about that source only."""
+    """Return the source that the JSON names, and its options; errors are thus about that source only."""
     from macroscope.corpora import sources
 
     try:
@@ -108,6 +108,6 @@ def _corpus_options(text: str) -> "tuple[Plugin[Source], Corpus]":
         raise MacroscopeError(f"--options: not valid JSON ({error.msg} at column {error.colno})") from None
     name = raw.get("source") if isinstance(raw, dict) else None
     if name not in sources():
-        raise MacroscopeError(f"--options, source: {name!r} is no source{nearest(str(name), sources())}")
+        raise MacroscopeError(f"--options, source: {name!r} is not a source{nearest(str(name), sources())}")
     source = sources()[name]
     return source, parse_options(source.options, text)

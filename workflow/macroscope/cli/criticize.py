@@ -1,4 +1,4 @@
-"""`macroscope criticize`: judge texts of your own against real ones, in one command."""
+"""`macroscope criticize`: compare your texts with real ones, in one command."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,17 +13,17 @@ def criticize(
     candidate: Annotated[list[Path], typer.Option(help="Texts to judge, in the same formats; repeatable.")],
     output: Annotated[Path, typer.Option(help="Folder for the config, the results and the report.")],
     critic: Annotated[
-        list[str] | None, typer.Option(help="Critic; repeatable. Default: those that declare it.")
+        list[str] | None, typer.Option(help="Critic to run; repeatable. Default: the critics that declare it.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is random.")] = 1,
     cores: Annotated[str, typer.Option(help="Number of cores, or 'all'.")] = "all",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Look at the texts, and stop.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Profile the texts, and stop.")] = False,
 ) -> None:
-    """Judge texts of your own: whether they have the structure of the real ones.
+    """Judge whether your texts have the structure of real ones.
 
-    Looks at the texts first, in seconds, and says which critics can judge them. Then it writes OUTPUT/config.yaml, runs
-    the workflow on it and prints the picture. Run again, it goes on where it was; a config that you have edited is
-    used as it is.
+    It first profiles the texts, in seconds, and prints which critics can judge them. Then it writes OUTPUT/config.yaml,
+    runs the workflow on it and prints the scorecard. Run again, it goes on where it stopped; a config that you have
+    edited is used as it is.
     """
     from macroscope.criticize import run
     from macroscope.criticize.profile import table_of
@@ -31,25 +31,25 @@ def criticize(
     require_cores(cores)
     run.require_checkout()
     run.require_output(output)
-    profile, profiles = run.profile_sides(reference, candidate)
+    profile, profiles = run.profile_collections(reference, candidate)
     table = table_of(profile, profiles)
     print(table.to_string(max_colwidth=None))
     choice = run.choose(profile, profiles, critic or [])
-    print("\n" + "\n".join([f"Critics: {', '.join(choice.asked)}.", *choice.reasons]))
+    print("\n" + "\n".join([f"Critics: {', '.join(choice.critics)}.", *choice.reasons]))
     if choice.whole:
-        print("None of them learns from the reference: all of it is the control.")
+        print("No critic learns from the reference, so all of it is the control.")
     config = run.implied_config(reference, candidate, choice, seed)
     if dry_run:
-        run.plan_of(config)  # which says what a run would begin with
+        run.plan_of(config)  # reports the errors with which a run would begin
         return
     shown = table.rename_axis("property").reset_index()
     plan = run.criticize(config, shown, output, cores)
-    # Not before the look: their imports take as long as it does.
-    from macroscope.reporting.scorecard import legend, scorecard_text
+    # Imported only now: the imports take as long as the profile.
+    from macroscope.reporting.scorecard import render_legend, render_scorecard
     from macroscope.reporting.tables import read_scorecard, read_warnings
 
     tables = output / plan.results / "tables"
-    print(f"\n{scorecard_text(read_scorecard(tables))}\n\n{legend(plan.config.statistics.margin)}")
+    print(f"\n{render_scorecard(read_scorecard(tables))}\n\n{render_legend(plan.config.statistics.margin)}")
     for critic_of, _, title, warning in read_warnings(tables).itertuples(index=False):
         print(f"\nWarning ({critic_of}, {title}): {warning}")
     texts = output / plan.results / "reader" / "index.html"

@@ -1,21 +1,21 @@
-"""Which of a command's Parquet files is damaged, looked for once it has failed: libraries do not name it."""
+"""Search for a damaged Parquet file among a failed command's arguments: libraries do not name it."""
 
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _LONGEST_PATH = 1000
-"""Bytes: what is longer are options."""
+"""Bytes of the longest argument that may be a path; longer ones are options."""
 
 
 def may_be_of_damage(error: BaseException) -> bool:
-    """Whether a failure is one that reading a damaged Parquet file ends in; a system's own has a number."""
+    """Return whether a damaged Parquet file may have caused an error; errors of the system have a number."""
     is_arrow = type(error).__module__.startswith("pyarrow")
     return is_arrow or (isinstance(error, OSError) and error.errno is None)
 
 
 def damaged_file(arguments: Iterable[str]) -> tuple[Path, str] | None:
-    """First file among a command's arguments, or below a folder among them, that cannot be read whole; and why."""
+    """Return the first damaged file among a command's arguments, or in a folder among them, and the error."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -30,7 +30,7 @@ def damaged_file(arguments: Iterable[str]) -> tuple[Path, str] | None:
 
 
 def _parquet_files(arguments: Iterable[str]) -> Iterator[Path]:
-    """Those that arguments name, as they are or behind a name and "="."""
+    """Yield the Parquet files that arguments name, as they are or after a name and "="."""
     for argument in arguments:
         for text in dict.fromkeys((argument, argument.partition("=")[2])):
             if not text or len(os.fsencode(text)) > _LONGEST_PATH:

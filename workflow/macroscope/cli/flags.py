@@ -11,11 +11,13 @@ from macroscope.errors import MacroscopeError, nearest
 
 if TYPE_CHECKING:
     from macroscope.registry import Plugin
-    from macroscope.statistics.latent import Resampling
+    from macroscope.resampling import Resampling
 
 
 Corpus = Annotated[str, typer.Option(help="Name of the corpus, for the table.")]
-Signature = Annotated[str, typer.Option(help="What else changes the numbers, as key:value pairs joined by '|'.")]
+Signature = Annotated[
+    str, typer.Option(help="Further settings that change the numbers, as key:value pairs joined by '|'.")
+]
 
 
 StageName = Annotated[str, typer.Option("--stage", help="Name of the stage.")]
@@ -26,23 +28,23 @@ Inputs = Annotated[
 Values = Annotated[
     list[str] | None, typer.Option("--value", metavar="NAME=VALUE", help="A value that it reads; repeatable.")
 ]
-Output = Annotated[Path, typer.Option(help="What to write.")]
+Output = Annotated[Path, typer.Option(help="File or folder to write.")]
 
 
 def run_declared(
-    declared: "Plugin[Any]",
+    plugin: "Plugin[Any]",
     stage: str,
     options: str,
     inputs: list[str] | None,
     values: list[str] | None,
     output: Path,
 ) -> None:
-    """Run a stage of a source, a kind of system or a critic, with what the command line gives."""
+    """Run a stage of a source, a kind of system or a critic, with the command line's inputs and values."""
     from macroscope.stages import run_stage
 
-    found = declared.stage(stage)
-    parsed = parse_options(declared.options, options) if found.options else None
-    run_stage(found, declared.package, parsed, inputs or (), values or (), output)
+    declared_stage = plugin.stage(stage)
+    parsed = parse_options(plugin.options, options) if declared_stage.options else None
+    run_stage(declared_stage, plugin.package, parsed, inputs or (), values or (), output)
 
 
 Resamples = Annotated[int, typer.Option(min=100, help="Bootstrap resamples of documents.")]
@@ -52,8 +54,8 @@ Seed = Annotated[int, typer.Option(help="Seed.")]
 
 
 def resampling_of(resamples: int, permutations: int, confidence: float, seed: int) -> "Resampling":
-    """Return the flags as the statistics room takes them."""
-    from macroscope.statistics.latent import Resampling
+    """Return the flags as the argument of functions of the statistics room."""
+    from macroscope.resampling import Resampling
 
     return Resampling(resamples, permutations, confidence, seed)
 
@@ -67,7 +69,7 @@ def parse_options(model: type[M], text: str) -> M:
     Raises
     ------
     MacroscopeError
-        With the place, what is wrong there, and the nearest valid name.
+        If it is invalid, with the place, the problem, and the nearest valid name.
     """
     try:
         raw = json.loads(text)

@@ -1,4 +1,4 @@
-"""`macroscope gate`: whether a candidate may take the place of a baseline."""
+"""`macroscope gate`: decide whether a candidate may replace a baseline."""
 
 import shlex
 from collections.abc import Iterator
@@ -10,20 +10,20 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 NO_VERDICT = 3
-"""Exit status where there is no verdict: 0, 1 and 2 are PASS, FAIL and INCONCLUSIVE."""
+"""Exit status if there is no verdict: 0, 1 and 2 are PASS, FAIL and INCONCLUSIVE."""
 _USAGE = 2
-"""Exit status of wrong flags, of other verbs."""
+"""Exit status of wrong flags of all other verbs."""
 
 
 class WithoutVerdict(Exception):
-    """The gate could not judge; the cause says why."""
+    """An error of the gate that prevented a verdict; `__cause__` is the original error."""
 
     status = NO_VERDICT
 
 
 @contextmanager
 def _usage_is_no_verdict() -> Iterator[None]:
-    """Give errors of usage the status of their own."""
+    """Give errors of usage their own exit status."""
     try:
         yield
     except Exception as error:
@@ -34,7 +34,7 @@ def _usage_is_no_verdict() -> Iterator[None]:
 
 
 class GateCommand(TyperCommand):
-    """A verb whose wrong flags have a status of their own: a build server must not take them for a verdict."""
+    """A verb whose wrong flags have their own exit status: a build server must not take them for a verdict."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Read the flags."""
@@ -60,17 +60,17 @@ def gate(
     candidate: Annotated[str, typer.Option(help="Finished run to judge: results/RUN, or results/RUN:SYSTEM.")],
     policy: Annotated[Path, typer.Option(help="YAML of the changes that are tolerated.")],
     baseline: Annotated[
-        str | None, typer.Option(help="Finished run to hold it against, in the same form; may be the same run.")
+        str | None, typer.Option(help="Finished run to compare it with, in the same form; may be the same run.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the answer as JSON, too.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the answer as JUnit XML, too.")] = None,
     init: Annotated[bool, typer.Option("--init", help="Write a commented POLICY for the candidate, and stop.")] = False,
 ) -> None:
-    """Judge whether a candidate may take the place of a baseline.
+    """Judge whether a candidate may replace a baseline.
 
     For each statistic that the policy names, the change's confidence interval must lie within what is tolerated. Exit
-    status: 0 PASS, 1 FAIL, 2 INCONCLUSIVE (it says which n would decide), 3 where the runs cannot be compared or
-    something is wrong with what was given.
+    status: 0 PASS, 1 FAIL, 2 INCONCLUSIVE (with the n that would decide), 3 if the runs cannot be compared or an
+    argument is wrong.
     """
     try:
         status = _gate(candidate, policy, baseline, json, junit, init)
@@ -80,24 +80,24 @@ def gate(
 
 
 def _gate(candidate: str, policy: Path, baseline: str | None, json: Path | None, junit: Path | None, init: bool) -> int:
-    """Judge, say what was found, and return the exit status."""
+    """Judge, print the result, and return the exit status."""
     from macroscope.errors import MacroscopeError
     from macroscope.gate.decision import EXIT_CODES
-    from macroscope.gate.evaluate import judge, sides_of
-    from macroscope.gate.formats import text_of, write_answer
+    from macroscope.gate.evaluate import evaluate_policy, match_systems
+    from macroscope.gate.formats import format_text, write_result
     from macroscope.gate.policy import read_policy
     from macroscope.gate.policy_template import write_starting_policy
-    from macroscope.gate.runs import find_side
+    from macroscope.gate.runs import find_run
 
     if init:
-        write_starting_policy(find_side(candidate), policy)
+        write_starting_policy(find_run(candidate), policy)
         then = shlex.join(["macroscope", "gate", "--baseline", "OLD", "--candidate", "NEW", "--policy", str(policy)])
-        typer.echo(f"Wrote {policy}; look at it, then: {then}")
+        typer.echo(f"Wrote {policy}; check it, then run: {then}")
         return 0
     if baseline is None:
-        raise MacroscopeError("--baseline is required: the run that the candidate is held against (or --init)")
-    asked = read_policy(policy)
-    answer = judge(sides_of(find_side(baseline), find_side(candidate)), asked)
-    write_answer(answer, json, junit)
-    typer.echo(text_of(answer))
+        raise MacroscopeError("--baseline is required: the run to compare the candidate with (or --init)")
+    requirements = read_policy(policy)
+    answer = evaluate_policy(match_systems(find_run(baseline), find_run(candidate)), requirements)
+    write_result(answer, json, junit)
+    typer.echo(format_text(answer))
     return EXIT_CODES[answer.verdict]

@@ -1,4 +1,4 @@
-"""`macroscope human <verb>`: sheets for annotators, and what follows from their answers (deng2022, Appendix H)."""
+"""`macroscope human <verb>`: sheets for annotators, and tables of their answers (deng2022, Appendix H)."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,14 +7,14 @@ import typer
 
 from macroscope.cli.flags import Confidence, Resamples, Seed, resampling_of
 
-app = typer.Typer(help="Ask people: sheets for annotators -> tables.", no_args_is_help=True)
+app = typer.Typer(help="Human studies: sheets for annotators -> tables.", no_args_is_help=True)
 
 
 @app.command()
 def sheet(
     output: Annotated[Path, typer.Option(help="Folder to write; it must not exist.")],
     run: Annotated[Path | None, typer.Option(help="Folder of a finished run, results/<run>.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="Corpus of the run, where it has several.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
     real: Annotated[
         list[Path] | None, typer.Option(help="Real texts in place of a run: JSON Lines, CSV, a folder; repeatable.")
     ] = None,
@@ -23,9 +23,9 @@ def sheet(
         typer.Option(help="With --run: a system's name (default: all, and the control). Else NAME=FILE; repeatable."),
     ] = None,
     questionnaire: Annotated[Path | None, typer.Option(help="YAML of questions; default: those of deng2022.")] = None,
-    documents: Annotated[int, typer.Option(min=1, help="Documents of each system.")] = 20,
+    documents: Annotated[int, typer.Option(min=1, help="Documents per system.")] = 20,
     annotators: Annotated[int, typer.Option(min=1, help="Number of annotators.")] = 3,
-    per_document: Annotated[int, typer.Option(min=1, help="Annotators of each document.")] = 2,
+    per_document: Annotated[int, typer.Option(min=1, help="Annotators per document.")] = 2,
     repeated: Annotated[
         float, typer.Option(min=0, max=0.5, help="Share of an annotator's documents that is shown twice.")
     ] = 0.1,
@@ -33,25 +33,25 @@ def sheet(
     language: Annotated[str, typer.Option(help="Language of files (ISO 639-1), to cut sentences.")] = "en",
     seed: Seed = 1,
 ) -> None:
-    """Draw documents and write a page for each annotator; the key stays with you."""
+    """Sample documents and write a page for each annotator; the key stays with you."""
     from macroscope.errors import MacroscopeError
-    from macroscope.human.annotation_form import PAGES, write_sheet
+    from macroscope.human.annotation_form import PAGES, write_annotation_form
     from macroscope.human.assignment import Design
     from macroscope.human.pool import pool_of_files, pool_of_run
     from macroscope.human.questionnaire import DEFAULT, read_questionnaire
 
-    asked = read_questionnaire(questionnaire or DEFAULT)
-    lessons = training if asked.section_types else 0
+    questions = read_questionnaire(questionnaire or DEFAULT)
+    lessons = training if questions.section_types else 0
     if run is None and not real and not system:
         raise MacroscopeError("give either --run, or files with --real and --system NAME=FILE")
     if run is not None:
         if real:
-            raise MacroscopeError("--real: a run has its own real texts; leave one of both out")
+            raise MacroscopeError("--real: a run has its own real texts; leave out --real or --run")
         pool = pool_of_run(run, corpus, system or [])
     else:
         pool = pool_of_files(real or [], _files_by_system(system or []), language, lessons)
     design = Design(documents, annotators, per_document, repeated, lessons, seed)
-    key = write_sheet(pool, design, asked, output)
+    key = write_annotation_form(pool, design, questions, output)
     shown = len(key["showings"])
     typer.echo(f"Study {key['study']}: {len(key['annotators'])} pages with {shown} texts in {output / PAGES}")
 
@@ -60,15 +60,15 @@ def _files_by_system(pairs: list[str]) -> dict[str, list[Path]]:
     from macroscope.errors import MacroscopeError
     from macroscope.options import KEPT_NAMES
 
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     for pair in pairs:
         name, equals, path = pair.partition("=")
         if not (name and equals and path):
             raise MacroscopeError(f"--system: {pair!r} is not NAME=FILE")
         if name in KEPT_NAMES:
             raise MacroscopeError(f"--system: '{name}' is the name of {KEPT_NAMES[name]}; give another one")
-        found.setdefault(name, []).append(Path(path))
-    return found
+        files.setdefault(name, []).append(Path(path))
+    return files
 
 
 @app.command()
@@ -77,24 +77,24 @@ def collect(
     answers: Annotated[list[Path], typer.Option(help="Exported files, or folders of them; repeatable.")],
     output: Annotated[Path, typer.Option(help="Folder for the tables; it must not exist.")],
     types: Annotated[
-        Path | None, typer.Option(help="Folder of a critic's latents, whose section types are held against people's.")
+        Path | None, typer.Option(help="Folder of a critic's latents, to compare its section types with people's.")
     ] = None,
     types_column: Annotated[str, typer.Option(help="Column with the types of the sections.")] = "section_types",
     resamples: Resamples = 2000,
     confidence: Confidence = 0.95,
     seed: Seed = 1,
 ) -> None:
-    """Exported answers -> scores with intervals, agreement, and what was not counted and why."""
+    """Turn exported answers into scores with intervals, agreement, and exclusions with their reasons."""
     from macroscope.errors import MacroscopeError
-    from macroscope.human.answers import read_exports, read_key
+    from macroscope.human.answers import read_answers, read_key
     from macroscope.human.collecting import collect as collect_tables
     from macroscope.human.section_types import read_projections
 
     if output.exists():
-        raise MacroscopeError(f"{output}: there is something already; give a new --output")
+        raise MacroscopeError(f"{output}: exists already; give a new --output")
     key = read_key(sheet)
-    handed = read_exports(key, answers)
-    systems = dict.fromkeys(one["system"] for one in key["showings"])
+    handed = read_answers(key, answers)
+    systems = dict.fromkeys(showing["system"] for showing in key["showings"])
     projected = None if types is None else read_projections(types, systems, types_column)
     tables = collect_tables(key, handed, output, resampling_of(resamples, 0, confidence, seed), projected)
     for name in ("systems", "agreement"):
@@ -110,16 +110,16 @@ def correlate(
     ],
     run: Annotated[Path, typer.Option(help="Folder of a finished run, results/<run>.")],
     output: Annotated[Path, typer.Option(help="CSV to write.")],
-    corpus: Annotated[str | None, typer.Option(help="Corpus of the run, where it has several.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Corpus of the run, if it has several.")] = None,
     resamples: Resamples = 2000,
 ) -> None:
-    """What critics have of single documents against people's ratings of them, the annotators' error taken off."""
+    """Correlate critics' per-document scores with people's ratings, corrected for the annotators' error."""
     from macroscope.files import atomic
     from macroscope.reporting.human_documents import corpus_of, correlate_run
     from macroscope.reporting.results import Results
     from macroscope.tables import write_csv
 
-    results = Results(run / "config.json", run)
+    results = Results(run / "config.json")
     table = correlate_run(results, corpus_of(results, corpus, run), str(ratings), resamples=resamples)
     with atomic(output) as temporary:
         write_csv(table, temporary)

@@ -24,9 +24,9 @@ def figures(
     config: Config,
     tables: Tables,
     output: Annotated[Path, typer.Option(help="Folder to write.")],
-    processes: Annotated[int, typer.Option(min=1, help="Figures that are drawn at the same time.")] = 1,
+    processes: Annotated[int, typer.Option(min=1, help="Figures that are plotted at the same time.")] = 1,
 ) -> None:
-    """Draw all figures, as SVG and PDF."""
+    """Plot all figures, as SVG and PDF."""
     from macroscope.reporting.figures import plot_figures
 
     plot_figures(config, tables, output, processes)
@@ -39,7 +39,7 @@ def report(
     figures: Annotated[Path, typer.Option(help="Folder of the figures.")],
     output: Annotated[Path, typer.Option(help="First page to write (HTML).")],
     pages: Annotated[Path, typer.Option(help="Folder of the other pages, beside it.")],
-    times: Annotated[Path | None, typer.Option(help="Folder of the run's logs, for what took the time.")] = None,
+    times: Annotated[Path | None, typer.Option(help="Folder of the run's logs, for the times of the rules.")] = None,
     older: Annotated[
         list[str] | None, typer.Option(help="RULE=NUMBER of results that older code made; repeatable.")
     ] = None,

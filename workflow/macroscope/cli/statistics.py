@@ -5,41 +5,12 @@ from typing import Annotated
 
 import typer
 
-from macroscope.cli.flags import Confidence, Corpus, Permutations, Resamples, Seed, Signature, resampling_of
+from macroscope.cli.flags import Confidence, Permutations, Resamples, Seed, resampling_of
 
 app = typer.Typer(help="T(x) -> numbers with their uncertainty.", no_args_is_help=True)
 
 System = Annotated[str, typer.Option(help="Name of the system, for the table.")]
 Output = Annotated[Path, typer.Option(help="Tidy CSV to write.")]
-
-
-@app.command()
-def compare(
-    reference: Annotated[Path, typer.Option(help="Scores of the control (Parquet).")],
-    candidate: Annotated[Path, typer.Option(help="Scores of the system (Parquet).")],
-    output: Output,
-    corpus: Corpus = "",
-    system: System = "",
-    critic: Annotated[str, typer.Option(help="Name of the critic, for the table.")] = "",
-    signature: Signature = "",
-    resamples: Resamples = 2000,
-    permutations: Permutations = 10000,
-    confidence: Confidence = 0.95,
-    seed: Seed = 1,
-) -> None:
-    """Latent NLL and PPL of a system, with intervals, and its difference to the control, with p-values."""
-    from macroscope.statistics.comparison import compare_files
-
-    compare_files(
-        reference,
-        candidate,
-        output,
-        corpus=corpus,
-        system=system,
-        critic=critic,
-        signature=signature,
-        resampling=resampling_of(resamples, permutations, confidence, seed),
-    )
 
 
 @app.command("test")
@@ -53,7 +24,7 @@ def run_tests(
     confidence: Confidence = 0.95,
     seed: Seed = 1,
 ) -> None:
-    """Differences in means, Kolmogorov-Smirnov, effect sizes and total variation of any columns, all adjusted."""
+    """Test differences in means, Kolmogorov-Smirnov, effect sizes and total variation of any columns, all adjusted."""
     from macroscope.files import atomic
     from macroscope.statistics.columns import compare_columns, read_columns
     from macroscope.tables import write_csv
@@ -84,17 +55,17 @@ def correlate(
     real_text: Annotated[
         str | None, typer.Option(help="Name in the table of text by people, for the control to count as well.")
     ] = None,
-    corpus: Annotated[str | None, typer.Option(help="Corpus, where the statistics are of several.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Corpus, if the statistics are of several.")] = None,
     output: Annotated[Path | None, typer.Option(help="CSV to write as well.")] = None,
     permutations: Permutations = 10000,
     confidence: Confidence = 0.95,
     seed: Seed = 1,
 ) -> None:
-    """Correlation of every statistic with human judgements of the same systems, all adjusted."""
+    """Correlate every statistic with human judgements of the same systems; all p-values are adjusted."""
     from macroscope.errors import MacroscopeError
     from macroscope.files import atomic
+    from macroscope.resampling import Resampling
     from macroscope.statistics.human import correlate_file
-    from macroscope.statistics.latent import Resampling
     from macroscope.tables import write_csv
 
     mapping: dict[str, str] = {}
@@ -118,27 +89,3 @@ def correlate(
             write_csv(table, temporary)
     shown = table.drop(columns=["corpus", "table", "seed", "signature", "spearman_abs", "pearson_abs"])
     typer.echo(shown.dropna(axis=1, how="all").to_string(index=False, float_format="{:.3g}".format, na_rep="–"))
-
-
-@app.command()
-def perplexity(
-    documents: Annotated[Path, typer.Option(help="NLL, tokens and words of each document (Parquet).")],
-    output: Output,
-    corpus: Corpus = "",
-    system: System = "",
-    signature: Signature = "",
-    resamples: Resamples = 2000,
-    confidence: Confidence = 0.95,
-    seed: Seed = 1,
-) -> None:
-    """Perplexity per token and per word, with intervals."""
-    from macroscope.statistics.comparison import perplexity_table
-
-    perplexity_table(
-        documents,
-        output,
-        corpus=corpus,
-        system=system,
-        signature=signature,
-        resampling=resampling_of(resamples, 0, confidence, seed),
-    )

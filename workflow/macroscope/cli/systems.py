@@ -19,7 +19,7 @@ def run(
     inputs: Inputs = None,
     values: Values = None,
 ) -> None:
-    """Run a stage of a kind of system, such as 'draw', which makes its samples."""
+    """Run a stage of a kind of system, such as 'generate', which makes its samples."""
     from macroscope.registry import require
     from macroscope.systems import kinds
 

@@ -1,4 +1,4 @@
-"""The reference of the config, docs/config.md, written from the options themselves."""
+"""The reference of the config, docs/generated/config.md, written from the models of the options."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -15,9 +15,9 @@ _INTRODUCTION = """\
 
 <!-- Written by `make docs` from the options in workflow/macroscope; do not edit. -->
 
-A config says what is judged, against what, by which critic, and how big. `config.yaml` is the default run;
-`experiments/` has others. Any key may be left out that has a default. A misspelt key is an error that names the nearest
-valid one. `results/<run>/config.json` keeps each run's config with all its defaults.
+A config names the texts to judge, the corpora to compare them with, the critics, and the sizes. `config.yaml` is the
+default run; `experiments/` has others. Keys with a default may be left out. A misspelt key is an error that names the
+nearest valid one. `results/<run>/config.json` keeps each run's config with all its defaults.
 
 An editor that knows JSON schemas completes and checks the keys: `workflow/schemas/config.schema.json`.
 """
@@ -29,7 +29,7 @@ def config_reference() -> str:
 
 
 def _group(place: str, title: str, model: type[BaseModel], shown: set[tuple[str, str]]) -> Iterator[str]:
-    if (place, model.__name__) in shown:  # groups that all alternatives share, such as the filters of a corpus
+    if (place, model.__name__) in shown:  # groups that all alternatives share, such as a corpus's filters
         return
     shown.add((place, model.__name__))
     yield f"## {title}\n"
@@ -41,7 +41,7 @@ def _group(place: str, title: str, model: type[BaseModel], shown: set[tuple[str,
     for name, field in fields:
         yield f"| `{name}` | {_type(field.annotation)} | {_default(field)} | {_escape(field.description or '')} |"
     yield ""
-    if place == "variants":  # their options are the critics' own
+    if place == "variants":  # their options are those of the critics
         return
     for name, field in model.model_fields.items():
         inner = name if place == "config" else f"{place}.{name}"
@@ -51,14 +51,14 @@ def _group(place: str, title: str, model: type[BaseModel], shown: set[tuple[str,
 
 
 def _groups(annotation: Any) -> list[tuple[str, type[BaseModel]]]:
-    """Groups of options inside a type, with the tag that chooses among alternatives ("source: files")."""
+    """Return the groups of options inside a type, with the tag that chooses among alternatives ("source: files")."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [(_tag(annotation), annotation)]
     return [group for argument in get_args(annotation) for group in _groups(argument)]
 
 
 def _is_named(annotation: Any) -> bool:
-    """Whether a field holds alternatives under names of the user's own."""
+    """Return whether a field holds groups under names that the user chooses."""
     return get_origin(annotation) is dict
 
 

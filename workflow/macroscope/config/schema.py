@@ -15,14 +15,14 @@ from pydantic import BaseModel, Field, ValidationError, create_model, model_vali
 
 from macroscope.config.human_judgements import HumanJudgements
 from macroscope.corpora import sources
-from macroscope.critics import VARIANT, critics, stage_specific_options, variant_name
+from macroscope.critics import VARIANT_SEPARATOR, critics, stage_specific_options, variant_name
 from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_yaml
 from macroscope.options import CONTROL, KEPT_NAMES, LARGEST_SEED, Name, Options, require_name
 from macroscope.registry import Plugin
+from macroscope.resampling import StatisticsOptions
 from macroscope.statistics.judgements import short_name
-from macroscope.statistics.resampling import StatisticsOptions
 from macroscope.systems import kinds
 from macroscope.systems.options import SystemOptions
 
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
     from macroscope.systems.options import SystemOptions as AnySystem
 
 
-def union_of(found: Mapping[str, Plugin[Any]], tag: str) -> Any:
-    """Type of any of these groups, told by `tag`.
+def union_of(plugins: Mapping[str, Plugin[Any]], tag: str) -> Any:
+    """Return the union type of the plugins' options, discriminated by `tag`.
 
     Raises
     ------
     MacroscopeError
-        Where a group's tag is not the name by which it was found.
+        If a group's tag is not the plugin's name.
     """
     models: list[type[BaseModel]] = []
-    for name, declared in found.items():
-        field = declared.options.model_fields.get(tag)
+    for name, plugin in plugins.items():
+        field = plugin.options.model_fields.get(tag)
         if field is None or get_args(field.annotation) != (name,):
             raise MacroscopeError(
-                f"{declared.package}: the options of '{name}' are not told by it; give them {tag}: Literal['{name}']"
+                f"{plugin.package}: the options of '{name}' have another tag; give them {tag}: Literal['{name}']"
             )
-        models.append(declared.options)
+        models.append(plugin.options)
     return Annotated[reduce(or_, models), Field(discriminator=tag)]
 
 
@@ -91,7 +91,7 @@ Variants = create_model(
 
 
 class Config(Options):
-    """What is judged, against what, by which critic; how big; nothing about machines."""
+    """A run: the texts to judge, the corpora, the critics, the sizes. It holds nothing about machines."""
 
     run: Name = Field("default", description="Name of the run: results go to results/<run>.")
     seed: int = Field(1, ge=0, le=LARGEST_SEED, description="Seed of everything that is random.")
@@ -100,14 +100,16 @@ class Config(Options):
     )
     statistics: StatisticsOptions = Field(StatisticsOptions(), description="Uncertainty.")
     corpora: dict[Name, AnyCorpus] = Field(min_length=1, description="Collections of real documents.")
-    systems: dict[Name, AnySystem] = Field({}, description="What produces the texts that are judged.")
+    systems: dict[Name, AnySystem] = Field({}, description="Producers of the texts that are judged.")
     critics: Critics = Field(Critics(), description="Options of the critics.")
     variants: Variants = Field(
         Variants(),
-        description="The critics again, with other options: what is not said has its default, not the critic's own"
-        " value. Comparisons ask for <critic>-<name>, such as clusters-bert.",
+        description="The critics again, with other options: a key that is left out has its default, not the critic's"
+        " value. Comparisons name them <critic>-<name>, such as clusters-bert.",
     )
-    comparisons: list[Comparison] = Field(min_length=1, description="Which systems are judged where, by what.")
+    comparisons: list[Comparison] = Field(
+        min_length=1, description="Systems to judge, with the corpus and the critics."
+    )
     human_judgements: list[HumanJudgements] = Field(
         [], description="Human judgements to correlate every statistic with."
     )
@@ -115,28 +117,28 @@ class Config(Options):
         None,
         ge=DOCUMENTS_AT_ONCE,
         multiple_of=DOCUMENTS_AT_ONCE,
-        description="Documents of a system that one job of a critic projects; the latents are the same whatever their"
-        " number. Default: all of a system in one job. For a cluster.",
+        description="Documents of a system that one job of a critic projects, for a cluster; their number changes no"
+        " latents. Default: all of a system in one job.",
     )
     profile: str | None = Field(
         None,
-        description="Table of a first look at the texts, for the report (CSV); `macroscope criticize` writes it.",
+        description="Table of the texts' profile, for the report (CSV); `macroscope criticize` writes it.",
     )
     accept_older_code: list[str] = Field(
         [],
-        description="Rules whose finished results stay although the code that they run has changed since; the report"
-        " says so. Such as [finetune], to keep trained models.",
+        description="Rules whose finished results stay although their code has changed since, such as [finetune] to"
+        " keep trained models; the report says so.",
     )
 
     @model_validator(mode="after")
-    def _groups_are_sound(self) -> "Config":
+    def _check_groups(self) -> "Config":
         for room, groups in (("corpora", self.corpora), ("systems", self.systems)):
             for name, group in groups.items():
                 group.check(f"{room}.{name}", self)
         return self
 
     @model_validator(mode="after")
-    def _names_exist(self) -> "Config":
+    def _check_names(self) -> "Config":
         for number, comparison in enumerate(self.comparisons):
             place = f"comparisons.{number}"
             require_name(comparison.corpus, self.corpora, f"{place}.corpus", "corpus")
@@ -149,47 +151,47 @@ class Config(Options):
         return self
 
     def _require_pairs(self, comparison: Comparison, place: str) -> None:
-        """Check that systems that are compared with each other are judged, and that a pair is two."""
+        """Check that systems that are compared with each other are judged, and that each pair has two systems."""
         judged = list(self.systems) if comparison.systems == "all" else comparison.systems
         for pair in [] if comparison.pairs == "all" else comparison.pairs:
             for system in pair:
                 require_name(system, judged, f"{place}.pairs", "system of this comparison")
             if pair[0] == pair[1]:
-                raise ValueError(f"{place}.pairs: '{pair[0]}' stands against itself; name two systems")
+                raise ValueError(f"{place}.pairs: '{pair[0]}' is paired with itself; name two systems")
             if CONTROL in pair:
                 raise ValueError(f"{place}.pairs: every system is compared with '{CONTROL}' anyway; leave the pair out")
 
     @model_validator(mode="after")
-    def _kept_names(self) -> "Config":
+    def _check_reserved_names(self) -> "Config":
         other = self.systems.get(CONTROL)
         if other is not None and other.kind != CONTROL:
-            raise ValueError(f"systems.{CONTROL}: the name is kept for held-out real text; call the system otherwise")
+            raise ValueError(f"systems.{CONTROL}: the name is reserved for held-out real text; rename the system")
         for name, what in KEPT_NAMES.items():
             if name != CONTROL and name in self.systems:
-                raise ValueError(f"systems.{name}: the name is kept for {what}; call the system otherwise")
+                raise ValueError(f"systems.{name}: the name is reserved for {what}; rename the system")
         return self
 
     @model_validator(mode="after")
-    def _names_have_files_of_their_own(self) -> "Config":
-        """Check that no two names differ in capitals alone: not every disk tells those apart."""
+    def _check_case_insensitive_names(self) -> "Config":
+        """Check that no two names differ only in capitals, which some file systems do not distinguish."""
         rooms = {"corpora": self.corpora, "systems": [*KEPT_NAMES, *self.systems], "variants": self.variant_names()}
         for room, names in rooms.items():
             seen: dict[str, str] = {}
             for name in names:
                 if (other := seen.setdefault(name.casefold(), name)) != name:
                     raise ValueError(
-                        f"{room}.{name}: the name differs from '{other}' in capitals alone, which not every disk tells"
-                        " apart; call it otherwise"
+                        f"{room}.{name}: the name differs from '{other}' only in capitals, which some disks do not"
+                        " distinguish; give it another name"
                     )
         return self
 
     @model_validator(mode="after")
-    def _groups_fit(self) -> "Config":
-        """Each group of options checks its own names."""
+    def _check_critics_and_judgements(self) -> "Config":
+        """Check the options of critics and variants, and the human judgements."""
         for name in critics():
             self.critic(name).check(f"critics.{name}", self)
-            for own, options in getattr(self.variants, name).items():
-                place = f"variants.{name}.{own}"
+            for variant, options in getattr(self.variants, name).items():
+                place = f"variants.{name}.{variant}"
                 options.check(place, self)
                 defaults = type(options)()
                 for option in sorted(stage_specific_options(critics()[name].data)):
@@ -207,42 +209,42 @@ class Config(Options):
         return self
 
     def resampling(self) -> dict[str, float]:
-        """How uncertainty is computed, as `statistics.latent.Resampling` takes it."""
+        """Return how uncertainty is computed, as arguments of `resampling.Resampling`."""
         return {**self.statistics.model_dump(exclude={"margin"}), "seed": self.seed}
 
     def critic(self, name: str) -> Any:
-        """Options of a critic or of a variant."""
-        critic, _, own = name.partition(VARIANT)
-        return getattr(self.variants, critic)[own] if own else getattr(self.critics, critic)
+        """Return the options of a critic or of a variant."""
+        critic, _, variant = name.partition(VARIANT_SEPARATOR)
+        return getattr(self.variants, critic)[variant] if variant else getattr(self.critics, critic)
 
     def variant_names(self) -> list[str]:
-        """All variants, as comparisons ask for them."""
-        return [variant_name(critic, own) for critic in critics() for own in getattr(self.variants, critic)]
+        """Return the names of all variants, as in comparisons."""
+        return [variant_name(critic, variant) for critic in critics() for variant in getattr(self.variants, critic)]
 
     def judged_systems(self, corpus: str) -> list[str]:
-        """Systems that some critic judges against a corpus, real text aside."""
-        found = dict.fromkeys(
+        """Return the systems that some critic judges against a corpus, without the control."""
+        names = dict.fromkeys(
             system
             for comparison in self.comparisons
             if comparison.corpus == corpus
             for system in (self.systems if comparison.systems == "all" else comparison.systems)
             if system != CONTROL and self.applies(system, corpus)
         )
-        return list(found)
+        return list(names)
 
     def matched_systems(self, number: int) -> dict[str, str]:
-        """System -> name in the table, of an entry of the human judgements; see `HumanJudgements.matched`."""
+        """Return system -> name in the table of an entry of the human judgements; see `HumanJudgements.matched`."""
         entry = self.human_judgements[number]
         return entry.matched(self.judged_systems(entry.corpus), f"human_judgements.{number}")
 
     def system(self, name: str) -> SystemOptions:
-        """Options of a system; the control has some even where the config does not give any."""
+        """Return the options of a system; those of the control even if the config does not give any."""
         if name == CONTROL and name not in self.systems:
             return kinds()[CONTROL].options(kind=CONTROL)
         return self.systems[name]
 
     def applies(self, system: str, corpus: str) -> bool:
-        """Whether a system has samples of a corpus."""
+        """Return whether a system has samples of a corpus."""
         return self.system(system).obstacle(corpus, self) is None
 
     def _require_samples(self, system: str, corpus: str, place: str) -> None:
@@ -262,7 +264,7 @@ def parse_config(raw: Any, where: str = "config") -> Config:
     Raises
     ------
     MacroscopeError
-        With the place and what is wrong there; a misspelt key with the nearest valid one.
+        If the config is wrong, with the place and the problem; for a misspelt key with the nearest valid one.
     """
     if not isinstance(raw, Mapping):
         what = "empty" if raw is None else f"a {type(raw).__name__}"
@@ -271,13 +273,13 @@ def parse_config(raw: Any, where: str = "config") -> Config:
         return Config.model_validate(raw)
     except ValidationError as error:
         raise MacroscopeError("; ".join(f"{where}: {_sentence(e)}" for e in error.errors())) from None
-    except UnicodeEncodeError as error:  # in a message about a value that holds it
+    except UnicodeEncodeError as error:  # in a message that quotes the value
         half = ascii(error.object[error.start])
         raise MacroscopeError(f"{where}: a text holds {half}, half of a character; write the whole one") from None
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON schema (draft 2020-12) of the config."""
+    """Return the JSON schema (draft 2020-12) of the config."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
 
 
@@ -299,16 +301,16 @@ def _sentence(error: Any) -> str:
 
 
 def _locate(loc: tuple[int | str, ...]) -> tuple[str, type[BaseModel] | None]:
-    """Return the place of an error as the config spells it, and the model whose key is at fault.
+    """Return the place of an error as the config spells it, and the model that the wrong key belongs to.
 
-    pydantic puts the tag of a discriminated union into the location; a reader does not find it in the config.
+    pydantic puts the tag of a discriminated union into the location; the config does not have it there.
     """
     model: type[BaseModel] | None = Config
     parts: list[str] = []
     annotation: Any = Config
     holder: type[BaseModel] | None = Config
     for part in loc:
-        if part == "[key]":  # pydantic's mark of what is wrong with a name, which stands before it
+        if part == "[key]":  # pydantic's mark of a wrong name, which stands before it
             continue
         tagged = _tagged(annotation).get(str(part))
         if tagged is not None:
@@ -322,14 +324,14 @@ def _locate(loc: tuple[int | str, ...]) -> tuple[str, type[BaseModel] | None]:
 
 
 def _group_in(annotation: Any) -> type[BaseModel] | None:
-    """The group of options that a type is, or may be (`Training | None`)."""
+    """Return the group of options that a type is, or may be (`Training | None`)."""
     candidates = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else [annotation]
-    groups = [some for some in candidates if isinstance(some, type) and issubclass(some, BaseModel)]
+    groups = [candidate for candidate in candidates if isinstance(candidate, type) and issubclass(candidate, BaseModel)]
     return groups[0] if len(groups) == 1 else None
 
 
 def _inside(annotation: Any, part: int | str) -> Any:
-    """Type of a field of a model, or of an item of a dict or a list."""
+    """Return the type of a field of a model, or of an item of a dict or a list."""
     group = _group_in(annotation)
     if group is not None and str(part) in group.model_fields:
         return group.model_fields[str(part)].annotation
@@ -338,14 +340,14 @@ def _inside(annotation: Any, part: int | str) -> Any:
 
 
 def _tagged(annotation: Any) -> dict[str, type[BaseModel]]:
-    """Members of a discriminated union by their tag."""
+    """Return the members of a discriminated union by their tag."""
     members = [a for group in (annotation, *get_args(annotation)) for a in get_args(group)]
-    found: dict[str, type[BaseModel]] = {}
+    tagged: dict[str, type[BaseModel]] = {}
     for member in members:
         if isinstance(member, type) and issubclass(member, BaseModel):
             for name in ("source", "kind", "rule"):
                 if name in member.model_fields:
                     for tag in get_args(member.model_fields[name].annotation):
-                        found.setdefault(tag, member)
+                        tagged.setdefault(tag, member)
                     break
-    return found
+    return tagged

@@ -1,4 +1,4 @@
-"""Archives as data sets come in them: tar, however compressed, and zip; damage is one sentence that names the file."""
+"""Readers of archives, tar with any compression and zip; errors about damage name the file."""
 
 import errno
 import lzma
@@ -13,22 +13,28 @@ from typing import IO
 
 from macroscope.errors import MacroscopeError
 
-# What a zip's own numbers and names lead to where they lie; seeking to a negative offset is an OSError.
+# Errors that wrong numbers and names in a zip lead to; seeking to a negative offset is an OSError.
 _DAMAGE = (zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError, struct.error, OverflowError, ValueError, OSError)
 LARGEST_MEMBER = 1 << 28
-"""Bytes of a member that is taken into memory as a whole; a larger one is no text of a person's."""
+"""Most bytes of a member that is read into memory as a whole; no text that a person wrote is larger."""
 
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[tarfile.TarFile]:
-    """Open a tar archive, however compressed; what is wrong with it on the way is an error that names it."""
+    """Open a tar archive with any compression.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file is missing, or if it proves damaged while it is read.
+    """
     if not path.is_file():
         raise MacroscopeError(f"{path}: no such file")
     try:
         with tarfile.open(path) as archive:
             yield archive
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError) as error:
-        # Damaged bzip2 data are a bare OSError; one with a number is the disk's, and not the archive's.
+        # Damaged bzip2 data raise an OSError without a number; one with a number comes from the disk.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise MacroscopeError(
@@ -37,19 +43,25 @@ def open_archive(path: Path) -> Iterator[tarfile.TarFile]:
 
 
 def is_zip(path: Path) -> bool:
-    """Whether a file is a zip, by its name or by what is in it."""
+    """Return whether a file is a zip, by its name or its content."""
     return path.suffix.lower() == ".zip" or (path.is_file() and zipfile.is_zipfile(path))
 
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a zip; see `open_member` for what is in it."""
+    """Open a zip; `open_member` reads its members.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file is missing, or not a whole zip.
+    """
     if not path.is_file():
         raise MacroscopeError(f"{path}: no such file")
     try:
         archive = zipfile.ZipFile(path)
     except (NotImplementedError, *_DAMAGE) as error:
-        _raise_if_of_the_disk(error)
+        _raise_disk_error(error)
         raise MacroscopeError(f"{path}: not a zip file, or a truncated one; download it again") from None
     with archive:
         yield archive
@@ -57,12 +69,12 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 
 @contextmanager
 def open_member(archive: zipfile.ZipFile, path: Path, name: str) -> Iterator[IO[bytes]]:
-    """Open a member of a zip; what is wrong with it on the way is an error that names both.
+    """Open a member of a zip; errors name the zip and the member.
 
     Raises
     ------
     MacroscopeError
-        Where its data are broken, or it is encrypted or compressed in a way that Python cannot read.
+        If its data are broken, or it is encrypted or compressed in a way that Python cannot read.
     """
     try:
         with archive.open(name) as stream:
@@ -72,27 +84,27 @@ def open_member(archive: zipfile.ZipFile, path: Path, name: str) -> Iterator[IO[
             raise
         raise MacroscopeError(f"{path}, {name}: cannot be read ({error}); zip it again, plainly") from None
     except _DAMAGE as error:
-        _raise_if_of_the_disk(error)
+        _raise_disk_error(error)
         raise MacroscopeError(f"{path}, {name}: the data are broken ({error}); download it again") from None
 
 
 def read_member(stream: IO[bytes], where: str) -> bytes:
-    """All bytes of a member of an archive, which may be far more than the archive's own.
+    """Read a whole member of an archive, which may be far larger than the archive.
 
     Raises
     ------
     MacroscopeError
-        Where there are more than `LARGEST_MEMBER`.
+        If it has more than `LARGEST_MEMBER` bytes.
     """
     data = stream.read(LARGEST_MEMBER + 1)
     if len(data) > LARGEST_MEMBER:
         raise MacroscopeError(
-            f"{where}: longer than {LARGEST_MEMBER >> 20:,} MB; give files that hold a text, or those of a hotel"
+            f"{where}: longer than {LARGEST_MEMBER >> 20:,} MB; give files of one text, or of one hotel's reviews"
         )
     return data
 
 
-def _raise_if_of_the_disk(error: Exception) -> None:
-    """An error with a number is the disk's, and not the archive's; damaged bzip2 data are one without."""
+def _raise_disk_error(error: Exception) -> None:
+    """Raise an error with a number again: it comes from the disk, while damaged bzip2 data raise one without."""
     if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
         raise error

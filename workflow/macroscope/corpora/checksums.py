@@ -1,4 +1,4 @@
-"""Whether a downloaded file is what its name says: its first bytes, its end where that tells, published checksums."""
+"""Checks of downloaded files: their first bytes, the end of zips, and published checksums."""
 
 import bz2
 import gzip
@@ -9,35 +9,35 @@ import zlib
 from pathlib import Path
 
 _MAGIC = {".bz2": b"BZh", ".gz": b"\x1f\x8b", ".zip": b"PK", ".parquet": b"PAR1"}
-"""Suffix -> what such a file begins with."""
+"""First bytes of a file by its suffix."""
 _PAGE = re.compile(rb"\s*(<!doctype html|<html)", re.IGNORECASE)
 _ALGORITHMS = {32: "md5", 40: "sha1", 64: "sha256"}
-"""Hexadecimal digits of a checksum -> what made it."""
+"""Algorithm of a checksum by its number of hexadecimal digits."""
 _DATE = re.compile(r"-(latest|\d{8})-")
 _BLOCK = 1 << 16
 
 
-def fault_of(path: Path, name: str) -> str | None:
-    """What shows that a file is not what its name says; None where nothing does.
+def find_fault(path: Path, name: str) -> str | None:
+    """Describe why a file cannot be of the format of its name; None if there is no such sign.
 
     Parameters
     ----------
     path
-        The file.
+        Downloaded file.
     name
-        Its name in the registry, whose suffix tells the format.
+        Name of the file in the registry, with the suffix of its format.
     """
     with path.open("rb") as stream:
         start = stream.read(1024)
     if not start:
         return "it is empty"
     if _PAGE.match(start) and not name.endswith((".html", ".htm")):
-        return "it is a web page, as of a login or an error, and not the file"
+        return "it is a web page (of a login or an error), not the file"
     suffix = Path(name).suffix.lower()
     if suffix in _MAGIC and not start.startswith(_MAGIC[suffix]):
         return f"it does not begin as a {suffix} file does"
     if suffix == ".zip" and not zipfile.is_zipfile(path):
-        return "its end is missing, where a zip has its table of contents"
+        return "its end is missing, which holds the table of contents of a zip"
     if suffix in (".bz2", ".gz"):
         return _fault_of_stream(path, suffix)
     return None
@@ -52,10 +52,10 @@ def _fault_of_stream(path: Path, suffix: str) -> str | None:
     return None
 
 
-def published_checksum(listing: str, name: str) -> str | None:
-    """Checksum of a file in a listing of checksums and names; None where it has none.
+def find_published_checksum(listing: str, name: str) -> str | None:
+    """Return the checksum of a file in a listing of checksums and names; None if the listing lacks the file.
 
-    Of a dump that is called "latest", the listing has the name with the date.
+    The listing has the dated name of a dump that is called "latest".
     """
     for line in listing.splitlines():
         digest, _, listed = line.strip().partition(" ")
@@ -65,6 +65,6 @@ def published_checksum(listing: str, name: str) -> str | None:
 
 
 def has_checksum(path: Path, digest: str) -> bool:
-    """Whether a file has a checksum, of the kind that its length tells."""
+    """Return whether a file has a checksum; the length of the checksum tells its algorithm."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, _ALGORITHMS[len(digest)]).hexdigest() == digest

@@ -1,7 +1,7 @@
 """Source `cohan`: scientific articles in the layout of Cohan et al. (2018), PubMed and arXiv.
 
-One JSON object a line: `article_id`, `abstract_text` (sentences in <S> </S>), `section_names`, `sections` (a list of
-sentences each). The official zips hold train.txt, val.txt and test.txt; their splits are kept.
+Each line is a JSON object with `article_id`, `abstract_text` (sentences in <S> </S>), `section_names` and `sections` (a
+list of sentences each). The official zips hold train.txt, val.txt and test.txt; their splits are kept.
 """
 
 import re
@@ -14,38 +14,31 @@ from pydantic import Field
 
 from macroscope.corpora.archives import is_zip, open_member, open_zip
 from macroscope.corpora.declaration import Source
-from macroscope.corpora.lines import numbered_records, parse_lines
-from macroscope.corpora.options import Corpus
+from macroscope.corpora.lines import parse_lines, read_numbered_records
+from macroscope.corpora.options import RetrievedCorpus
 from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.splits import split_of
+from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
 
 SOURCE = Source(options=":CohanCorpus", read=":read_articles")
-
-
-class CohanCorpus(Corpus):
-    """Scientific articles in the layout of Cohan et al. (2018)."""
-
-    source: Literal["cohan"]
-    dataset: str | None = Field(None, description="Name of a data set in resources/sources.yaml: pubmed or arxiv.")
-    files: list[UserPath] = Field([], description="Local zips or JSON Lines files (also gz) instead, each one part.")
-    abstract: bool = Field(False, description="Put the abstract first, as a section of type 'abstract'.")
-
-    def raw_parts(self, place: str, folder: str) -> dict[str, str]:
-        """Local files, or those of the registry."""
-        from macroscope.corpora.raw_files import local_or_retrieved
-
-        return local_or_retrieved(self.files, "dataset", self.dataset, self.source, place)
-
-
 ABSTRACT = "abstract"
 _OFFICIAL_SPLITS = {"train.txt": "train", "val.txt": "valid", "valid.txt": "valid", "test.txt": "test"}
 _SENTENCE_MARK = re.compile(r"</?[sS]>")
 
-Record = tuple[str, str | None, dict[str, Any]]  # where it stands, its official split, the record
+Record = tuple[str, str | None, dict[str, Any]]
+"""Place in the file, official split, and content of an article."""
+
+
+class CohanCorpus(RetrievedCorpus):
+    """Scientific articles in the layout of Cohan et al. (2018)."""
+
+    source: Literal["cohan"]
+    dataset: str | None = Field(None, description="Name of a data set in resources/sources.yaml: pubmed or arxiv.")
+    files: list[UserPath] = Field([], description="Local zips or JSON Lines files (also gz) instead; each is a part.")
+    abstract: bool = Field(False, description="Put the abstract first, as a section of type 'abstract'.")
 
 
 def read_articles(options: CohanCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
@@ -54,17 +47,17 @@ def read_articles(options: CohanCorpus, path: Path, provenance: Provenance, work
     Parameters
     ----------
     options
-        `abstract` puts the abstract first, as a section of that title (the paper does not: its Table 18).
+        `abstract` puts the abstract first, as a section of that title (the paper does not, see its Table 18).
     provenance
-        Receives the counts: articles whose names and sections differ in number, empty sections, articles without
-        any text, ids that occurred before.
+        Receives the counts: articles with unequal numbers of names and sections, empty sections, articles without
+        text, ids that occurred before.
     workers
-        Not used: reading is no faster than the decompression.
+        Not used, because decompression limits the speed.
 
     Raises
     ------
     MacroscopeError
-        Where a line is malformed, with file and line; where a zip has none of the official files.
+        If a line is malformed, with file and line, or a zip has none of the official files.
     """
     mismatched = Count("article with unequal numbers of sections and section names", 0, 0)
     empty_sections = Count("section without text", 0, 0, "sections")
@@ -86,13 +79,13 @@ def read_articles(options: CohanCorpus, path: Path, provenance: Provenance, work
             if not keep(empty, bool(sections)) or not keep(duplicates, identifier not in seen):
                 continue
             seen.add(identifier)
-            split = split or split_of(identifier, options.valid_share, options.test_share)
+            split = split or assign_split(identifier, options.valid_share, options.test_share)
             yield Document(identifier, split, None, tuple(sections))
 
 
 def _records(path: Path) -> Iterator[Record]:
     if not is_zip(path):
-        for number, record in numbered_records(path):
+        for number, record in read_numbered_records(path):
             yield f"{path}, line {number}", None, record
         return
     with open_zip(path) as archive:
@@ -117,9 +110,9 @@ def _official_members(archive: zipfile.ZipFile, path: Path) -> list[tuple[str, s
 def _fields(record: dict[str, Any], where: str) -> tuple[str, list[str], list[list[str]]]:
     for name, valid in (("article_id", str), ("section_names", list), ("sections", list)):
         if not isinstance(record.get(name), valid):
-            found = type(record[name]).__name__ if name in record else "missing"
+            actual = type(record[name]).__name__ if name in record else "missing"
             raise MacroscopeError(
-                f"{where}: '{name}' is {found}, not a {valid.__name__}; an article of Cohan et al. has article_id,"
+                f"{where}: '{name}' is {actual}, not a {valid.__name__}; an article of Cohan et al. has article_id,"
                 " abstract_text, section_names and sections"
             )
     if not record["article_id"]:
@@ -127,10 +120,10 @@ def _fields(record: dict[str, Any], where: str) -> tuple[str, list[str], list[li
     for section in record["sections"]:
         if not isinstance(section, list) or not all(isinstance(sentence, str) for sentence in section):
             raise MacroscopeError(
-                f"{where}: a section is no list of sentences; 'sections' is a list of lists of strings"
+                f"{where}: a section is not a list of sentences; 'sections' is a list of lists of strings"
             )
     if not all(isinstance(name, str) for name in record["section_names"]):
-        raise MacroscopeError(f"{where}: a section name is no string; 'section_names' is a list of strings")
+        raise MacroscopeError(f"{where}: a section name is not a string; 'section_names' is a list of strings")
     return record["article_id"], record["section_names"], record["sections"]
 
 
@@ -148,7 +141,7 @@ def _abstract(record: dict[str, Any], where: str) -> str:
     sentences = [sentences] if isinstance(sentences, str) else sentences
     if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
         raise MacroscopeError(
-            f"{where}: 'abstract_text' is no text and no list of sentences; give one, or leave it out"
+            f"{where}: 'abstract_text' is neither a text nor a list of sentences; give one, or leave it out"
         )
     joined = " ".join(sentences)
     return tidy(_SENTENCE_MARK.sub(" ", joined))

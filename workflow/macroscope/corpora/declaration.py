@@ -1,35 +1,35 @@
-"""What a source declares: data, so that it is found without importing what it runs."""
+"""Declarations of sources: plain data, so that discovery imports none of the code that they run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 ORDERS = ("process", "shuffled", "independent")
-"""What every process can draw: texts as they are, their parts in random order, parts that go together by chance."""
+"""Orders that every process can generate: texts as they are, parts in random order, and independent parts."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """A kind of corpus that a source makes itself, from a process that is known exactly.
+    """Declaration of a kind of corpus that is generated from an exactly known process.
 
     Attributes
     ----------
     write
-        "module:function", relative to the source's package: writes the raw file, and the truth about it. Called as
+        "module:function", relative to the source's package, that writes the raw file and the truth about it. Called as
         `write(options, seed, raw, truth)`.
     raw
         Name of the raw file.
     read_by
-        Source whose code reads it.
+        Source whose code reads the raw file.
     options
-        Names of the options that shape it.
+        Names of the options that shape the raw file, separated by spaces.
     generate
-        "module:function", relative to the source's package: draws documents of the process, or of one with a known
-        defect, in the form that the corpus's documents have. Called as `generate(process, order, n, seed)`, where `process`
-        is the path of truth/process.json.
+        "module:function", relative to the source's package, that generates documents of the process, or of a variant
+        with a known defect, in the form of the corpus's documents. Called as `generate(process, order, n, seed)`;
+        `process` is the path of truth/process.json.
     resources
-        Names of the files of the project's resources that it reads.
+        Names of the files of the project's resources that the simulation reads.
     orders
-        What can be drawn: the process, and known defects of it.
+        Variants that can be generated: the process itself, and its known defects.
     """
 
     write: str
@@ -43,22 +43,22 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a corpus's raw files come from, and how they are read; `SOURCE` in the `__init__` of a package.
+    """Declaration of a source of raw files and of their reader: `SOURCE` in its module or package.
 
     Attributes
     ----------
     options
-        "module:class", relative to the package: its group of options, a `corpora.options.Corpus`.
+        "module:class", relative to the package: the group of options, a subclass of `corpora.options.Corpus`.
     read
         "module:function" that streams the documents of a raw file and counts what it leaves out, called as
-        `read(options, path, provenance, workers)`; empty for a source whose raw files another one's code reads.
+        `read(options, path, provenance, workers)`; empty if another source's code reads the raw files.
     retrieve
-        "module:function" that retrieves raw files which the registry does not have, called as `retrieve(place, output)`
-        for any folder `output` = data/<source>/<place> that a corpus or a system reads; empty for most.
+        "module:function" that retrieves raw files that are not in the registry, called as `retrieve(place, output)`
+        for each folder `output` = data/<source>/<place> that a corpus or a system reads; empty for most sources.
     threads
-        Cores that reading one raw file can use: its worker processes.
+        Number of worker processes that reading one raw file can use.
     simulations
-        Kinds of corpora that it makes itself, by name.
+        Kinds of simulated corpora, by name.
     """
 
     options: str

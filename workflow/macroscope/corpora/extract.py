@@ -1,10 +1,10 @@
-"""From one raw file of a corpus to a part: its documents as they stand there, before any filter of the config."""
+"""Extraction of one raw file of a corpus to a part: its documents before any filter of the config."""
 
 from pathlib import Path
 
 from macroscope.corpora import sources
 from macroscope.corpora.options import Corpus
-from macroscope.corpora.provenance import origin_of
+from macroscope.corpora.provenance import read_origin
 from macroscope.documents import Provenance, write_documents
 from macroscope.stages import load
 
@@ -15,22 +15,22 @@ def extract(corpus: str, options: Corpus, path: Path, output: Path, workers: int
     Parameters
     ----------
     corpus
-        Its name in the config.
+        Name of the corpus in the config.
     options
-        Its options; the filters take no part.
+        Options of the corpus; the filters are not used.
     path
-        The raw file. What `retrieve` noted beside it (URL, size, checksum) goes into the part's metadata.
+        Raw file. The note of `retrieve` beside it (URL, size, checksum) goes into the part's metadata.
     output
-        Parquet file.
+        Parquet file to write.
     workers
         Number of worker processes.
 
     Returns
     -------
     int
-        Number of documents; may be 0, as one of several parts.
+        Number of documents; it may be 0, because other parts may have some.
     """
-    origin = {"name": options.source} | origin_of(path)
+    origin = {"name": options.source} | read_origin(path)
     provenance = Provenance(corpus, origin, options.model_dump(mode="json", exclude={"filters"}))
     source = sources()[options.read_by]
     read = load(source.data.read, source.package)

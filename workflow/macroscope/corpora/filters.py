@@ -1,4 +1,4 @@
-"""The filters of deng2022, Appendix E, as steps of a stream of documents; each keeps its count."""
+"""Filters of deng2022, Appendix E, as steps of a stream of documents; each keeps its count."""
 
 import hashlib
 import heapq
@@ -16,10 +16,11 @@ from macroscope.documents import SPLITS, Count, Document, Section, keep
 
 _DOCUMENTS_PER_BATCH = 256
 
-Measured = tuple[Document, list[int]]  # a document, and the tokens of each of its sections
+Measured = tuple[Document, list[int]]
+"""A document, and the numbers of tokens of its sections."""
 
 
-def with_standard_titles(documents: Iterable[Document], language: str) -> Iterator[Document]:
+def standardise_titles(documents: Iterable[Document], language: str) -> Iterator[Document]:
     """Bring the section titles to their standard form; see `macroscope.corpora.titles.normalise_title`."""
     for document in documents:
         yield replace(document, sections=tuple(_standard(section, language) for section in document.sections))
@@ -30,23 +31,23 @@ def _standard(section: Section, language: str) -> Section:
 
 
 class DocumentFilters:
-    """The filters that need to see no other document, in the paper's order.
+    """Filters that judge each document by itself, in the paper's order.
 
     Parameters
     ----------
     options
         Thresholds.
     language
-        Of the section titles; the titles in `drop_sections` are brought to the same standard form.
+        Language of the section titles; the titles in `drop_sections` are brought to the same standard form.
     count_tokens
-        See `macroscope.corpora.tokens.token_counter`.
+        Token counter; see `macroscope.corpora.tokens.make_token_counter`.
     own_ids
-        Whether ids are the user's: two texts with one id are then an error, and not one text that upstream has twice.
+        True if ids are the user's. Two texts with one id are then an error, and not a duplicate of upstream.
 
     Attributes
     ----------
     counts
-        One a filter, in order; they grow while `apply` is consumed.
+        Counts of the filters, in order; they grow while `apply` is consumed.
     """
 
     def __init__(self, options: Filters, language: str, count_tokens: CountTokens, own_ids: bool = False) -> None:
@@ -67,7 +68,7 @@ class DocumentFilters:
             self.counts.remove(self._long)
 
     def apply(self, documents: Iterable[Document]) -> Iterator[Measured]:
-        """Stream the documents that pass, with the tokens of each section."""
+        """Stream the documents that pass, with the lengths of their sections in tokens."""
         enough = self._with_enough_sections(self._without_boilerplate(documents))
         return self._unique(self._of_moderate_length(self._measured(enough)))
 
@@ -106,12 +107,12 @@ class DocumentFilters:
 
 
 class FrequentLabels:
-    """The documents of labels that enough training documents have, and those without a label.
+    """Filter of documents by label: it keeps frequent labels, and documents without a label.
 
     Parameters
     ----------
     fewest
-        Fewest training documents of a label; 0 lets all pass.
+        Fewest training documents per label; 0 keeps all.
 
     Attributes
     ----------
@@ -125,7 +126,7 @@ class FrequentLabels:
         self.count = Count(rare, 0, 0, option="filters.min_per_label")
 
     def add(self, document: Document) -> None:
-        """See a document; all must be seen before any is chosen."""
+        """Add a document; all must be added before `choose`."""
         if document.split == "train" and document.label is not None:
             self._documents_of[document.label] += 1
 
@@ -139,14 +140,14 @@ class FrequentLabels:
 
 
 class Subset:
-    """At most a number of documents, drawn by a hash of the id: whatever their order, and again the same ones.
+    """Random subset of documents by a hash of the id: the same ones every time, in any order.
 
     Parameters
     ----------
     size
         Most documents, or None for all.
     of_split
-        Most documents of each of these splits, in place of `size`; all documents of other splits are kept.
+        Most documents per split, instead of `size`; all documents of unnamed splits are kept.
 
     Attributes
     ----------
@@ -157,18 +158,18 @@ class Subset:
     def __init__(self, size: int | None, of_split: Mapping[Split, int] | None = None) -> None:
         sizes: Mapping[Any, int | None] = of_split or dict.fromkeys(SPLITS, size)
         self._sizes = {split: size for split, size in sizes.items() if size is not None}
-        # One row of lowest ranks for each split that has a size, or the same one for all of them.
+        # A heap of the lowest ranks for each split that has a size, or one heap for all splits.
         shared = list[int]()
         self._lowest = {split: list[int]() if of_split else shared for split in self._sizes}
         self.count = Count("document not in the random subset", 0, 0)
 
     @property
     def is_everything(self) -> bool:
-        """Whether no size is given."""
+        """Return whether all documents are kept, because no size is given."""
         return not self._sizes
 
     def add(self, document: Document) -> None:
-        """See a document; all must be seen before any is chosen."""
+        """Add a document; all must be added before `choose`."""
         size = self._sizes.get(document.split)
         if size is None:
             return
@@ -193,9 +194,9 @@ def _rank(document: Document) -> int:
 
 
 class TitleCensus:
-    """Counts section titles over the training documents, and tells which are rare.
+    """Counts of section titles over the training documents, which tell the rare ones.
 
-    A title counts once a document. Sections without a title take no part.
+    A title counts once per document. Sections without a title are ignored.
     """
 
     def __init__(self) -> None:
@@ -214,34 +215,34 @@ class TitleCensus:
         """Count a document, if it is of the training split."""
         if document.split == "train":
             self.train_documents += 1
-            self._documents_with.update(titles_of(document))
+            self._documents_with.update(collect_titles(document))
 
     def threshold(self, options: RareTitles) -> float:
-        """Fewest training documents that a title must occur in: the larger of the two limits."""
+        """Return the fewest training documents that a title must occur in: the larger of the two limits."""
         return max(options.min_count, options.min_share * self.train_documents)
 
     def frequent(self, options: RareTitles) -> frozenset[str]:
-        """Titles that are not rare."""
+        """Return the titles that are not rare."""
         threshold = self.threshold(options)
         return frozenset(title for title, documents in self._documents_with.items() if documents >= threshold)
 
 
-def titles_of(document: Document) -> set[str]:
-    """Distinct section titles of a document."""
+def collect_titles(document: Document) -> set[str]:
+    """Return the distinct section titles of a document."""
     return {section.title for section in document.sections if section.title is not None}
 
 
-def without_rare_titles(documents: Iterable[Measured], frequent: frozenset[str], count: Count) -> Iterator[Measured]:
-    """Drop the documents that have a title that is not frequent."""
+def drop_rare_titles(documents: Iterable[Measured], frequent: frozenset[str], count: Count) -> Iterator[Measured]:
+    """Drop the documents with a title that is not frequent."""
     for document, lengths in documents:
-        if keep(count, titles_of(document) <= frequent):
+        if keep(count, collect_titles(document) <= frequent):
             yield document, lengths
 
 
-def with_rare_titles_replaced(
+def replace_rare_titles(
     documents: Iterable[Measured], frequent: frozenset[str], instead: str, count: Count
 ) -> Iterator[Measured]:
-    """Put `instead` in place of each title that is not frequent."""
+    """Replace each title that is not frequent by `instead`."""
 
     def replaced(section: Section) -> Section:
         if section.title is None or keep(count, section.title in frequent):

@@ -1,7 +1,7 @@
-"""One attempt at a file over HTTP, from where the last one ended.
+"""Resumable download of a file over HTTP, one attempt at a time.
 
-A download grows in "<destination>.part"; what it is part of is noted in "<destination>.part.json", so that a file which
-changed upstream starts anew.
+A download grows in "<destination>.part". "<destination>.part.json" records its URL and version, so that the download of
+a file that changed upstream starts anew.
 """
 
 import hashlib
@@ -22,17 +22,17 @@ from macroscope.progress import Progress
 
 PIECE_BYTES = 1 << 18
 CONNECT_SECONDS, SILENCE_SECONDS, ANSWER_SECONDS = 10.0, 30.0, 60.0
-"""How long is waited for a connection, for another byte, and for an answer to begin, names and redirects included."""
+"""Time limits for a connection, for the next byte, and for the start of an answer (names and redirects included)."""
 SLOWEST = 1000
-"""Bytes a second; a host that sends fewer for `SILENCE_SECONDS` counts as silent. A modem sends five times that."""
+"""Bytes per second; a host that sends fewer for `SILENCE_SECONDS` counts as silent. A modem sends five times that."""
 _PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
-# "identity": lengths and ranges are those of the file itself. Wikimedia turns away clients without a name.
+# "identity": lengths and ranges refer to the file itself. Wikimedia rejects clients without a name.
 HEADERS = {"Accept-Encoding": "identity", "User-Agent": "macroscope/0.1 (research on language models)"}
 
 
 @dataclass(frozen=True)
 class Download:
-    """A finished download: its size in bytes, its checksum, when it changed upstream."""
+    """A finished download: its size in bytes, its checksum, and the date of its last change upstream."""
 
     size: int
     sha256: str
@@ -40,38 +40,38 @@ class Download:
 
 
 class Missing(Exception):
-    """A place does not have the file, or cannot be reached."""
+    """Failure that another attempt does not cure: the address lacks the file, or cannot be reached."""
 
 
 class Broken(Exception):
-    """The transfer broke off, or the host asks to come back later."""
+    """Failure that another attempt may cure: the transfer broke off, or the host is busy."""
 
 
 class Silent(Broken):
-    """Nothing, or next to nothing, arrived for as long as is waited."""
+    """Failure of a host that sent (almost) nothing within the time limits."""
 
 
 class Transfer:
-    """One attempt at a file over HTTP, from where the last one ended."""
+    """One attempt to download a file over HTTP, which continues the attempt before it."""
 
     def __init__(self, url: str, destination: Path, name: str) -> None:
         self.url, self.name = url, name
-        self.part, self.note = part_of(destination), note_of_part(destination)
+        self.part, self.note = part_path(destination), part_note_path(destination)
 
     def run(self) -> Download:
-        """Download what is not here yet.
+        """Download the missing rest of the file.
 
         Raises
         ------
         Broken
-            Where another attempt may help.
+            If another attempt may help.
         Missing
-            Where none does.
+            If no further attempt can help.
         """
         start, validator = self._resumable()
         headers = HEADERS | ({"Range": f"bytes={start}-", "If-Range": validator} if start and validator else {})
         try:
-            with answer(self.url, headers) as response:
+            with request_file(self.url, headers) as response:
                 return self._receive(response, start)
         except (
             HTTPError,
@@ -80,24 +80,24 @@ class Transfer:
             requests.exceptions.ContentDecodingError,
             requests.exceptions.Timeout,
         ) as error:
-            raise _broken(error) from None
+            raise _classify(error) from None
         except (requests.exceptions.RequestException, ValueError) as error:
-            # Redirects in a circle or to what is no web address, an address that cannot be parsed: no retry helps.
-            raise Missing(f"{self.url}: {reason_of(error)}") from None
+            # Circular redirects, redirects to something else than a web address, malformed addresses: no retry helps.
+            raise Missing(f"{self.url}: {describe_error(error)}") from None
 
     def _resumable(self) -> tuple[int, str | None]:
-        """How much is here, and the validator of the version that it is part of."""
+        """Return the number of bytes that are here, and the validator of their version."""
         if not self.part.exists() or not self.note.exists():
             return 0, None
         note = read_json(self.note)
-        known = note if isinstance(note, dict) else {}
-        if known.get("url") != self.url or not known.get("validator"):
+        note = note if isinstance(note, dict) else {}
+        if note.get("url") != self.url or not note.get("validator"):
             return 0, None
-        return self.part.stat().st_size, known["validator"]
+        return self.part.stat().st_size, note["validator"]
 
     def _receive(self, response: requests.Response, start: int) -> Download:
         if response.status_code == requests.codes.requested_range_not_satisfiable:
-            return self._nothing_left(response, start)
+            return self._finish_at(response, start)
         if response.status_code in _PASSING_STATUS:
             raise Broken(f"HTTP status {response.status_code}")
         if not response.ok:
@@ -105,23 +105,23 @@ class Transfer:
         resumed = response.status_code == requests.codes.partial_content
         if resumed and not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
             self.part.unlink(missing_ok=True)
-            raise Broken("it sent another range than it was asked for")
+            raise Broken("the host sent another range than the requested one")
         start = start if resumed else 0
         length = response.headers.get("Content-Length")
         total = start + int(length) if length is not None else None
         write_json(self.note, {"url": self.url, "validator": _validator(response)})
-        digest = digest_of(self.part) if resumed else hashlib.sha256()
+        digest = hash_file(self.part) if resumed else hashlib.sha256()
         size = self._write(response, digest, start, total)
         if total is not None and size < total:
             raise Broken(f"{size:,} of {total:,} bytes arrived")
         return Download(size, digest.hexdigest(), response.headers.get("Last-Modified"))
 
-    def _nothing_left(self, response: requests.Response, start: int) -> Download:
-        """The part is all of the file, or does not fit it and goes."""
+    def _finish_at(self, response: requests.Response, start: int) -> Download:
+        """Accept the part as the whole file if their sizes agree; delete it otherwise."""
         if response.headers.get("Content-Range", "").endswith(f"*/{start}"):
-            return Download(start, digest_of(self.part).hexdigest(), response.headers.get("Last-Modified"))
+            return Download(start, hash_file(self.part).hexdigest(), response.headers.get("Last-Modified"))
         self.part.unlink()
-        raise Broken("the part that was here does not fit the file")
+        raise Broken("the downloaded part does not fit the file")
 
     def _write(self, response: requests.Response, digest: "hashlib._Hash", start: int, total: int | None) -> int:
         size = start
@@ -130,51 +130,51 @@ class Transfer:
             Progress(f"retrieve {self.name}", total, "B") as progress,
         ):
             progress.advance(start)
-            for piece in pieces(response):
+            for piece in stream_content(response):
                 digest.update(piece)
                 size += target.write(piece)
                 progress.advance(len(piece))
         return size
 
 
-def answer(url: str, headers: Mapping[str, str]) -> requests.Response:
-    """Ask a host for a file: its answer, of which the content is still to come (`pieces`).
+def request_file(url: str, headers: Mapping[str, str]) -> requests.Response:
+    """Request a file from a host; `stream_content` reads the content of the answer.
 
     Raises
     ------
     Silent
-        Where there is none in time: the library's own limits begin anew with every byte.
+        If no answer arrives in time: the library's own limits start anew with every byte.
     """
-    found: Future[requests.Response] = Future()
+    answer: Future[requests.Response] = Future()
 
-    def ask() -> None:
+    def send() -> None:
         try:
             limits = (CONNECT_SECONDS, SILENCE_SECONDS)
-            found.set_result(requests.get(url, headers=dict(headers), stream=True, timeout=limits))
+            answer.set_result(requests.get(url, headers=dict(headers), stream=True, timeout=limits))
         except Exception as error:
-            found.set_exception(error)
+            answer.set_exception(error)
 
-    threading.Thread(target=ask, daemon=True).start()
+    threading.Thread(target=send, daemon=True).start()
     try:
-        return found.result(ANSWER_SECONDS)
+        return answer.result(ANSWER_SECONDS)
     except TimeoutError:
-        found.add_done_callback(_close)
+        answer.add_done_callback(_close)
         raise Silent(f"no answer within {ANSWER_SECONDS:g} s") from None
 
 
 def _close(late: Future[requests.Response]) -> None:
-    """An answer that nobody waits for any more."""
+    """Close an answer that came too late."""
     if late.exception() is None:
         late.result().close()
 
 
-def pieces(response: requests.Response) -> Iterator[bytes]:
-    """Content of an answer, as it arrives.
+def stream_content(response: requests.Response) -> Iterator[bytes]:
+    """Stream the content of an answer as it arrives.
 
     Raises
     ------
     Silent
-        Where it arrives more slowly than `SLOWEST`.
+        If it arrives more slowly than `SLOWEST`.
     """
     since, arrived = time.monotonic(), 0
     while piece := response.raw.read1(PIECE_BYTES, decode_content=True):
@@ -188,40 +188,40 @@ def pieces(response: requests.Response) -> Iterator[bytes]:
 
 
 def _validator(response: requests.Response) -> str | None:
-    """Strong ETag, or date of the last change: what If-Range may hold."""
+    """Return the value for If-Range: the strong ETag, or the date of the last change."""
     etag = response.headers.get("ETag")
     return etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified")
 
 
-def digest_of(path: Path) -> "hashlib._Hash":
-    """Hash of a file, to which may be added."""
+def hash_file(path: Path) -> "hashlib._Hash":
+    """Hash a file; the hash object can be updated further."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256")
 
 
-def part_of(destination: Path) -> Path:
-    """Where a download grows."""
+def part_path(destination: Path) -> Path:
+    """Return the path of an unfinished download."""
     return destination.with_name(destination.name + ".part")
 
 
-def note_of_part(destination: Path) -> Path:
-    """Where it is noted what a part is part of."""
+def part_note_path(destination: Path) -> Path:
+    """Return the path of the note about an unfinished download."""
     return destination.with_name(destination.name + ".part.json")
 
 
-def _broken(error: Exception) -> Broken:
-    """What a network error says of the host: that it is silent, or something else."""
+def _classify(error: Exception) -> Broken:
+    """Classify a network error: a silent host, or another failure."""
     cause = _innermost(error)
-    # A refused connection is among urllib3's errors of time, too.
+    # urllib3 counts a refused connection among its timeouts, too.
     if not isinstance(cause, NothingArrived) or isinstance(cause, NewConnectionError):
-        return Broken(reason_of(error))
+        return Broken(describe_error(error))
     if isinstance(error, requests.exceptions.ConnectTimeout):
         return Silent(f"no connection within {CONNECT_SECONDS:g} s")
     return Silent(f"nothing arrived for {SILENCE_SECONDS:g} s")
 
 
-def reason_of(error: Exception) -> str:
-    """Innermost cause of a network error, in a few words."""
+def describe_error(error: Exception) -> str:
+    """Return the innermost cause of a network error, in a few words."""
     cause = _innermost(error)
     return str(cause).rsplit(": ", 1)[-1] or type(cause).__name__
 

@@ -1,7 +1,12 @@
-r"""Yelp reviews and whether they are positive (Zhang et al. 2015): train.csv and test.csv in a tar archive.
+r"""Source `labelled`: short texts with known sentiment, author or topic, in the layouts of three data sets.
 
-A line is `"label","text"`, without a header: label 1 is negative, 2 is positive. Quotes in a text are doubled, line
-breaks are written as \n; some quotes are written as \" besides.
+* `yelp_polarity`: Yelp reviews and their sentiment (Zhang et al. 2015), as train.csv and test.csv in a tar archive. A
+  line is `"label","text"`, without a header; label 1 is negative, 2 is positive. Quotes in a text are doubled, and line
+  breaks are written as \n; some quotes are also written as \".
+* `news_category`: headlines and descriptions of news and their first author, as JSON Lines with `headline`,
+  `short_description`, `authors` and `link`.
+* `newsgroups20`: posts and their newsgroup, one file per message in the folders 20news-bydate-train/<group> and
+  20news-bydate-test/<group> of a tar archive. Header, footer and quotations are removed.
 """
 
 import csv
@@ -16,51 +21,56 @@ from pydantic import Field, model_validator
 
 from macroscope.corpora.archives import open_archive, read_member
 from macroscope.corpora.declaration import Source
-from macroscope.corpora.lines import LONGEST_LINE, bounded_lines, identifier_of, numbered_records
-from macroscope.corpora.options import Corpus, TextFilters
+from macroscope.corpora.lines import LONGEST_LINE, read_bounded_lines, read_identifier, read_numbered_records
+from macroscope.corpora.options import RetrievedCorpus, TextFilters
 from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.splits import split_of
+from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
 
 SOURCE = Source(options=":LabelledCorpus", read=":read_labelled")
-
-
+LABELS = {"1": "negative", "2": "positive"}
+_OFFICIAL_SPLITS = {"train.csv": "train", "test.csv": "test"}
+_FOLDER = re.compile(r"20news-bydate-(train|test)$")
+# Quoted lines, and lines that introduce a quotation.
+_QUOTATION = re.compile(r"^[>|]|^In article|^Quoted from|writes in|writes:|wrote:|says:|said:")
 LabelledLayout = Literal["yelp_polarity", "news_category", "newsgroups20"]
 
 
-class LabelledCorpus(Corpus):
-    """Short texts whose sentiment, author or topic is known, for probing (pimentel2022 section 6.1, App. C)."""
+class LabelledCorpus(RetrievedCorpus):
+    """Options of short texts with known sentiment, author or topic, for probing (pimentel2022 section 6.1, App. C)."""
 
     source: Literal["labelled"]
     dataset: LabelledLayout | None = Field(
         None, description="Data set of resources/sources.yaml: reviews and sentiment, news and author, posts and group."
     )
-    files: list[UserPath] = Field([], description="Local files instead, as the data set comes, each one part.")
-    format: LabelledLayout | None = Field(None, description="Which data set the local files are.")
+    files: list[UserPath] = Field([], description="Local files instead, in the data set's format; each is a part.")
+    format: LabelledLayout | None = Field(None, description="Data set of the local files.")
     official_splits: bool = Field(
-        True, description="Keep the official training and test texts apart; otherwise, and without them, by id hash."
+        True,
+        description="Keep the official training and test splits; otherwise, or if there are none, split by id hash.",
     )
     valid_share: float = Field(
         0.0, ge=0, lt=1, description="Share of the training texts that becomes the validation split (by id hash)."
     )
     filters: TextFilters = Field(
-        TextFilters(), description="Which documents are kept; of news_category, by default min_per_label: 400 (paper)."
+        TextFilters(),
+        description="Filters that choose the documents; default for news_category: min_per_label: 400 (paper).",
     )
 
     @property
     def layout(self) -> str:
-        """What the files are."""
-        found = self.format or self.dataset
-        assert found is not None  # else there are neither files nor a data set
-        return found
+        """Return the data set whose layout the files have."""
+        layout = self.format or self.dataset
+        assert layout is not None  # otherwise there are neither files nor a data set
+        return layout
 
     @model_validator(mode="before")
     @classmethod
     def _fitting_filters(cls, given: Any) -> Any:
-        """Give the news the paper's filter; it applies to no other data set."""
+        """Add the paper's filter of news_category; it applies to no other data set."""
         if isinstance(given, dict) and "news_category" in (given.get("dataset"), given.get("format")):
             filters = given.get("filters")
             if isinstance(filters, dict | None):
@@ -73,25 +83,19 @@ class LabelledCorpus(Corpus):
             raise ValueError("give 'format' with 'files': yelp_polarity, news_category or newsgroups20")
         return self
 
-    def raw_parts(self, place: str, folder: str) -> dict[str, str]:
-        """Local files, or those of the registry."""
-        from macroscope.corpora.raw_files import local_or_retrieved
-
-        return local_or_retrieved(self.files, "dataset", self.dataset, self.source, place)
-
 
 @dataclass(frozen=True)
 class LabelledText:
-    """A text as it stands in the data set.
+    """A text of the data set, unchanged.
 
     Attributes
     ----------
     id
-        Unique in the data set.
+        Identifier, unique in the data set.
     split
-        The official one, or None where there is none.
+        Official split, or None if there is none.
     label, text
-        May be empty; such texts are dropped and counted.
+        Label and text; if either is empty, the text is dropped and counted.
     """
 
     id: str
@@ -100,22 +104,64 @@ class LabelledText:
     text: str
 
 
+def read_labelled(options: LabelledCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
+    """Stream the texts of a data set as documents of one section without a title, and with a label.
+
+    Parameters
+    ----------
+    options
+        `layout` is the format of the file. With `official_splits`, the official test texts are the test split, and
+        `valid_share` of the official training texts, by id hash, are the validation split. Otherwise, or if there are
+        no official splits, all texts are split by id hash.
+    provenance
+        Receives the counts: texts without words, without a label, ids that occurred before.
+    workers
+        Not used, because decompression limits the speed.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file is broken or of another format; with the line if there is one.
+    """
+    empty = Count("text without words", 0, 0)
+    unlabelled = Count("text without a label", 0, 0)
+    duplicates = Count("text id that occurred before", 0, 0)
+    provenance.counts += [empty, unlabelled, duplicates]
+    provenance.source.update(file=path.name)
+    seen: set[str] = set()
+    with Progress(f"extract {path.name}", unit="texts") as progress:
+        for raw in _READERS[options.layout](path):
+            progress.advance(1)
+            text = tidy(raw.text)
+            if not keep(empty, bool(text)) or not keep(unlabelled, bool(raw.label)):
+                continue
+            if keep(duplicates, raw.id not in seen):
+                seen.add(raw.id)
+                yield Document(raw.id, _split(raw, options), None, (Section(None, text),), label=raw.label)
+
+
+def _split(raw: LabelledText, options: LabelledCorpus) -> str:
+    if raw.split is None or not options.official_splits:
+        return assign_split(raw.id, options.valid_share, options.test_share)
+    return assign_split(raw.id, options.valid_share, 0.0) if raw.split == "train" else raw.split
+
+
 def read_news_category(path: Path) -> Iterator[LabelledText]:
-    """Stream the texts; the label is the first author, the id the `link`, or without one the number of the line."""
-    for number, record in numbered_records(path):
-        headline, description, authors = _fields(record, f"{path}, line {number}")
-        identifier = identifier_of(record, "link", f"line-{number}", f"{path}, line {number}")
+    """Stream the news; the label is the first author, the id the `link` or, without one, the number of the line."""
+    for number, record in read_numbered_records(path):
+        headline, description, authors = _news_fields(record, f"{path}, line {number}")
+        identifier = read_identifier(record, "link", f"line-{number}", f"{path}, line {number}")
         yield LabelledText(identifier, None, authors.split(",")[0].strip(), f"{headline}\n{description}")
 
 
-def _fields(record: dict[str, Any], where: str) -> tuple[str, str, str]:
+def _news_fields(record: dict[str, Any], where: str) -> tuple[str, str, str]:
     values = []
     for name in ("headline", "short_description", "authors"):
         value = record.get(name)
         if not isinstance(value, str):
-            found = type(value).__name__ if name in record else "missing"
+            actual = type(value).__name__ if name in record else "missing"
             raise MacroscopeError(
-                f"{where}: '{name}' is {found}, not a string; a line of this format has category, headline,"
+                f"{where}: '{name}' is {actual}, not a string; a line of this format has category, headline,"
                 " short_description and authors"
             )
         values.append(value)
@@ -123,14 +169,9 @@ def _fields(record: dict[str, Any], where: str) -> tuple[str, str, str]:
     return headline, description, authors
 
 
-_FOLDER = re.compile(r"20news-bydate-(train|test)$")
-# A quoted line, or one that introduces a quotation.
-_QUOTATION = re.compile(r"^[>|]|^In article|^Quoted from|writes in|writes:|wrote:|says:|said:")
-
-
 def read_newsgroups20(path: Path) -> Iterator[LabelledText]:
     """Stream the messages; an id is "<group>/<number>"."""
-    found = False
+    is_empty = True
     with open_archive(path) as archive:
         for member in archive:
             parts = PurePosixPath(member.name).parts
@@ -138,27 +179,26 @@ def read_newsgroups20(path: Path) -> Iterator[LabelledText]:
             stream = archive.extractfile(member) if split else None
             if split is None or stream is None or parts[-1].startswith("."):
                 continue
-            found = True
-            text = body(read_member(stream, f"{path}, {member.name}").decode("latin-1"))
+            is_empty = False
+            text = extract_body(read_member(stream, f"{path}, {member.name}").decode("latin-1"))
             yield LabelledText(f"{parts[-2]}/{parts[-1]}", split.group(1), parts[-2], text)
-    if not found:
+    if is_empty:
         raise MacroscopeError(
             f"{path}: no 20news-bydate-train/<group>/<number> in this archive; give 20news-bydate.tar.gz"
         )
 
 
-def body(message: str) -> str:
-    """Take header, footer and quotations off a message; what is left may be empty."""
+def extract_body(message: str) -> str:
+    """Remove header, footer and quotations from a message; the rest may be empty."""
     return _without_quotations(_without_footer(_without_header(message)))
 
 
 def _without_header(message: str) -> str:
-    """What stands after the first blank line."""
     return message.partition("\n\n")[2]
 
 
 def _without_footer(text: str) -> str:
-    """What stands before the last line that is blank or of hyphens alone; all of it where there is none to cut at."""
+    """Return the text before its last line that is blank or only hyphens; the whole text if there is no such line."""
     lines = text.strip().split("\n")
     breaks = [number for number, line in enumerate(lines) if not line.strip().strip("-")]
     return "\n".join(lines[: breaks[-1]]) if breaks and breaks[-1] > 0 else text
@@ -168,28 +208,24 @@ def _without_quotations(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not _QUOTATION.search(line))
 
 
-LABELS = {"1": "negative", "2": "positive"}
-_OFFICIAL_SPLITS = {"train.csv": "train", "test.csv": "test"}
-
-
 def read_yelp_polarity(path: Path) -> Iterator[LabelledText]:
     """Stream the reviews; an id is the official split and the number of the review in its file, from 1."""
-    found = False
+    is_empty = True
     with open_archive(path) as archive:
         for member in archive:
             split = _OFFICIAL_SPLITS.get(PurePosixPath(member.name).name)
             if split is not None and member.isfile():
-                found = True
+                is_empty = False
                 yield from _reviews(archive, member, split, f"{path}, {member.name}")
-    if not found:
+    if is_empty:
         raise MacroscopeError(f"{path}: no train.csv or test.csv in this archive; give yelp_review_polarity_csv.tgz")
 
 
 def _reviews(archive: tarfile.TarFile, member: tarfile.TarInfo, split: str, where: str) -> Iterator[LabelledText]:
     stream = archive.extractfile(member)
     assert stream is not None  # the member is a file
-    csv.field_size_limit(LONGEST_LINE)  # of the whole process; by default 131 kB, which a long text has
-    lines = (line.decode("utf-8") for line in bounded_lines(stream, where))
+    csv.field_size_limit(LONGEST_LINE)  # for the whole process; a long text exceeds the default, 131 kB
+    lines = (line.decode("utf-8") for line in read_bounded_lines(stream, where))
     reader = csv.reader(lines, strict=True)
     try:
         for number, row in enumerate(reader, start=1):
@@ -213,45 +249,3 @@ _READERS: dict[str, Callable[[Path], Iterator[LabelledText]]] = {
     "news_category": read_news_category,
     "newsgroups20": read_newsgroups20,
 }
-
-
-def read_labelled(options: LabelledCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
-    """Stream the texts of a data set as documents of one section without a title, and with a label.
-
-    Parameters
-    ----------
-    options
-        `layout` says what the file is. With `official_splits`, the official test texts are the test split, and
-        `valid_share` of the official training texts, by id hash, the validation split. Without, and where there are
-        no official splits, all are split by id hash.
-    provenance
-        Receives the counts: texts without words, without a label, ids that occurred before.
-    workers
-        Not used: reading is no faster than the decompression.
-
-    Raises
-    ------
-    MacroscopeError
-        Where the file is broken or of another format; with the line where there is one.
-    """
-    empty = Count("text without words", 0, 0)
-    unlabelled = Count("text without a label", 0, 0)
-    duplicates = Count("text id that occurred before", 0, 0)
-    provenance.counts += [empty, unlabelled, duplicates]
-    provenance.source.update(file=path.name)
-    seen: set[str] = set()
-    with Progress(f"extract {path.name}", unit="texts") as progress:
-        for found in _READERS[options.layout](path):
-            progress.advance(1)
-            text = tidy(found.text)
-            if not keep(empty, bool(text)) or not keep(unlabelled, bool(found.label)):
-                continue
-            if keep(duplicates, found.id not in seen):
-                seen.add(found.id)
-                yield Document(found.id, _split(found, options), None, (Section(None, text),), label=found.label)
-
-
-def _split(found: LabelledText, options: LabelledCorpus) -> str:
-    if found.split is None or not options.official_splits:
-        return split_of(found.id, options.valid_share, options.test_share)
-    return split_of(found.id, options.valid_share, 0.0) if found.split == "train" else found.split

@@ -1,4 +1,4 @@
-"""Lines of text and JSON Lines, plain or gzipped, read with errors that name file and line."""
+"""Readers of lines of text and JSON Lines, plain or gzipped, with errors that name file and line."""
 
 import gzip
 import zlib
@@ -10,33 +10,33 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json
 
 LONGEST_LINE = 1 << 28
-"""Bytes of a line that is read; a longer one is no line."""
+"""Most bytes of a line; a longer one is an error."""
 
 
-def numbered_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Stream the JSON objects of a file with their line numbers (from 1); blank lines are passed over.
+def read_numbered_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Stream the JSON objects of a file with their line numbers (from 1); blank lines are skipped.
 
     Raises
     ------
     MacroscopeError
-        Where a line is not valid JSON or no object, or the file is unreadable.
+        If a line is not valid JSON or not an object, or the file is unreadable.
     """
     with _open(path) as stream:
         yield from parse_lines(stream, str(path))
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Stream the lines of a file of text with their numbers (from 1), without their ends.
+def read_numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Stream the lines of a text file with their numbers (from 1), without line ends.
 
     Raises
     ------
     MacroscopeError
-        Where a line is not UTF-8, or the file is unreadable.
+        If a line is not UTF-8, or the file is unreadable.
     """
     number = 0
     with _open(path) as stream:
         try:
-            for number, line in enumerate(decoded_lines(stream, str(path)), start=1):
+            for number, line in enumerate(decode_lines(stream, str(path)), start=1):
                 yield number, line
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise MacroscopeError(
@@ -44,9 +44,9 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             ) from None
 
 
-def decoded_lines(stream: IO[bytes], name: str) -> Iterator[str]:
-    """Lines of a stream of text, without their ends; `name` says in errors what they are lines of."""
-    for number, line in enumerate(bounded_lines(stream, name), start=1):
+def decode_lines(stream: IO[bytes], name: str) -> Iterator[str]:
+    """Decode the lines of a stream, without line ends; errors call the stream `name`."""
+    for number, line in enumerate(read_bounded_lines(stream, name), start=1):
         try:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
@@ -56,10 +56,10 @@ def decoded_lines(stream: IO[bytes], name: str) -> Iterator[str]:
 
 
 def parse_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Parse lines of JSON; `name` says in errors what they are lines of."""
+    """Parse the lines of JSON of a stream, with their numbers (from 1); errors call the stream `name`."""
     number = 0
     try:
-        for number, line in enumerate(bounded_lines(stream, name), start=1):
+        for number, line in enumerate(read_bounded_lines(stream, name), start=1):
             if line.strip():
                 yield number, _record(line, f"{name}, line {number}")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -69,19 +69,21 @@ def parse_lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, dict[str, A
 
 
 def _record(line: bytes, where: str) -> dict[str, Any]:
-    record = parse_json(line, where, "; give one JSON object a line")
+    record = parse_json(line, where, "; give one JSON object per line")
     if not isinstance(record, dict):
-        raise MacroscopeError(f"{where} is a JSON {type(record).__name__}, not an object; give one JSON object a line")
+        raise MacroscopeError(
+            f"{where} is a JSON {type(record).__name__}, not an object; give one JSON object per line"
+        )
     return record
 
 
-def identifier_of(record: dict[str, Any], key: str, default: str, where: str) -> str:
-    """Id of a record: a text or a whole number; `default` where it has none.
+def read_identifier(record: dict[str, Any], key: str, default: str, where: str) -> str:
+    """Return the id of a record, a text or a whole number; `default` if it has none.
 
     Raises
     ------
     MacroscopeError
-        Where it is something else.
+        If the id is of another type.
     """
     value = record.get(key)
     if value is None or value == "":
@@ -91,15 +93,15 @@ def identifier_of(record: dict[str, Any], key: str, default: str, where: str) ->
     return str(value)
 
 
-def bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
-    """Lines of a stream, none of which takes all of the memory; `name` says in errors what they are lines of."""
+def read_bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
+    """Read the lines of a stream, each of at most `LONGEST_LINE` bytes; errors call the stream `name`."""
     number = 0
     while line := stream.readline(LONGEST_LINE + 1):
         number += 1
         if len(line) > LONGEST_LINE:
             raise MacroscopeError(
-                f"{name}, line {number} is longer than {LONGEST_LINE >> 20:,} MB; give one record a line, or a shorter"
-                " text"
+                f"{name}, line {number} is longer than {LONGEST_LINE >> 20:,} MB; give one record per line, or a"
+                " shorter text"
             )
         yield line
 

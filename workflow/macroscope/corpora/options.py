@@ -1,26 +1,27 @@
-"""Options of the corpora room: what the config may say about a corpus."""
+"""Options of the corpora room: groups that all corpora share."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from macroscope.documents import SPLITS
-from macroscope.options import Options
+from macroscope.options import Options, UserPath
 
 Split = Literal["train", "valid", "test"]
 
 
 class RareTitles(Options):
-    """Which section titles are too rare, counted in training documents (deng2022 App. E)."""
+    """Thresholds below which section titles are rare, in training documents (deng2022 App. E)."""
 
     min_count: int = Field(1, ge=1, description="Fewest training documents that a section title must occur in.")
     min_share: float = Field(
-        0.0, ge=0, le=1, description="The same as a share of the training documents; the larger of the two holds."
+        0.0, ge=0, le=1, description="The same as a share of the training documents; the larger of the two applies."
     )
     instead: str | None = Field(
         None,
-        description="Section type to put in place of a rare title, so that its document stays; default: the document is"
-        " dropped, as in the paper. For small or varied collections.",
+        description="Section type that replaces a rare title, so that its document is kept (for small or varied"
+        " collections); default: the document is dropped, as in the paper.",
     )
 
 
@@ -43,24 +44,27 @@ class Filters(Options):
     min_per_label: int = Field(
         0,
         ge=0,
-        description="Fewest training documents of a label; documents of a rarer one are dropped, those without stay.",
+        description="Fewest training documents of a label; documents with a rarer label are dropped, unlabelled"
+        " ones kept.",
     )
     rare_titles: RareTitles = Field(
         RareTitles(min_share=0.01),
-        description="Documents that contain a rarer section title are dropped, or the title replaced.",
+        description="Thresholds of rare section titles: their documents are dropped, or the titles replaced.",
     )
     max_documents: int | None = Field(
-        None, ge=1, description="Most documents, all splits together: a random subset by id hash; default: all."
+        None,
+        ge=1,
+        description="Most documents, all splits together: a random subset by id hash; default: all documents.",
     )
     max_per_split: dict[Split, Annotated[int, Field(ge=1)]] = Field(
         {},
-        description="Most documents of a split, such as {train: 10000, test: 5000}: random subsets by id hash, in place"
+        description="Most documents per split, such as {train: 10000, test: 5000}: random subsets by id hash, instead"
         " of max_documents.",
     )
     length_tokenizer: str = Field(
         "gpt2-pieces",
-        description="What counts section tokens: 'gpt2-pieces' (the pre-tokeniser of GPT-2, needs no download, counts"
-        " no more than GPT-2 does) or a Hugging Face tokenizer by name or folder (paper: gpt2).",
+        description="Tokenizer that counts section tokens: 'gpt2-pieces' (GPT-2's pre-tokeniser: no download, never"
+        " more tokens than GPT-2) or a Hugging Face tokenizer by name or folder (paper: gpt2).",
     )
 
     @model_validator(mode="after")
@@ -71,7 +75,7 @@ class Filters(Options):
 
 
 class TextFilters(Filters):
-    """Filters of corpora whose texts have no titled sections: the same, but none drops anything by default."""
+    """Filters of corpora without titled sections: the same, but by default they drop nothing."""
 
     drop_sections: list[str] = Field([], description="Normalised titles of sections that are removed.")
     min_sections: int = Field(1, ge=1, description="Fewest sections of a document.")
@@ -79,84 +83,117 @@ class TextFilters(Filters):
     max_section_tokens: int | None = Field(
         None, ge=1, description="Longest text, in tokens; a longer one is dropped; default: any length."
     )
-    rare_titles: RareTitles = Field(RareTitles(), description="Without titles, nothing is rare.")
+    rare_titles: RareTitles = Field(
+        RareTitles(), description="Thresholds of rare section titles; texts without titles have none."
+    )
 
 
-def with_text_defaults(filters: Any) -> Any:
-    """Add the defaults of `TextFilters` to filters as a config gives them; anything else stays as it is."""
+def add_text_defaults(filters: Any) -> Any:
+    """Add the defaults of `TextFilters` to a config's filters; return anything but a mapping or None unchanged."""
     return TextFilters().model_dump() | (filters or {}) if isinstance(filters, dict | None) else filters
 
 
 class Corpus(Options):
-    """What all corpora have in common; a source's own options derive from it, and are told by `source`.
+    """Options that all corpora share; each source derives its own, and `source` tells them apart.
 
     Attributes
     ----------
     not_extracted
-        Options that reading the raw files does not look at: another value extracts nothing anew.
+        Names of options that reading the raw files ignores: a new value does not repeat the extraction.
+    own_ids
+        True if the ids of the documents are the user's, who can correct them.
     """
 
     not_extracted: ClassVar[frozenset[str]] = frozenset({"unit", "filters"})
 
     own_ids: ClassVar[bool] = False
-    """Whether the documents' ids are the user's, who can mend them."""
 
     language: str = Field("en", description="ISO 639-1 code; section titles are lemmatised in this language.")
     unit: Literal["document", "line"] = Field(
-        "document", description="What one document is; line: every line of text by itself, untitled (meister2021)."
+        "document",
+        description="Unit that becomes a document; line: every line of text by itself, untitled (meister2021).",
     )
-    filters: Filters = Field(Filters(), description="Which documents are kept.")
+    filters: Filters = Field(Filters(), description="Filters that choose the documents.")
     valid_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the validation split (by id hash).")
     test_share: float = Field(0.1, gt=0, lt=1, description="Share of documents in the test split (by id hash).")
     source: str
 
     @model_validator(mode="after")
-    def _some_are_left_for_training(self) -> "Corpus":
+    def _leaves_training_documents(self) -> "Corpus":
         if (held_out := self.valid_share + self.test_share) >= 1:
             raise ValueError(
-                f"valid_share and test_share are {held_out:g} together, which leaves no document to train on; give less"
-                " than 1"
+                f"valid_share and test_share add up to {held_out:g}, which leaves no training documents; give less than"
+                " 1"
             )
         return self
 
     @property
     def splits_filled(self) -> tuple[str, ...]:
-        """Splits that its documents are shared out among."""
+        """Return the splits that receive documents."""
         return SPLITS
 
     @property
     def read_by(self) -> str:
-        """Name of the source whose code reads the raw files."""
+        """Return the name of the source whose code reads the raw files."""
         return self.source
 
     @property
     def kind_of_process(self) -> str | None:
-        """Kind of the known process that the documents are drawn from; None for real ones."""
+        """Return the kind of the known process that generates the documents; None for real documents."""
         return None
 
     @property
     def derived_from(self) -> str | None:
-        """Name of the corpus of the config whose finished documents are the raw ones here; None for most."""
+        """Return the name of the corpus whose finished documents are the raw files here; None for most sources."""
         return None
 
     @property
     def extraction_options(self) -> set[str]:
-        """Names of the options that reading the raw files looks at."""
+        """Return the names of the options that reading the raw files depends on."""
         return set(type(self).model_fields) - self.not_extracted
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:
-        """Part name -> raw file; each part is extracted by a job of its own.
+        """Return the raw files by the names of their parts; each part is extracted by a job of its own.
 
         Parameters
         ----------
         place
-            Of the corpus in the config ("corpora.wiki"), for the message.
+            Place of the corpus in the config ("corpora.wiki"), for the message.
         folder
-            Where the run keeps the corpus, for a source that makes its raw files.
+            Folder of the corpus in the run, for a source that makes its raw files.
 
         Raises
         ------
         MacroscopeError
-            Where the options name no raw files, or those of another source.
+            If the options name no raw files, or those of another source.
         """
         raise NotImplementedError
+
+
+class RetrievedCorpus(Corpus):
+    """Options of a corpus that is read from local files, or from a data set of resources/sources.yaml.
+
+    Each source declares the two fields itself, with its own descriptions: `files`, and the one that names the data set.
+
+    Attributes
+    ----------
+    data_set_option
+        Name of the field that names the data set.
+    """
+
+    data_set_option: ClassVar[str] = "dataset"
+
+    if TYPE_CHECKING:
+        files: list[UserPath]
+
+    @property
+    def splits_retrieved(self) -> Sequence[str]:
+        """Return the splits whose files are retrieved, of a data set with splits in its file names."""
+        return SPLITS
+
+    def raw_parts(self, place: str, folder: str) -> dict[str, str]:
+        """Return the local files, or those of the data set; see `Corpus.raw_parts`."""
+        from macroscope.corpora.raw_files import list_parts
+
+        option = self.data_set_option
+        return list_parts(self.files, option, getattr(self, option), self.source, place, self.splits_retrieved)

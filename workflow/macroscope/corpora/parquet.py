@@ -1,4 +1,4 @@
-"""Rows of Parquet files that other people wrote, read in bounded memory, with errors that name the file."""
+"""Rows of Parquet files from elsewhere, read in bounded memory, with errors that name the file."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -7,25 +7,25 @@ from typing import Any
 from macroscope.errors import MacroscopeError
 
 _ROWS_AT_ONCE = 256
-_BYTES_AT_ONCE = 1 << 20  # not a row group, which may be as large as its file
+_BYTES_AT_ONCE = 1 << 20  # instead of a row group, which may be as large as the file
 
 
-def numbered_rows(
-    path: Path, known: Collection[str], required: str | None = None
+def read_numbered_rows(
+    path: Path, wanted: Collection[str], required: str | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Stream the rows of a file with their numbers (from 1).
 
     Parameters
     ----------
-    known
-        Columns that are read; any other may hold what it likes.
+    wanted
+        Names of the columns to read; others are ignored, whatever they hold.
     required
-        A column that must be there.
+        Name of a column that must exist.
 
     Raises
     ------
     MacroscopeError
-        Where the file is no Parquet, is damaged, or has no such column.
+        If the file is not Parquet, is damaged, or lacks the required column.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -35,9 +35,9 @@ def numbered_rows(
     number = 0
     try:
         with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BYTES_AT_ONCE) as file:
-            columns = [name for name in file.schema_arrow.names if name in known]
+            columns = [name for name in file.schema_arrow.names if name in wanted]
             if required is not None and required not in columns:
-                raise MacroscopeError(f"{path}: no column '{required}'; each row has a text in it")
+                raise MacroscopeError(f"{path}: no column '{required}'; give a file with this column of texts")
             for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
                 for row in batch.to_pylist():
                     number += 1

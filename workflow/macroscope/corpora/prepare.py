@@ -1,4 +1,4 @@
-"""From the extracted parts of a corpus to its documents: titles, filters, tables (deng2022, Appendix E)."""
+"""Preparation of the documents of a corpus from its extracted parts: titles, filters, tables (deng2022, Appendix E)."""
 
 import logging
 from array import array
@@ -13,13 +13,13 @@ from macroscope.corpora.filters import (
     Measured,
     Subset,
     TitleCensus,
-    with_rare_titles_replaced,
-    with_standard_titles,
-    without_rare_titles,
+    drop_rare_titles,
+    replace_rare_titles,
+    standardise_titles,
 )
 from macroscope.corpora.options import Corpus, RareTitles
 from macroscope.corpora.summary import Summary, write_filters
-from macroscope.corpora.tokens import token_counter
+from macroscope.corpora.tokens import make_token_counter
 from macroscope.documents import Count, Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import scratch_folder
@@ -32,7 +32,7 @@ _NAMES = {"train": "training", "valid": "validation", "test": "test"}
 
 @dataclass(frozen=True)
 class Outputs:
-    """Where `prepare` writes: the documents, and three tables beside them."""
+    """Paths that `prepare` writes: the documents, and three tables beside them."""
 
     documents: Path
     filters: Path
@@ -43,36 +43,44 @@ class Outputs:
 def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Outputs) -> None:
     """Turn the extracted parts of a corpus into its documents.
 
-    In this order: with `unit: line`, each line becomes a document; section titles are brought to their standard form;
-    sections of boilerplate are removed; documents are dropped that have fewer than `min_sections` sections, a section
-    shorter than `min_section_tokens`, one longer than `max_section_tokens`, or the id of an earlier one (the first is
-    kept); then those whose label fewer than `min_per_label` training documents have; a random subset is taken, of
-    `max_documents` or of `max_per_split`, where one is given; last, documents with a rare section title go. The paper
-    leaves open whether titles are counted before the other filters, and whether in documents or in occurrences: here
-    a title counts once in each *training* document that passed all *earlier* filters, and is rare below
-    max(min_count, min_share x number of those documents); it is counted once, not again after documents have left.
-    Sections without a title are never rare. With `rare_titles.instead`, the document stays and its rare titles give
-    way to that section type.
+    The steps are, in this order:
 
-    The documents' splits are those that the parts have: by id hash, or the source's official ones.
+    1. With `unit: line`, each line becomes a document.
+    2. Section titles are brought to their standard form, and sections of boilerplate are removed.
+    3. Documents are dropped if they have fewer than `min_sections` sections, a section shorter than
+       `min_section_tokens` or longer than `max_section_tokens`, or the id of an earlier document (the first is kept).
+    4. Documents are dropped if fewer than `min_per_label` training documents have their label.
+    5. A random subset is taken if `max_documents` or `max_per_split` is given.
+    6. Documents with a rare section title are dropped. With `rare_titles.instead`, they are kept, and that section type
+       replaces their rare titles.
+
+    The paper does not say whether titles are counted before the other filters, nor whether documents or occurrences are
+    counted. Here a title counts once in each *training* document that passed all *earlier* filters. It is rare below
+    max(min_count, min_share x number of those documents). Titles are counted once, and not again after documents have
+    been dropped. Sections without a title are never rare.
+
+    The documents keep the splits of the parts: by id hash, or the source's official ones.
 
     Parameters
     ----------
     corpus
-        Its name in the config.
+        Name of the corpus in the config.
+    options
+        Options of the corpus.
     parts
-        Collections that `extract` wrote; their counts are summed and stand before those of these filters.
+        Collections that `extract` wrote; their counts are summed and precede those of these filters.
     outputs
-        `filters`: filter, unit, kept, dropped. `summary`: a row a split (Table 11 in kind). `section_types`: section
+        `filters`: filter, unit, kept, dropped. `summary`: one row per split (as in Table 11). `section_types`: section
         types of the training split. The documents' metadata carry all counts.
 
     Raises
     ------
     MacroscopeError
-        Where no document, or no training document, is left: says which filter dropped the most, and what to loosen.
+        If no document, or no training document, is left. The message names the filter that dropped the most, and the
+        option to loosen.
     """
     provenance = _provenance(corpus, options, parts)
-    count_tokens = token_counter(options.filters.length_tokenizer)
+    count_tokens = make_token_counter(options.filters.length_tokenizer)
     filters = DocumentFilters(options.filters, options.language, count_tokens, options.own_ids)
     provenance.counts += filters.counts
     labels = FrequentLabels(options.filters.min_per_label)
@@ -82,14 +90,14 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
         passed = folder / "passed.parquet"
         extracted: Iterable[Document] = chain.from_iterable(read_documents(part) for part in parts)
         if options.unit == "line":
-            extracted = each_line(extracted)
+            extracted = split_lines(extracted)
         shown = progress(extracted, f"filter {corpus}", unit="documents")
-        # Titles are words of the standard form, each lemmatised: a second time could change one.
-        measured = filters.apply(shown if options.derived_from else with_standard_titles(shown, options.language))
-        write_documents(passed, _taking_notes(measured, labels, lengths), provenance)
+        # Lemmatising a standard title a second time could change it.
+        measured = filters.apply(shown if options.derived_from else standardise_titles(shown, options.language))
+        write_documents(passed, _recorded(measured, labels, lengths), provenance)
 
         def with_frequent_labels() -> Iterator[Measured]:
-            return labels.choose(_pairs(read_documents(passed), lengths))
+            return labels.choose(_with_lengths(read_documents(passed), lengths))
 
         def chosen() -> Iterator[Measured]:
             return subset.choose(with_frequent_labels())
@@ -100,8 +108,8 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
             provenance.counts.append(subset.count)
             for document, _ in with_frequent_labels():
                 subset.add(document)
-        kept = _without_rare_titles(chosen(), TitleCensus.of(chosen()), options.filters.rare_titles, provenance)
-        _write(outputs, _summed_up(kept, summary), provenance, options.splits_filled[0])
+        kept = _filter_rare_titles(chosen(), TitleCensus.of(chosen()), options.filters.rare_titles, provenance)
+        _write(outputs, _summarised(kept, summary), provenance, options.splits_filled[0])
     for split in options.splits_filled:
         if not summary.documents(split):
             log.warning("corpus '%s': no document is in the split '%s'; give it more documents", corpus, split)
@@ -110,8 +118,8 @@ def prepare(corpus: str, options: Corpus, parts: Sequence[Path], outputs: Output
     summary.write_section_types(outputs.section_types)
 
 
-def each_line(documents: Iterable[Document]) -> Iterator[Document]:
-    """Make every line of text a document of one section without a title; it keeps its document's split and label."""
+def split_lines(documents: Iterable[Document]) -> Iterator[Document]:
+    """Turn every line of text into a document of one untitled section, with its document's split and label."""
     for document in documents:
         lines = (line.strip() for section in document.sections for line in section.text.split("\n"))
         for number, line in enumerate(filter(None, lines)):
@@ -121,7 +129,7 @@ def each_line(documents: Iterable[Document]) -> Iterator[Document]:
 
 
 def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenance:
-    """Metadata of the whole, with the counts of the parts summed filter by filter."""
+    """Merge the metadata of the parts; counts are summed filter by filter."""
     counts: dict[tuple[str, str], Count] = {}
     sources = []
     for part in parts:
@@ -134,29 +142,29 @@ def _provenance(corpus: str, options: Corpus, parts: Sequence[Path]) -> Provenan
     return Provenance(corpus, {"parts": sources}, options.model_dump(mode="json"), list(counts.values()))
 
 
-def _taking_notes(documents: Iterable[Measured], labels: FrequentLabels, lengths: "array[int]") -> Iterator[Document]:
+def _recorded(documents: Iterable[Measured], labels: FrequentLabels, lengths: "array[int]") -> Iterator[Document]:
     for document, section_lengths in documents:
         labels.add(document)
         lengths.extend(section_lengths)
         yield document
 
 
-def _without_rare_titles(
+def _filter_rare_titles(
     documents: Iterable[Measured], census: TitleCensus, options: RareTitles, provenance: Provenance
 ) -> Iterator[Measured]:
-    """Drop the documents with a rare title, or replace the title, and count it."""
+    """Drop the documents with a rare title, or replace the title; count either."""
     frequent, instead = census.frequent(options), options.instead
     rare = f"a section title that is rare: in fewer than {census.threshold(options):g} training documents"
     if instead is None:
         provenance.counts.append(count := Count(rare, 0, 0, option="filters.rare_titles"))
-        return without_rare_titles(documents, frequent, count)
+        return drop_rare_titles(documents, frequent, count)
     rare += f"; now '{instead}'"
     provenance.counts.append(count := Count(rare, 0, 0, "section titles", "filters.rare_titles"))
-    return with_rare_titles_replaced(documents, frequent, instead, count)
+    return replace_rare_titles(documents, frequent, instead, count)
 
 
-def _pairs(documents: Iterable[Document], lengths: "array[int]") -> Iterator[Measured]:
-    """Each document with the tokens of its sections, which stand in one row for all of them."""
+def _with_lengths(documents: Iterable[Document], lengths: "array[int]") -> Iterator[Measured]:
+    """Pair each document with the lengths of its sections in tokens; `lengths` holds those of all documents."""
     start = 0
     for document in documents:
         end = start + len(document.sections)
@@ -164,14 +172,14 @@ def _pairs(documents: Iterable[Document], lengths: "array[int]") -> Iterator[Mea
         start = end
 
 
-def _summed_up(documents: Iterable[Measured], summary: Summary) -> Iterator[Document]:
+def _summarised(documents: Iterable[Measured], summary: Summary) -> Iterator[Document]:
     for document, lengths in documents:
         summary.add(document, lengths)
         yield document
 
 
 def _write(outputs: Outputs, documents: Iterable[Document], provenance: Provenance, needed: str) -> None:
-    """Write the documents, unless none, or none of a split that is needed, is left."""
+    """Write the documents; raise an error if none, or none of the needed split, is left."""
     splits: set[str] = set()
 
     def checked() -> Iterator[Document]:
@@ -179,18 +187,20 @@ def _write(outputs: Outputs, documents: Iterable[Document], provenance: Provenan
             splits.add(document.split)
             yield document
         if needed not in splits:
-            raise empty_corpus(provenance, f"{_NAMES[needed]} document" if splits else "document")
+            raise make_empty_corpus_error(provenance, f"{_NAMES[needed]} document" if splits else "document")
 
     write_documents(outputs.documents, checked(), provenance)
 
 
-def empty_corpus(provenance: Provenance, what: str) -> MacroscopeError:
-    """Make the error for a corpus of which nothing is left: which filter dropped the most, and what to loosen.
+def make_empty_corpus_error(provenance: Provenance, what: str) -> MacroscopeError:
+    """Make the error for an empty corpus: it names the filter that dropped the most, and the option to loosen.
 
     Parameters
     ----------
+    provenance
+        Metadata of the corpus, with its counts.
     what
-        What there is none of, as a noun in the singular.
+        Missing unit, as a noun in the singular.
     """
     counts = [count for count in provenance.counts if count.unit != "sections"]
     worst = max(counts, key=lambda count: count.dropped, default=None)
@@ -200,9 +210,9 @@ def empty_corpus(provenance: Provenance, what: str) -> MacroscopeError:
             advice += ", or 'official_splits: false'"
         return MacroscopeError(f"corpus '{provenance.corpus}': no {what} is in its raw files; {advice}")
     last = next((count for count in reversed(counts) if count.dropped), worst)
-    took = f"the filter '{worst.filter}' dropped {worst.dropped:,} of {worst.dropped + worst.kept:,} {worst.unit}"
+    reason = f"the filter '{worst.filter}' dropped {worst.dropped:,} of {worst.dropped + worst.kept:,} {worst.unit}"
     if last is not worst:
-        took += f", the last ones went to '{last.filter}' ({last.dropped:,} of {last.dropped + last.kept:,})"
+        reason += f", '{last.filter}' dropped the last ones ({last.dropped:,} of {last.dropped + last.kept:,})"
     loosen = dict.fromkeys(count.option for count in (worst, last) if count.option)
     hint = f"loosen {' or '.join(loosen)}" if loosen else "give it other raw files"
-    return MacroscopeError(f"corpus '{provenance.corpus}': no {what} is left after filtering: {took}; {hint}")
+    return MacroscopeError(f"corpus '{provenance.corpus}': no {what} is left after filtering: {reason}; {hint}")

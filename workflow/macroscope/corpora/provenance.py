@@ -1,4 +1,4 @@
-"""What is known about a retrieved file, in "<file>.json" beside it."""
+"""Notes about retrieved files: "<file>.json" beside each file."""
 
 from pathlib import Path
 from typing import Any
@@ -7,22 +7,22 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 
 RETRIEVED_AS = "retrieved_as"
-"""What every note has: the name by which the file was asked for."""
+"""Key that every note has: the name under which the file was requested."""
 
 
-def note_of(path: Path) -> Path:
-    """Where it is noted what a file is."""
+def note_path(path: Path) -> Path:
+    """Return the path of the note about a file."""
     return path.with_name(path.name + ".json")
 
 
-def origin_of(path: Path) -> dict[str, Any]:
-    """Where a retrieved file came from, its size and sha256; empty for a file of the user's.
+def read_origin(path: Path) -> dict[str, Any]:
+    """Read the origin, size and sha256 of a retrieved file; empty for a file of the user.
 
-    Beside the user's folder `stories` may well be a `stories.json` that is no note of ours, nor JSON.
+    Beside a user's folder `stories` there may be a `stories.json` that is not a note, or not JSON at all.
     """
-    note = note_of(path)
+    note = note_path(path)
     try:
-        found = read_json(note) if note.is_file() else None
+        origin = read_json(note) if note.is_file() else None
     except MacroscopeError:
-        found = None
-    return found if isinstance(found, dict) and RETRIEVED_AS in found else {}
+        origin = None
+    return origin if isinstance(origin, dict) and RETRIEVED_AS in origin else {}

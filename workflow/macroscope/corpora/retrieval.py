@@ -1,7 +1,7 @@
 """Retrieval of raw files: registry, mirrors, retries, checksums (design, section 9).
 
-The registry is resources/sources.yaml. A broken run leaves its part of a file to the next (`corpora/http_download.py`).
-What is known about a finished file stands in "<destination>.json".
+The registry is resources/sources.yaml. An interrupted run keeps its part of a file, and the next run continues it
+(`corpora/http_download.py`). "<destination>.json" describes a finished file.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from tenacity import (
 from tenacity.stop import stop_base
 from urllib3.exceptions import HTTPError
 
-from macroscope.corpora.checksums import fault_of, has_checksum, published_checksum
+from macroscope.corpora.checksums import find_fault, find_published_checksum, has_checksum
 from macroscope.corpora.http_download import (
     HEADERS,
     PIECE_BYTES,
@@ -36,38 +36,38 @@ from macroscope.corpora.http_download import (
     Missing,
     Silent,
     Transfer,
-    answer,
-    note_of_part,
-    part_of,
-    pieces,
-    reason_of,
+    describe_error,
+    part_note_path,
+    part_path,
+    request_file,
+    stream_content,
 )
-from macroscope.corpora.provenance import RETRIEVED_AS, note_of
+from macroscope.corpora.provenance import RETRIEVED_AS, note_path
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import RESOURCES, write_json
 
 log = logging.getLogger("macroscope")
 
 _ATTEMPTS = 6
-# A host that says that it is busy will mostly have the file later; one that says nothing will mostly go on so.
+# A host that answers that it is busy mostly serves the file later; a silent host mostly stays silent.
 _SILENT_ATTEMPTS = 3
 _FIRST_WAIT_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of a source, as the registry has it.
+    """Registry entry of a file of a source.
 
     Attributes
     ----------
     name
         File name.
     urls
-        Where it is, first choice first.
+        Addresses of the file, first choice first.
     sha256, size
         Checksum (hexadecimal) and size in bytes; None for a file that changes upstream.
     sums
-        Where upstream publishes checksums of what it has now; None where it does not.
+        Address of the checksums that upstream publishes for its current files; None if there is none.
     """
 
     name: str
@@ -79,14 +79,14 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class RemoteSource:
-    """A source of the registry.
+    """Registry entry of a source.
 
     Attributes
     ----------
     source
-        Which source of the corpora room reads its files.
+        Name of the source of the corpora room that reads its files.
     gone
-        Why it can no longer be had upstream, and what stands in for it; None where it can.
+        Reason why upstream no longer offers it, with its substitutes; None if upstream offers it.
     """
 
     name: str
@@ -98,22 +98,22 @@ class RemoteSource:
     gone: str | None = None
 
 
-def remote_source(name: str) -> RemoteSource:
-    """Look a source up in the registry.
+def find_remote_source(name: str) -> RemoteSource:
+    """Look up a source in the registry.
 
     Raises
     ------
     MacroscopeError
-        Where there is none of this name.
+        If the registry has no source of this name.
     """
     registry = _registry()
     if name not in registry:
-        raise MacroscopeError(f"{name!r} is no source of resources/sources.yaml{nearest(name, registry)}")
+        raise MacroscopeError(f"{name!r} is not a source of resources/sources.yaml{nearest(name, registry)}")
     return registry[name]
 
 
-def remote_sources() -> list[str]:
-    """Names of all sources of the registry."""
+def list_remote_sources() -> list[str]:
+    """List the names of all sources of the registry."""
     return list(_registry())
 
 
@@ -139,9 +139,15 @@ def _remote_source(name: str, entry: dict[str, Any]) -> RemoteSource:
     )
 
 
-def remote_file(name: str, file: str) -> RemoteFile:
-    """Look a file of a source up in the registry."""
-    files = {entry.name: entry for entry in remote_source(name).files}
+def find_remote_file(name: str, file: str) -> RemoteFile:
+    """Look up a file of a source in the registry.
+
+    Raises
+    ------
+    MacroscopeError
+        If the source, or its file, is not in the registry.
+    """
+    files = {entry.name: entry for entry in find_remote_source(name).files}
     if file not in files:
         raise MacroscopeError(f"source {name!r} has no file {file!r}{nearest(file, files)}")
     return files[file]
@@ -153,20 +159,20 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
     Parameters
     ----------
     name, file
-        As in resources/sources.yaml.
+        Names of the source and of its file in resources/sources.yaml.
     destination
-        Where to write it. Beside it, "<destination>.json" says where it came from, its size and sha256, and when
-        it last changed upstream.
+        Path to write. Beside it, "<destination>.json" records the URL, size, sha256 and the date of the last change
+        upstream.
     mirror
-        An http(s) or file URL, or a folder, in place of scheme and host of the registry's URL: the file is looked
-        for under the URL's whole path, then under its bare name.
+        An http(s) or file URL, or a folder, that replaces scheme and host of the registry's URL. The file is looked up
+        under the URL's whole path, then under its bare name.
 
     Raises
     ------
     MacroscopeError
-        Where the source is gone upstream, no place has the file, no host can be reached, or the checksum is wrong.
+        If the source is gone upstream, no address has the file, no host can be reached, or the checksum is wrong.
     """
-    remote, source = remote_file(name, file), remote_source(name)
+    remote, source = find_remote_file(name, file), find_remote_source(name)
     if mirror is None and source.gone:
         raise MacroscopeError(f"source '{name}': {source.gone}")
     places = _mirrored(remote.urls[0], mirror) if mirror is not None else list(remote.urls)
@@ -185,26 +191,28 @@ def retrieve(name: str, file: str, destination: Path, mirror: str | None = None)
             failures.append(str(error))
             continue
         _verify(remote, download, destination, mirror)
-        os.replace(part_of(destination), destination)
-        note_of_part(destination).unlink(missing_ok=True)
-        known = {"url": place, "size": download.size, "sha256": download.sha256, "changed": download.changed}
-        write_json(note_of(destination), origin | known)
+        os.replace(part_path(destination), destination)
+        part_note_path(destination).unlink(missing_ok=True)
+        details = {"url": place, "size": download.size, "sha256": download.sha256, "changed": download.changed}
+        write_json(note_path(destination), origin | details)
         return
     advice = "check the mirror" if mirror is not None else "set 'mirror:' in the config to an address that has it"
     raise MacroscopeError(f"{file} cannot be retrieved: {'; '.join(failures)}; {advice}")
 
 
 class _Unreachable(Missing):
-    """No place of this host can be reached."""
+    """Failure to reach a host: its other addresses are skipped."""
 
 
 def _mirrored(url: str, mirror: str) -> list[str]:
-    """Where a mirror may have what is at a URL."""
+    """Return the addresses under which a mirror may have the file at a URL."""
     base = mirror.rstrip("/")
     try:
         scheme = urlsplit(mirror).scheme
     except ValueError as error:
-        raise MacroscopeError(f"mirror: {mirror!r} is no address ({error}); give a folder, or an http(s) URL") from None
+        raise MacroscopeError(
+            f"mirror: {mirror!r} is not an address ({error}); give a folder, or an http(s) URL"
+        ) from None
     if scheme not in ("http", "https", "file"):
         base = Path(mirror).resolve().as_uri()
     path = urlsplit(url).path
@@ -214,11 +222,11 @@ def _mirrored(url: str, mirror: str) -> list[str]:
 def _download(place: str, destination: Path, remote: RemoteFile) -> Download:
     if urlsplit(place).scheme == "file":
         return _copy(_path_of(place), destination)
-    host, silences = urlsplit(place).hostname, _StopAtSilence()
+    host, silence = urlsplit(place).hostname, _StopAtSilence()
     try:
         for attempt in Retrying(
             retry=retry_if_exception_type(Broken),
-            stop=silences | stop_after_attempt(_ATTEMPTS),
+            stop=silence | stop_after_attempt(_ATTEMPTS),
             wait=wait_exponential(multiplier=_FIRST_WAIT_SECONDS, max=60),
             before_sleep=before_sleep_log(log, logging.INFO),
             reraise=True,
@@ -226,25 +234,25 @@ def _download(place: str, destination: Path, remote: RemoteFile) -> Download:
             with attempt:
                 return Transfer(place, destination, remote.name).run()
     except Silent as error:
-        raise _Unreachable(f"{host} was silent or too slow, {silences.found} times ({error})") from None
+        raise _Unreachable(f"{host} was silent or too slow, {silence.silences} times ({error})") from None
     except Broken as error:
         raise _Unreachable(f"{host} could not be reached, or broke off, {_ATTEMPTS} times ({error})") from None
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 class _StopAtSilence(stop_base):
-    """Stop where a host was silent too often; what it does otherwise counts as another try alone."""
+    """Stop condition for silent hosts; other failures count only as attempts."""
 
     def __init__(self) -> None:
-        self.found = 0
+        self.silences = 0
 
     def __call__(self, state: RetryCallState) -> bool:
-        self.found += state.outcome is not None and isinstance(state.outcome.exception(), Silent)
-        return self.found >= _SILENT_ATTEMPTS
+        self.silences += state.outcome is not None and isinstance(state.outcome.exception(), Silent)
+        return self.silences >= _SILENT_ATTEMPTS
 
 
 def _path_of(place: str) -> Path:
-    """Path of a file URL."""
+    """Return the path of a file URL."""
     return Path(url2pathname(urlsplit(place).path))
 
 
@@ -252,7 +260,7 @@ def _copy(path: Path, destination: Path) -> Download:
     if not path.is_file():
         raise Missing(f"no file {path}")
     digest, size = hashlib.sha256(), 0
-    with path.open("rb") as source, part_of(destination).open("wb") as target:
+    with path.open("rb") as source, part_path(destination).open("wb") as target:
         while piece := source.read(PIECE_BYTES):
             digest.update(piece)
             size += target.write(piece)
@@ -260,45 +268,49 @@ def _copy(path: Path, destination: Path) -> Download:
 
 
 def _verify(remote: RemoteFile, download: Download, destination: Path, mirror: str | None) -> None:
-    """Check what is known of a file: size, checksum, what upstream publishes, what its name says."""
-    part, wrong = part_of(destination), None
+    """Check a downloaded file: its size, its checksum, the published checksum, and the format of its name."""
+    part, wrong = part_path(destination), None
     if remote.size is not None and download.size != remote.size:
         wrong = f"its size is {download.size:,} bytes, not {remote.size:,}"
     elif remote.sha256 is not None and download.sha256 != remote.sha256:
         wrong = f"its sha256 is {download.sha256}, not {remote.sha256}"
-    elif remote.sha256 is None and (fault := fault_of(part, remote.name)) is not None:
+    elif remote.sha256 is None and (fault := find_fault(part, remote.name)) is not None:
         wrong = fault
     elif remote.sha256 is None:
         published = _published_checksum(remote, mirror)
         if published is None:
-            log.info("%s: upstream gives no checksum that lasts: unverified; sha256 %s", remote.name, download.sha256)
+            log.info(
+                "%s: upstream has no lasting checksum, so the file is unverified; sha256 %s",
+                remote.name,
+                download.sha256,
+            )
         elif not has_checksum(part, published):
             wrong = f"its checksum is not the published one, {published}"
     if wrong:
         part.unlink()
-        note_of_part(destination).unlink(missing_ok=True)
+        part_note_path(destination).unlink(missing_ok=True)
         raise MacroscopeError(f"{remote.name}: {wrong}; the download was deleted: retrieve it again, or from a mirror")
 
 
 def _published_checksum(remote: RemoteFile, mirror: str | None) -> str | None:
-    """Checksum that upstream, or the mirror, publishes beside a file; None where it cannot be had."""
+    """Return the checksum that upstream, or the mirror, publishes beside a file; None if there is none."""
     if remote.sums is None:
         return None
     for place in _mirrored(remote.sums, mirror) if mirror is not None else [remote.sums]:
-        found = published_checksum(_text_at(place), remote.name)
-        if found is not None:
-            return found
+        checksum = find_published_checksum(_read_text(place), remote.name)
+        if checksum is not None:
+            return checksum
     return None
 
 
-def _text_at(place: str) -> str:
-    """A short text at a URL; "" where there is none."""
+def _read_text(place: str) -> str:
+    """Read a short text at a URL; "" if it cannot be read."""
     if urlsplit(place).scheme == "file":
         path = _path_of(place)
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     try:
-        with answer(place, HEADERS) as response:
-            return b"".join(pieces(response)).decode("utf-8", "replace") if response.ok else ""
+        with request_file(place, HEADERS) as response:
+            return b"".join(stream_content(response)).decode("utf-8", "replace") if response.ok else ""
     except (Silent, HTTPError, requests.exceptions.RequestException) as error:
-        log.info("%s: %s", place, reason_of(error))
+        log.info("%s: %s", place, describe_error(error))
         return ""

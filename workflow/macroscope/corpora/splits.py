@@ -1,4 +1,4 @@
-"""Which split a document belongs to: decided by its id alone, so that it depends neither on order nor on others.
+"""Assignment of documents to splits by their ids alone, independent of their order and of other documents.
 
 Sources with official splits keep those.
 """
@@ -10,16 +10,16 @@ _RANGE = 2.0**64
 _IN_NAME = re.compile(r"\.(train|valid|test)\.")
 
 
-def split_of(identifier: str, valid_share: float, test_share: float) -> str:
-    """Split of a document, by a BLAKE2b hash of its id.
+def assign_split(identifier: str, valid_share: float, test_share: float) -> str:
+    """Assign a document to a split by a BLAKE2b hash of its id.
 
     Parameters
     ----------
     identifier
-        The document's id.
+        Id of the document.
     valid_share, test_share
         Expected shares of the two held-out splits, in [0, 1). A larger `test_share` only moves documents into the
-        test split, from the training split or from the validation split's upper end.
+        test split, from the training split or from the upper end of the validation split.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def split_of(identifier: str, valid_share: float, test_share: float) -> str:
     return "valid" if position < test_share + valid_share else "train"
 
 
-def named_split(name: str) -> str | None:
-    """Split in the name of a file, as in webtext.test.jsonl; None where there is none."""
-    found = _IN_NAME.search(name)
-    return found.group(1) if found else None
+def parse_split(name: str) -> str | None:
+    """Return the split in the name of a file, as in webtext.test.jsonl; None if there is none."""
+    match = _IN_NAME.search(name)
+    return match.group(1) if match else None

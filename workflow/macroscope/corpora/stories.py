@@ -1,9 +1,9 @@
-"""From the files of CC-Stories and its substitutes to documents: plain text, or Parquet with a column `text`.
+"""Source `stories`: CC-Stories (Trinh and Le 2018) and its substitutes, as plain text or Parquet with a column `text`.
 
-The release is no longer public, and how its text marks the end of a story has not been seen, nor how the substitute
-cc-stories.txt does. A blank line is the default: the other way cannot go unnoticed, since in a file whose lines are
-stories, without blank lines, the first story would never end, and that is an error. Sentences are not cut: there are
-400 million, and whoever needs some cuts those.
+The release is no longer public. How its text marks the end of a story could not be checked, nor how the substitute
+cc-stories.txt does. The default is a blank line, because the wrong choice cannot go unnoticed: in a file with one story
+per line and no blank lines, the first story never ends, which is an error. Stories are not split into sentences: there
+are 400 million of them, so the stages that need sentences split those that they use.
 """
 
 from collections.abc import Iterator
@@ -13,63 +13,55 @@ from typing import Literal
 from pydantic import Field
 
 from macroscope.corpora.declaration import Source
-from macroscope.corpora.lines import numbered_lines
-from macroscope.corpora.options import Corpus, TextFilters
-from macroscope.corpora.parquet import numbered_rows
+from macroscope.corpora.lines import read_numbered_lines
+from macroscope.corpora.options import RetrievedCorpus, TextFilters
+from macroscope.corpora.parquet import read_numbered_rows
 from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.splits import split_of
+from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
 
 SOURCE = Source(options=":StoriesCorpus", read=":read_stories")
+LONGEST = 10_000_000
+"""Most characters of a story, as many as several of the longest novels; a longer one means that `one_per` is wrong."""
 
 
-class StoriesCorpus(Corpus):
-    """Stories of the web, for training beforehand: CC-Stories (Trinh and Le 2018), or a substitute for it."""
+class StoriesCorpus(RetrievedCorpus):
+    """Options of stories from the web, for pre-training: CC-Stories (Trinh and Le 2018), or a substitute for it."""
 
     source: Literal["stories"]
-    dataset: Literal["stories"] | None = Field(None, description="The data set of resources/sources.yaml.")
+    dataset: Literal["stories"] | None = Field(None, description="Data set of resources/sources.yaml.")
     files: list[UserPath] = Field(
         [],
-        description="Local files instead, each one part: plain text (also .gz), or Parquet (.parquet) with a column"
-        " `text`, whose rows are the stories.",
+        description="Local files instead; each is a part: plain text (also .gz), or Parquet (.parquet) with a column"
+        " `text` and a story per row.",
     )
     one_per: Literal["blank_line", "line"] = Field(
         "blank_line",
-        description="What ends a story in plain text: a blank line, or, where every line is a story, its line.",
+        description="End of a story in plain text: a blank line, or the end of its line if every line is a story.",
     )
     fewest_words: int = Field(1, ge=1, description="Fewest words of a story, between white space.")
-    filters: TextFilters = Field(TextFilters(), description="Which stories are kept.")
-
-    def raw_parts(self, place: str, folder: str) -> dict[str, str]:
-        """Local files, or those of the registry."""
-        from macroscope.corpora.raw_files import local_or_retrieved
-
-        return local_or_retrieved(self.files, "dataset", self.dataset, self.source, place)
-
-
-LONGEST = 10_000_000
-"""Characters of a story: several of the longest novels. Beyond it, what ends a story is taken to be something else."""
+    filters: TextFilters = Field(TextFilters(), description="Filters that choose the stories.")
 
 
 def read_stories(options: StoriesCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
     """Stream the stories of a file, each of one section without a title; memory is bounded by a few stories.
 
-    A document's id is the file's name and the number of its first line, or of its row.
+    A document's id is the file's name and the number of the first line, or of the row.
 
     Parameters
     ----------
     provenance
-        Receives the count of stories that have too few words.
+        Receives the count of stories with too few words.
     workers
-        Not used: reading is no faster than the disk.
+        Not used, because the disk limits the speed.
 
     Raises
     ------
     MacroscopeError
-        Where a file is unreadable or of another format, with the line or row where there is one.
+        If a file is unreadable or of another format; with the line or row if there is one.
     """
     fewest = options.fewest_words
     short = Count(f"fewer words than {fewest} (fewest_words)", 0, 0, option="fewest_words")
@@ -77,37 +69,37 @@ def read_stories(options: StoriesCorpus, path: Path, provenance: Provenance, wor
     provenance.source.update(file=path.name)
     stem = path.name.split(".")[0]
     with Progress(f"extract {path.name}", unit="stories") as progress:
-        for number, raw in _texts(path, options.one_per):
+        for number, raw in _read_texts(path, options.one_per):
             progress.advance(1)
             text = tidy(raw)
             if keep(short, len(text.split()) >= fewest):
                 identifier = f"{stem}-{number}"
-                split = split_of(identifier, options.valid_share, options.test_share)
+                split = assign_split(identifier, options.valid_share, options.test_share)
                 yield Document(identifier, split, None, (Section(None, text),))
 
 
-def _texts(path: Path, one_per: str) -> Iterator[tuple[int, str]]:
-    """(number, text) of each story of a file."""
+def _read_texts(path: Path, one_per: str) -> Iterator[tuple[int, str]]:
+    """Read the stories of a file as pairs (number, text)."""
     if path.name.lower().endswith(".parquet"):
-        return _rows(path)
+        return _read_rows(path)
     if one_per == "line":
-        return ((number, line) for number, line in numbered_lines(path) if line.strip())
-    return _blocks(path)
+        return ((number, line) for number, line in read_numbered_lines(path) if line.strip())
+    return _read_blocks(path)
 
 
-def _blocks(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines up to a blank one, and the number of the first of them."""
+def _read_blocks(path: Path) -> Iterator[tuple[int, str]]:
+    """Read blocks of lines that end at a blank line, with the numbers of their first lines."""
     block: list[str] = []
     first = size = 0
-    for number, line in numbered_lines(path):
+    for number, line in read_numbered_lines(path):
         if line.strip():
             first = first if block else number
             block.append(line)
             size += len(line)
             if size > LONGEST:
                 raise MacroscopeError(
-                    f"{path}, line {first}: no blank line ends this story within {LONGEST:,} characters; where every"
-                    " line is a story, give 'one_per: line'"
+                    f"{path}, line {first}: no blank line ends this story within {LONGEST:,} characters; if every line"
+                    " is a story, give 'one_per: line'"
                 )
         elif block:
             yield first, "\n".join(block)
@@ -116,9 +108,9 @@ def _blocks(path: Path) -> Iterator[tuple[int, str]]:
         yield first, "\n".join(block)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, str]]:
-    """Texts of a Parquet file with their rows, from 1; a row without one has no words."""
-    for number, row in numbered_rows(path, ("text",), required="text"):
+def _read_rows(path: Path) -> Iterator[tuple[int, str]]:
+    """Read the texts of a Parquet file with their rows, from 1; a row without a text gives an empty one."""
+    for number, row in read_numbered_rows(path, ("text",), required="text"):
         text = row["text"]
         if not isinstance(text, str | None):
             raise MacroscopeError(f"{path}, row {number}: 'text' is a {type(text).__name__}, not a string")

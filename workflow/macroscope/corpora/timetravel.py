@@ -1,10 +1,10 @@
-"""From TimeTravel's files to stories of five sentences.
+"""Source `timetravel`: TimeTravel's stories of five sentences, with their rewritten endings.
 
-A line is a JSON object (the files are called .json all the same): `story_id`, `premise`, `initial`, `counterfactual`,
-`original_ending` (three sentences, as one text or as a list) and the rewritten ends: `edited_endings`, lists of three
-sentences (dev, test), or `edited_ending`, one (train). The original story is premise, initial, original ending; a
-rewritten one is premise, counterfactual, rewritten ending. With three rewritings a line is four stories, so that the
-1,871 lines of dev and of test are the 7,484 stories each of cai2020's Table 2.
+Each line is a JSON object, although the files are called .json. It has `story_id`, `premise`, `initial`,
+`counterfactual`, `original_ending` (three sentences, as one text or as a list) and the rewritten endings:
+`edited_endings`, lists of three sentences (dev, test), or `edited_ending`, one list (train). The original story is
+premise, initial, original ending; a rewritten story is premise, counterfactual, rewritten ending. With three rewritings
+a line is four stories: the 1,871 lines of dev, and of test, are the 7,484 stories in Table 2 of cai2020.
 """
 
 import re
@@ -16,82 +16,74 @@ from pydantic import Field
 
 from macroscope.corpora.archives import is_zip, open_member, open_zip
 from macroscope.corpora.declaration import Source
-from macroscope.corpora.lines import identifier_of, numbered_records, parse_lines
-from macroscope.corpora.options import Corpus, TextFilters
+from macroscope.corpora.lines import parse_lines, read_identifier, read_numbered_records
+from macroscope.corpora.options import RetrievedCorpus, TextFilters
 from macroscope.corpora.plain_text import split_sentences, tidy
-from macroscope.corpora.splits import split_of
-from macroscope.documents import Count, Document, Provenance, Section, keep, whole_characters
+from macroscope.corpora.splits import assign_split
+from macroscope.documents import Count, Document, Provenance, Section, keep, require_whole_characters
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
 from macroscope.progress import Progress
 
 SOURCE = Source(options=":TimeTravelCorpus", read=":read_timetravel")
-
-
-class TimeTravelCorpus(Corpus):
-    """Stories of five sentences: those of ROCStories, and what people made of their ends after a change."""
-
-    source: Literal["timetravel"]
-    dataset: Literal["timetravel"] | None = Field(None, description="The data set of resources/sources.yaml.")
-    files: list[UserPath] = Field(
-        [], description="Local JSON Lines files (also gz) or zips of them instead, each one part."
-    )
-    rewritten: bool = Field(
-        True, description="Also the stories with a changed second sentence and rewritten ends, each a story (cai2020)."
-    )
-    official_splits: bool = Field(
-        True,
-        description="Keep the split in a file's name (train_..., dev_..., test_...); else by id hash.",
-    )
-    filters: TextFilters = Field(TextFilters(), description="Which stories are kept.")
-
-    def raw_parts(self, place: str, folder: str) -> dict[str, str]:
-        """Local files, or those of the registry."""
-        from macroscope.corpora.raw_files import local_or_retrieved
-
-        return local_or_retrieved(self.files, "dataset", self.dataset, self.source, place)
-
-
-OF_A_STORY, OF_AN_END = 5, 3
+STORY_SENTENCES, ENDING_SENTENCES = 5, 3
 _SPLITS = {"train": "train", "dev": "valid", "valid": "valid", "test": "test"}
 _NAME = re.compile(r"(train|dev|valid|test)(?![a-z])")
 _STOP = re.compile(r"(?<=[.!?])[\"'”’)]*\s+(?=[\"'“‘(]?[A-Z0-9])")
 
 
+class TimeTravelCorpus(RetrievedCorpus):
+    """Options of stories of five sentences: ROCStories, and versions with changed events and rewritten endings."""
+
+    source: Literal["timetravel"]
+    dataset: Literal["timetravel"] | None = Field(None, description="Data set of resources/sources.yaml.")
+    files: list[UserPath] = Field(
+        [], description="Local JSON Lines files (also gz) or zips of them instead; each is a part."
+    )
+    rewritten: bool = Field(
+        True, description="Include the stories with a changed second sentence and rewritten ending (cai2020)."
+    )
+    official_splits: bool = Field(
+        True,
+        description="Keep the split in a file's name (train_..., dev_..., test_...); otherwise, split by id hash.",
+    )
+    filters: TextFilters = Field(TextFilters(), description="Filters that choose the stories.")
+
+
 def read_timetravel(
     options: TimeTravelCorpus, path: Path, provenance: Provenance, workers: int = 1
 ) -> Iterator[Document]:
-    """Stream the stories of a file; each has `sentences`, and one section with these one after the other.
+    """Stream the stories of a file; each has `sentences`, and one section that joins them.
 
-    The stories of a line are of one split, whether by the file's name or by a hash of the `story_id`.
+    All stories of a line are in one split, by the file's name or by a hash of the `story_id`.
 
     Parameters
     ----------
     provenance
-        Receives the counts: stories that are not of five sentences, stories that occurred before.
+        Receives the counts: stories without exactly five sentences, stories that occurred before.
     workers
-        Not used: reading is no faster than the disk.
+        Not used, because the disk limits the speed.
 
     Raises
     ------
     MacroscopeError
-        Where a line is malformed, with file and line.
+        If a line is malformed, with file and line.
     """
     provenance.source.update(file=path.name)
-    other = Count("story that is not of five sentences", 0, 0)
+    wrong_length = Count("story that is not of five sentences", 0, 0)
     duplicates = Count("story id that occurred before", 0, 0)
-    provenance.counts += [other, duplicates]
+    provenance.counts += [wrong_length, duplicates]
     seen: set[str] = set()
     with Progress(f"extract {path.name}", unit="stories") as progress:
         for file, number, record in _records(path):
             where = f"{path}, {file}, line {number}" if file != path.name else f"{path}, line {number}"
-            identifier = identifier_of(record, "story_id", f"{file.split('.json')[0]}-{number}", where)
+            identifier = read_identifier(record, "story_id", f"{file.split('.json')[0]}-{number}", where)
             named = _NAME.match(file) if options.official_splits else None
-            split = _SPLITS[named[1]] if named else split_of(identifier, options.valid_share, options.test_share)
+            split = _SPLITS[named[1]] if named else assign_split(identifier, options.valid_share, options.test_share)
             for suffix, sentences in _stories(record, where, options.rewritten):
                 progress.advance(1)
                 name = f"{identifier}-{suffix}"
-                if not keep(other, len(sentences) == OF_A_STORY and all(sentences)):
+                if not keep(wrong_length, len(sentences) == STORY_SENTENCES and all(sentences)):
                     continue
                 if keep(duplicates, name not in seen):
                     seen.add(name)
@@ -100,9 +92,9 @@ def read_timetravel(
 
 
 def _records(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    """(name of the file, line, record) of a file of JSON Lines, or of those in a zip, as the release is."""
+    """Read triples (file name, line, record) of a file of JSON Lines, or of a zip of such files like the release."""
     if not is_zip(path):
-        yield from ((path.name, number, record) for number, record in numbered_records(path))
+        yield from ((path.name, number, record) for number, record in read_numbered_records(path))
         return
     with open_zip(path) as archive:
         members = [name for name in archive.namelist() if name.endswith(".json") and not name.startswith("__MACOSX")]
@@ -115,14 +107,14 @@ def _records(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
 
 
 def _stories(record: dict[str, Any], where: str, rewritten: bool) -> Iterator[tuple[str, list[str]]]:
-    """Stories of a line: (end of the id, sentences)."""
+    """Return the stories of a line as pairs (suffix of the id, sentences)."""
     premise, initial = (_text(record, key, where) for key in ("premise", "initial"))
     yield "original", [premise, initial, *_sentences(record.get("original_ending"), f"{where}: 'original_ending'")]
     if not rewritten:
         return
     edited = record.get("edited_endings", record.get("edited_ending"))
     if not isinstance(edited, list) or not edited:
-        return  # train_unsupervised has none
+        return  # train_unsupervised has no rewritten endings
     endings = edited if "edited_endings" in record else [edited]
     counterfactual = _text(record, "counterfactual", where)
     for number, ending in enumerate(endings, 1):
@@ -133,20 +125,20 @@ def _text(record: dict[str, Any], key: str, where: str) -> str:
     value = record.get(key)
     if not isinstance(value, str):
         raise MacroscopeError(
-            f"{where}: '{key}' is no text; a line of TimeTravel has premise, initial, original_ending"
+            f"{where}: '{key}' is not a text; a line of TimeTravel has premise, initial, original_ending"
         )
     return _line(value)
 
 
 def _sentences(ending: object, where: str) -> list[str]:
-    """Sentences of an ending, which is a list of them or a text."""
+    """Return the sentences of an ending, which is a list of them or a text."""
     if isinstance(ending, list) and all(isinstance(sentence, str) for sentence in ending):
         return [_line(sentence) for sentence in ending]
     if not isinstance(ending, str):
         raise MacroscopeError(f"{where} is neither a text nor a list of sentences")
-    found = [_line(sentence) for sentence in split_sentences(whole_characters(_line(ending), where))]
-    # An abbreviation of the segmenter may be a word here ("I saw May. She ...").
-    return found if len(found) == OF_AN_END else _STOP.split(_line(ending))
+    sentences = [_line(sentence) for sentence in split_sentences(require_whole_characters(_line(ending), where))]
+    # A word here may be an abbreviation for the segmenter ("I saw May. She ...").
+    return sentences if len(sentences) == ENDING_SENTENCES else _STOP.split(_line(ending))
 
 
 def _line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Section titles brought to a standard form, so that a title is a section type (deng2022, Appendix E)."""
+"""Normalisation of section titles to section types (deng2022, Appendix E)."""
 
 import html
 import re
@@ -20,15 +20,15 @@ _DISTINCT_TITLES = 1 << 18
 
 
 def normalise_title(title: str, language: str = "en") -> str:
-    """Standard form of a section title: its section type.
+    """Return the standard form of a section title: its section type.
 
-    Lower case, Unicode NFKC, without markup, punctuation and numbers (a Roman number counts where it numbers the
-    section: "IV. Results"), each word lemmatised, then each word in its standard spelling.
+    The standard form is in lower case and Unicode NFKC, without markup, punctuation and numbers; a Roman number is
+    removed if it numbers the section ("IV. Results"). Each word is lemmatised, then brought to its standard spelling.
 
     Parameters
     ----------
     title
-        As it stands in the document.
+        Title as in the document.
     language
         ISO 639-1 code. English words are lemmatised as nouns, as the paper's lemmatiser does without a part of speech
         ("playing career" stays, "results" becomes "result"); words of other languages through simplemma.
@@ -42,7 +42,7 @@ def normalise_title(title: str, language: str = "en") -> str:
     Raises
     ------
     MacroscopeError
-        Where there are no lemmas for the language.
+        If there are no lemmas for the language.
     """
     return _normalise(title, language)
 
@@ -66,7 +66,7 @@ def _without_apostrophe(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True)
 class _Spelling:
-    """What resources/title_spellings.yaml says about one language."""
+    """Entry of one language in resources/title_spellings.yaml."""
 
     lemmas: dict[str, str]
     words: dict[str, str]
@@ -79,8 +79,8 @@ def _spelling(language: str) -> _Spelling:
         simplemma.lemmatize("a", lang=language)
     except ValueError:
         raise MacroscopeError(
-            f"language {language!r}: there are no lemmas for section titles in it; give an ISO 639-1 code that"
-            " simplemma knows (en, de, es, fr, it, ...)"
+            f"language {language!r}: no lemmas for its section titles; give an ISO 639-1 code that simplemma supports"
+            " (en, de, es, fr, it, ...)"
         ) from None
     entries = yaml.safe_load((RESOURCES / "title_spellings.yaml").read_text(encoding="utf-8"))
     entry = entries.get(language, {})
@@ -95,16 +95,16 @@ def _standard_word(word: str, language: str, spelling: _Spelling) -> str:
 
 
 def _lemma(word: str, language: str) -> str:
-    """Lemma in any language; German nouns are found under their capital only."""
+    """Lemmatise a word in any language; German nouns are listed with a capital only."""
     if language == "de":
         word = word.capitalize()
     return simplemma.lemmatize(word, lang=language).lower()
 
 
 def _noun_lemma(word: str) -> str:
-    """Singular of an English plural; every other word, verb forms above all, stays as it is.
+    """Return the singular of an English plural; every other word, such as a verb form, is unchanged.
 
-    The dictionary's lemma counts where one of the rules of plural formation leads from it to the word.
+    The dictionary's lemma counts only if a rule of plural formation leads from it to the word.
     """
     lemma = simplemma.lemmatize(word, lang="en").lower()
     return lemma if word in _plurals(lemma) else word

@@ -1,4 +1,4 @@
-"""How long a text is, in tokens: counted in batches."""
+"""Lengths of texts in tokens, counted in batches."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,19 +9,19 @@ GPT2_PIECES = "gpt2-pieces"
 CountTokens = Callable[[Sequence[str]], list[int]]
 
 
-def token_counter(name: str) -> CountTokens:
+def make_token_counter(name: str) -> CountTokens:
     """Make a function that counts the tokens of each text of a batch.
 
     Parameters
     ----------
     name
-        "gpt2-pieces": the pieces of GPT-2's byte-level pre-tokeniser, within which its BPE merges; needs no
-        download, and never counts more than GPT-2. Otherwise a Hugging Face tokenizer by name or folder.
+        "gpt2-pieces": the pieces of GPT-2's byte-level pre-tokeniser, within which its BPE merges. They need no
+        download, and are never more than GPT-2's tokens. Otherwise a Hugging Face tokenizer by name or folder.
 
     Raises
     ------
     MacroscopeError
-        Where the tokenizer cannot be loaded.
+        If the tokenizer cannot be loaded.
     """
     return _count_pieces() if name == GPT2_PIECES else _count_pretrained(name)
 
@@ -31,7 +31,7 @@ def _count_pieces() -> CountTokens:
     from tokenizers.models import WordLevel
     from tokenizers.pre_tokenizers import ByteLevel
 
-    # A model that knows no word gives one token a piece, and its batches run outside Python.
+    # A model without a vocabulary gives one token per piece, and its batches run outside Python.
     tokenizer = Tokenizer(WordLevel({"?": 0}, unk_token="?"))
     tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
 

@@ -1,4 +1,4 @@
-"""Documents that come twice: the same ones count once, and no two different ones share an id."""
+"""Detection of repeated documents, and of different documents with one id."""
 
 from hashlib import blake2b
 
@@ -7,34 +7,34 @@ from macroscope.errors import MacroscopeError
 
 
 class UniqueIds:
-    """The documents that were seen, by their ids; of their contents hashes alone are kept.
+    """Record of the documents so far: their ids, and hashes of their contents.
 
     Parameters
     ----------
-    own
-        Whether two documents with one id are an error; otherwise the first of them counts.
+    own_ids
+        True if ids are the user's: two different documents with one id are then an error. Otherwise the first counts.
     """
 
-    def __init__(self, own: bool = True) -> None:
-        self.own = own
+    def __init__(self, own_ids: bool = True) -> None:
+        self.own_ids = own_ids
         self._seen: dict[str, bytes] = {}
 
     def is_new(self, document: Document, where: str) -> bool:
-        """Whether the document has not been seen before.
+        """Record a document, and return whether its id is new.
 
         Parameters
         ----------
         where
-            It stands, for the message.
+            File and line of the document, for the message.
 
         Raises
         ------
         MacroscopeError
-            Where another document had its id.
+            If ids are the user's and another document had this id.
         """
         content = blake2b(repr(document).encode("utf-8", "surrogatepass"), digest_size=16).digest()
         before = self._seen.get(document.id)
-        if self.own and before not in (None, content):
+        if self.own_ids and before not in (None, content):
             raise MacroscopeError(
                 f"{where}: an earlier document with another text has the id {document.id!r}, too; give each document"
                 " an id of its own, or none"

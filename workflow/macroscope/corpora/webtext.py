@@ -1,7 +1,7 @@
 """Source `webtext`: long texts without sections, in the layout of openai/gpt-2-output-dataset.
 
-One JSON object a line: `id`, `ended` (whether the text has an end, or was cut), `length` (in tokens), `text`. The same
-layout holds WebText itself and what the four sizes of GPT-2 wrote. Only `text` must be there.
+Each line is a JSON object with `id`, `ended` (whether the text has an end, or was cut), `length` (in tokens) and
+`text`; only `text` is required. WebText itself and the samples of the four sizes of GPT-2 have this layout.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,11 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from macroscope.corpora.declaration import Source
-from macroscope.corpora.lines import identifier_of, numbered_records
-from macroscope.corpora.options import Corpus, Split, TextFilters
+from macroscope.corpora.lines import read_identifier, read_numbered_records
+from macroscope.corpora.options import RetrievedCorpus, Split, TextFilters
 from macroscope.corpora.plain_text import tidy
 from macroscope.corpora.simulated.options import SimulatedCorpus
-from macroscope.corpora.splits import named_split, split_of
+from macroscope.corpora.splits import assign_split, parse_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError
 from macroscope.options import UserPath
@@ -25,38 +25,38 @@ from macroscope.progress import Progress
 SOURCE = Source(options=":WebTextCorpus", read=":read_webtext")
 
 
-class WebTextCorpus(Corpus):
-    """Texts without sections, in the layout of openai/gpt-2-output-dataset: WebText itself, or other texts."""
+class WebTextCorpus(RetrievedCorpus):
+    """Options of texts without sections, in the layout of openai/gpt-2-output-dataset: WebText, or other texts."""
 
-    not_extracted = Corpus.not_extracted | {"splits"}
+    not_extracted = RetrievedCorpus.not_extracted | {"splits"}
 
     source: Literal["webtext"]
     dataset: str | None = Field(None, description="Name of a data set in resources/sources.yaml: webtext.")
     splits: list[Split] = Field(
         ["train", "valid", "test"],
         min_length=1,
-        description="Which of the data set's files are taken, by the split in their names (train: 250,000 texts).",
+        description="Splits of the data set's files to take, by their names (train: 250,000 texts).",
     )
-    files: list[UserPath] = Field([], description="Local JSON Lines files (also gz) instead, each one part.")
+    files: list[UserPath] = Field([], description="Local JSON Lines files (also gz) instead; each is a part.")
     official_splits: bool = Field(
         True,
-        description="Keep the split in a file's name, as in webtext.test.jsonl; without one, or if not, by id hash.",
+        description="Keep the split in a file's name, as in webtext.test.jsonl; otherwise, split by id hash.",
     )
-    filters: TextFilters = Field(TextFilters(), description="Which documents are kept.")
+    filters: TextFilters = Field(TextFilters(), description="Filters that choose the documents.")
 
     @model_validator(mode="after")
-    def _something_to_train_on(self) -> "WebTextCorpus":
+    def _leaves_official_training_texts(self) -> "WebTextCorpus":
         if self.dataset is not None and self.official_splits and "train" not in self.splits:
             raise ValueError(
-                "without 'train' among 'splits' nothing is left to train on; give 'official_splits: false'"
+                "without 'train' among 'splits' there are no training documents; add it, or give"
+                " 'official_splits: false'"
             )
         return self
 
-    def raw_parts(self, place: str, folder: str) -> dict[str, str]:
-        """Local files, or those of the registry."""
-        from macroscope.corpora.raw_files import local_or_retrieved
-
-        return local_or_retrieved(self.files, "dataset", self.dataset, self.source, place, self.splits)
+    @property
+    def splits_retrieved(self) -> Sequence[str]:
+        """Return the chosen splits."""
+        return self.splits
 
 
 def read_webtext(
@@ -67,30 +67,29 @@ def read_webtext(
     Parameters
     ----------
     options
-        `official_splits` keeps the split that the file's name holds (webtext.test.jsonl); files that are named
-        otherwise are split by id hash.
+        `official_splits` keeps the split in the file's name (webtext.test.jsonl); other files are split by id hash.
     provenance
         Receives the counts; see `read_texts`.
     workers
-        Not used: reading is no faster than the disk.
+        Not used, because the disk limits the speed.
 
     Raises
     ------
     MacroscopeError
-        Where a line is malformed, with file and line.
+        If a line is malformed, with file and line.
     """
     provenance.source.update(file=path.name)
     by_hash = isinstance(options, WebTextCorpus) and not options.official_splits
-    official = None if by_hash else named_split(path.name)
+    official = None if by_hash else parse_split(path.name)
     for document in read_texts([path], provenance):
-        split = official or split_of(document.id, options.valid_share, options.test_share)
+        split = official or assign_split(document.id, options.valid_share, options.test_share)
         yield replace(document, split=split)
 
 
 def read_texts(paths: Sequence[Path], provenance: Provenance) -> Iterator[Document]:
-    """Stream the texts of files, all of the split "test": what a model wrote.
+    """Stream the texts of files, all in the split "test", such as a model's samples.
 
-    A document's id is its `id`, or where there is none the file's name and the line. `label` and `original` are kept.
+    A document's id is its `id`, or else the file's name and the line. `label` and `original` are kept.
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ def read_texts(paths: Sequence[Path], provenance: Provenance) -> Iterator[Docume
     seen: set[str] = set()
     for path in paths:
         with Progress(f"read {path.name}", unit="texts") as progress:
-            for number, record in numbered_records(path):
+            for number, record in read_numbered_records(path):
                 progress.advance(1)
                 document = _document(record, f"{path}, line {number}", f"{path.name.split('.json')[0]}-{number}")
                 if keep(empty, bool(document.sections[0].text)) and keep(duplicates, document.id not in seen):
@@ -114,14 +113,14 @@ def read_texts(paths: Sequence[Path], provenance: Provenance) -> Iterator[Docume
 def _document(record: dict[str, Any], where: str, default_id: str) -> Document:
     text = record.get("text")
     if not isinstance(text, str):
-        found = f"'text' is a {type(text).__name__}" if "text" in record else "'text' is missing"
-        raise MacroscopeError(f"{where}: {found}; a line of this format has id, ended, length and text (a string)")
-    name = identifier_of(record, "id", default_id, where)
-    known: dict[str, str | None] = {}
+        fault = f"'text' is a {type(text).__name__}" if "text" in record else "'text' is missing"
+        raise MacroscopeError(f"{where}: {fault}; a line of this format has id, ended, length and text (a string)")
+    name = read_identifier(record, "id", default_id, where)
+    extra: dict[str, str | None] = {}
     for key in ("label", "original"):
         value = record.get(key)
         if not isinstance(value, str | None):
             raise MacroscopeError(f"{where}: '{key}' is a {type(value).__name__}; give a string, or leave it out")
-        known[key] = value or None
+        extra[key] = value or None
     section = Section(None, tidy(text))
-    return Document(name, "test", None, (section,), label=known["label"], original=known["original"])
+    return Document(name, "test", None, (section,), label=extra["label"], original=extra["original"])

@@ -1,4 +1,4 @@
-"""The folder of `macroscope criticize`: its config, which a user may edit, and the locks that a killed run leaves."""
+"""The folder of `macroscope criticize`: its config, which a user may edit, and the locks that killed runs leave."""
 
 import hashlib
 import logging
@@ -20,24 +20,24 @@ _HEAD = (
     _FIRST_LINE
     + """
 #   {command}
-# Every key, with its meaning and default: docs/config.md
+# Every key, with its meaning and default: docs/generated/config.md
 # As it was written: {digest}
 """
 )
 
 
 def write_config(path: Path, config: Mapping[str, Any], command: str) -> bool:
-    """Write a config, unless it has been edited since it was last written; returns whether it is the one given.
+    """Write a config unless its file has been edited; return whether it was written.
 
     Parameters
     ----------
     command
-        What runs it, for its head.
+        Command that runs it, for the comment at its beginning.
 
     Raises
     ------
     MacroscopeError
-        Where the folder holds other things than ours.
+        If the folder holds files that `criticize` did not write.
     """
     require_ours(path)
     body = yaml.safe_dump(dict(config), sort_keys=False, allow_unicode=True)
@@ -51,12 +51,12 @@ def write_config(path: Path, config: Mapping[str, Any], command: str) -> bool:
 
 
 def require_ours(path: Path) -> None:
-    """Check that a config can be written to a path: the folder is new, or one of ours.
+    """Check that a config can be written to a path: `criticize` made its folder, or it is new or empty.
 
     Raises
     ------
     MacroscopeError
-        Where it holds other things.
+        If it holds other files, or is not a folder.
     """
     if path.exists():
         if not path.read_text(encoding="utf-8", errors="replace").startswith(_FIRST_LINE):
@@ -72,12 +72,12 @@ def _digest(text: str) -> str:
 
 
 def unlock(folder: Path) -> None:
-    """Remove the locks of a Snakemake that was killed: those of a folder in which none is running.
+    """Remove the locks of a killed Snakemake from a folder in which none is running.
 
     Raises
     ------
     MacroscopeError
-        Where one is running.
+        If a Snakemake is running there.
     """
     locks = folder / ".snakemake" / "locks"
     if not locks.is_dir() or not any(locks.iterdir()):
@@ -86,13 +86,13 @@ def unlock(folder: Path) -> None:
         raise MacroscopeError(
             f"{folder}: another run is working here (process {running.pid}); wait for it, or give another --output"
         )
-    log.info("%s: a killed run left its locks; they are removed", folder)
+    log.info("%s: removing the locks that a killed run left", folder)
     shutil.rmtree(locks)
 
 
 def _runs_in(process: psutil.Process, folder: Path) -> bool:
     try:
-        # The word as a whole: an environment may be called so, and its Python's path holds it whatever it runs.
+        # Compare whole words: an environment may be named snakemake, and be in the path of any Python that runs.
         is_snakemake = any(Path(word).name == "snakemake" for word in process.cmdline())
         return is_snakemake and Path(process.cwd()) == folder
     except (psutil.Error, OSError):

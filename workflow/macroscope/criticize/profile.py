@@ -1,4 +1,4 @@
-"""A first look at texts of the user's own, in seconds: what is there, and what it allows."""
+"""Profiles of a user's texts, made in seconds: their sizes, languages and labels, and the critics that they allow."""
 
 import re
 from collections import Counter
@@ -13,40 +13,40 @@ import pandas as pd
 
 from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.plain_text import split_sentences
-from macroscope.corpora.stop_words import known_languages, stop_words
+from macroscope.corpora.stop_words import list_languages, stop_words
 from macroscope.documents import SPLITS, Count, Document, Provenance, opening_of
 
 MOST_DOCUMENTS = 20_000
-"""Documents of a side that are looked at."""
+"""Largest number of documents of a collection that are read."""
 NARRATIVE_SENTENCES = 5
 _LANGUAGE_WORDS = 200
 _LEAST_STOP_WORDS = 0.15
-"""Share of stop words below which a text's language is not known."""
+"""Share of stop words below which a text's language is unknown."""
 _PERSON = re.compile(r"\b(?:he|she)\b", re.IGNORECASE)
 
 
 @dataclass
 class Profile:
-    """What one side is like.
+    """The properties of a collection of texts.
 
     Attributes
     ----------
     name
-        Of the side.
+        Name of the collection.
     words
-        Of each document.
+        Number of words of each document.
     ids, openings, texts
-        Hashes of each document's id, its opening (0 where it has none) and its text.
+        Hashes of each document's id, its opening (0 if it has none) and its text.
     titled, with_persons, narratives
-        Documents with section titles; that say "he" or "she" at least twice; of five sentences or more.
+        Numbers of documents with section titles; with "he" or "she" at least twice; with five sentences or more.
     splits, labels, languages
-        How many documents have each; languages are told by stop words, "?" where none is clear.
+        Number of documents of each; languages are recognized by stop words, "?" if none is clear.
     shortest, longest
-        (words, id).
+        (words, id) of that document.
     counts
-        What reading left out.
+        Counts of what reading left out.
     is_all
-        Whether all documents were looked at.
+        Whether all documents were read.
     """
 
     name: str
@@ -67,16 +67,16 @@ class Profile:
 
     @property
     def documents(self) -> int:
-        """Documents that were looked at."""
+        """Return the number of documents that were read."""
         return len(self.words)
 
     @property
     def repeated(self) -> int:
-        """Documents whose text an earlier one has."""
+        """Return the number of documents with the text of an earlier one."""
         return self.documents - len(set(self.texts))
 
     def counted(self) -> dict[str, int]:
-        """What critics may ask for (`critics.declaration.COUNTED`)."""
+        """Return the counts that critics may require (`critics.declaration.COUNTED`)."""
         return {
             "documents": self.documents,
             "titled": self.titled,
@@ -86,47 +86,47 @@ class Profile:
 
 
 def profile_texts(name: str, paths: Sequence[Path], shares: tuple[float, float] = (0.1, 0.2)) -> Profile:
-    """Read the first documents of files and folders.
+    """Profile the first documents of files and folders.
 
     Parameters
     ----------
     name
-        Of this side.
+        Name of the collection.
     shares
-        Of the validation and test splits, for documents that do not say theirs.
+        Shares of the validation and test splits, for documents without a split.
 
     Raises
     ------
     MacroscopeError
-        Where a file cannot be read, or a record is malformed; with file and line.
+        If a file cannot be read, or a record is malformed; with file and line.
     """
-    found, provenance = Profile(name), Provenance(name)
+    profile, provenance = Profile(name), Provenance(name)
     documents = read_user_documents(paths, provenance, *shares)
     for document in islice(documents, MOST_DOCUMENTS):
-        _add(found, document)
-    found.is_all = next(documents, None) is None
-    found.counts = provenance.counts
-    return found
+        _add(profile, document)
+    profile.is_all = next(documents, None) is None
+    profile.counts = provenance.counts
+    return profile
 
 
-def _add(found: Profile, document: Document) -> None:
+def _add(profile: Profile, document: Document) -> None:
     text = document.text
     words = len(text.split())
-    found.words.append(words)
-    found.ids.append(_hash(document.id))
+    profile.words.append(words)
+    profile.ids.append(_hash(document.id))
     opening = opening_of(text)
-    found.openings.append(_hash(opening) if opening else 0)
-    found.texts.append(_hash(" ".join(text.split())))
-    found.titled += any(section.title for section in document.sections)
-    found.with_persons += len(_PERSON.findall(text)) > 1
-    found.narratives += len(split_sentences(text)) >= NARRATIVE_SENTENCES
-    found.splits[document.split] += 1
+    profile.openings.append(_hash(opening) if opening else 0)
+    profile.texts.append(_hash(" ".join(text.split())))
+    profile.titled += any(section.title for section in document.sections)
+    profile.with_persons += len(_PERSON.findall(text)) > 1
+    profile.narratives += len(split_sentences(text)) >= NARRATIVE_SENTENCES
+    profile.splits[document.split] += 1
     if document.label is not None:
-        found.labels[document.label] += 1
-    found.languages[_language(text)] += 1
+        profile.labels[document.label] += 1
+    profile.languages[_language(text)] += 1
     size = (words, document.id)
-    found.shortest = size if found.shortest is None else min(found.shortest, size)
-    found.longest = size if found.longest is None else max(found.longest, size)
+    profile.shortest = size if profile.shortest is None else min(profile.shortest, size)
+    profile.longest = size if profile.longest is None else max(profile.longest, size)
 
 
 def _hash(text: str) -> int:
@@ -134,39 +134,39 @@ def _hash(text: str) -> int:
 
 
 def _language(text: str) -> str:
-    """Language whose stop words make up most of the first words; "?" where that is too few."""
+    """Return the language whose stop words are most frequent in the first words; "?" if they are too few."""
     words = [word.strip(".,;:!?\"'()").lower() for word in text.split()[:_LANGUAGE_WORDS]]
-    shares = {name: sum(word in stop_words(name) for word in words) for name in known_languages()}
+    shares = {name: sum(word in stop_words(name) for word in words) for name in list_languages()}
     best = max(shares, key=lambda name: shares[name])
     return best if shares[best] >= _LEAST_STOP_WORDS * max(1, len(words)) else "?"
 
 
 def table_of(reference: Profile, candidates: Sequence[Profile]) -> pd.DataFrame:
-    """What a person is shown: a row a property, a column a side."""
-    columns = {side.name: _column(side, reference) for side in (reference, *candidates)}
+    """Return the table for the user: a row per property, a column per collection."""
+    columns = {profile.name: _column(profile, reference) for profile in (reference, *candidates)}
     order = dict.fromkeys(row for column in columns.values() for row in column.index)
     return pd.DataFrame(columns).reindex(list(order)).fillna("")
 
 
-def _column(side: Profile, reference: Profile) -> pd.Series:
-    of_reference = side is reference
-    dropped = {count.filter: count.dropped for count in side.counts if count.dropped}
+def _column(profile: Profile, reference: Profile) -> pd.Series:
+    of_reference = profile is reference
+    dropped = {count.filter: count.dropped for count in profile.counts if count.dropped}
     rows: dict[str, str] = {
-        "documents": f"{side.documents:,}" + ("" if side.is_all else " looked at, and more"),
-        "words": f"{sum(side.words):,}; {median(side.words):,.0f} in the median text" if side.words else "0",
-        "shortest text": _size(side.shortest),
-        "longest text": _size(side.longest),
-        "with section titles": f"{side.titled:,}",
-        "language, by stop words": _shares(side.languages),
-        "labels": f"{len(side.labels):,} on {side.labels.total():,} texts" if side.labels else "none",
-        "splits": ", ".join(f"{split} {side.splits[split]:,}" for split in SPLITS) if of_reference else "",
-        "texts that occur again": f"{side.repeated:,}",
+        "documents": f"{profile.documents:,}" + ("" if profile.is_all else " read, and more"),
+        "words": f"{sum(profile.words):,}; {median(profile.words):,.0f} in the median text" if profile.words else "0",
+        "shortest text": _size(profile.shortest),
+        "longest text": _size(profile.longest),
+        "with section titles": f"{profile.titled:,}",
+        "language, by stop words": _shares(profile.languages),
+        "labels": f"{len(profile.labels):,} on {profile.labels.total():,} texts" if profile.labels else "none",
+        "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",
+        "texts that occur again": f"{profile.repeated:,}",
         "left out": "; ".join(f"{number:,} {name}" for name, number in dropped.items()) or "none",
     }
     if not of_reference:
-        rows["texts of the reference, word for word"] = f"{_shared(side.texts, reference.texts):,}"
-        rows["ids of the reference"] = f"{_shared(side.ids, reference.ids):,}"
-        rows["openings of the reference"] = f"{_shared(side.openings, reference.openings):,}"
+        rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"
+        rows["ids of the reference"] = f"{_shared(profile.ids, reference.ids):,}"
+        rows["openings of the reference"] = f"{_shared(profile.openings, reference.openings):,}"
     return pd.Series(rows)
 
 
@@ -185,6 +185,6 @@ def _percent(share: float) -> str:
     return "<1%" if share < 0.01 else f"{int(100 * share)}%"
 
 
-def _shared(ours: Sequence[int], theirs: Sequence[int]) -> int:
-    known = set(theirs) - {0}
-    return sum(value in known for value in ours)
+def _shared(values: Sequence[int], reference_values: Sequence[int]) -> int:
+    reference = set(reference_values) - {0}
+    return sum(value in reference for value in values)

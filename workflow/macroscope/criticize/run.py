@@ -1,4 +1,4 @@
-"""`macroscope criticize`: what two collections of texts allow, the config that they imply, and the run."""
+"""`macroscope criticize`: choose critics for two collections of texts, write their config, and run it."""
 
 import logging
 import os
@@ -30,7 +30,7 @@ from macroscope.tables import write_csv
 RUN = "criticism"
 CORPUS = "reference"
 CONFIG, PROFILE_TABLE = "config.yaml", "profile.csv"
-"""Of the output: the config, and what a first look at the texts showed."""
+"""Files in the output folder: the config and the profile of the texts."""
 VALID_SHARE, TEST_SHARE = 0.1, 0.2
 _FEWEST_TEXTS = 2
 
@@ -38,72 +38,72 @@ log = logging.getLogger("macroscope")
 
 
 def default_critics() -> dict[str, Mapping[str, Any]]:
-    """Critics that are asked without being told to, with their options."""
-    return {name: found.data.criticize for name, found in critics().items() if found.data.criticize is not None}
+    """Return the critics that run by default, with their options."""
+    return {name: plugin.data.criticize for name, plugin in critics().items() if plugin.data.criticize is not None}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which critics are asked, and how the reference is used.
+    """The critics to run, and the use of the reference.
 
     Attributes
     ----------
-    asked
-        Names of critics.
+    critics
+        Names of the critics to run.
     reasons
-        A sentence about each one that is not.
+        A sentence about each default critic that is left out.
     whole
-        Whether all of the reference is the control, since no critic that is asked learns from it.
+        Whether all of the reference is the control, because no chosen critic learns from it.
     """
 
-    asked: list[str]
+    critics: list[str]
     reasons: list[str]
     whole: bool
 
 
-def choose(reference: Profile, candidates: Sequence[Profile], told: Sequence[str]) -> Choice:
-    """Choose the critics that texts allow.
+def choose(reference: Profile, candidates: Sequence[Profile], requested: Sequence[str]) -> Choice:
+    """Choose the critics that can judge the texts.
 
     Parameters
     ----------
-    told
-        Critics that are asked whatever the texts are like, as long as there is anything for them to read; none: those
-        that declare it.
+    requested
+        Critics to run even if the texts are fewer than they declare, as long as there is a text that they can read;
+        empty: the default critics.
 
     Raises
     ------
     MacroscopeError
-        Where no critic can judge the texts, or one that is told cannot.
+        If a collection has too few texts, or a requested critic cannot judge them.
     """
-    for side in (reference, *candidates):
-        if side.documents < _FEWEST_TEXTS:
+    for profile in (reference, *candidates):
+        if profile.documents < _FEWEST_TEXTS:
             raise MacroscopeError(
-                f"{side.name}: {side.documents} text{'s' if side.documents != 1 else ''}; give {_FEWEST_TEXTS} at"
-                " least, on either side: what a single text shows has no interval, and nothing can be tested"
+                f"{profile.name}: {profile.documents} text{'s' if profile.documents != 1 else ''}; give at least"
+                f" {_FEWEST_TEXTS} in each collection: a single text allows no confidence interval and no test"
             )
-    asked, reasons = [], []
-    for name in dict.fromkeys(told or default_critics()):
-        lacking = _lacking(require(name, critics(), "critic").data, reference, bool(told))
+    chosen, reasons = [], []
+    for name in dict.fromkeys(requested or default_critics()):
+        lacking = _lacking(require(name, critics(), "critic").data, reference, bool(requested))
         if lacking is None:
-            asked.append(name)
-        elif told:
-            raise MacroscopeError(f"--critic {name}: {lacking}; give it such texts, or ask another critic")
+            chosen.append(name)
+        elif requested:
+            raise MacroscopeError(f"--critic {name}: {lacking}; give it such texts, or choose another critic")
         else:
-            reasons.append(f"The critic '{name}' is not asked: {lacking}.")
-    return Choice(asked, reasons, not any(learns(critics()[name].data) for name in asked))
+            reasons.append(f"The critic '{name}' is left out: {lacking}.")
+    return Choice(chosen, reasons, not any(learns(critics()[name].data) for name in chosen))
 
 
 def learns(critic: Critic) -> bool:
-    """Whether a critic learns from training texts of the reference."""
+    """Return whether a critic learns from training texts of the reference."""
     return bool({"train", "fit_prior"} & set(critic.stages))
 
 
-def _lacking(critic: Critic, reference: Profile, is_told: bool) -> str | None:
-    """What the reference lacks for a critic; None where it lacks nothing."""
+def _lacking(critic: Critic, reference: Profile, is_requested: bool) -> str | None:
+    """Return a sentence about what the reference lacks for a critic; None if it lacks nothing."""
     for kind, fewest in critic.fewest.items():
-        found, needed = reference.counted()[kind], 1 if is_told else fewest
-        if found < needed:
-            return f"it needs {fewest} {COUNTED[kind]}, and the reference has {found}"
+        count, needed = reference.counted()[kind], 1 if is_requested else fewest
+        if count < needed:
+            return f"it needs {fewest} {COUNTED[kind]}, and the reference has {count}"
     if not learns(critic):
         return None
     for split, use in (("train", "it learns from"), ("valid", "it is tuned on"), ("test", "the control is")):
@@ -113,11 +113,11 @@ def _lacking(critic: Critic, reference: Profile, is_told: bool) -> str | None:
 
 
 def implied_config(reference: Sequence[Path], candidates: Sequence[Path], choice: Choice, seed: int) -> dict[str, Any]:
-    """Config that judges texts of the user's own against the user's own.
+    """Return a config that compares a user's candidates with a user's reference.
 
-    The texts are taken as they are: no boilerplate is removed and no length is asked for, since the candidates' are not
+    The texts are used as they are: no boilerplate is removed and no length is required, since the candidates are not
     filtered either. Rare section titles become the type "other". A fifth of the reference is held out as the control,
-    or all of it is, where no critic learns from it.
+    or all of it if no critic learns from it.
     """
     systems = names_of_candidates(candidates)
     return {
@@ -139,19 +139,19 @@ def implied_config(reference: Sequence[Path], candidates: Sequence[Path], choice
             }
         },
         "systems": {name: {"kind": "files", "files": [str(path.resolve())]} for name, path in systems.items()},
-        # What is right for a laptop. With a GPU, take larger encoders, more tokens, all sections.
-        "critics": {name: dict(default_critics().get(name) or {}) for name in choice.asked},
-        "comparisons": [{"corpus": CORPUS, "systems": list(systems), "critics": list(choice.asked)}],
+        # Options for a laptop. With a GPU, use larger encoders, more tokens, all sections.
+        "critics": {name: dict(default_critics().get(name) or {}) for name in choice.critics},
+        "comparisons": [{"corpus": CORPUS, "systems": list(systems), "critics": list(choice.critics)}],
     }
 
 
-def profile_sides(reference: Sequence[Path], candidates: Sequence[Path]) -> tuple[Profile, list[Profile]]:
-    """Read the beginning of both sides, in seconds.
+def profile_collections(reference: Sequence[Path], candidates: Sequence[Path]) -> tuple[Profile, list[Profile]]:
+    """Profile the reference and each candidate, in seconds.
 
     Raises
     ------
     MacroscopeError
-        Where something is not there, or cannot be read.
+        If a file does not exist or cannot be read.
     """
     for path in (*reference, *candidates):
         _require_usable(path)
@@ -161,12 +161,12 @@ def profile_sides(reference: Sequence[Path], candidates: Sequence[Path]) -> tupl
 
 
 def require_checkout() -> None:
-    """Check that the workflow is there, which is no part of the package.
+    """Check that the workflow exists, which is not part of the package.
 
     Raises
     ------
     MacroscopeError
-        Where the package was installed without its checkout.
+        If the package was installed without its checkout.
     """
     if not SNAKEFILE.exists():
         raise MacroscopeError(
@@ -176,12 +176,12 @@ def require_checkout() -> None:
 
 
 def require_output(output: Path) -> Path:
-    """Path of the config in the folder `output`, if it can be used; nothing is written.
+    """Return the path of the config in the folder `output`, if it can be used; nothing is written.
 
     Raises
     ------
     MacroscopeError
-        Where the workflow cannot use its name, or it holds other things.
+        If the workflow cannot use its name, or it holds other files.
     """
     _require_usable(output, exists=False)
     path = output.resolve() / CONFIG
@@ -190,25 +190,25 @@ def require_output(output: Path) -> Path:
 
 
 def plan_of(config: Mapping[str, Any]) -> Plan:
-    """Plan of a config that texts imply.
+    """Return the plan of a config.
 
     Raises
     ------
     MacroscopeError
-        Where a critic cannot judge such texts, whatever they are like.
+        If a critic cannot judge such corpora at all.
     """
     return Plan(parse_config(config, "criticize"))
 
 
 def criticize(config: Mapping[str, Any], profile: pd.DataFrame, output: Path, cores: str) -> Plan:
-    """Write a config and a look into the folder `output` and run the workflow there; returns its plan.
+    """Write a config and a profile to the folder `output`, run the workflow there, and return its plan.
 
     A config that was edited since it was written is used as it is.
 
     Raises
     ------
     MacroscopeError
-        Where the folder holds something else, or the workflow failed.
+        If the folder holds other files, or the workflow failed.
     """
     path = require_output(output)
     command = _command(path, cores)
@@ -217,15 +217,15 @@ def criticize(config: Mapping[str, Any], profile: pd.DataFrame, output: Path, co
         with atomic(path.with_name(PROFILE_TABLE)) as temporary:
             write_csv(profile, temporary)
     else:
-        log.warning("%s was edited: it is used as it is. Delete it to have it written anew.", path)
+        log.warning("%s was edited and is used as it is; delete it to have it written again", path)
         plan = Plan(load_config(path))
     unlock(path.parent)
-    os.environ.update(caches(path.parent))  # for what is imported after the run, too
+    os.environ.update(caches(path.parent))  # for libraries that are imported after the run, too
     began = time.time()
     if subprocess.run(command, check=False).returncode:
         reasons = reasons_of_failure(output / "logs", began) or [f"the logs are in {output / 'logs'}"]
         raise MacroscopeError(
-            f"the workflow failed: {'; '.join(reasons)}. What was finished stays; the same command goes on from there"
+            f"the workflow failed: {'; '.join(reasons)}. Finished results stay; run the same command to go on"
         )
     return plan
 
@@ -243,13 +243,13 @@ def _command(config: Path, cores: str) -> list[str]:
     return [
         *(sys.executable, "-m", "snakemake"),
         *("--snakefile", str(SNAKEFILE), "--configfile", str(config), "--directory", str(config.parent)),
-        # By its path: Snakemake would prefer a folder of that name where the command is given.
+        # By its path: Snakemake would prefer a folder of that name in the working directory.
         *("--workflow-profile", str(SNAKEMAKE_PROFILE), "--cores", cores, "--quiet", "rules", "host"),
     ]
 
 
 def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
-    """Names for the candidates, from their files: unique on any disk, fit for a path, none that of the reference."""
+    """Return names for the candidates from their files: unique on any disk, usable in paths, not reserved."""
     taken = {name.casefold() for name in (*KEPT_NAMES, CORPUS)}
     names: dict[str, Path] = {}
     for file in files:

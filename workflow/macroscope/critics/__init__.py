@@ -1,4 +1,4 @@
-"""documents -> latents, T(x): one folder a critic, with all that is known of it; anyone's package may bring another."""
+"""Critics: documents -> latents and T(x). One folder per critic; other packages may add critics by entry points."""
 
 from dataclasses import replace
 from functools import cache
@@ -11,51 +11,58 @@ GROUP = "macroscope.critics"
 """Group of entry points by which other packages declare critics."""
 
 
-KEPT = frozenset({"perplexity"})
-"""Names that no critic may have: the folder of statistics of that name is the language models'."""
+RESERVED_NAMES = frozenset({"perplexity"})
+"""Names that no critic may have: their folders of statistics belong to the language models."""
 
 
-VARIANT = "-"
-"""Between the name of a critic, which is an identifier, and that of its variant."""
+VARIANT_SEPARATOR = "-"
+"""Separator between the name of a critic, which is an identifier, and the name of its variant."""
 
 
 @cache
 def critics() -> dict[str, Plugin[Critic]]:
-    """Every critic that is there, by its name in the config, in alphabetical order."""
-    found = discover("macroscope.critics", "CRITIC", Critic, GROUP)
-    for name, critic in found.items():
-        if not (name.isidentifier() and name.islower()) or name in KEPT:
-            raise MacroscopeError(
-                f"the critic '{name}' of {critic.package} cannot be called so: a name is a folder, a rule and a key of"
-                f" the config, such as section_order, and not {', '.join(sorted(KEPT))}; rename its entry point"
-            )
-    return found
-
-
-def variant_name(critic: str, own: str) -> str:
-    """Name under which a variant of a critic stands in comparisons, folders and tables ("clusters-gpt2")."""
-    return f"{critic}{VARIANT}{own}"
-
-
-def critic_named(name: str) -> Plugin[Critic]:
-    """Return a critic, or the critic of a variant under the variant's name.
+    """Return all installed critics by their names in the config, in alphabetical order.
 
     Raises
     ------
     MacroscopeError
-        Where there is no such critic.
+        If a critic's name is not a lower-case identifier or is reserved.
     """
-    return replace(require(name.partition(VARIANT)[0], critics(), "critic"), name=name)
+    plugins = discover("macroscope.critics", "CRITIC", Critic, GROUP)
+    for name, critic in plugins.items():
+        if not (name.isidentifier() and name.islower()) or name in RESERVED_NAMES:
+            raise MacroscopeError(
+                f"'{name}' of {critic.package} is not a valid name of a critic: a name is a folder, a rule and a key of"
+                f" the config, such as section_order, and not {', '.join(sorted(RESERVED_NAMES))}; rename its entry"
+                " point"
+            )
+    return plugins
+
+
+def variant_name(critic: str, variant: str) -> str:
+    """Return the full name of a critic's variant in comparisons, folders and tables ("clusters-gpt2")."""
+    return f"{critic}{VARIANT_SEPARATOR}{variant}"
+
+
+def get_critic(name: str) -> Plugin[Critic]:
+    """Return a critic by its name; for a variant's name, its critic under the variant's name.
+
+    Raises
+    ------
+    MacroscopeError
+        If no such critic is installed.
+    """
+    return replace(require(name.partition(VARIANT_SEPARATOR)[0], critics(), "critic"), name=name)
 
 
 def stage_specific_options(critic: Critic) -> set[str]:
-    """Options that no standard stage looks at: a variant has the standard stages alone."""
-    looked_at: dict[bool, set[str]] = {True: set(), False: set()}
+    """Return the options that no standard stage uses: variants run the standard stages only."""
+    used_by_standard: dict[bool, set[str]] = {True: set(), False: set()}
     for name, stage in critic.stages.items():
-        looked_at[name in STAGES].update(stage.option_names)
-    return looked_at[False] - looked_at[True]
+        used_by_standard[name in STAGES].update(stage.option_names)
+    return used_by_standard[False] - used_by_standard[True]
 
 
 def is_critic(name: str) -> bool:
-    """Whether a name is a critic's or could be that of a variant of one."""
-    return name.partition(VARIANT)[0] in critics()
+    """Return whether a name is that of a critic, or could be that of a critic's variant."""
+    return name.partition(VARIANT_SEPARATOR)[0] in critics()

@@ -1,9 +1,13 @@
-"""What a critic blames texts for: a number for each document, and the places of its text that made it so.
+"""Attributions: a critic's score of each document, and the spans of its text that the score is attributed to.
 
-What a critic's stage `attribute` writes, a row a document, in the order of the samples: `id`; `score` (larger is less like
-real text, infinite where that is impossible; what it is, the declaration says; null where the critic does not judge the
-document); `marks`, each with `section` (from 0), `start` and `end` (characters of the section's text; its
-length both where the end itself is blamed), `weight` (in [0, 1], how strongly that place is blamed) and `note` (why).
+The stage `attribute` of a critic writes one row per document, in the order of the samples:
+
+- `id`
+- `score`: larger is less like real text, infinite if the document is impossible under the prior, null if the critic
+  does not judge the document. The critic's declaration defines the score (`declaration.AttributionScore`).
+- `marks`: spans, each with `section` (from 0), `start` and `end` (characters of the section's text; both equal to its
+  length if the end of the section itself is marked), `weight` (in [0, 1], strength of the attribution) and `note`
+  (the reason).
 """
 
 import json
@@ -25,7 +29,7 @@ from macroscope.files import atomic
 from macroscope.options import CONTROL
 
 Array = NDArray[np.float64]
-Place = tuple[int, int, int]
+Span = tuple[int, int, int]
 """(section, start, end): characters of a section's text."""
 MARK = pa.struct(
     [
@@ -43,54 +47,62 @@ SCHEMA = pa.schema(
         pa.field("marks", pa.list_(MARK), nullable=False),
     ]
 )
-REAL = b"real_scores"
-"""Metadata: scores of the real texts that these are to be held against, where they are not those of the control."""
+REAL_SCORES_KEY = b"real_scores"
+"""Metadata key: scores of the real texts to compare with, if they are not the control's scores."""
 ROWS_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """What a critic has against a document.
+    """Score of one document under a critic, and the spans that the score is attributed to.
 
     Attributes
     ----------
     id
-        Of the document.
+        Id of the document.
     score
-        Larger is less like real text; NaN where the critic does not judge it.
+        Score; larger is less like real text, NaN if the critic does not judge the document.
     marks
-        (place, weight, note) of the places that are blamed.
+        (span, weight, note) of every marked span.
     """
 
     id: str
     score: float
-    marks: Sequence[tuple[Place, float, str]] = ()
+    marks: Sequence[tuple[Span, float, str]] = ()
 
 
 def write_attributions(rows: Iterable[Attribution], output: Path, real: Array | None = None) -> None:
-    """Write what a critic has against the documents of a system, streaming, whole or not at all.
+    """Write the attributions of a system's documents as a stream, atomically.
 
     Parameters
     ----------
     rows
-        One for every document, in the order of the samples.
+        Attributions, one per document, in the order of the samples.
     real
-        Scores of the real texts that these are to be held against; None: those of the control.
+        Scores of the real texts to compare with; None: the control's scores.
     """
-    schema = SCHEMA if real is None else SCHEMA.with_metadata({REAL: json.dumps(np.sort(real).tolist()).encode()})
+    schema = (
+        SCHEMA if real is None else SCHEMA.with_metadata({REAL_SCORES_KEY: json.dumps(np.sort(real).tolist()).encode()})
+    )
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for some in in_batches(rows, ROWS_AT_ONCE):
-            writer.write_table(pa.Table.from_pylist([_row(attributed) for attributed in some], schema))
+        for batch in in_batches(rows, ROWS_AT_ONCE):
+            writer.write_table(pa.Table.from_pylist([_row(attribution) for attribution in batch], schema))
 
 
 def read_attributions(path: Path) -> Iterator[dict[str, Any]]:
-    """Stream what was written: id, score (None where not judged), marks."""
+    """Read attributions as a stream of rows: id, score (None if not judged), marks."""
     for batch in _open(path).iter_batches(batch_size=ROWS_AT_ONCE):
         yield from batch.to_pylist()
 
 
 def read_attributions_at(path: Path, row: int) -> dict[str, Any]:
-    """The row of one document, by its number in the samples."""
+    """Read the row of one document, by its index in the samples.
+
+    Raises
+    ------
+    IndexError
+        If the file has fewer rows.
+    """
     for batch in _open(path).iter_batches(batch_size=ROWS_AT_ONCE):
         if row < len(batch):
             return dict(batch.slice(row, 1).to_pylist()[0])
@@ -99,89 +111,90 @@ def read_attributions_at(path: Path, row: int) -> dict[str, Any]:
 
 
 def read_scores(path: Path) -> tuple[list[str], Array, Array | None]:
-    """Ids, scores (NaN where not judged), and the scores of real texts to hold them against, if the file has any."""
+    """Read ids, scores (NaN if not judged), and the scores of real texts to compare with, if the file has them."""
     table = _open(path).read(columns=["id", "score"])
-    real = (table.schema.metadata or {}).get(REAL)
+    real = (table.schema.metadata or {}).get(REAL_SCORES_KEY)
     scores = table.column("score").to_numpy().astype(float)
     return table.column("id").to_pylist(), scores, None if real is None else np.array(json.loads(real), dtype=float)
 
 
 def attribute_latent_nll(scores: Path, *, output: Path) -> None:
-    """Blame documents for their T(x), without marks: a stage that any critic with a density may declare."""
-    write_attributions((Attribution(name, nll) for name, nll in totals(scores).items()), output)
+    """Use T(x) as each document's score, without marks: a stage that any critic with a density may declare."""
+    write_attributions((Attribution(name, nll) for name, nll in read_latent_nlls(scores).items()), output)
 
 
-def attribute_compared(texts: Path, own_evidence: Path, *, system: str, output: Path) -> None:
-    """Blame documents for the T(x) of a comparison's evidence: a stage for critics whose scores depend on both sides.
+def attribute_evidence_nll(texts: Path, own_evidence: Path, *, system: str, output: Path) -> None:
+    """Use T(x) from a comparison's evidence as each document's score, for critics whose scores depend on both sides.
 
-    texts.parquet has the documents of both sides: id, side, nll. Those of the candidate are held against those of the
-    reference, and of the control, whose halves are the sides, all against each other.
+    The evidence's texts.parquet has the documents of both sides: id, side, nll. Scores of the candidate are compared
+    with those of the reference. The control is split into halves, which are the two sides: all its scores are compared
+    with each other.
     """
     table = pd.read_parquet(own_evidence / "texts.parquet", columns=["id", "side", "nll"])
-    reference = table["side"] == "reference"
-    own, real = (table, table) if system == CONTROL else (table[~reference], table[reference])
-    nats = dict(zip(own["id"], own["nll"], strict=True))
+    in_reference = table["side"] == "reference"
+    candidate, real = (table, table) if system == CONTROL else (table[~in_reference], table[in_reference])
+    nats = dict(zip(candidate["id"], candidate["nll"], strict=True))
     rows = (Attribution(name, nats.get(name, np.nan)) for name in Collection(texts).ids())
     write_attributions(rows, output, real["nll"].to_numpy(float))
 
 
-def totals(scores: Path) -> dict[str, float]:
-    """Id -> T(x) in nats, in the order of the samples; NaN where the critic does not judge a document."""
+def read_latent_nlls(scores: Path) -> dict[str, float]:
+    """Read id -> T(x) in nats, in the order of the samples; NaN if the critic does not judge a document."""
     return dict(_columns(scores, "id", "nll"))
 
 
-def rates(scores: Path) -> dict[str, float]:
-    """Id -> T(x) over the document's units, in nats; NaN where the critic does not judge it."""
+def read_nll_rates(scores: Path) -> dict[str, float]:
+    """Read id -> T(x) / M, the nats per unit of the document; NaN if the critic does not judge it."""
     return {name: nll / units for name, nll, units in _columns(scores, "id", "nll", "units")}
 
 
 def attribution_weight(cost: float, least: float) -> float:
-    """Weight of a place that costs so many nats: 0 for nothing, 1/2 where it begins to count, towards 1 beyond."""
+    """Return the weight in [0, 1] of a span that costs `cost` nats: 0 for no cost, 1/2 at `least`, 1 in the limit."""
     return 1.0 if np.isinf(cost) else float(cost / (cost + least))
 
 
-def section_starts(document: Document) -> list[int]:
-    """Where each section begins in `document.text`, and where one behind the last would."""
+def find_section_starts(document: Document) -> list[int]:
+    """Return the offset of each section in `document.text`, and the offset that a further section would have."""
     return list(accumulate((len(section.text) + 1 for section in document.sections), initial=0))
 
 
-def places_within(starts: Sequence[int], start: int, end: int) -> list[Place]:
-    """Characters of `document.text` as places, one in each section that has any of them.
+def locate_in_sections(starts: Sequence[int], start: int, end: int) -> list[Span]:
+    """Convert characters [start, end) of `document.text` to spans, one for each section that contains any of them.
 
     Parameters
     ----------
     starts
-        Of the document; see `section_starts`.
+        Offsets of the document's sections; see `find_section_starts`.
     """
-    found = []
+    spans = []
     for number in range(int(np.searchsorted(starts, start, side="right")) - 1, len(starts) - 1):
         first, last = starts[number], starts[number + 1] - 1  # the line break belongs to neither side
         if first >= end:
             break
         if max(start, first) < min(end, last):
-            found.append((number, max(start, first) - first, min(end, last) - first))
-    return found
+            spans.append((number, max(start, first) - first, min(end, last) - first))
+    return spans
 
 
-def joined(places: Sequence[Place]) -> list[Place]:
-    """Neighbouring places as one, within each section."""
-    found: list[Place] = []
-    for section, start, end in places:
-        if found and found[-1][0] == section:
-            found[-1] = (section, found[-1][1], end)
+def merge_neighbours(spans: Sequence[Span]) -> list[Span]:
+    """Merge consecutive spans of the same section into one span."""
+    merged: list[Span] = []
+    for section, start, end in spans:
+        if merged and merged[-1][0] == section:
+            merged[-1] = (section, merged[-1][1], end)
         else:
-            found.append((section, start, end))
-    return found
+            merged.append((section, start, end))
+    return merged
 
 
-def _row(attributed: Attribution) -> dict[str, Any]:
+def _row(attribution: Attribution) -> dict[str, Any]:
     marks = [
-        {"section": place[0], "start": place[1], "end": place[2], "weight": weight, "note": note}
-        for place, weight, note in attributed.marks
+        {"section": span[0], "start": span[1], "end": span[2], "weight": weight, "note": note}
+        for span, weight, note in attribution.marks
     ]
     return {
-        "id": attributed.id,
-        "score": None if np.isnan(attributed.score) else float(attributed.score),
+        "id": attribution.id,
+        "score": None if np.isnan(attribution.score) else float(attribution.score),
         "marks": marks,
     }
 
@@ -195,4 +208,4 @@ def _open(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file; let the critic's stage 'attribute' write it") from None
+        raise MacroscopeError(f"{path}: no such file; run the critic's stage 'attribute' to write it") from None

@@ -1,4 +1,4 @@
-"""What a critic declares about itself: data, without importing anything that it runs."""
+"""Declarations of critics: plain data, readable without importing the code that a critic runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,10 +8,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.options import Options
+from macroscope.errors import MacroscopeError
+from macroscope.jobs import Job
+from macroscope.options import ConfigView, Options
 from macroscope.registry import Plugin
-from macroscope.stages import Stage, load
-from macroscope.statistics.declaration import Statistic, declared
+from macroscope.stages import Function, Stage, load
+from macroscope.statistics.declaration import Statistic, match_declaration
 
 if TYPE_CHECKING:  # the config imports this module, and must start at once
     import pandas as pd
@@ -29,8 +31,8 @@ STAGES = (
     "overview",
     "report",
 )
-"""Standard stages, in the order in which they run; docs/extending.md says what each is given and has to write. A stage
-of another name has a rule of its own in workflow/rules/critics/<critic>.smk."""
+"""Standard stages, in the order in which they run; docs/extending.md lists the inputs and the output of each. A stage
+with any other name has its own rule in workflow/rules/critics/<critic>.smk."""
 
 COUNTED = {
     "documents": "documents",
@@ -38,13 +40,38 @@ COUNTED = {
     "with_persons": "documents that say 'he' or 'she' at least twice",
     "narratives": "documents of five sentences or more",
 }
-"""What can be counted of a user's reference texts before anything is run -> what a reader is told."""
+"""Counts of a user's reference texts that are available before a run -> their description for readers."""
+
+_OF_SYSTEMS = "critic corpus signature"
+SHARED_STAGES = {
+    "compare_scores": Stage(
+        "macroscope.statistics.comparison:compare_score_files",
+        inputs=f"control_scores scores {_OF_SYSTEMS} system resampling",
+        megabytes=4000,
+        minutes=120,
+    ),
+    "two_sample_test": Stage(
+        "macroscope.critics.two_sample_test:two_sample_tests",
+        inputs=f"all_latents all_scores {_OF_SYSTEMS} systems confidence seed",
+        megabytes=4000,
+        minutes=120,
+    ),
+    "compare_pairs": Stage(
+        "macroscope.critics.pairs:compare_pairs",
+        inputs=f"all_latents all_scores all_statistics {_OF_SYSTEMS} systems pairs resampling",
+        megabytes=4000,
+        minutes=120,
+    ),
+    "gather": Stage("macroscope.critics.latents:gather", inputs="shards_of_latents", minutes=120),
+}
+"""Stages that every critic has without declaring them; `compare_scores` only critics with a prior, and `gather` joins
+the shards of a system's latents where systems are projected in shards."""
 
 CLASSIFIER_TWO_SAMPLE_TEST = "macroscope.statistics.classifier_two_sample_test:STATISTICS"
-"""Statistics that are there of every critic."""
+"""Declaration of the statistics that every critic has."""
 
 SHOWN = ("overview", "report")
-"""Stages that the rules of reporting run, for all critics and corpora."""
+"""Stages that the reporting rules run, for all critics and corpora."""
 
 MAKES = {
     "train": "inference",
@@ -53,24 +80,24 @@ MAKES = {
     "learn_shared": "shared",
     "score": "scores",
 }
-"""Stage -> what it makes, by the name under which other stages read it."""
+"""Stage -> name under which other stages read its output."""
 
 
 @dataclass(frozen=True)
 class AttributionScore:
-    """What a critic's stage `attribute` says of a document.
+    """Description, for readers, of the per-document scores that a critic's stage `attribute` writes.
 
     Attributes
     ----------
     score
-        What its number is, for a reader; larger is less like real text.
+        Definition of the score; larger is less like real text.
     unit
-        Of the number.
+        Unit of the score.
     marks
-        What is marked in the text; "" where nothing is.
+        Description of the marked passages; "" if the stage marks none.
     distance
-        Whether the number is a distance: then a small one is nothing unusual. Of any other number, one that is smaller
-        than real texts have it is unlike them as well.
+        Whether the score is a distance, so that only large values are unusual. Of any other score, values below those
+        of real texts are unusual as well.
     """
 
     score: str
@@ -86,44 +113,45 @@ class Critic:
     Attributes
     ----------
     options
-        "module:class" of its group of options, an `Options`.
+        "module:class" of the critic's options, a subclass of `Options`.
     stages
-        Name of each stage -> what runs.
+        Name of each stage -> declaration of the function that runs.
     latents
-        Columns of its latents.
+        Columns of the latents.
     observes
-        What it sees of a text, in a few words.
+        Aspect of a text that the critic measures, in a few words for readers.
     statistics
-        "module:NAME" of what it declares of its statistics: tuples of `statistics.declaration.Statistic`. Of several
-        that fit a name the first one holds.
+        "module:NAME" of the declarations of the critic's statistics: tuples of `statistics.declaration.Statistic`. If
+        several match a statistic's name, the first applies.
     quantities
-        What its own quantities are called: name of a statistic, or its beginning -> words; see
+        Names for readers of the critic's quantities: name of a statistic, or a prefix of names -> words; see
         `reporting.statistic_names`.
     certainty
-        Name of the statistic that says how sure the projection is of a system's own text; it stands beside the latent
-        PPL in the headline. "": there is none.
+        Name of the statistic that measures the projection's certainty on a system's own texts; shown beside the latent
+        PPL in the headline. "" if there is none.
     density
-        Whether its latents are real numbers, so that its prior is a density: the headline then has its latent NLL in
-        place of the latent PPL, which may be any positive number.
+        Whether the latents are real numbers, so that the prior is a density: the headline then shows the latent NLL
+        instead of the latent PPL, which may be any positive number.
     gives_log_q
-        Whether its evidence of a system has texts.parquet with the columns id, side and log_q, an estimate of the log
-        probability that the system gives to a text: it is held against the model's own where that is known.
+        Whether the evidence of a system has texts.parquet with the columns id, side and log_q, an estimate of the log
+        probability of a text under the system: it is compared with the model's own log probability if that is known.
     known_processes
-        Kinds of simulated corpora whose process its stage `known_truth` knows.
-    view
-        "module:function" of what it sees of a single document, a `critics.features.ViewOf`; "": its scores or, where it
-        has no prior, the numbers of its latents.
+        Kinds of simulated corpora whose generating process the stage `known_truth` implements.
+    features
+        "module:function" of the features of single documents, a `critics.features.FeatureExtractor`; "" for the
+        default: the critic's scores or, without a prior, the numeric columns of its latents.
     criticize
-        Options under which `macroscope criticize` asks this critic without being told to; None: only when told.
+        Options under which `macroscope criticize` includes this critic by default; None: only if the user names it.
     fewest
-        What the reference must have for that: a count of `COUNTED` -> how many.
+        Requirements on the reference for that default: a count of `COUNTED` -> its minimum.
     plan
-        "module:class" of what its unusual rules need of the config; "" where all its stages are standard ones.
+        "module:class" of the values that the critic's non-standard rules derive from the config; "" if all its stages
+        are standard.
     attribution
-        What its stage `attribute` says of a document; None where it has no such stage.
+        Description of the scores of its stage `attribute`; None if it has no such stage.
     commands
-        "module:NAME" of verbs that it adds to `macroscope critics`: a mapping from names to functions for Typer, in a
-        module that imports nothing heavy. "" where it has none.
+        "module:NAME" of the verbs that the critic adds to `macroscope critics`: a mapping from names to functions for
+        Typer, in a module without heavy imports. "" if it adds none.
     """
 
     options: str
@@ -145,84 +173,138 @@ class Critic:
 
     def __post_init__(self) -> None:
         if "project" not in self.stages:
-            raise ValueError("a critic projects documents onto latents: it needs the stage 'project'")
+            raise ValueError("a critic needs the stage 'project', which projects documents onto latents; declare it")
         if not {"score", "compare"} & set(self.stages):
-            raise ValueError("a critic gives numbers: it needs the stage 'score' or 'compare'")
+            raise ValueError("a critic needs the stage 'score' or 'compare', which computes its numbers; declare one")
         if unknown := set(self.fewest) - set(COUNTED):
-            raise ValueError(f"'fewest' counts {', '.join(COUNTED)}, not {', '.join(sorted(unknown))}")
-        if "explain" in self.stages and "evidence" in self.stages.get("compare", self.stages["project"]).value_names:
-            raise ValueError("evidence is written by 'explain' or by 'compare', not by both")
-        if ("attribute" in self.stages) != (self.attribution is not None):
             raise ValueError(
-                "`attribution` says what the number of the stage 'attribute' is: a critic has both, or neither"
+                f"'fewest' has unknown counts: {', '.join(sorted(unknown))}; choose from {', '.join(COUNTED)}"
             )
+        if "explain" in self.stages and "evidence" in self.stages.get("compare", self.stages["project"]).value_names:
+            raise ValueError(
+                "the stages 'explain' and 'compare' both write evidence; let 'compare' write none or drop 'explain'"
+            )
+        if ("attribute" in self.stages) != (self.attribution is not None):
+            raise ValueError("only one of `attribution` and the stage 'attribute' is declared; declare both or neither")
+
+    @cached_property
+    def all_stages(self) -> Mapping[str, Stage]:
+        """Declared and shared stages by name."""
+        shared = {name: stage for name, stage in SHARED_STAGES.items() if name != "compare_scores" or self.scores}
+        return {**self.stages, **shared}
 
     @cached_property
     def scores(self) -> bool:
-        """Whether it has a prior and scores every document."""
+        """Return whether the critic has a prior and scores every document."""
         return "score" in self.stages
 
     @cached_property
     def compares(self) -> bool:
-        """Whether it compares collections by statistics of its own."""
+        """Return whether the critic compares collections with statistics of its own."""
         return "compare" in self.stages
 
     def options_of(self, stage: str) -> set[str]:
-        """Options that change what a stage writes: its own, and those of the stages whose output it reads."""
-        found: set[str] = set()
+        """Return the options that change a stage's output: its own and those of all stages upstream of it."""
+        names: set[str] = set()
         waiting, seen = [stage], set()
         while waiting:
             name = waiting.pop()
             if name in seen:
                 continue
             seen.add(name)
-            declared = self.stages[name]
-            found |= {*declared.option_names, *(option for option, _ in declared.conditions)}
-            waiting += [maker for maker in MAKES if maker in self.stages and _reads(declared, MAKES[maker])]
-        return found
+            stage_declaration = self.stages[name]
+            names |= {*stage_declaration.option_names, *(option for option, _ in stage_declaration.conditions)}
+            waiting += [maker for maker in MAKES if maker in self.stages and _reads(stage_declaration, MAKES[maker])]
+        return names
 
     def last(self) -> str:
-        """Stage that its numbers are made from."""
+        """Return the stage that computes the critic's numbers."""
         return "compare" if self.compares else "score"
+
+    def signed_stage(self, stage: str) -> str:
+        """Return the stage whose options sign what `stage` writes."""
+        return {"compare_scores": "score", "two_sample_test": self.last(), "compare_pairs": self.last()}.get(
+            stage, stage
+        )
+
+    def options_given(self, stage: str) -> set[str]:
+        """Return the options that a job of a stage is given: those that it reads, and those that it signs with."""
+        declared = self.all_stages[stage]
+        signs = stage == "compare" or "signature" in declared.value_names
+        return self.options_of(self.signed_stage(stage)) if signs else set(declared.option_names)
+
+
+class CriticPlan:
+    """Plan of the jobs that only one critic has; `Critic.plan` names a subclass.
+
+    Parameters
+    ----------
+    config
+        The config of the run.
+    results
+        Folder of its results.
+    """
+
+    def __init__(self, config: ConfigView, results: str) -> None:
+        self.config, self.results = config, results
+
+    def jobs(self) -> list[Job]:
+        """Return the jobs that the workflow's rule template runs."""
+        return []
+
+    def corpora(self) -> list[str]:
+        """Return the corpora that the critic describes besides those of comparisons."""
+        return []
+
+    def corpora_read(self) -> list[str]:
+        """Return the corpora whose documents the critic's own jobs read."""
+        return []
+
+    def inputs(self, critic: str, name: str, corpus: str) -> list[str]:
+        """Return the files of an input that figures and report read."""
+        return []
+
+    def stage_input(self, critic: str, stage: str, name: str) -> str | Function | None:
+        """Return the path of an input of a standard stage; None if the options do not need it."""
+        raise MacroscopeError(f"critic '{critic}', stage '{stage}': no '{name}' can be read")
 
 
 def captions_of(package: str) -> Path:
-    """Folder of a critic's captions."""
+    """Return the folder of a critic's captions."""
     (folder,) = import_module(package).__path__
     return Path(folder) / "captions"
 
 
 def statistics_of(critic: Plugin[Critic]) -> tuple[Statistic, ...]:
-    """Everything that a critic declares of its statistics."""
-    own = chain.from_iterable(load(where, critic.package) for where in critic.data.statistics)
-    return (*own, *load(CLASSIFIER_TWO_SAMPLE_TEST, critic.package))
+    """Return the declarations of all statistics of a critic, its own first."""
+    declarations = chain.from_iterable(load(reference, critic.package) for reference in critic.data.statistics)
+    return (*declarations, *load(CLASSIFIER_TWO_SAMPLE_TEST, critic.package))
 
 
 def difference_tests(critic: Plugin[Critic], statistics: "pd.DataFrame") -> "pd.DataFrame":
-    """Those rows of a critic's tidy statistics that test a difference to real text, each test once.
+    """Return the rows of a critic's tidy statistics that test a difference to real text, each test once.
 
-    With so few documents that no test could reach 5 %, whatever they are like, there are no tests; partners only
-    swap, and it may take more of them.
+    Rows with too few documents for any test to reach 5 % are left out. Paired documents can only be swapped within
+    their pairs, so paired tests may need more documents.
     """
     import numpy as np
 
     from macroscope.statistics.permutation_groups import Permutation
-    from macroscope.statistics.tidy import SIGNIFICANT, smallest_p_in
+    from macroscope.statistics.tidy import SIGNIFICANT
 
-    known = statistics_of(critic)
+    declarations = statistics_of(critic)
     tested = statistics[statistics["p_value"].notna()]
     sizes = zip(tested["n_reference"].astype(int), tested["n_candidate"].astype(int), strict=True)
     floors = {size: Permutation(size).smallest_p for size in set(sizes)}
     chosen = []
     for row in tested.itertuples():
-        paired = smallest_p_in(row.signature)
-        floor = floors[int(row.n_reference), int(row.n_candidate)] if paired is None else paired
-        chosen.append(declared(known, row.statistic).difference and floor <= SIGNIFICANT)
+        floor = row.smallest_p if row.n_paired else floors[int(row.n_reference), int(row.n_candidate)]
+        chosen.append(match_declaration(declarations, row.statistic).difference and floor <= SIGNIFICANT)
     return tested[np.array(chosen, dtype=bool)]
 
 
 def signature(critic: Plugin[Critic], options: Options, stage: str) -> str:
-    """Everything in the options that changes what a stage writes, as key:value pairs joined by '|'."""
+    """Return all options that change a stage's output, as key:value pairs joined by '|'."""
     used = critic.data.options_of(stage)
     values = options.model_dump()
     parts = [f"{name}:{_text(values[name])}" for name in type(options).model_fields if name in used]

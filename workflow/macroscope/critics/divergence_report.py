@@ -1,4 +1,4 @@
-"""Table and figure of divergences, for the critics that measure them."""
+"""Table and figure of divergences, shared by the critics that estimate them."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -7,12 +7,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, VERMILION
-from macroscope.critics.table_cells import REAL_TEXT_HALVES, cell
+from macroscope.critics.table_cells import REAL_TEXT_HALVES, format_cell
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.plotting import style
 from macroscope.tables import number
 
-MOST_ROWS = 40
+MAX_ROWS = 40
 DIVERGENCES = {
     "forward_kl": "forward KL (nats)",
     "backward_kl": "backward KL (nats)",
@@ -22,31 +22,34 @@ DIVERGENCES = {
     "mauve": "MAUVE",
     "frontier_integral": "frontier integral",
 }
-"""Name in tables -> what a reader sees."""
-DRAWN = ("forward_kl", "backward_kl", "jensen_shannon", "auc_divergence", "frontier_integral")
+"""Name of a statistic -> label for readers."""
+PLOTTED = ("forward_kl", "backward_kl", "jensen_shannon", "auc_divergence", "frontier_integral")
 COLUMNS = {
     "": "value",
     "_corrected": "without small-sample bias",
     "_at_half": "at half the size",
     "_floor": "real text at half the size",
 }
-"""End of a statistic's name -> column, with its interval."""
+"""Suffix of a statistic's name -> heading of its column."""
 
 
 def divergence_table(statistics: pd.DataFrame) -> pd.DataFrame:
-    """A row a divergence and system, but for exp KL, which says what KL says; * marks adjusted p-values below 5 %."""
+    """Return a table with one row per divergence and system; * marks adjusted p-values below 5 %.
+
+    exp KL is left out, because it is a function of the KL divergence.
+    """
     rows = []
     for name, label in DIVERGENCES.items():
         if name == "exponentiated_kl":
             continue
-        for system, some in statistics.groupby("system", sort=False):
-            indexed = some.set_index("statistic")
+        for system, group in statistics.groupby("system", sort=False):
+            indexed = group.set_index("statistic")
             if name not in indexed.index:
                 continue
             row = {"divergence": label, "system": REAL_TEXT_HALVES.get(str(system), system)}
             for end, column in COLUMNS.items():
                 if f"{name}{end}" in indexed.index:
-                    row[column] = cell(indexed.loc[f"{name}{end}"])
+                    row[column] = format_cell(indexed.loc[f"{name}{end}"])
             spread = f"{name}_seed_sd"
             if spread in indexed.index:
                 row["sd over seeds"] = number(indexed.at[spread, "value"])
@@ -55,42 +58,44 @@ def divergence_table(statistics: pd.DataFrame) -> pd.DataFrame:
 
 
 def statistics_table(statistics: pd.DataFrame, columns: dict[str, tuple[str, float]]) -> pd.DataFrame:
-    """A row a system, a column a statistic.
+    """Return a table with one row per system and one column per statistic.
 
     Parameters
     ----------
     columns
-        Statistic -> (heading, factor to its unit).
+        Statistic -> (heading, factor to the displayed unit).
     """
     rows = []
-    for system, some in statistics.groupby("system", sort=False):
-        indexed = some.set_index("statistic")
+    for system, group in statistics.groupby("system", sort=False):
+        indexed = group.set_index("statistic")
         row = {"system": REAL_TEXT_HALVES.get(str(system), system)}
         for name, (heading, factor) in columns.items():
-            row[heading] = cell(indexed.loc[name], factor) if name in indexed.index else "–"
+            row[heading] = format_cell(indexed.loc[name], factor) if name in indexed.index else "–"
         if any(value != "–" for heading, value in row.items() if heading != "system"):
             rows.append(row)
     return pd.DataFrame(rows)
 
 
-def divergence_figure(statistics: pd.DataFrame, systems: list[str]) -> Figure:
-    """Panels of divergences, a row a system: estimates of the populations' with intervals, plug-in values hollow.
+def plot_divergences(statistics: pd.DataFrame, systems: list[str]) -> Figure:
+    """Plot one panel per divergence with one row per system.
+
+    Filled markers are bias-corrected estimates with intervals; hollow markers are plug-in values.
 
     Parameters
     ----------
     systems
-        The control first; beyond `MOST_ROWS` they are not drawn, and the figure says so.
+        Names of the systems, the control first; those beyond `MAX_ROWS` are left out, and the figure notes it.
     """
     wanted = [SPLIT_HALF, *(system for system in systems if system != CONTROL)]
-    measured = set(statistics.loc[statistics["statistic"].isin(DRAWN) & statistics["value"].notna(), "system"])
+    measured = set(statistics.loc[statistics["statistic"].isin(PLOTTED) & statistics["value"].notna(), "system"])
     judged = [system for system in wanted if system in measured]
-    shown, left_out = judged[:MOST_ROWS], len(judged) - len(judged[:MOST_ROWS])
+    shown, left_out = judged[:MAX_ROWS], len(judged) - len(judged[:MAX_ROWS])
     with style():
         figure, grid = plt.subplots(
             2, 3, figsize=(9.6, 1.8 + 2 * (0.6 + 0.26 * len(shown))), sharey=True, squeeze=False
         )
-        for axes, name in zip(grid.flat, DRAWN, strict=False):
-            _panel(axes, statistics, shown, name)
+        for axes, name in zip(grid.flat, PLOTTED, strict=False):
+            _plot_panel(axes, statistics, shown, name)
         grid.flat[-1].remove()
         for axes in grid[:, 0]:
             axes.set_yticks(range(len(shown)), [REAL_TEXT_HALVES.get(system, system) for system in shown])
@@ -98,18 +103,18 @@ def divergence_figure(statistics: pd.DataFrame, systems: list[str]) -> Figure:
         handles, labels = grid[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="lower right", bbox_to_anchor=(0.99, 0.12), fontsize=9)
         if left_out:
-            figure.text(1, 0, f"{left_out} more systems are not drawn; the tables have them", ha="right", color=GREY)
+            figure.text(1, 0, f"{left_out} more systems are in the tables only", ha="right", color=GREY)
     return figure
 
 
-def _panel(axes: Axes, statistics: pd.DataFrame, systems: list[str], name: str) -> None:
+def _plot_panel(axes: Axes, statistics: pd.DataFrame, systems: list[str], name: str) -> None:
     indexed = statistics.set_index(["system", "statistic"])
     labelled: set[str] = set()
 
     def label(text: str) -> str | None:
-        known = text in labelled
+        is_repeated = text in labelled
         labelled.add(text)
-        return None if known else text
+        return None if is_repeated else text
 
     for y, system in enumerate(systems):
         if (system, name) not in indexed.index:
@@ -118,12 +123,12 @@ def _panel(axes: Axes, statistics: pd.DataFrame, systems: list[str], name: str) 
         corrected = (system, f"{name}_corrected") in indexed.index
         row = indexed.loc[(system, f"{name}_corrected")] if corrected else plain
         colour = GREEN if system == SPLIT_HALF else BLUE
-        what = REAL_TEXT_HALVES[SPLIT_HALF] if system == SPLIT_HALF else "system"
+        kind = REAL_TEXT_HALVES[SPLIT_HALF] if system == SPLIT_HALF else "system"
         if np.isfinite(row["value"]):
             error = None
             if np.isfinite([row["ci_low"], row["ci_high"]]).all():
                 error = [[row["value"] - row["ci_low"]], [row["ci_high"] - row["value"]]]
-            axes.errorbar(row["value"], y, xerr=error, fmt="o", ms=4, capsize=2, color=colour, label=label(what))
+            axes.errorbar(row["value"], y, xerr=error, fmt="o", ms=4, capsize=2, color=colour, label=label(kind))
         if corrected and np.isfinite(plain["value"]):
             text = "as usually reported"
             axes.plot(plain["value"], y, marker="o", ms=6, mfc="none", mec=VERMILION, ls="", label=label(text))

@@ -1,4 +1,4 @@
-"""What critics have of single documents, as named numbers: what people's ratings of documents are held against."""
+"""Per-document values of each critic, to correlate with human ratings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,76 +9,78 @@ import pandas as pd
 from macroscope.critics.attributions import read_scores
 from macroscope.critics.declaration import Critic
 from macroscope.critics.features import feature_extractor
-from macroscope.critics.two_sample_test import Files
+from macroscope.critics.two_sample_test import CriticFiles
 from macroscope.options import CONTROL
 from macroscope.registry import Plugin
-from macroscope.statistics.classifier_two_sample_test import judge
+from macroscope.statistics.classifier_two_sample_test import cross_fit_log_odds
 from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.permutation_groups import group_labels
 
 LOG_ODDS = "log_odds_unlike_real"
-"""Log odds that the document is the system's and not real, by the judge of the picture; it never saw the document."""
+"""Name of the log odds that the document is the system's and not real, from the classifier of the detectability, which
+is not trained on the document."""
 ATTRIBUTION_SCORE = "attribution_score"
-"""What a critic without a prior blames the document for, see its declaration's `attribution`; larger is less like real."""
-NOT_OF_THE_TEXT = (*KEYS, "block")
-"""Columns of latents that say where a document stands, not what it is like."""
+"""Name of the attribution score of a critic without a prior (`attribution` in its declaration). Larger scores are less
+like real text."""
+POSITION_COLUMNS = (*KEYS, "block")
+"""Columns of latents that identify or locate a document and do not describe it."""
 COLUMNS = ("critic", "statistic", "system", "document", "value")
 
 
 def document_values(
-    critic: Plugin[Critic], files: Mapping[str, Files], attribute: Mapping[str, Path], seed: int
+    critic: Plugin[Critic], files: Mapping[str, CriticFiles], attributions: Mapping[str, Path], seed: int
 ) -> pd.DataFrame:
-    """Numbers of every document that a critic judges: `COLUMNS`, undefined and infinite ones left out.
+    """Return the finite values of every document that a critic judges, with columns `COLUMNS`.
 
-    T(x) a unit and the units of a critic with a prior, `ATTRIBUTION_SCORE` of one without, every column of numbers in its latents,
-    and `LOG_ODDS`.
+    The values are T(x) per unit and the number of units (critics with a prior) or `ATTRIBUTION_SCORE` (critics without
+    one), every numeric column of the latents, and `LOG_ODDS`.
 
     Parameters
     ----------
     files
-        System -> what the critic made of it; the control among them.
-    blame
-        System -> what the critic has against its documents; none of a critic that does not tell.
+        System -> output files of the critic; the control is included.
+    attributions
+        System -> path of its attributions; empty if the critic has no stage `attribute`.
     """
     tables = []
-    for system, made in files.items():
-        numbers = _numbers(made)
-        if made.scores is None and system in attribute:
-            numbers = pd.concat([numbers, _attributed(attribute[system])])
+    for system, paths in files.items():
+        numbers = _read_numbers(paths)
+        if paths.scores is None and system in attributions:
+            numbers = pd.concat([numbers, _read_attribution_scores(attributions[system])])
         if system != CONTROL:
-            numbers = pd.concat([numbers, _log_odds(critic, files[CONTROL], made, seed)])
+            numbers = pd.concat([numbers, _compute_log_odds(critic, files[CONTROL], paths, seed)])
         tables.append(numbers.assign(system=system))
-    found = pd.concat(tables, ignore_index=True).assign(critic=critic.name)
-    return found[np.isfinite(found["value"])][list(COLUMNS)]
+    values = pd.concat(tables, ignore_index=True).assign(critic=critic.name)
+    return values[np.isfinite(values["value"])][list(COLUMNS)]
 
 
-def _numbers(made: Files) -> pd.DataFrame:
-    latents = pd.read_parquet(made.latents)
-    columns = latents.drop(columns=list(NOT_OF_THE_TEXT), errors="ignore").select_dtypes(["number", "bool"])
-    found = [_long(latents["id"], columns)]
-    if made.scores is not None:
-        scores = pd.read_parquet(made.scores, columns=["id", "nll", "units"])
-        a_unit = pd.DataFrame({"nll_per_unit": scores["nll"] / scores["units"], "units": scores["units"]})
-        found.insert(0, _long(scores["id"], a_unit))
-    return pd.concat(found)
+def _read_numbers(paths: CriticFiles) -> pd.DataFrame:
+    latents = pd.read_parquet(paths.latents)
+    columns = latents.drop(columns=list(POSITION_COLUMNS), errors="ignore").select_dtypes(["number", "bool"])
+    tables = [_to_long(latents["id"], columns)]
+    if paths.scores is not None:
+        scores = pd.read_parquet(paths.scores, columns=["id", "nll", "units"])
+        per_unit = pd.DataFrame({"nll_per_unit": scores["nll"] / scores["units"], "units": scores["units"]})
+        tables.insert(0, _to_long(scores["id"], per_unit))
+    return pd.concat(tables)
 
 
-def _attributed(attribute: Path) -> pd.DataFrame:
-    names, scores, _ = read_scores(attribute)
-    return _long(pd.Series(names), pd.DataFrame({ATTRIBUTION_SCORE: scores}))
+def _read_attribution_scores(path: Path) -> pd.DataFrame:
+    names, scores, _ = read_scores(path)
+    return _to_long(pd.Series(names), pd.DataFrame({ATTRIBUTION_SCORE: scores}))
 
 
-def _log_odds(critic: Plugin[Critic], control: Files, made: Files, seed: int) -> pd.DataFrame:
+def _compute_log_odds(critic: Plugin[Critic], control: CriticFiles, system: CriticFiles, seed: int) -> pd.DataFrame:
     features = feature_extractor(critic)
-    real, ours = features(control.latents, control.scores), features(made.latents, made.scores)
-    odds = judge(real, ours, group_labels(real.keys, ours.keys), seed).log_odds[len(real) :]
-    judged = np.isfinite(odds)
-    mean = np.where(judged, odds, 0).sum(axis=1) / np.where(judged.any(axis=1), judged.sum(axis=1), np.nan)
-    return _long(ours.keys["id"], pd.DataFrame({LOG_ODDS: mean}))
+    real, generated = features(control.latents, control.scores), features(system.latents, system.scores)
+    odds = cross_fit_log_odds(real, generated, group_labels(real.keys, generated.keys), seed).log_odds[len(real) :]
+    is_judged = np.isfinite(odds)
+    mean = np.where(is_judged, odds, 0).sum(axis=1) / np.where(is_judged.any(axis=1), is_judged.sum(axis=1), np.nan)
+    return _to_long(generated.keys["id"], pd.DataFrame({LOG_ODDS: mean}))
 
 
-def _long(names: pd.Series, columns: pd.DataFrame) -> pd.DataFrame:
-    """A row a document and number: the mean over its texts, where a critic judges sections or lines."""
+def _to_long(names: pd.Series, columns: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per document and column; the mean over its texts if the critic judges sections or lines."""
     document = pd.Series(names.astype(str).to_numpy(), name="document")
     means = columns.astype(float).reset_index(drop=True).groupby(document, sort=False).mean()
     return means.reset_index().melt("document", var_name="statistic", value_name="value")

@@ -1,8 +1,8 @@
-"""What a critic sees of every single document: `statistics.classifier_two_sample_test` judges documents by it.
+"""Features of single documents under a critic, for the classifier of `statistics.classifier_two_sample_test`.
 
-A critic with a prior sees what its scores hold: T(x) a state, the number of states, the posterior's entropy a state,
-and what the document's latents consist of (`categories`). Another sees the numbers of its latents. One that sees more
-declares so (`Critic.features`).
+A critic with a prior uses its scores: T(x) per state, the number of states, the posterior's entropy per state, and the
+categories of the document's latents (column `categories`). Other critics use the numeric columns of their latents. A
+critic with further features declares a function for them (`Critic.features`).
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from macroscope.critics.declaration import Critic
-from macroscope.critics.subsampling import subsampled
+from macroscope.critics.subsampling import subsample
 from macroscope.errors import MacroscopeError
 from macroscope.registry import Plugin
 from macroscope.stages import load
@@ -22,53 +22,59 @@ from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
 FeatureExtractor = Callable[[Path, Path | None], DocumentFeatures]
-"""(latents, scores where the critic has any) of a system -> what the critic sees of its documents."""
+"""(latents, scores or None without a prior) of a system -> features of its documents."""
 
 
 def feature_extractor(critic: Plugin[Critic]) -> FeatureExtractor:
-    """Function that tells what a critic sees of single documents."""
+    """Return the function that extracts a critic's features of single documents."""
     if critic.data.features:
-        found: FeatureExtractor = load(critic.data.features, critic.package)
-        return found
-    return of_scores if critic.data.scores else of_numbers
+        extractor: FeatureExtractor = load(critic.data.features, critic.package)
+        return extractor
+    return read_score_features if critic.data.scores else read_numeric_features
 
 
 def read_features(critic: Plugin[Critic], latents: Path, scores: Path | None, seed: int) -> DocumentFeatures:
-    """What a critic sees of a system's documents: of very many a random part; see `critics.subsampling`."""
-    with subsampled(latents, scores, seed) as files:
+    """Read a critic's features of a system's documents; large collections are subsampled (`critics.subsampling`)."""
+    with subsample(latents, scores, seed) as files:
         return feature_extractor(critic)(*files)
 
 
-def of_scores(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """T(x) a state, states, entropy a state, and categories; of the documents that the critic judges."""
-    assert scores is not None  # this is the view of critics with a prior
-    known = {*pq.read_schema(scores).names}
+def read_score_features(latents: Path, scores: Path | None) -> DocumentFeatures:
+    """Read T(x) per state, states, entropy per state, and categories of the documents that the critic judges."""
+    assert scores is not None  # only critics with a prior use these features
+    columns = {*pq.read_schema(scores).names}
     wanted = [*KEYS, "nll", "units", "entropy", CATEGORIES]
-    table = pd.read_parquet(scores, columns=[name for name in wanted if name in known])
+    table = pd.read_parquet(scores, columns=[name for name in wanted if name in columns])
     table = table[table["nll"].notna() & (table["units"] > 0)].reset_index(drop=True)
     numbers = [table["nll"] / table["units"], table["units"]]
     if "entropy" in table:
         numbers.append(table["entropy"] / table["units"])
-    bags = ([() if some is None else tuple(some) for some in table[CATEGORIES]],) if CATEGORIES in table else ()
+    bags = ([() if bag is None else tuple(bag) for bag in table[CATEGORIES]],) if CATEGORIES in table else ()
     return DocumentFeatures(_keys(table), np.stack([column.to_numpy(float) for column in numbers], axis=1), bags)
 
 
-def with_scores(features: DocumentFeatures, latents: Path, scores: Path | None) -> DocumentFeatures:
-    """A view with what `of_scores` sees of the same documents beside it; NaN where it sees nothing."""
-    scored = of_scores(latents, scores)
-    at = pd.Index(scored.keys["id"]).get_indexer(features.keys["id"])
-    beside = np.full((len(features), scored.numbers.shape[1]), np.nan)  # as many columns where nothing is scored
-    beside[at >= 0] = scored.numbers[at[at >= 0]]
-    return DocumentFeatures(features.keys, np.concatenate([features.numbers, beside], axis=1))
+def add_score_features(features: DocumentFeatures, latents: Path, scores: Path | None) -> DocumentFeatures:
+    """Append the numbers of `read_score_features` to features of the same documents; NaN for unscored documents."""
+    scored = read_score_features(latents, scores)
+    positions = pd.Index(scored.keys["id"]).get_indexer(features.keys["id"])
+    appended = np.full((len(features), scored.numbers.shape[1]), np.nan)  # the width is the same if nothing is scored
+    appended[positions >= 0] = scored.numbers[positions[positions >= 0]]
+    return DocumentFeatures(features.keys, np.concatenate([features.numbers, appended], axis=1))
 
 
-def of_numbers(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """Every column of numbers in the latents."""
+def read_numeric_features(latents: Path, scores: Path | None) -> DocumentFeatures:
+    """Read every numeric column of the latents.
+
+    Raises
+    ------
+    MacroscopeError
+        If the latents have no numeric column.
+    """
     table = pd.read_parquet(latents)
     numbers = table.drop(columns=list(KEYS), errors="ignore").select_dtypes(["number", "bool"])
     if not len(numbers.columns):
         raise MacroscopeError(
-            f"{latents}: no column of numbers to tell documents apart by; declare the critic's 'features'"
+            f"{latents}: no numeric column to use as features of documents; declare the critic's 'features'"
         )
     return DocumentFeatures(_keys(table), numbers.to_numpy(float))
 

@@ -1,4 +1,4 @@
-"""What a critic found on one corpus, and what it makes of it for the report."""
+"""Findings of a critic on one corpus, and the items of the report that it makes of them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,32 +11,32 @@ from macroscope.files import read_json
 from macroscope.options import CONTROL
 from macroscope.tables import read_csv
 
-MOST_SYSTEMS = 12
-"""Systems of which tables show texts, words or clusters; the evidence has them all."""
+MAX_SYSTEMS = 12
+"""Largest number of systems whose texts, words or clusters are shown in tables; the evidence covers all."""
 
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that the stages `overview` and `report` look at.
+    """Input of the stages `overview` and `report`.
 
     Attributes
     ----------
     critic, corpus
-        Names.
+        Names of the critic and the corpus.
     folder
-        critics/<critic>/<corpus> of the run; a stage may read there what it declares.
+        Folder critics/<critic>/<corpus> of the run; a stage may read there the inputs that it declares.
     systems
-        Systems that were judged, the control first.
+        Names of the judged systems, the control first.
     statistics
-        The critic's numbers on the corpus, with p_adjusted.
+        Tidy statistics of the critic on the corpus, with p_adjusted.
     options
-        Of the critic.
+        Options of the critic.
     confidence
         Level of all intervals, between 0 and 1.
     figures
         Folder of the run's figures.
     perplexities
-        Perplexities of the systems' own models on held-out text, where they have any: word_ppl, token_ppl, each with
+        Perplexities of the systems' language models on held-out text, if they have one: word_ppl, token_ppl, each with
         _low and _high; index: system.
     """
 
@@ -52,34 +52,36 @@ class Findings:
 
     @property
     def candidates(self) -> list[str]:
-        """Systems but for the control."""
+        """Return the systems without the control."""
         return [system for system in self.systems if system != CONTROL]
 
     def figure(self, name: str) -> Path:
-        """Where a figure of this critic on this corpus is drawn, without suffix."""
+        """Return the path, without suffix, of a figure of this critic on this corpus."""
         return self.figures / f"{self.critic}_{name}_{self.corpus}"
 
     def evidence(self, system: str, name: str) -> Path:
-        """A file of a system's evidence."""
+        """Return the path of a file of a system's evidence."""
         return self.folder / "evidence" / system / name
 
     def latents(self, system: str) -> Path:
-        """Latents of a system."""
+        """Return the path of a system's latents."""
         return self.folder / "latents" / f"{system}.parquet"
 
     def tables(
         self, name: str, most: int | None = None, control: bool = False, **options: Any
     ) -> Iterator[tuple[str, pd.DataFrame]]:
-        """(system, CSV table of its evidence) of the first systems; of the control only where it is asked for.
+        """Yield (system, CSV table of its evidence) for the first systems.
 
         Parameters
         ----------
         name
-            Of the file.
+            Name of the file.
         most
-            Number of systems besides the control; None: all.
+            Largest number of systems besides the control; None: all.
+        control
+            Whether the control is included.
         options
-            Of `pandas.read_csv`.
+            Keyword arguments of `pandas.read_csv`.
         """
         for system in [*([CONTROL] if control else []), *self.candidates[:most]]:
             yield system, read_csv(self.evidence(system, name), **options)
@@ -87,38 +89,38 @@ class Findings:
 
 @dataclass(frozen=True)
 class ReportItem:
-    """One thing that a critic contributes to the report.
+    """Item of the report: a table, a figure, or texts, with a caption.
 
     Attributes
     ----------
     name
-        Name of its table and its place in the report; unique in the critic.
+        Name of the item's table and of its anchor in the report; unique in the critic.
     title
-        Heading.
+        Heading of the item.
     table
-        A table, or None.
+        Table, or None.
     figure
         Path of an SVG file, or None.
     documents
         Documents to read, with the probability of every transition, or None.
     passages
         Passages to read, each {title, pieces}, with groups of words in colours; a piece is {text, group (a number, or
-        None), note, marked (whether it stands out), numbered (whether the group's number is shown, as it is by
-        default)}; or None.
+        None), note, marked (whether it is highlighted), numbered (whether the group's number is shown; default: yes)};
+        or None.
     caption
-        Name of its caption in the critic's folder `captions`, without suffix: how to read it. Default: `name`.
+        Name of the caption in the critic's folder `captions`, without suffix. Default: `name`.
     hidden
-        Columns that stand in the table's CSV file alone, such as signatures.
-    said
-        Names in the table's CSV file -> what a reader of the page sees in their place.
+        Names of the columns that only the table's CSV file has, such as signatures.
+    labels
+        Values in the table's CSV file -> their labels on the page.
     warning
-        A sentence that says why the critic's numbers cannot be trusted here, or None; it also stands by the headline.
+        Sentence with the reason why the critic's numbers are not reliable here, or None; also shown in the headline.
     unusable
-        Whether, for that, the critic's numbers on the corpus are not in the headline.
+        Whether the critic's numbers on the corpus are left out of the headline for that reason.
     system
-        The system that it is about alone; it stands on that system's page. "": about several, or none.
+        Name of the system whose page shows the item, if it is about a single system; otherwise "".
     shows_texts
-        Whether its table, with a column `system`, shows texts, words or places in texts; a system's page has its rows.
+        Whether the table, with a column `system`, shows texts, words or spans of texts; a system's page has its rows.
     """
 
     name: str
@@ -129,7 +131,7 @@ class ReportItem:
     passages: list[dict[str, Any]] | None = None
     caption: str = ""
     hidden: tuple[str, ...] = ()
-    said: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
     warning: str | None = None
     unusable: bool = False
     system: str = ""
@@ -137,28 +139,28 @@ class ReportItem:
 
     @property
     def shown(self) -> pd.DataFrame | None:
-        """The table without what is hidden, and in words."""
-        return None if self.table is None else self.table.drop(columns=list(self.hidden)).replace(dict(self.said))
+        """Return the table without hidden columns and with labels in place of values."""
+        return None if self.table is None else self.table.drop(columns=list(self.hidden)).replace(dict(self.labels))
 
 
 Report = Callable[[Findings], list[ReportItem]]
-"""The stage `report`."""
+"""Type of the stage `report`."""
 Overview = Callable[[Findings], None]
-"""The stage `overview`: draws all systems side by side, each figure where `Findings.figure` says."""
+"""Type of the stage `overview`: it plots all systems side by side and saves each figure as `Findings.figure`."""
 
 
 def passage_items(findings: Findings, title: str) -> list[ReportItem]:
-    """Passages of each system that has any, as items of the report; their caption is "passages".
+    """Return the passages of each system that has any, as items of the report with the caption "passages".
 
     Parameters
     ----------
     title
-        With "{system}".
+        Heading of an item, with the placeholder "{system}".
     """
-    found = []
-    for system in findings.systems[: MOST_SYSTEMS + 1]:
+    items = []
+    for system in findings.systems[: MAX_SYSTEMS + 1]:
         passages = read_json(findings.evidence(system, "passages.json"))
         if passages:
             heading = title.format(system=system)
-            found.append(ReportItem(f"passages_{system}", heading, passages=passages, caption="passages"))
-    return found
+            items.append(ReportItem(f"passages_{system}", heading, passages=passages, caption="passages"))
+    return items

@@ -1,4 +1,4 @@
-"""Latents and scores some documents at a time, so that memory does not grow with their number."""
+"""Batched reading and writing of latents and scores: memory does not grow with the number of documents."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,14 +18,21 @@ from macroscope.statistics.category_counts import CATEGORIES
 def read_batches(
     path: Path, what: str, columns: Sequence[str] | None = None, at_once: int = 10_000
 ) -> Iterator[pd.DataFrame]:
-    """Read latents, some documents at a time.
+    """Read latents in batches of documents.
 
     Parameters
     ----------
     what
-        They are, for the message where there is no such file.
+        Contents of the file, for the error message if it does not exist.
     columns
-        That are read; None: all.
+        Names of the columns to read; None: all.
+    at_once
+        Largest number of rows per batch.
+
+    Raises
+    ------
+    MacroscopeError
+        If there is no such file.
     """
     try:
         file = pq.ParquetFile(path)
@@ -36,23 +43,28 @@ def read_batches(
 
 
 def write_scores(scores: Iterable[pd.DataFrame], output: Path, latents: Path) -> None:
-    """Write scores, streaming, with the types that they have whatever is in them; `categories` are lists of names.
+    """Write scores as a stream, with types that do not depend on their values; `categories` are lists of names.
 
     Parameters
     ----------
     latents
-        What they are of, for the message where there are none.
+        Path of the scored latents, for the error message if there are no scores.
+
+    Raises
+    ------
+    MacroscopeError
+        If there are no scores.
     """
-    tables = map(_typed, scores)
+    tables = map(_to_table, scores)
     first = next(tables, None)
     if first is None:
-        raise MacroscopeError(f"{latents}: no documents to score; the system produced none")
+        raise MacroscopeError(f"{latents}: no documents to score, the system produced none; check its samples")
     with atomic(output) as temporary, pq.ParquetWriter(temporary, first.schema) as writer:
         for table in chain([first], tables):
             writer.write_table(table)
 
 
-def _typed(scores: pd.DataFrame) -> pa.Table:
+def _to_table(scores: pd.DataFrame) -> pa.Table:
     schema = pa.Schema.from_pandas(scores.drop(columns=CATEGORIES, errors="ignore"), preserve_index=False)
     if CATEGORIES in scores:
         schema = schema.append(pa.field(CATEGORIES, pa.list_(pa.string())))
@@ -60,48 +72,52 @@ def _typed(scores: pd.DataFrame) -> pa.Table:
 
 
 KEY = b"macroscope"
-"""Metadata: JSON with `signature`, and whatever else a critic says of its latents."""
+"""Metadata key: JSON with `signature`, and further information from the critic about its latents."""
 
 
-def signed(schema: pa.Schema, signature: str) -> pa.Schema:
-    """Add the signature of the stage that projects to the metadata of a schema."""
+def add_signature(schema: pa.Schema, signature: str) -> pa.Schema:
+    """Add the signature of the stage `project` to the metadata of a schema."""
     about = {KEY: json.dumps({"signature": signature}, ensure_ascii=False).encode()}
     return schema.with_metadata({**(schema.metadata or {}), **about})
 
 
 def read_signature(latents: Path) -> str:
-    """Everything that changes these latents, as key:value pairs joined by '|'; "" where the file does not say."""
+    """Read the signature of latents: key:value pairs joined by '|', or "" if the file has no signature."""
     metadata = pq.ParquetFile(latents).metadata.metadata or {}
     return str(json.loads(metadata.get(KEY, b"{}")).get("signature", ""))
 
 
-def gather(shards: Sequence[Path], output: Path) -> None:
-    """Join shards in the order given, a row group at a time.
+def gather(shards_of_latents: Sequence[Path], output: Path) -> None:
+    """Concatenate shards in the given order, one row group at a time.
 
-    Metadata that all shards have in common stay as they are; of JSON that counts what was projected, under "counts",
-    the counts are added up.
+    Metadata that are equal in all shards are kept. If the metadata are JSON with "counts", the counts are summed.
+
+    Raises
+    ------
+    MacroscopeError
+        If the metadata of the shards differ in anything but counts.
     """
-    files = [pq.ParquetFile(path) for path in shards]
-    metadata = [own_metadata(file) for file in files]
-    joined = {key: _joined([some[key] for some in metadata], shards) for key in metadata[0]}
-    schema = files[0].schema_arrow.with_metadata(joined)
+    files = [pq.ParquetFile(path) for path in shards_of_latents]
+    metadata = [custom_metadata(file) for file in files]
+    merged = {key: _merge_metadata([entries[key] for entries in metadata], shards_of_latents) for key in metadata[0]}
+    schema = files[0].schema_arrow.with_metadata(merged)
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for file in files:
             for group in range(file.num_row_groups):
-                writer.write_table(file.read_row_group(group).replace_schema_metadata(joined))
+                writer.write_table(file.read_row_group(group).replace_schema_metadata(merged))
 
 
-def own_metadata(file: pq.ParquetFile) -> dict[bytes, bytes]:
-    """Metadata of a file but for those that the format itself adds."""
+def custom_metadata(file: pq.ParquetFile) -> dict[bytes, bytes]:
+    """Return the metadata of a file, without those that the format adds."""
     return {key: value for key, value in (file.metadata.metadata or {}).items() if key != b"ARROW:schema"}
 
 
-def _joined(values: Sequence[bytes], shards: Sequence[Path]) -> bytes:
+def _merge_metadata(values: Sequence[bytes], shards: Sequence[Path]) -> bytes:
     parts = [_parsed(value) for value in values]
     counts = [part.pop("counts", {}) for part in parts]
     if any(part != parts[0] for part in parts) or any(count.keys() != counts[0].keys() for count in counts):
         raise MacroscopeError(
-            f"{shards[0]} and the other shards were not made under the same options; project the documents again"
+            f"{shards[0]} and the other shards come from different options; project the documents again"
         )
     if not counts[0]:
         return values[0]
@@ -110,7 +126,7 @@ def _joined(values: Sequence[bytes], shards: Sequence[Path]) -> bytes:
 
 
 def _parsed(value: bytes) -> dict[str, Any]:
-    """A JSON object, or anything else as it is under one key."""
+    """Parse a JSON object; return anything else unchanged under the key ""."""
     try:
         parsed = json.loads(value)
     except ValueError:

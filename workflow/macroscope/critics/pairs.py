@@ -1,4 +1,4 @@
-"""Pairs of systems under one critic, from the files of a run."""
+"""Comparisons of pairs of systems under one critic, from the files of a run."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,17 +6,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from macroscope.critics import get_critic
 from macroscope.critics.declaration import Critic, statistics_of
 from macroscope.critics.features import read_features
-from macroscope.critics.two_sample_test import Files
-from macroscope.errors import MacroscopeError
+from macroscope.critics.two_sample_test import CriticFiles, group_files
 from macroscope.files import atomic
 from macroscope.options import CONTROL
 from macroscope.registry import Plugin
+from macroscope.resampling import Resampling
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, two_sample_test
 from macroscope.statistics.comparison import read_scores
-from macroscope.statistics.declaration import declared
-from macroscope.statistics.latent import Resampling
+from macroscope.statistics.declaration import match_declaration
 from macroscope.statistics.pairs import (
     AUC,
     DIFFERENCE,
@@ -26,36 +26,45 @@ from macroscope.statistics.pairs import (
     UNPAIRED,
     compare_documents,
     compare_intervals,
-    recovered_difference,
+    mover_difference,
 )
-from macroscope.statistics.permutation_groups import permutation_of
+from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.tables import read_csv, write_csv
 
-FROM_EACH_OTHER = f"{C2ST_AUC}_from_each_other"
+BETWEEN_SYSTEMS = f"{C2ST_AUC}_between_systems"
 COLUMNS = ("corpus", "critic", "system", "other", *ROWS, "seed", "signature")
-"""Columns of the pairs of a critic on a corpus."""
-
-
-def parse_pairs(given: Sequence[str], systems: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of systems from words "system:other".
-
-    Raises
-    ------
-    MacroscopeError
-        Where a word is no pair of the systems.
-    """
-    found = []
-    for word in given:
-        system, colon, other = word.partition(":")
-        if not (colon and {system, other} <= set(systems)):
-            raise MacroscopeError(f"--pair {word}: give two of the systems as SYSTEM:OTHER")
-        found.append((system, other))
-    return found
+"""Columns of the table of pairs of a critic on a corpus."""
 
 
 def compare_pairs(
+    all_latents: Sequence[Path],
+    all_scores: Sequence[Path],
+    all_statistics: Sequence[Path],
+    output: Path,
+    *,
+    critic: str,
+    systems: Sequence[str],
+    pairs: Sequence[Sequence[str]],
+    corpus: str,
+    signature: str,
+    resampling: Resampling,
+) -> None:
+    """Run the stage `compare_pairs`: `write_pairs` from the files of all systems, in the order of `systems`."""
+    write_pairs(
+        get_critic(critic),
+        group_files(systems, all_latents, all_scores),
+        [(first, second) for first, second in pairs],
+        all_statistics,
+        output,
+        corpus=corpus,
+        signature=signature,
+        resampling=resampling,
+    )
+
+
+def write_pairs(
     critic: Plugin[Critic],
-    files: Mapping[str, Files],
+    files: Mapping[str, CriticFiles],
     pairs: Sequence[tuple[str, str]],
     statistics: Sequence[Path],
     output: Path,
@@ -64,57 +73,64 @@ def compare_pairs(
     signature: str,
     resampling: Resampling,
 ) -> None:
-    """Write every number of the critic of one system against another's, for some pairs; columns `COLUMNS`.
+    """Write the differences between two systems in every statistic of the critic, for each pair; columns `COLUMNS`.
 
     Parameters
     ----------
     files
-        System -> what the critic made of it.
+        System -> output files of the critic.
     statistics
-        Tidy statistics of these systems.
+        Paths of the tidy statistics of these systems.
     """
-    own = pd.concat([read_csv(path) for path in statistics], ignore_index=True)
-    known = statistics_of(critic)
-    about = {name: declared(known, name) for name in own["statistic"].unique()}
-    own = own[own["statistic"].map(lambda name: bool(about[name].holds and not about[name].spans))]
+    single = pd.concat([read_csv(path) for path in statistics], ignore_index=True)
+    declarations = statistics_of(critic)
+    about = {name: match_declaration(declarations, name) for name in single["statistic"].unique()}
+    single = single[single["statistic"].map(lambda name: bool(about[name].holds and not about[name].spans))]
     tables = []
-    for system, other in pairs:
-        found = [_c2st_auc(critic, files, system, other, resampling)]
+    for first, second in pairs:
+        parts = [_compare_detectability(critic, files, first, second, resampling)]
         if critic.data.scores:
-            scores = [read_scores(some) for name in (system, other) if (some := files[name].scores) is not None]
-            found.append(compare_documents(scores[0], scores[1], resampling))
-        done = set(pd.concat(found)["statistic"])
-        ours, theirs = (own[(own["system"] == name) & ~own["statistic"].isin(done)] for name in (system, other))
-        found.append(compare_intervals(ours, theirs, resampling.confidence, lambda name: about[name].sized))
-        tables.append(pd.concat([some for some in found if len(some)]).assign(system=system, other=other))
-    whole = "|".join((signature, resampling.signature))
-    fixed = {"corpus": corpus, "critic": critic.name, "seed": resampling.seed, "signature": whole}
+            scores = [read_scores(path) for name in (first, second) if (path := files[name].scores) is not None]
+            parts.append(compare_documents(scores[0], scores[1], resampling))
+        done = set(pd.concat(parts)["statistic"])
+        rows_first, rows_second = (
+            single[(single["system"] == name) & ~single["statistic"].isin(done)] for name in (first, second)
+        )
+        parts.append(compare_intervals(rows_first, rows_second, resampling.confidence, lambda name: about[name].sized))
+        tables.append(pd.concat([part for part in parts if len(part)]).assign(system=first, other=second))
+    full_signature = "|".join((signature, resampling.signature))
+    fixed = {"corpus": corpus, "critic": critic.name, "seed": resampling.seed, "signature": full_signature}
     table = pd.concat(tables, ignore_index=True).assign(**fixed)
     with atomic(output) as temporary:
         write_csv(table[list(COLUMNS)], temporary)
 
 
-def _c2st_auc(
-    critic: Plugin[Critic], files: Mapping[str, Files], system: str, other: str, resampling: Resampling
+def _compare_detectability(
+    critic: Plugin[Critic], files: Mapping[str, CriticFiles], first: str, second: str, resampling: Resampling
 ) -> pd.DataFrame:
-    """How well single documents of two systems are told from each other, and each from real ones.
+    """Compute the C2ST AUC of two systems against each other, and the difference of their AUCs against real documents.
 
-    A judge learns more from more documents: of the larger system as many are looked at as the other has.
+    A classifier learns more from more documents, so the larger system is subsampled to the size of the smaller one.
     """
-    real, ours, theirs = (
+    real, features_first, features_second = (
         read_features(critic, files[name].latents, files[name].scores, resampling.seed)
-        for name in (CONTROL, system, other)
+        for name in (CONTROL, first, second)
     )
-    size, rng = min(len(ours), len(theirs)), np.random.default_rng(resampling.seed)
-    ours, theirs = (side.some(np.sort(rng.permutation(len(side))[:size])) for side in (ours, theirs))
+    size, rng = min(len(features_first), len(features_second)), np.random.default_rng(resampling.seed)
+    features_first, features_second = (
+        features.subset(np.sort(rng.permutation(len(features))[:size]))
+        for features in (features_first, features_second)
+    )
     level, seed = resampling.confidence, resampling.seed
-    apart = [two_sample_test(real, side, level, seed)[0] for side in (ours, theirs)]
-    difference = recovered_difference(apart[0][1:4], apart[1][1:4], level)
-    _, *each_other = two_sample_test(theirs, ours, level, seed)[0]
-    method = PAIRED if permutation_of(theirs.keys, ours.keys).paired else UNPAIRED
-    reason = "" if np.isfinite(each_other[0]) else "the critic judges too few documents"
+    from_real = [two_sample_test(real, features, level, seed)[0] for features in (features_first, features_second)]
+    intervals = [(auc.value, auc.ci_low, auc.ci_high) for auc in from_real]
+    difference = mover_difference(intervals[0], intervals[1], level)
+    each_other = two_sample_test(features_second, features_first, level, seed)[0]
+    method = PAIRED if build_permutation(features_second.keys, features_first.keys).is_paired else UNPAIRED
+    reason = "" if np.isfinite(each_other.value) else "the critic judges too few documents"
+    values = (each_other.value, each_other.ci_low, each_other.ci_high, each_other.p_value)
     rows = [
-        (FROM_EACH_OTHER, AUC, *each_other, size, size, method, reason),
+        (BETWEEN_SYSTEMS, AUC, *values, size, size, method, reason),
         (C2ST_AUC, DIFFERENCE, *difference, size, size, FROM_INTERVALS, reason),
     ]
     return pd.DataFrame(rows, columns=list(ROWS))

@@ -1,61 +1,77 @@
-"""A stage of any critic, run from files: what the standard rules of the workflow call."""
+"""The run of a critic's stage from files, as the rules of the workflow call it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from macroscope.critics.declaration import Critic, statistics_of
+from macroscope.critics.declaration import Critic, signature, statistics_of
 from macroscope.documents import Collection
+from macroscope.options import Options
 from macroscope.registry import Plugin
 from macroscope.stages import arguments
 
-_OF_STATISTICS = ("corpus", "system", "signature", "resampling")
-"""Values that the stage `compare` is given always: they stand in every row of its statistics."""
+_OF_STATISTICS = ("corpus", "system", "resampling")
+"""Values that the stage `compare` is always given: they stand in every row of its statistics."""
+_OF_SHARDS = ("texts_shard", "texts_per_shard")
 
 
 def run_critic(
-    critic: Plugin[Critic],
-    name: str,
-    options: Any,
-    inputs: Iterable[str],
-    values: Iterable[str],
-    output: Path,
-    shard: tuple[int, int | None] = (0, None),
+    critic: Plugin[Critic], name: str, options: Options, inputs: Iterable[str], values: Iterable[str], output: Path
 ) -> None:
     """Run a stage of a critic.
 
-    `project`, and any stage that works on a shard, is given a `Collection` as its `texts`; `compare` returns rows,
-    which become tidy statistics here.
+    A stage that reads a `signature` is given that of its options and of all stages upstream. The stage `compare`
+    returns a table, which becomes tidy statistics here.
 
     Parameters
     ----------
     options
-        What the stage uses of the critic's options.
+        The critic's options, as far as the stage reads or signs them; see `Critic.options_given`.
     inputs, values
-        "name=path" and "name=value"; see `stages.arguments`.
-    shard
-        Number of the shard that is looked at, and documents of a shard (None: all are one).
+        "name=path" and "name=value"; see `stages.arguments`. The values `texts_shard` and `texts_per_shard` select a
+        shard of the texts. A stage that reads a signature is given either it or the value `seed`, which is signed.
     """
     stage = critic.stage(name)
     compares = name == "compare"
-    given = arguments(stage, inputs, values, _OF_STATISTICS if compares else ())
-    if name == "project" or shard[1] is not None:
-        given["texts"] = Collection(given["texts"], *shard)
+    reads_signature = compares or "signature" in stage.value_names
+    values = list(values)
+    signs = reads_signature and not any(value.startswith("signature=") for value in values)
+    needed = dict.fromkeys((*stage.value_names, *(_OF_STATISTICS if compares else ()), *(("seed",) if signs else ())))
+    needed.pop("signature", None)
+    of_shards = _OF_SHARDS if "texts" in stage.input_names else ()
+    given = arguments(stage, inputs, values, needed, (*of_shards, *(("signature",) if reads_signature else ())))
+    shard, per_shard = (given.pop(key, None) for key in _OF_SHARDS)
+    if name == "project" or per_shard is not None:
+        given["texts"] = Collection(given["texts"], shard or 0, per_shard)
+    if signs:
+        given["signature"] = f"{signature(critic, options, critic.data.signed_stage(name))}|run_seed:{given['seed']}"
     if stage.options:
-        given["options"] = options
-    if not compares:
-        stage.function(critic.package)(**given, output=output)
-        return
-    from macroscope.statistics.declaration import declared
-    from macroscope.statistics.pairing_keys import read_keys
-    from macroscope.statistics.tidy import with_partners, write_statistics
+        given["options"] = _restricted(options, stage.option_names)
+    accepted = {*stage.input_names, *stage.value_names, "options"}
+    arguments_of_stage = {key: value for key, value in given.items() if key in accepted}
+    function = stage.function(critic.package)
+    if compares:
+        _write_statistics(critic, function(**arguments_of_stage), given, output)
+    else:
+        function(**arguments_of_stage, output=output)
 
-    about = {key: given[key] for key in _OF_STATISTICS}
+
+def _restricted(options: Options, names: Iterable[str]) -> Options:
+    """Return options with those that a stage does not read at their defaults."""
+    return type(options)(**options.model_dump(include=set(names)))
+
+
+def _write_statistics(critic: Plugin[Critic], table: Any, given: Mapping[str, Any], output: Path) -> None:
+    from macroscope.statistics.declaration import match_declaration
+    from macroscope.statistics.pairing_keys import read_keys
+    from macroscope.statistics.tidy import NO_PAIRS, find_pairs, write_statistics
+
+    about = {key: given[key] for key in (*_OF_STATISTICS, "signature")}
     control, latents = given.get("control_latents"), given.get("latents")
+    pairing = NO_PAIRS
     if control and latents and control != latents:
-        about["signature"] = with_partners(about["signature"], read_keys(control), read_keys(latents), about["system"])
-    read = {key: value for key, value in given.items() if key in (*stage.input_names, *stage.value_names, "options")}
-    table = stage.function(critic.package)(**read)
-    for name in table["statistic"].unique():
-        declared(statistics_of(critic), name)
-    write_statistics(table, output, critic=critic.name, **about)
+        pairing = find_pairs(read_keys(control), read_keys(latents), about["system"])
+    declarations = statistics_of(critic)
+    for statistic in table["statistic"].unique():
+        match_declaration(declarations, statistic)
+    write_statistics(table, output, critic=critic.name, pairing=pairing, **about)

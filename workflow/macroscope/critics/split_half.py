@@ -1,4 +1,4 @@
-"""A collection against the control's; the control, by halves, against itself."""
+"""Comparison of a system with the control, and of the control's two halves with each other."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,34 +13,34 @@ C = TypeVar("C")
 
 
 class HasRows(Protocol):
-    """What a critic's own comparison returns: rows of `statistics.tidy.ROWS`, and whatever its evidence needs."""
+    """Result of a critic's comparison: rows of `statistics.tidy.ROWS`, and whatever its evidence needs."""
 
     @property
     def rows(self) -> pd.DataFrame:
-        """The numbers of the candidate against the reference."""
+        """Return the statistics of the candidate against the reference."""
 
 
 F = TypeVar("F", bound=HasRows)
 
 
 @dataclass(frozen=True)
-class Compared(Generic[C, F]):
-    """A comparison of two collections.
+class ControlComparison(Generic[C, F]):
+    """Comparison of a system's collection with the control's.
 
     Attributes
     ----------
     table
-        All rows; those of the halves have the system `SPLIT_HALF`.
+        All rows; those of the control's halves have the system `SPLIT_HALF`.
     reference, candidate
-        The collections; for the control twice the whole of it.
-    found
-        What comparing them gave; for the control, what comparing its halves gave.
+        The two collections; for the control itself, the whole of it twice.
+    result
+        Result of `compare` for the two collections; for the control itself, for its halves.
     """
 
     table: pd.DataFrame
     reference: C
     candidate: C
-    found: F
+    result: F
 
 
 def compare_with_control(
@@ -52,35 +52,38 @@ def compare_with_control(
     compare: Callable[[C, C], F],
     halves: Callable[[C], tuple[C, C]],
     describe_half: bool = False,
-) -> Compared[C, F]:
+) -> ControlComparison[C, F]:
     """Compare a system's latents with the control's.
 
-    Of the control, one half is compared with the other: that is what no difference looks like at half the size.
+    For the control itself, one half is compared with the other: this shows the statistics' values without any
+    difference, at half the size.
 
     Parameters
     ----------
     control, latents
-        The same file twice for the control itself.
+        Paths of the latents; the same path twice for the control itself.
+    read
+        Function that reads latents.
     describe
-        Rows of one collection by itself.
+        Function that returns the rows of a single collection.
     compare
-        (reference, candidate) -> rows, and more.
+        (reference, candidate) -> rows of their comparison, and what the evidence needs.
     halves
-        (candidate, reference) of the control.
+        Function that splits the control into (candidate, reference).
     describe_half
-        Whether the half that stands for the candidate is described as well.
+        Whether the half in the role of the candidate is described as well.
     """
     reference = read(control)
     if latents != control:
         candidate = read(latents)
-        found = compare(reference, candidate)
-        return Compared(_joined(describe(candidate), found.rows), reference, candidate, found)
+        result = compare(reference, candidate)
+        return ControlComparison(_concatenate(describe(candidate), result.rows), reference, candidate, result)
     first, second = halves(reference)
-    found = compare(second, first)
-    half = _joined(describe(first), found.rows) if describe_half else found.rows
+    result = compare(second, first)
+    half = _concatenate(describe(first), result.rows) if describe_half else result.rows
     whole = describe(reference).assign(system=CONTROL)
-    return Compared(_joined(whole, half.assign(system=SPLIT_HALF)), reference, reference, found)
+    return ControlComparison(_concatenate(whole, half.assign(system=SPLIT_HALF)), reference, reference, result)
 
 
-def _joined(*tables: pd.DataFrame) -> pd.DataFrame:
+def _concatenate(*tables: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)

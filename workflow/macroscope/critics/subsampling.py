@@ -1,7 +1,7 @@
-"""Of more documents than single ones need to be judged by: a random part of them, the same in every file.
+"""Subsampling of large collections, with the same documents in every file.
 
-A million documents say how well single ones are told apart no better than thousands do: at 20,000 a side the standard
-error of an AUC is below 0.004. What a critic sees of them has to be in memory at once.
+Features of all documents must fit in memory at once. Beyond some thousands of documents, more of them hardly make a
+detectability more precise: with 20,000 documents per collection, the standard error of an AUC is below 0.004.
 """
 
 import logging
@@ -16,28 +16,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-MOST = 20_000
-"""Documents of a system that are looked at."""
+MAX_DOCUMENTS = 20_000
+"""Largest number of documents of a system that are used."""
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
-def subsampled(latents: Path, scores: Path | None, seed: int, most: int = MOST) -> Iterator[tuple[Path, Path | None]]:
-    """Latents and scores of at most so many documents of a system; of no more, the files themselves.
+def subsample(
+    latents: Path, scores: Path | None, seed: int, most: int = MAX_DOCUMENTS
+) -> Iterator[tuple[Path, Path | None]]:
+    """Yield paths of latents and scores of at most `most` documents; of smaller collections, the given paths.
 
-    Whether a document is chosen depends on its id and the seed alone: partners by their ids stay together.
+    The choice of a document depends on its id and the seed alone, so that documents paired by id are chosen together.
     """
     if pq.ParquetFile(latents).metadata.num_rows <= most:
         yield latents, scores
         return
     ids = pd.unique(pq.read_table(latents, columns=["id"])["id"].to_pandas())
-    if len(ids) <= most:  # several rows a document
+    if len(ids) <= most:  # several rows per document
         yield latents, scores
         return
     order = pd.util.hash_array(ids, hash_key=f"{seed:016d}"[-16:])
     chosen = pa.array(ids[np.argsort(order, kind="stable")[:most]], pa.string())
-    log.info("%s: %s of %s documents are looked at, drawn at random", latents.stem, f"{most:,}", f"{len(ids):,}")
+    log.info("%s: %s of %s documents are used, sampled at random", latents.stem, f"{most:,}", f"{len(ids):,}")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         parts = [None if path is None else folder / f"{name}.parquet" for name, path in enumerate((latents, scores))]

@@ -1,4 +1,4 @@
-"""What critics have in common whose documents are shared out among topics: points, and shares, of two collections."""
+"""Comparison of two collections by their shares of topics, for the critics `topics` and `languages`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.document_sums import MANY, Array
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.p_values import benjamini_hochberg
-from macroscope.statistics.permutation_groups import Permutation, permutation_of
+from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.ratio import Sample, difference_intervals, ratio_tests
 from macroscope.statistics.tidy import UNDEFINED, rows_table
 
@@ -20,41 +20,48 @@ EXCERPT = 400
 
 
 @dataclass(frozen=True)
-class Side:
-    """One collection.
+class TopicShares:
+    """Shares of topics in the documents of a collection.
 
     Attributes
     ----------
     keys
         `id` and `opening` of each document.
     shares
-        Of the topics: documents x topics; rows add up to 1.
+        Share of each topic (documents x topics); rows sum to 1.
     """
 
     keys: pd.DataFrame
     shares: Array
 
 
-def share_divergences(reference: Side, candidate: Side, permutations: int, resampling: Resampling) -> pd.DataFrame:
-    """Divergences between the shares that topics have of two collections, each document counting alike.
+def share_divergences(
+    reference: TopicShares, candidate: TopicShares, permutations: int, resampling: Resampling
+) -> pd.DataFrame:
+    """Compute divergences between the topic shares of two collections; every document has equal weight.
 
-    Columns `statistics.tidy.ROWS`; see `statistics.categorical`.
+    Returns
+    -------
+    data frame
+        Columns `statistics.tidy.ROWS`; see `statistics.categorical`.
     """
     sides = (reference.shares, candidate.shares)
-    # Hardly any share is 0: of very many documents a sparse matrix would be half again as large.
-    first, second = ([side if sum(map(len, sides)) > MANY else sparse.csr_matrix(side)] for side in sides)
-    permutation = permutation_of(reference.keys, candidate.keys)
-    rows = compare_categories(first, second, DivergenceOptions(permutations=permutations), resampling, permutation)
-    return rows_table(rows, (len(reference.keys), len(candidate.keys)), lambda _: "too few texts")
+    # Hardly any share is 0: for large collections, a sparse matrix would take 1.5 times the memory.
+    first, second = ([shares if sum(map(len, sides)) > MANY else sparse.csr_matrix(shares)] for shares in sides)
+    permutation = build_permutation(reference.keys, candidate.keys)
+    estimates = compare_categories(first, second, DivergenceOptions(permutations=permutations), resampling, permutation)
+    return rows_table(estimates, (len(reference.keys), len(candidate.keys)), lambda _: "too few texts")
 
 
-def share_differences(reference: Side, candidate: Side, words: Sequence[str], resampling: Resampling) -> pd.DataFrame:
-    """How much of the documents is about each topic, on either side.
+def share_differences(
+    reference: TopicShares, candidate: TopicShares, words: Sequence[str], resampling: Resampling
+) -> pd.DataFrame:
+    """Compare the mean share of each topic in two collections.
 
     Parameters
     ----------
     words
-        Of each topic, for a reader.
+        Words of each topic, for readers.
 
     Returns
     -------
@@ -62,7 +69,7 @@ def share_differences(reference: Side, candidate: Side, words: Sequence[str], re
         topic, words, reference_share, candidate_share, difference, ci_low, ci_high, p_value, p_adjusted (over the
         topics); the largest difference first.
     """
-    permutation = permutation_of(reference.keys, candidate.keys)
+    permutation = build_permutation(reference.keys, candidate.keys)
     differences, lows, highs, p_values = _differences(reference.shares, candidate.shares, permutation, resampling)
     result = pd.DataFrame(
         {
@@ -87,14 +94,16 @@ def _means(shares: Array) -> Array:
 def _differences(
     reference: Array, candidate: Array, permutation: Permutation, resampling: Resampling
 ) -> tuple[Array, Array, Array, Array]:
-    """Differences of the means of all columns, their intervals and p-values; NaN where a side has no document."""
+    """Return differences of the columns' means, their intervals and p-values; NaN if a collection is empty."""
     if not (len(reference) and len(candidate)):
         return (np.full(reference.shape[1], UNDEFINED),) * 4
-    theirs, ours = (_means_of_columns(side) for side in (reference, candidate))
+    reference_means, candidate_means = (_means_of_columns(shares) for shares in (reference, candidate))
     rng = np.random.default_rng(resampling.seed)
-    found = difference_intervals(theirs, ours, permutation, resampling.confidence, resampling.resamples, rng)
-    p_values = ratio_tests(theirs, ours, permutation, resampling.permutations, rng)
-    values, lows, highs = np.array(found).T
+    intervals = difference_intervals(
+        reference_means, candidate_means, permutation, resampling.confidence, resampling.resamples, rng
+    )
+    p_values = ratio_tests(reference_means, candidate_means, permutation, resampling.permutations, rng)
+    values, lows, highs = np.array(intervals).T
     return values, lows, highs, np.array(p_values)
 
 
@@ -103,10 +112,10 @@ def _means_of_columns(shares: Array) -> list[Sample]:
     return [(column, ones) for column in shares.T]
 
 
-def at_most(size: int, most: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which of so many documents are looked at, at random where there are more than `most`."""
-    inside = np.ones(size, dtype=bool)
+def sample_mask(size: int, most: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Return a mask (documents) of at most `most` of `size` documents, sampled at random if there are more."""
+    is_chosen = np.ones(size, dtype=bool)
     if size > most:
-        inside[:] = False
-        inside[rng.choice(size, most, replace=False)] = True
-    return inside
+        is_chosen[:] = False
+        is_chosen[rng.choice(size, most, replace=False)] = True
+    return is_chosen

@@ -1,4 +1,4 @@
-"""How well a critic tells single documents of each system from real ones, from the files of a run."""
+"""Classifier two-sample tests of a critic: each system's documents against real ones, from the files of a run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,76 +8,101 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from macroscope.critics import get_critic
 from macroscope.critics.declaration import Critic
 from macroscope.critics.features import read_features
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.registry import Plugin
-from macroscope.statistics.classifier_two_sample_test import FEWEST, DocumentFeatures, two_sample_test
-from macroscope.statistics.tidy import rows_table, tidy_table, with_partners, write_tidy
+from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, DocumentFeatures, two_sample_test
+from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, tidy_table, write_tidy
 
-if TYPE_CHECKING:  # whatever else stands there computes nothing here
-    from macroscope.statistics.latent import Resampling
+if TYPE_CHECKING:  # importing it at run time would track code that computes nothing here
+    from macroscope.resampling import Resampling
 
 
 @dataclass(frozen=True)
-class Files:
-    """What a critic made of a system.
+class CriticFiles:
+    """Output files of a critic for one system.
 
     Attributes
     ----------
     latents
-        Parquet.
+        Path of the latents (Parquet).
     scores
-        Parquet; None where the critic has no prior.
+        Path of the scores (Parquet); None if the critic has no prior.
     """
 
     latents: Path
     scores: Path | None
 
 
-def files_of(systems: Sequence[str], latents: Sequence[Path], scores: Sequence[Path]) -> dict[str, Files]:
-    """What a critic made of every system, from lists in the same order; `scores` may be empty."""
-    of_each: Sequence[Path | None] = scores or [None] * len(systems)
-    return {name: Files(some, scored) for name, some, scored in zip(systems, latents, of_each, strict=True)}
+def group_files(systems: Sequence[str], latents: Sequence[Path], scores: Sequence[Path]) -> dict[str, CriticFiles]:
+    """Return system -> output files of a critic, from lists in the same order; `scores` may be empty."""
+    scores_or_none: Sequence[Path | None] = scores or [None] * len(systems)
+    return {
+        name: CriticFiles(path, scored) for name, path, scored in zip(systems, latents, scores_or_none, strict=True)
+    }
+
+
+def two_sample_tests(
+    all_latents: Sequence[Path],
+    all_scores: Sequence[Path],
+    output: Path,
+    *,
+    critic: str,
+    systems: Sequence[str],
+    corpus: str,
+    signature: str,
+    confidence: float,
+    seed: int,
+) -> None:
+    """Run the stage `two_sample_test`: `run_two_sample_tests` on the files of all systems, in the same order."""
+    from macroscope.resampling import Resampling
+
+    resampling = Resampling(0, 0, confidence, seed)
+    files = group_files(systems, all_latents, all_scores)
+    about = {"corpus": corpus, "signature": signature}
+    run_two_sample_tests(get_critic(critic), files, output, resampling=resampling, **about)
 
 
 def run_two_sample_tests(
     critic: Plugin[Critic],
-    files: Mapping[str, Files],
+    files: Mapping[str, CriticFiles],
     output: Path,
     *,
     corpus: str,
     signature: str,
     resampling: "Resampling",
 ) -> None:
-    """Write how well single documents of every system are told from the control's, as tidy statistics.
+    """Test every system's documents against the control's, and write the results as tidy statistics.
 
-    The control stands there by its halves, one against the other, as `SPLIT_HALF`.
+    The statistic is `c2st_auc`, the detectability: how often a classifier tells a system's document from a real one.
+    For the control, one half is tested against the other, as the system `SPLIT_HALF`.
 
     Parameters
     ----------
     files
-        System -> what the critic made of it; the control among them.
+        System -> output files of the critic; the control is included.
     """
     control = read_features(critic, files[CONTROL].latents, files[CONTROL].scores, resampling.seed)
     tables = []
-    for system, made in files.items():
+    for system, paths in files.items():
         if system == CONTROL:
             numbers = np.arange(len(control))
-            first, second, name = control.some(numbers[1::2]), control.some(numbers[::2]), SPLIT_HALF
-            signed = signature
+            first, second, name = control.subset(numbers[1::2]), control.subset(numbers[::2]), SPLIT_HALF
+            pairing = NO_PAIRS
         else:
-            first, second, name = control, read_features(critic, made.latents, made.scores, resampling.seed), system
-            signed = with_partners(signature, first.keys, second.keys, system)
-        about = {"corpus": corpus, "system": name, "critic": critic.name, "signature": signed}
-        tables.append(tidy_table(_rows(first, second, resampling), resampling=resampling, **about))
+            first, second, name = control, read_features(critic, paths.latents, paths.scores, resampling.seed), system
+            pairing = find_pairs(first.keys, second.keys, system)
+        about = {"corpus": corpus, "system": name, "critic": critic.name, "signature": signature}
+        tables.append(tidy_table(_rows(first, second, resampling), resampling=resampling, pairing=pairing, **about))
     write_tidy(pd.concat(tables, ignore_index=True), output)
 
 
 def _rows(first: DocumentFeatures, second: DocumentFeatures, resampling: "Resampling") -> pd.DataFrame:
-    found = two_sample_test(first, second, resampling.confidence, resampling.seed)
+    estimates = two_sample_test(first, second, resampling.confidence, resampling.seed)
     return rows_table(
-        found,
+        estimates,
         (len(first), len(second)),
-        lambda _: f"the critic judges fewer than {FEWEST} documents on a side, or all of them belong together",
+        lambda _: f"fewer than {FEWEST_DOCUMENTS} judged documents in a collection, or all of them in one group",
     )

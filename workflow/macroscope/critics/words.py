@@ -1,4 +1,4 @@
-"""Words as critics of topics count them."""
+"""Tokenization into words for the critics that count words."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -9,19 +9,22 @@ _WORD = regex.compile(r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*")
 
 
 def lower_case_words(text: str) -> list[str]:
-    """Words in lower case, without punctuation and numbers; of scripts without spaces, what stands between these."""
+    """Return the words of a text in lower case, without punctuation and numbers.
+
+    Scripts without spaces yield one word for each run of letters between these.
+    """
     return _WORD.findall(unicodedata.normalize("NFC", text).lower())
 
 
-def placed_words(text: str) -> Iterator[tuple[int, int, str]]:
-    """Where each of those words stands in a text: (start, end, word)."""
-    for found in _WORD.finditer(text):
-        yield found.start(), found.end(), unicodedata.normalize("NFC", found.group().lower())
+def locate_words(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield (start, end, word) for each word of `lower_case_words`, with offsets in characters."""
+    for match in _WORD.finditer(text):
+        yield match.start(), match.end(), unicodedata.normalize("NFC", match.group().lower())
 
 
-def beginning(text: str, characters: int) -> str:
-    """First words of a text on one line, up to so many characters; "…" says that there is more."""
-    # Spaces may make up a part of what is cut off, however long the text.
+def shorten(text: str, characters: int) -> str:
+    """Return the first words of a text on one line, at most `characters` long; a final "…" marks a cut."""
+    # Taking twice as many characters leaves room for white space that the join removes.
     start = " ".join(text[: 2 * characters].split())
     if len(start) <= characters and len(text) <= 2 * characters:
         return start

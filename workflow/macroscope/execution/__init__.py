@@ -1,1 +1,1 @@
-"""Running jobs: processes, memory, Slurm, orphans; no room depends on it for its numbers."""
+"""Execution of jobs: processes, memory, Slurm, orphans; no numbers depend on it."""

@@ -1,4 +1,4 @@
-"""Why jobs failed: what they said last, from their logs."""
+"""Reasons for failed jobs, from their logs."""
 
 from pathlib import Path
 
@@ -8,21 +8,21 @@ _MOST = 3
 
 
 def reasons_of_failure(logs: Path, since: float) -> list[str]:
-    """Sentences of the jobs that failed, each once, with their logs; the first ones.
+    """Return the errors of the jobs that failed, each once, with its log; at most the first three.
 
     Parameters
     ----------
     logs
         Folder of a run's logs.
     since
-        Seconds since the epoch: older logs are those of earlier calls.
+        Start of the call in seconds since the epoch; older logs are those of earlier calls.
     """
-    found: dict[str, Path] = {}
+    logs_by_reason: dict[str, Path] = {}
     recent = [path for path in logs.rglob("*.log") if path.stat().st_mtime >= since]
     for path in sorted(recent, key=lambda path: path.stat().st_mtime):
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith(FAILED):
-                found.setdefault(line.removeprefix(FAILED), path)
+                logs_by_reason.setdefault(line.removeprefix(FAILED), path)
             elif line.startswith(UNEXPECTED):
-                found.setdefault("an error that is macroscope's, and not yours", path)
-    return [f"{sentence} ({path})" for sentence, path in list(found.items())[:_MOST]]
+                logs_by_reason.setdefault("a defect of macroscope, not of your input", path)
+    return [f"{sentence} ({path})" for sentence, path in list(logs_by_reason.items())[:_MOST]]

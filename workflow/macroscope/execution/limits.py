@@ -1,4 +1,4 @@
-"""What this machine has for jobs that run on it: the limits that Snakemake keeps them under, how their threads wait."""
+"""Limits of this machine for the jobs that run on it: memory, GPUs, and how threads wait."""
 
 import os
 from pathlib import Path
@@ -6,32 +6,32 @@ from pathlib import Path
 import psutil
 
 _SHARE = 0.9
-"""Of the memory: the rest is for the system, and for what else is open."""
+"""Share of the memory for jobs; the rest is for the system and for other programs."""
 _CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 def limits() -> dict[str, int]:
-    """Resources that all jobs together may have, by Snakemake's names.
+    """Return the resources that all jobs together may use, by Snakemake's names.
 
     Returns
     -------
     dict
-        mem_mb: most of the memory, that of the container where it has less; gpu: 1 where there is a GPU. Jobs that run
-        beside each other would all take the first GPU, so that more of them are for who gives their number
+        mem_mb: most of the memory, or of the container's if that is less; gpu: 1 if there is a GPU. Concurrent jobs
+        would all take the first GPU, so more than one is used only if the user gives their number
         (`--resources gpu=4`), to train one model on all.
     """
     return {"mem_mb": int(_SHARE * _bytes_of_memory() / 1e6), "gpu": int(_has_gpu())}
 
 
 def waiting() -> dict[str, str]:
-    """Variables for the jobs: threads that wait for each other soon let another program have the core.
+    """Return environment variables for the jobs: threads that wait for each other soon yield the core.
 
-    The threads of GNU OpenMP, PyTorch's, wait by turning in circles, and by default hardly stop. Where another program
-    keeps one of two cores busy, an encoder read 12 batches a second so, and 20 with 10,000 turns; alone 44 in either
-    case. What the environment says of it already stays.
+    The threads of GNU OpenMP, which PyTorch uses, busy-wait almost without end by default. If another program keeps
+    one of two cores busy, an encoder then read 12 batches per second, and 20 with 10,000 spins; alone, it read 44 in
+    either case. Settings of the environment stay.
     """
-    said = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys()
-    return {} if said else {"GOMP_SPINCOUNT": "10000"}
+    is_set = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys()
+    return {} if is_set else {"GOMP_SPINCOUNT": "10000"}
 
 
 def _bytes_of_memory() -> int:

@@ -1,8 +1,8 @@
-"""Jobs end with the Snakemake process that started them.
+"""Orphaned jobs: jobs end with the Snakemake process that started them.
 
 In a terminal, Ctrl-C reaches Snakemake and its jobs alike. A signal that is sent to Snakemake alone does not: after
-SIGINT it would wait for its jobs, for hours, and throw their results away; after SIGKILL they would go on alone, and a
-new run would start the same ones beside them. SIGTERM is left as Snakemake has it: running jobs finish, and count.
+SIGINT it would wait for its jobs, for hours, and discard their results; after SIGKILL they would go on alone, and a
+new run would start the same jobs beside them. SIGTERM keeps Snakemake's meaning: running jobs finish, and count.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 SNAKEMAKE = "MACROSCOPE_SNAKEMAKE_PID"
-"""Environment variable of a job: the process that started it."""
+"""Environment variable of a job: id of the Snakemake process that started it."""
 
 EVERY_SECONDS = 0.5
 GRACE_SECONDS = 3.0
@@ -25,20 +25,20 @@ log = logging.getLogger("macroscope")
 
 
 def end_with_snakemake() -> None:
-    """In a job: end soon after the Snakemake process does that the environment names; by hand, there is none."""
+    """In a job, end soon after the Snakemake process that the environment names; without one, do nothing."""
     parent = os.environ.get(SNAKEMAKE)
     if parent is None:
         return
-    # By itself SIGTERM takes Python down at once. As an exception it lets what is half written be removed.
+    # SIGTERM ends Python at once; as an exception, it lets half-written files be removed.
     signal.signal(signal.SIGTERM, _exit)
     os.register_at_fork(after_in_child=_take_default_sigterm)
     threading.Thread(target=_watch, args=(int(parent),), daemon=True).start()
 
 
 def end_jobs_on_interrupt() -> None:
-    """In Snakemake: have a SIGINT that only Snakemake got end its jobs as well."""
+    """In Snakemake, let a SIGINT that only Snakemake got end its jobs as well."""
     before = signal.getsignal(signal.SIGINT)
-    # A background process of a script ignores it, and goes on doing so.
+    # A background process of a script ignores SIGINT; this must stay so.
     if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
         return
 
@@ -50,9 +50,9 @@ def end_jobs_on_interrupt() -> None:
 
 
 def _watch(parent: int) -> None:
-    import psutil  # here, where nobody waits for it
+    import psutil  # here, in a thread, since the import takes time
 
-    # As an ancestor it is no other process that has its number by now, or in a container of the job's own.
+    # An ancestor cannot be another process that has got the same id since, or has it in the job's container.
     snakemake = next((process for process in psutil.Process().parents() if process.pid == parent), None)
     if snakemake is None:
         return
@@ -62,7 +62,7 @@ def _watch(parent: int) -> None:
     me = psutil.Process()
     _send(me, signal.SIGTERM)
     time.sleep(GRACE_SECONDS)
-    # Still here: in the middle of a long computation.
+    # Still running: in the middle of a long computation.
     for process in (*me.children(recursive=True), me):
         _send(process, signal.SIGKILL)
 
@@ -71,9 +71,9 @@ def _end_jobs() -> None:
     import psutil
 
     for number in (signal.SIGTERM, signal.SIGKILL):
-        time.sleep(GRACE_SECONDS)  # those that got the signal themselves are ending
+        time.sleep(GRACE_SECONDS)  # jobs that got the signal themselves are ending
         for process in psutil.Process().children(recursive=True):
-            # Jobs alone: what Snakemake itself has started (to cancel jobs on a cluster, say) does its work.
+            # Only jobs: processes that Snakemake started for itself, such as to cancel jobs on a cluster, go on.
             if _is_job(process):
                 _send(process, number)
 

@@ -1,7 +1,7 @@
-"""What a process used, as the last line of its log: its own count, where Snakemake's benchmark looks every 30 s.
+"""Processor time and memory of a process, counted by itself and written as the last line of its log.
 
-A benchmark knows the time of a job's start and end, but of its processor time and memory only what they were when it
-last looked: nothing of a peak between two looks, and of a job of 40 s half the processor time.
+Snakemake's benchmark samples both every 30 s: it misses peaks between two samples, and half the processor time of a job
+of 40 s.
 """
 
 import re
@@ -15,16 +15,16 @@ _SAID = re.compile(r"used ([\d.]+) s of the processor, at most ([\d.]+) MB of me
 
 
 def say_usage(log: Path) -> None:
-    """Append to a log what this process and its ended children have used so far.
+    """Append to a log the usage of this process and its ended children so far.
 
-    A log that cannot be written, as on a full disk, fails no job that has done its work: it does not say, then.
+    A log that cannot be written, as on a full disk, does not fail a job that has done its work.
     """
     with suppress(OSError), log.open("a", encoding="utf-8") as file:
         file.write(_LINE.format(seconds=_processor_seconds(), megabytes=_peak_megabytes()) + "\n")
 
 
 def usage_said(log: Path) -> tuple[float, float] | None:
-    """Seconds of the processor and megabytes at most, from the last line of a log; None where it does not say."""
+    """Return processor seconds and peak megabytes from the last line of a log; None if it does not have them."""
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
@@ -35,13 +35,13 @@ def usage_said(log: Path) -> tuple[float, float] | None:
 
 def _processor_seconds() -> float:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def _peak_megabytes() -> float:
-    """Peak resident memory of this process, in units of 10⁶ bytes, its children not included.
+    """Return the peak resident memory of this process in units of 10⁶ bytes, without its children.
 
-    On Linux from /proc: what `getrusage` says of a new process begins at the size of the process that started it.
+    On Linux it comes from /proc: `getrusage` of a new process starts at the size of the process that started it.
     """
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")

@@ -1,4 +1,4 @@
-"""What a Slurm cluster has for jobs, and which of them can never start there."""
+"""Resources of a Slurm cluster, and the jobs that can never start there."""
 
 import json
 import math
@@ -14,18 +14,18 @@ _WITHIN_SECONDS = 60
 _TIME = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)")
 """Slurm's [days-][hours:]minutes:seconds."""
 _GPUS = re.compile(r"(?<![a-z])gpu(?::[^:,()]*[^\d:,()][^:,()]*)?:(\d+)")
-"""gpu:2, gpu:a100:2, with (S:0-1) behind it or not."""
+"""Number of GPUs in gpu:2 or gpu:a100:2, with (S:0-1) behind it or not."""
 _UNITS = {"threads": "processors", "mem_mb": "MB of memory", "gpu": "GPUs", "runtime": "minutes"}
 _NEVER = re.compile(
     r"PartitionConfig|BadConstraints|PartitionTimeLimit|InvalidAccount|InvalidQOS|AccountNotAllowed|QOSNotAllowed"
     r"|(?:QOS|Assoc)Max\w*PerJob\w*"
 )
-"""Reasons for which Slurm has a job wait that no time cures."""
+"""Slurm's reasons for jobs that wait forever."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """What a node of some kind has: processors, megabytes, GPUs."""
+    """Resources of a kind of node: processors, megabytes, GPUs."""
 
     threads: int
     mem_mb: int
@@ -39,9 +39,9 @@ class Partition:
     Attributes
     ----------
     minutes
-        The longest run time of a job; inf where there is no limit.
+        Longest run time of a job; inf if there is no limit.
     nodes
-        One of each kind.
+        One node of each kind.
     """
 
     name: str
@@ -50,49 +50,49 @@ class Partition:
     nodes: tuple[Node, ...]
 
     def most(self, resource: str) -> float:
-        """The most that a job can ask for of threads, mem_mb, gpu or runtime."""
+        """Return the most that a job can request of threads, mem_mb, gpu or runtime."""
         return self.minutes if resource == "runtime" else max(getattr(node, resource) for node in self.nodes)
 
-    def holds(self, asked: Mapping[str, int]) -> bool:
-        """Whether a job can ever start here."""
-        on_a_node = {name: value for name, value in asked.items() if name != "runtime"}
-        return asked.get("runtime", 0) <= self.minutes and any(
+    def holds(self, requests: Mapping[str, int]) -> bool:
+        """Return whether a job with these requests can ever start here."""
+        on_a_node = {name: value for name, value in requests.items() if name != "runtime"}
+        return requests.get("runtime", 0) <= self.minutes and any(
             all(value <= getattr(node, name) for name, value in on_a_node.items()) for node in self.nodes
         )
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A job that Slurm holds back: its number, what it is, and why it waits."""
+    """A pending job: its number, its comment, and the reason why it waits."""
 
     number: str
-    what: str
+    comment: str
     reason: str
 
     @property
     def never_starts(self) -> bool:
-        """Whether waiting is in vain."""
+        """Return whether the job can never start."""
         return _NEVER.fullmatch(self.reason) is not None
 
 
 def partitions() -> dict[str, Partition]:
-    """All partitions of this cluster, by name."""
+    """Return all partitions of this cluster, by name."""
     return read_partitions(ask("sinfo", "--noheader", "--exact", "--format=%P|%l|%c|%m|%G"))
 
 
 def read_partitions(listed: str) -> dict[str, Partition]:
-    """Partitions from lines of `name|time limit|processors|megabytes|gres`, one for each kind of node."""
-    found: dict[str, Partition] = {}
+    """Parse partitions from lines of `name|time limit|processors|megabytes|gres`, one for each kind of node."""
+    partitions: dict[str, Partition] = {}
     for line in listed.splitlines():
         name, limit, threads, mem_mb, gres = line.split("|")
         node = Node(int(threads), int(mem_mb), sum(map(int, _GPUS.findall(gres))))
         plain = name.removesuffix("*")
-        before = found[plain].nodes if plain in found else ()
-        found[plain] = Partition(plain, name.endswith("*"), _minutes(limit), (*before, node))
-    return found
+        before = partitions[plain].nodes if plain in partitions else ()
+        partitions[plain] = Partition(plain, name.endswith("*"), _minutes(limit), (*before, node))
+    return partitions
 
 
-def wanted(named: str | None, found: Mapping[str, Partition]) -> list[Partition]:
+def wanted(named: str | None, available: Mapping[str, Partition]) -> list[Partition]:
     """Return the partitions that a job may go to.
 
     Parameters
@@ -103,36 +103,36 @@ def wanted(named: str | None, found: Mapping[str, Partition]) -> list[Partition]
     Raises
     ------
     MacroscopeError
-        Where one is not there.
+        If a partition does not exist.
     """
     if not named:
-        return [partition for partition in found.values() if partition.is_default]
+        return [partition for partition in available.values() if partition.is_default]
     for name in named.split(","):
-        if name not in found:
-            raise MacroscopeError(f"the cluster has no partition '{name}'{nearest(name, found)}")
-    return [found[name] for name in named.split(",")]
+        if name not in available:
+            raise MacroscopeError(f"the cluster has no partition '{name}'{nearest(name, available)}")
+    return [available[name] for name in named.split(",")]
 
 
-def too_large(rule: str, asked: Mapping[str, int], among: Iterable[Partition]) -> str | None:
-    """Return what a job asks that nothing has: one sentence, or None where it can start.
+def too_large(rule: str, requests: Mapping[str, int], among: Iterable[Partition]) -> str | None:
+    """Return a sentence about the requests of a job that no partition can satisfy; None if it can start.
 
     Parameters
     ----------
-    asked
+    requests
         threads, mem_mb, gpu and runtime (minutes).
     among
-        The partitions that it may go to.
+        Partitions that it may go to.
     """
     among = list(among)
-    if not among or any(partition.holds(asked) for partition in among):
+    if not among or any(partition.holds(requests) for partition in among):
         return None
     names = " or ".join(partition.name for partition in among)
-    most = {name: max(partition.most(name) for partition in among) for name in asked}
-    over = [name for name in asked if asked[name] > most[name]]
+    most = {name: max(partition.most(name) for partition in among) for name in requests}
+    over = [name for name in requests if requests[name] > most[name]]
     if not over:
-        listed = ", ".join(f"{value} {_UNITS[name]}" for name, value in asked.items() if value)
+        listed = ", ".join(f"{value} {_UNITS[name]}" for name, value in requests.items() if value)
         return f"rule {rule} asks for {listed}: no single node of partition {names} has all of it; ask for less of one"
-    listed = " and ".join(f"{asked[name]} {_UNITS[name]} (the most is {int(most[name])})" for name in over)
+    listed = " and ".join(f"{requests[name]} {_UNITS[name]} (the most is {int(most[name])})" for name in over)
     flags = [
         f"--set-threads {rule}={int(most[name])}"
         if name == "threads"
@@ -152,30 +152,30 @@ def settings() -> dict[str, str]:
 
 
 def jobs_of(folder: str) -> list[str]:
-    """Return the numbers of the workflow's jobs, by their comment, that wait or run for a working directory."""
+    """Return the numbers of the workflow's jobs, known by their comment, that wait or run for a working directory."""
     rows = (line.split("|", 2) for line in ask("squeue", "--noheader", "--me", "--format=%i|%k|%Z").splitlines())
-    return [number for number, what, place in rows if place == folder and what.startswith(("rule_", "group_"))]
+    return [number for number, comment, place in rows if place == folder and comment.startswith(("rule_", "group_"))]
 
 
 def waiting_jobs(folder: str) -> list[Waiting]:
-    """Return one's jobs of a working directory that wait, with Slurm's reason."""
+    """Return the user's pending jobs of a working directory, with Slurm's reasons."""
     listed = ask("squeue", "--noheader", "--me", "--states=PENDING", "--format=%i|%r|%k|%Z").splitlines()
     rows = (line.split("|", 3) for line in listed)
-    return [Waiting(number, what, reason) for number, reason, what, place in rows if place == folder]
+    return [Waiting(number, comment, reason) for number, reason, comment, place in rows if place == folder]
 
 
 def cancel(number: str) -> None:
-    """Take a job out of the queue."""
+    """Cancel a job."""
     ask("scancel", number)
 
 
 def ask(program: str, *arguments: str) -> str:
-    """Return what a program of Slurm answers.
+    """Return the output of a program of Slurm.
 
     Raises
     ------
     MacroscopeError
-        Where it is not installed, or says that something is wrong.
+        If it is not installed, fails, or takes too long.
     """
     if shutil.which(program) is None:
         raise MacroscopeError(f"no {program} here: run this where Slurm's commands are, such as a login node")

@@ -1,6 +1,5 @@
-"""From numbers to a decision: whether a candidate may take the place of a baseline.
+"""Quality gate: decides whether a candidate may replace a baseline.
 
-Two finished runs, or two systems of one, and a policy: the largest changes that are tolerated. It stands beside
-the rooms: it reads what a run leaves (`tables/statistics.csv`, `config.json`), and nothing imports it but the command
-line.
+Compares two finished runs, or two systems of one run, under a policy: the largest tolerated changes. Reads the output
+of a run (`tables/statistics.csv`, `config.json`); only the command line imports it.
 """

@@ -1,100 +1,105 @@
-"""Whether two numbers may be compared: by their signatures, and by what the runs' configs say of their corpora.
+"""Comparability of two statistics: checks of their signatures, and of the corpora in the runs' configs.
 
-What may differ is decided here alone (`MAY_DIFFER`, `PLACES`), each with its reason. Everything else may not.
+`MAY_DIFFER` and `PLACES` list the keys that may differ, with reasons. All other keys must be equal.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from macroscope.critics import critic_named, is_critic
+from macroscope.critics import get_critic, is_critic
 from macroscope.critics.declaration import statistics_of
 from macroscope.errors import MacroscopeError
 from macroscope.gate.runs import Key, Number, Run
 from macroscope.options import CONTROL
-from macroscope.statistics.declaration import Statistic, declared
-from macroscope.statistics.tidy import PARTNERS, SMALLEST_P
+from macroscope.statistics.declaration import Statistic, match_declaration
 
 RUN_SEED = "run_seed"
 MAY_DIFFER = {
-    PARTNERS: "it counts documents, and sizes may differ",
-    SMALLEST_P: "it is about a p-value, which a gate does not use",
-    "resamples": "more of them give the same interval, more exactly",
+    "resamples": "more of them give the same interval more precisely",
     "permutations": "they give p-values, which a gate does not use",
-    "confidence": "a gate brings every interval to the level that it needs",
+    "confidence": "a gate rescales every interval to the level that it needs",
 }
-"""Key of a signature -> why two numbers that differ in it compare all the same. `run_seed` may where a critic does not
-learn by it."""
+"""Key of a signature -> reason why statistics that differ in it are comparable. `run_seed` may differ if no stage of
+the critic depends on it."""
 PLACES = {
-    "files": "where a corpus lies does not change it; tables/corpora.csv tells whether it is another one",
+    "files": "the path of a corpus does not change it; tables/corpora.csv shows changes",
     "path": "the same",
     "mirror": "the same",
-    "page_seconds": "it is a limit of the machine's",
+    "page_seconds": "it is a limit of the machine",
 }
-"""Key of a corpus's config -> why it may differ."""
+"""Key of a corpus's config -> reason why it may differ."""
 ABSENT = "(not there)"
 
 
 def require_comparable(baseline: Run, candidate: Run, first: Key, second: Key) -> None:
-    """Check that a number of the baseline and one of the candidate measure the same thing in the same way.
+    """Check that a statistic of the baseline and one of the candidate are defined and computed in the same way.
 
     Raises
     ------
     MacroscopeError
-        That names what differs: which key, what here, what there.
+        If they differ; the message names the key and both values.
     """
     corpus, _, critic, statistic = first
-    about = f"{critic} {statistic} on {corpus}: these runs cannot be compared"
-    ours, theirs = baseline.numbers[first], candidate.numbers[second]
-    for key, here, there in _signatures_differ(critic, ours, theirs):
+    problem = f"{critic} {statistic} on {corpus}: these runs cannot be compared"
+    number_before, number_after = baseline.numbers[first], candidate.numbers[second]
+    for key, first_value, second_value in _compare_signatures(critic, number_before, number_after):
         raise MacroscopeError(
-            f"{about}; the signature's '{key}' is {here} in the baseline and {there} in the candidate"
+            f"{problem}; the signature's '{key}' is {first_value} in the baseline and {second_value} in the candidate"
         )
     if baseline.folder.resolve() == candidate.folder.resolve():
         return
-    for place, here, there in _configs_differ(corpus, baseline.config, candidate.config):
-        raise MacroscopeError(f"{about}; {place} is {here} in the baseline's config and {there} in the candidate's")
-    before, after = baseline.corpora.get(corpus, {}), candidate.corpora.get(corpus, {})
-    for key, here, there in _differences(before, after):
+    for place, first_value, second_value in _compare_configs(corpus, baseline.config, candidate.config):
         raise MacroscopeError(
-            f"{about}, since the corpus has changed; {key} is {here} in the baseline, {there} in the candidate"
+            f"{problem}; {place} is {first_value} in the baseline's config and {second_value} in the candidate's"
+        )
+    before, after = baseline.corpora.get(corpus, {}), candidate.corpora.get(corpus, {})
+    for key, first_value, second_value in _compare_mappings(before, after):
+        raise MacroscopeError(
+            f"{problem}, because the corpus has changed; {key} is {first_value} in the baseline, {second_value} in the"
+            " candidate"
         )
 
 
-def declaration_of(critic: str, statistic: str) -> Statistic | None:
-    """What is declared of a statistic; None where no critic makes it (a language model's own perplexity)."""
+def find_declaration(critic: str, statistic: str) -> Statistic | None:
+    """Return the declaration of a statistic; None if it is not a critic's (such as a model's perplexity)."""
     if not is_critic(critic):
         return None
-    return declared(statistics_of(critic_named(critic)), statistic)
+    return match_declaration(statistics_of(get_critic(critic)), statistic)
 
 
-def learns_by_seed(critic: str) -> bool:
-    """Whether a critic's stages depend on the run's seed: another seed is then another critic."""
-    return is_critic(critic) and any("seed" in stage.value_names for stage in critic_named(critic).data.stages.values())
+def depends_on_seed(critic: str) -> bool:
+    """Return whether any stage of a critic depends on the run's seed, so that another seed is another critic."""
+    return is_critic(critic) and any("seed" in stage.value_names for stage in get_critic(critic).data.stages.values())
 
 
-def _signatures_differ(critic: str, ours: Number, theirs: Number) -> Iterator[tuple[str, str, str]]:
-    free = set(MAY_DIFFER) | (set() if learns_by_seed(critic) else {RUN_SEED})
-    for key, here, there in _differences(ours.signature, theirs.signature):
+def _compare_signatures(critic: str, first: Number, second: Number) -> Iterator[tuple[str, str, str]]:
+    free = set(MAY_DIFFER) | (set() if depends_on_seed(critic) else {RUN_SEED})
+    for key, first_value, second_value in _compare_mappings(first.signature, second.signature):
         if key not in free:
-            yield key, here, there
+            yield key, first_value, second_value
 
 
-def _configs_differ(corpus: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Differences in what makes a corpus and the real text that systems are held against."""
-    for room, name in (("corpora", corpus), ("systems", CONTROL)):
-        sides = [dict(config[room].get(name) or {}) for config in (ours, theirs)]
-        for key, here, there in _differences(*sides):
+def _compare_configs(
+    corpus: str, first: Mapping[str, Any], second: Mapping[str, Any]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield differences in the configs of a corpus and of the control."""
+    for group, name in (("corpora", corpus), ("systems", CONTROL)):
+        sections = [dict(config[group].get(name) or {}) for config in (first, second)]
+        for key, first_value, second_value in _compare_mappings(*sections):
             if key not in PLACES:
-                yield f"{room}.{name}.{key}", here, there
+                yield f"{group}.{name}.{key}", first_value, second_value
 
 
-def _differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Keys of which the values differ; of groups, the keys inside."""
-    for key in dict.fromkeys([*ours, *theirs]):
-        here, there = ours.get(key, ABSENT), theirs.get(key, ABSENT)
-        if here == there:
+def _compare_mappings(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Yield (key, first value, second value) for differing values; nested keys are joined by dots."""
+    for key in dict.fromkeys([*first, *second]):
+        first_value, second_value = first.get(key, ABSENT), second.get(key, ABSENT)
+        if first_value == second_value:
             continue
-        if isinstance(here, dict) and isinstance(there, dict):
-            yield from ((f"{key}.{inner}", one, other) for inner, one, other in _differences(here, there))
+        if isinstance(first_value, dict) and isinstance(second_value, dict):
+            yield from (
+                (f"{key}.{inner}", inner_first, inner_second)
+                for inner, inner_first, inner_second in _compare_mappings(first_value, second_value)
+            )
         else:
-            yield key, str(here), str(there)
+            yield key, str(first_value), str(second_value)

@@ -1,4 +1,4 @@
-"""Where an interval lies: within what is tolerated, outside of it, or neither; and what n would tell."""
+"""Decision by an interval: inside the tolerated range, outside of it, or neither; and the sample size to decide."""
 
 import math
 from collections.abc import Iterable
@@ -10,12 +10,13 @@ PASS, FAIL, INCONCLUSIVE = "PASS", "FAIL", "INCONCLUSIVE"
 EXIT_CODES = {PASS: 0, FAIL: 1, INCONCLUSIVE: 2}
 FREE = math.inf
 _ON_THE_LIMIT = 1e-6
-"""Of an interval's half: an estimate nearer to the limit lies on it; 10^12 times as many documents would be needed."""
+"""Distance from the limit, in half widths of the interval, below which an estimate counts as on the limit (deciding
+would need 10^12 times as many documents)."""
 
 
 @dataclass(frozen=True)
 class Tolerated:
-    """Range of a change, or of a value, that is tolerated, its ends included."""
+    """Tolerated range of a change or a value, its ends included."""
 
     low: float = -FREE
     high: float = FREE
@@ -25,7 +26,7 @@ class Tolerated:
 
 
 def decide(interval: Interval, tolerated: Tolerated) -> str:
-    """PASS where all of the interval is tolerated, FAIL where nothing of it is, INCONCLUSIVE else."""
+    """Return PASS if the interval is inside the tolerated range, FAIL if it is outside, INCONCLUSIVE otherwise."""
     _, low, high = interval
     if tolerated.low <= low and high <= tolerated.high:
         return PASS
@@ -34,28 +35,28 @@ def decide(interval: Interval, tolerated: Tolerated) -> str:
     return INCONCLUSIVE
 
 
-def factor_that_decides(interval: Interval, tolerated: Tolerated) -> float | None:
-    """How many times as many documents would decide, if the estimate stayed where it is.
+def sample_size_factor(interval: Interval, tolerated: Tolerated) -> float | None:
+    """Return the factor of the number of documents that would decide, if the estimate stayed the same.
 
-    The width of an interval goes with 1/sqrt(n).
+    The width of an interval is proportional to 1/sqrt(n).
 
     Returns
     -------
     float or None
-        At least 1; None where the estimate lies on the limit, so that no n would.
+        At least 1; None if the estimate is on the limit, so that no number of documents decides.
     """
     value, low, high = interval
     if value in tolerated:
-        room = [(value - tolerated.low, value - low), (tolerated.high - value, high - value)]
+        margins = [(value - tolerated.low, value - low), (tolerated.high - value, high - value)]
     elif value > tolerated.high:
-        room = [(value - tolerated.high, value - low)]
+        margins = [(value - tolerated.high, value - low)]
     else:
-        room = [(tolerated.low - value, high - value)]
-    shrink = min((gap / width for gap, width in room if width > 0), default=1.0)
+        margins = [(tolerated.low - value, high - value)]
+    shrink = min((gap / width for gap, width in margins if width > 0), default=1.0)
     return None if shrink < _ON_THE_LIMIT else max(1.0, shrink**-2)
 
 
-def whole_verdict(verdicts: Iterable[str]) -> str:
-    """FAIL if anything fails, else INCONCLUSIVE if anything is, else PASS."""
-    found = set(verdicts)
-    return FAIL if FAIL in found else INCONCLUSIVE if INCONCLUSIVE in found or not found else PASS
+def combine_verdicts(verdicts: Iterable[str]) -> str:
+    """Return FAIL if any verdict is FAIL, else INCONCLUSIVE if any is, or if there are none, else PASS."""
+    unique = set(verdicts)
+    return FAIL if FAIL in unique else INCONCLUSIVE if INCONCLUSIVE in unique or not unique else PASS

@@ -1,4 +1,4 @@
-"""The answer of a gate: as text for people, as JSON, and as JUnit XML for build servers."""
+"""Formats of a gate's result: text, JSON, and JUnit XML for build servers."""
 
 import math
 import re
@@ -9,117 +9,117 @@ from xml.etree import ElementTree
 from macroscope import __version__
 from macroscope.files import atomic, write_json
 from macroscope.gate.decision import EXIT_CODES, FAIL, FREE, INCONCLUSIVE, PASS, Tolerated
-from macroscope.gate.evaluate import VALUE, Answer, Test
+from macroscope.gate.evaluate import VALUE, GateResult, Test
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-"""What XML cannot hold, and what would move a terminal's cursor or turn its text around."""
+"""Characters that XML cannot hold, or that move a terminal's cursor or reverse its text."""
 
 
-def text_of(answer: Answer) -> str:
-    """The answer for people: the verdict, then every test, the worst first."""
+def format_text(result: GateResult) -> str:
+    """Format the result as text: every test, the worst first, then the verdict."""
     order = (FAIL, INCONCLUSIVE, PASS)
-    tests = sorted(answer.tests, key=lambda test: order.index(test.verdict))
-    lines = [f"{test.verdict:12}  {name_of(test)}: {sentence_of(test)}" for test in tests]
-    return "\n".join([*lines, "", summary_of(answer)])
+    tests = sorted(result.tests, key=lambda test: order.index(test.verdict))
+    lines = [f"{test.verdict:12}  {format_name(test)}: {format_sentence(test)}" for test in tests]
+    return "\n".join([*lines, "", format_summary(result)])
 
 
-def summary_of(answer: Answer) -> str:
-    """The verdict with counts, and how sure it is."""
-    counts = ", ".join(f"{_count(answer, verdict)} {verdict}" for verdict in (PASS, FAIL, INCONCLUSIVE))
-    n = len(answer.tests)
-    found = (
-        f"{answer.verdict}: {counts}, of {n} {'test' if n == 1 else 'tests'}; intervals hold together at"
-        f" {answer.confidence:.4g} (Bonferroni: {answer.each:.6g} each)"
+def format_summary(result: GateResult) -> str:
+    """Format the verdict with counts and confidence."""
+    counts = ", ".join(f"{_count(result, verdict)} {verdict}" for verdict in (PASS, FAIL, INCONCLUSIVE))
+    n = len(result.tests)
+    summary = (
+        f"{result.verdict}: {counts}, of {n} {'test' if n == 1 else 'tests'}; simultaneous confidence"
+        f" {result.confidence:.4g} (Bonferroni: {result.each:.6g} each)"
     )
-    if answer.unused:
-        places = ", ".join(str(number) for number in answer.unused)
-        found += f"\nNot asked, since they are about other systems: statistics {places} of the policy"
-    return found
+    if result.unused:
+        indices = ", ".join(str(number) for number in result.unused)
+        summary += f"\nUnused rules, which match only other systems: statistics {indices} of the policy"
+    return summary
 
 
-def name_of(test: Test) -> str:
-    """Whose number a test is about."""
+def format_name(test: Test) -> str:
+    """Format the name of a test: corpus, systems, critic and statistic."""
     systems = test.candidate if test.candidate == test.baseline else f"{test.candidate} against {test.baseline}"
-    return shown(f"{test.corpus} / {systems} / {test.critic} {test.statistic}")
+    return escape_controls(f"{test.corpus} / {systems} / {test.critic} {test.statistic}")
 
 
-def sentence_of(test: Test) -> str:
-    """What was found, what is tolerated, why it is undecided and what n would decide."""
-    what = "value" if test.measure == VALUE else test.measure
+def format_sentence(test: Test) -> str:
+    """Format the result of a test: interval, tolerated range, reason, and the sample size that would decide."""
+    measure = "value" if test.measure == VALUE else test.measure
     if test.farther:
-        what = "distance from the control" if test.measure == VALUE else "change of the distance from the control"
-    found = [f"{what} {_tolerated(test.tolerated)} tolerated"]
+        measure = "distance from the control" if test.measure == VALUE else "change of the distance from the control"
+    parts = [f"{measure} {_tolerated(test.tolerated)} tolerated"]
     if math.isfinite(test.interval[0]):
         value, low, high = (f"{end:.4g}" for end in test.interval)
-        found.insert(0, f"{value} [{low}, {high}]")
+        parts.insert(0, f"{value} [{low}, {high}]")
     if test.reason:
-        found.append(shown(test.reason))
+        parts.append(escape_controls(test.reason))
     if test.times is not None:
-        found.append(
-            f"about {_more(test.sizes[1], test.times)} documents would decide (now {test.sizes[1]}), with"
+        parts.append(
+            f"about {_scaled_size(test.sizes[1], test.times)} documents would decide (now {test.sizes[1]}), with"
             f" {test.times:.3g} times as many of the baseline and of real text"
         )
-    return "; ".join(found)
+    return "; ".join(parts)
 
 
-def as_json(answer: Answer) -> dict[str, Any]:
-    """The answer as JSON; what is not defined, or has no bound, is null."""
+def as_json(result: GateResult) -> dict[str, Any]:
+    """Return the result as JSON; undefined and unbounded values are null."""
     return {
         "macroscope": __version__,
-        "verdict": answer.verdict,
-        "exit_code": EXIT_CODES[answer.verdict],
-        "confidence": answer.confidence,
-        "confidence_each": answer.each,
-        "counts": {verdict: _count(answer, verdict) for verdict in (PASS, FAIL, INCONCLUSIVE)},
-        "rules_not_asked": list(answer.unused),
-        "tests": [_test_as_json(test) for test in answer.tests],
+        "verdict": result.verdict,
+        "exit_code": EXIT_CODES[result.verdict],
+        "confidence": result.confidence,
+        "confidence_each": result.each,
+        "counts": {verdict: _count(result, verdict) for verdict in (PASS, FAIL, INCONCLUSIVE)},
+        "rules_not_asked": list(result.unused),
+        "tests": [_test_as_json(test) for test in result.tests],
     }
 
 
-def write_answer(answer: Answer, json: Path | None, junit: Path | None) -> None:
-    """Write the answer's files, each whole or not at all."""
+def write_result(result: GateResult, json: Path | None, junit: Path | None) -> None:
+    """Write the files of the result, each atomically."""
     if json is not None:
-        write_json(json, as_json(answer))
+        write_json(json, as_json(result))
     if junit is not None:
         with atomic(junit) as temporary:
-            as_junit(answer).write(temporary, encoding="utf-8", xml_declaration=True)
+            as_junit(result).write(temporary, encoding="utf-8", xml_declaration=True)
 
 
-def as_junit(answer: Answer) -> "ElementTree.ElementTree[ElementTree.Element]":
-    """The answer as JUnit XML: FAIL is a failure, INCONCLUSIVE an error, so that no server takes it for a success."""
+def as_junit(result: GateResult) -> "ElementTree.ElementTree[ElementTree.Element]":
+    """Return the result as JUnit XML: FAIL is a failure, INCONCLUSIVE an error, so that it is never a success."""
     counts = {
-        "tests": str(len(answer.tests)),
-        "failures": str(_count(answer, FAIL)),
-        "errors": str(_count(answer, INCONCLUSIVE)),
+        "tests": str(len(result.tests)),
+        "failures": str(_count(result, FAIL)),
+        "errors": str(_count(result, INCONCLUSIVE)),
         "skipped": "0",
         "time": "0",
     }
     root = ElementTree.Element("testsuites", {"name": "macroscope gate", **counts})
     suite = ElementTree.SubElement(root, "testsuite", {"name": "macroscope gate", **counts})
-    for test in answer.tests:
-        about = {
-            "classname": shown(f"{test.corpus}.{test.candidate}.{test.critic}"),
-            "name": f"{name_of(test)} ({test.measure}, rule {test.rule})",
+    for test in result.tests:
+        attributes = {
+            "classname": escape_controls(f"{test.corpus}.{test.candidate}.{test.critic}"),
+            "name": f"{format_name(test)} ({test.measure}, rule {test.rule})",
             "time": "0",
         }
-        case = ElementTree.SubElement(suite, "testcase", about)
-        said = sentence_of(test)
+        case = ElementTree.SubElement(suite, "testcase", attributes)
+        message = format_sentence(test)
         if test.verdict == PASS:
-            ElementTree.SubElement(case, "system-out").text = said
+            ElementTree.SubElement(case, "system-out").text = message
         else:
             kind = "failure" if test.verdict == FAIL else "error"
-            ElementTree.SubElement(case, kind, {"message": said, "type": test.verdict}).text = said
+            ElementTree.SubElement(case, kind, {"message": message, "type": test.verdict}).text = message
     ElementTree.indent(root)
     return ElementTree.ElementTree(root)
 
 
-def shown(text: str) -> str:
-    """Text whose control characters are written as escapes."""
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+def escape_controls(text: str) -> str:
+    """Return the text with control characters escaped."""
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _count(answer: Answer, verdict: str) -> int:
-    return sum(test.verdict == verdict for test in answer.tests)
+def _count(result: GateResult, verdict: str) -> int:
+    return sum(test.verdict == verdict for test in result.tests)
 
 
 def _tolerated(tolerated: Tolerated) -> str:
@@ -130,7 +130,7 @@ def _tolerated(tolerated: Tolerated) -> str:
     return f"from {tolerated.low:.4g} to {tolerated.high:.4g}"
 
 
-def _more(n: int, times: float) -> int:
+def _scaled_size(n: int, times: float) -> int:
     return math.ceil(n * times)
 
 
@@ -154,5 +154,5 @@ def _test_as_json(test: Test) -> dict[str, Any]:
         "n_candidate": test.sizes[1],
         "verdict": test.verdict,
         "reason": test.reason,
-        "n_that_decides": None if test.times is None else _more(test.sizes[1], test.times),
+        "n_that_decides": None if test.times is None else _scaled_size(test.sizes[1], test.times),
     }

@@ -1,9 +1,9 @@
-"""The interval of a change, from two numbers that have intervals of their own.
+"""Interval of a change, from two statistics with intervals of their own.
 
-The interval is put together by MOVER (`statistics.pairs.recovered_difference`; Zou and Donner 2008), which takes the
-two numbers as independent. Two runs that share their real texts are not: what is odd about these texts moves both
-numbers the same way, so that the true spread of the change is smaller and the interval wider than need be. That is
-conservative: it makes a gate inconclusive where it might have known, and a wrong PASS or FAIL no more likely.
+Intervals are combined by MOVER (`statistics.pairs.mover_difference`; Zou and Donner 2008), which assumes that the
+two are independent. Two runs that share their real texts are not: peculiarities of these texts move both statistics in
+the same direction, so the true variance of the change is smaller and the interval wider than necessary. This is
+conservative: the gate is more often inconclusive, and a wrong PASS or FAIL is not more likely.
 """
 
 import math
@@ -11,20 +11,20 @@ import math
 from scipy.special import stdtrit
 
 from macroscope.statistics.bootstrap_t import Interval
-from macroscope.statistics.pairs import recovered_difference
+from macroscope.statistics.pairs import mover_difference
 
 
 def at_confidence(interval: Interval, given: float, wanted: float, n: int) -> Interval:
-    """Interval at another level: each side is stretched as Student's t with n - 1 degrees of freedom is.
+    """Rescale an interval to another level by the ratio of Student's t quantiles with n - 1 degrees of freedom.
 
     Parameters
     ----------
     interval
-        (value, low, high), on the scale on which the estimate's error is symmetric.
+        (value, low, high), on the scale on which the error is symmetric.
     given, wanted
-        Levels.
+        Confidence levels, in (0, 1).
     n
-        Documents of the smaller collection behind it.
+        Number of documents of the smaller collection.
     """
     if given == wanted:
         return interval
@@ -35,19 +35,19 @@ def at_confidence(interval: Interval, given: float, wanted: float, n: int) -> In
 
 
 def difference(candidate: Interval, baseline: Interval, confidence: float) -> Interval:
-    """Candidate minus baseline; all three at the level `confidence`."""
-    return recovered_difference(candidate, baseline, confidence)[:3]
+    """Return the interval of candidate minus baseline; all three at the level `confidence`."""
+    return mover_difference(candidate, baseline, confidence)[:3]
 
 
 def logarithm(interval: Interval) -> Interval | None:
-    """Log of an interval of something positive; None where it is not."""
+    """Return the logarithm of an interval; None if it is not positive."""
     if min(interval) <= 0:
         return None
     return math.log(interval[0]), math.log(interval[1]), math.log(interval[2])
 
 
 def distance(interval: Interval, control: Interval, confidence: float) -> Interval:
-    """|Number - control's number|, from the interval of the difference."""
+    """Return the interval of |statistic - control's statistic|, from the interval of their difference."""
     value, low, high = difference(interval, control, confidence)
     if low <= 0 <= high:
         return abs(value), 0.0, max(-low, high)
@@ -55,10 +55,10 @@ def distance(interval: Interval, control: Interval, confidence: float) -> Interv
 
 
 def change_of_distance(after: Interval, before: Interval) -> Interval:
-    """By how much a distance has grown, at the level at which the two intervals hold together.
+    """Return the interval of the growth of a distance, at the joint level of the two intervals.
 
-    MOVER would be far too short here (simulated: 77 to 91 % in place of 95 %): an estimated distance is never below 0,
-    so that near 0 its own error hides, and real texts that two systems share add to the change where the systems lie on
-    opposite sides of them. What the two intervals allow holds whatever depends on what.
+    MOVER would be much too narrow here (simulated: coverage of 77 to 91 % instead of 95 %). An estimated distance is
+    never negative, which hides its error near 0; and the error of shared real texts adds up if the two systems are on
+    opposite sides of them. The range of differences within the two intervals is valid under any dependence.
     """
     return after[0] - before[0], after[1] - before[2], after[2] - before[1]

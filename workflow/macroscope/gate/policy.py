@@ -1,4 +1,4 @@
-"""What a gate tolerates: a closed, checked file of a user's own."""
+"""Policies: a user's file of tolerated changes, validated without unknown keys."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -12,63 +12,67 @@ from macroscope.files import read_yaml
 from macroscope.options import Options
 
 HIGHER, LOWER, ANY, FARTHER = "higher", "lower", "any", "farther"
-"""What is worse: a higher value, a lower one, any change, or one that lies farther from the control's value."""
+"""Directions that count as worse: a higher value, a lower one, any change, or a greater distance from the control."""
 Pattern = Annotated[str, StringConstraints(min_length=1)]
 
 
 class Rule(Options):
-    """The largest change of some statistics that is tolerated."""
+    """The largest tolerated change of a set of statistics."""
 
-    critic: Pattern = Field(description="Critic, or variant of one; * stands for anything.")
-    statistic: Pattern = Field(description="Its statistic; * stands for anything.")
-    corpus: Pattern = Field("*", description="Corpus; * stands for anything.")
-    system: Pattern = Field("*", description="System of the candidate; * stands for anything.")
+    critic: Pattern = Field(description="Critic, or variant of one; * matches anything.")
+    statistic: Pattern = Field(description="Statistic of the critic; * matches anything.")
+    corpus: Pattern = Field("*", description="Corpus; * matches anything.")
+    system: Pattern = Field("*", description="System of the candidate; * matches anything.")
     worse: Literal["higher", "lower", "any", "farther"] = Field(
-        description="What is worse: higher, lower, any change, or farther from the control's value."
+        description="Direction that counts as worse: higher, lower, any change, or farther from the control's value."
     )
-    difference: float | None = Field(None, ge=0, description="Largest change for the worse that is tolerated.")
+    difference: float | None = Field(None, ge=0, description="Largest tolerated change for the worse.")
     ratio: float | None = Field(
         None, gt=0, description="The same as candidate / baseline: 1.05 with 'higher' or 'any', 0.95 with 'lower'."
     )
     limit: float | None = Field(
         None,
-        description="Worst value of the candidate that is tolerated; with 'farther', its distance from the control.",
+        description="Worst tolerated value of the candidate; with 'farther', its distance from the control.",
     )
 
     @model_validator(mode="after")
     def _can_be_decided(self) -> "Rule":
         if self.difference is not None and self.ratio is not None:
-            raise ValueError("'difference' and 'ratio' are two ways to say one thing; keep one of them")
+            raise ValueError("'difference' and 'ratio' exclude each other; keep one of them")
         if self.difference is None and self.ratio is None and self.limit is None:
-            raise ValueError("nothing is asked; give 'difference', 'ratio' or 'limit'")
+            raise ValueError("the rule has no limit; give 'difference', 'ratio' or 'limit'")
         if self.ratio is not None:
             if self.worse == FARTHER:
-                raise ValueError("a distance from the control may be 0; give 'difference' in place of 'ratio'")
+                raise ValueError(
+                    "'ratio' is not allowed with 'farther', because a distance may be 0; give 'difference'"
+                )
             if (self.ratio > 1) if self.worse == LOWER else (self.ratio < 1):
-                side = "at most 1 (0.95: 5 % lower)" if self.worse == LOWER else "at least 1 (1.05: 5 % higher)"
-                raise ValueError(f"with 'worse: {self.worse}' a tolerated ratio is {side}, not {self.ratio:g}")
+                bound = "at most 1 (0.95: 5 % lower)" if self.worse == LOWER else "at least 1 (1.05: 5 % higher)"
+                raise ValueError(f"with 'worse: {self.worse}' a tolerated ratio is {bound}, not {self.ratio:g}")
         if self.limit is not None and self.worse == ANY:
-            raise ValueError("a limit needs a direction; 'worse: any' has none")
+            raise ValueError(
+                "'limit' needs a direction, and 'worse: any' has none; give 'higher', 'lower' or 'farther'"
+            )
         return self
 
-    def fits(self, corpus: str, system: str, critic: str, statistic: str) -> bool:
-        """Whether it is about a number."""
+    def matches(self, corpus: str, system: str, critic: str, statistic: str) -> bool:
+        """Return whether the rule applies to a statistic."""
         pairs = zip((corpus, system, critic, statistic), self.patterns, strict=True)
         return all(fnmatchcase(name, pattern) for name, pattern in pairs)
 
     @property
     def patterns(self) -> tuple[str, str, str, str]:
-        """Of corpus, system, critic, statistic."""
+        """Return the patterns of corpus, system, critic and statistic."""
         return self.corpus, self.system, self.critic, self.statistic
 
 
 class Policy(Options):
-    """What a gate tolerates, and how sure it has to be."""
+    """Tolerated changes, and the required confidence."""
 
     confidence: float = Field(
-        0.95, ge=0.5, le=0.999, description="That all intervals together hold what they should (Bonferroni)."
+        0.95, ge=0.5, le=0.999, description="Simultaneous confidence level of all intervals (Bonferroni)."
     )
-    statistics: list[Rule] = Field(min_length=1, description="At least one.")
+    statistics: list[Rule] = Field(min_length=1, description="Rules; at least one.")
 
 
 def read_policy(path: Path) -> Policy:
@@ -77,51 +81,55 @@ def read_policy(path: Path) -> Policy:
     Raises
     ------
     MacroscopeError
-        Where it is no YAML, a key is misspelt (the nearest is named), or a rule cannot be decided.
+        If the file is not YAML, a key is misspelt (the message names the nearest), or a rule cannot be decided.
     """
     raw = read_yaml(path)
     if not isinstance(raw, dict):
-        raise MacroscopeError(f"{path}: not a policy; it is a mapping with 'statistics' (macroscope gate --init)")
+        raise MacroscopeError(f"{path}: not a policy; write a mapping with 'statistics' (see macroscope gate --init)")
     try:
         return Policy.model_validate(raw)
     except ValidationError as error:
-        raise MacroscopeError("; ".join(f"{path}: {_sentence(one)}" for one in error.errors())) from None
+        raise MacroscopeError("; ".join(f"{path}: {_describe_error(details)}" for details in error.errors())) from None
 
 
 def require_matches(policy: Policy, names: Iterable[tuple[str, str, str, str]]) -> None:
-    """Check that every rule is about a number that one of the runs has.
+    """Check that every rule matches a statistic of at least one run.
 
     Parameters
     ----------
+    policy
+        Policy to check.
     names
-        (corpus, system, critic, statistic) of all numbers.
+        (corpus, system, critic, statistic) of all statistics of both runs.
 
     Raises
     ------
     MacroscopeError
-        That names the rule, the name that nothing has, and the nearest.
+        If a rule matches nothing; the message names the rule, the unmatched name, and the nearest one.
     """
-    everything = list(names)
+    all_names = list(names)
     for number, rule in enumerate(policy.statistics):
-        left = everything
-        for place, what in ((2, "critic"), (3, "statistic"), (0, "corpus"), (1, "system")):
-            pattern = rule.patterns[place]
-            some = [name for name in left if fnmatchcase(name[place], pattern)]
-            if not some:
-                hint = nearest(pattern, {name[place] for name in left})
-                about = f" of '{rule.critic}'" if place != 2 else ""
-                raise MacroscopeError(f"policy, statistics.{number}: the runs have no {what} '{pattern}'{about}{hint}")
-            left = some
+        remaining = all_names
+        for index, field in ((2, "critic"), (3, "statistic"), (0, "corpus"), (1, "system")):
+            pattern = rule.patterns[index]
+            matches = [name for name in remaining if fnmatchcase(name[index], pattern)]
+            if not matches:
+                hint = nearest(pattern, {name[index] for name in remaining})
+                critic = f" of '{rule.critic}'" if index != 2 else ""
+                raise MacroscopeError(
+                    f"policy, statistics.{number}: the runs have no {field} '{pattern}'{critic}{hint}"
+                )
+            remaining = matches
 
 
-def _sentence(found: Any) -> str:
-    place = ".".join(str(part) for part in found["loc"])
+def _describe_error(details: Any) -> str:
+    place = ".".join(str(part) for part in details["loc"])
     start = f"{place}: " if place else ""
-    if found["type"] == "value_error":
-        return f"{start}{found['ctx']['error']}"
-    if found["type"] == "missing":
+    if details["type"] == "value_error":
+        return f"{start}{details['ctx']['error']}"
+    if details["type"] == "missing":
         return f"{start}this key is required"
-    if found["type"] == "extra_forbidden":
-        group = Policy if len(found["loc"]) == 1 else Rule
-        return f"{start}there is no such key{nearest(str(found['loc'][-1]), group.model_fields)}"
-    return f"{start}{found['msg'][0].lower()}{found['msg'][1:]}, not {found['input']!r}"
+    if details["type"] == "extra_forbidden":
+        group = Policy if len(details["loc"]) == 1 else Rule
+        return f"{start}there is no such key{nearest(str(details['loc'][-1]), group.model_fields)}"
+    return f"{start}{details['msg'][0].lower()}{details['msg'][1:]}, not {details['input']!r}"

@@ -1,4 +1,4 @@
-"""A commented policy to start from, made from what a finished run has."""
+"""Template of a commented policy, made from the statistics of a finished run."""
 
 import json
 from collections.abc import Iterator
@@ -8,67 +8,72 @@ import numpy as np
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_text
-from macroscope.gate.comparability import declaration_of
+from macroscope.gate.comparability import find_declaration
 from macroscope.gate.runs import Run
 from macroscope.options import KEPT_NAMES
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
 
 _HEAD = """\
-# What `macroscope gate` tolerates. Made from {folder}: edit it.
-# Each entry: critic, statistic (and corpus, system: * stands for anything), and
+# Policy for `macroscope gate`: the largest tolerated changes. Made from {folder}; edit it.
+# Each entry: critic, statistic (and corpus, system: * matches anything), and
 #   worse       higher, lower, any, or farther (from the control's value)
-#   difference  largest change for the worse that is tolerated, or
+#   difference  largest tolerated change for the worse, or
 #   ratio       the same as candidate / baseline (1.05; 0.95 with 'worse: lower')
-#   limit       worst value of the candidate itself that is tolerated
-# What stands here is five times as wide as half of the run's widest interval: two equal systems then pass, with as many
-# texts. Whether so large a change is harmless is yours to say; a smaller one needs more texts.
+#   limit       worst tolerated value of the candidate itself
+# The differences below are five half widths of the run's widest interval: two equal systems with the same number of
+# texts pass. Decide whether changes of this size are acceptable; smaller ones need more texts.
 confidence: 0.95
 statistics:
 """
 _WIDTHS = 5.0
 
 
-def write_starting_policy(side: tuple[Run, str | None], path: Path) -> None:
-    """Write a policy that names one number a critic: how well its documents are told from real ones, or else its first.
+def write_starting_policy(selection: tuple[Run, str | None], path: Path) -> None:
+    """Write a policy with one statistic per critic: the detectability of documents, or else the critic's first.
+
+    Parameters
+    ----------
+    selection
+        Run, and the name of a system or None for all.
+    path
+        File to write.
 
     Raises
     ------
     MacroscopeError
-        Where there is a file already, or the run has no number with an interval.
+        If the file exists, or the run has no statistic with an interval.
     """
     if path.exists():
-        raise MacroscopeError(f"{path}: is there already; give another place, or remove it")
-    run, system = side
+        raise MacroscopeError(f"{path}: exists already; give another path, or remove it")
+    run, system = selection
     entries = list(_entries(run, system))
     if not entries:
-        raise MacroscopeError(
-            f"{run.folder}: no critic has a number with an interval, so that there is nothing to gate"
-        )
+        raise MacroscopeError(f"{run.folder}: no critic has a statistic with an interval; give a run with more texts")
     folder = "".join(char if char.isprintable() else "?" for char in str(run.folder))
     write_text(path, _HEAD.format(folder=folder) + "".join(entries))
 
 
 def _entries(run: Run, system: str | None) -> Iterator[str]:
-    """An entry for each corpus and critic."""
+    """Yield an entry for each corpus and critic."""
     usable: dict[tuple[str, str], dict[str, float]] = {}
     for (corpus, name, critic, statistic), number in run.numbers.items():
-        about = declaration_of(critic, statistic)
-        judged = name == system if system else name not in KEPT_NAMES
-        # What is tested against real text says something of the system; other numbers describe its texts.
-        if not judged or about is None or not about.null or about.spans:
+        declaration = find_declaration(critic, statistic)
+        is_selected = name == system if system else name not in KEPT_NAMES
+        # Statistics tested against real text are about the system's quality; others only describe its texts.
+        if not is_selected or declaration is None or not declaration.null or declaration.spans:
             continue
-        # ... and what depends on how many texts there are compares only where both runs have as many.
-        if about.sized and statistic != C2ST_AUC:
+        # Statistics that depend on the number of texts are comparable only between equal numbers.
+        if declaration.sized and statistic != C2ST_AUC:
             continue
         if not np.isfinite(number.interval).all():
             continue
         half = (number.interval[2] - number.interval[1]) / 2
-        found = usable.setdefault((corpus, critic), {})
-        found[statistic] = max(half, found.get(statistic, 0.0))
+        widths = usable.setdefault((corpus, critic), {})
+        widths[statistic] = max(half, widths.get(statistic, 0.0))
     for (corpus, critic), widths in usable.items():
         statistic = C2ST_AUC if C2ST_AUC in widths else next(iter(widths))
         worse = "higher  # easier to tell from real text" if statistic == C2ST_AUC else "any"
-        # JSON's strings are YAML's: whatever a name holds, it is quoted.
+        # JSON strings are valid YAML, so any name is quoted correctly.
         names = [json.dumps(name) for name in (critic, statistic, corpus)]
         yield (
             f"  - critic: {names[0]}\n    statistic: {names[1]}\n    corpus: {names[2]}\n    worse: {worse}\n"

@@ -1,4 +1,4 @@
-"""The numbers of a finished run, as a gate reads them."""
+"""Finished runs: the statistics that a gate reads from their tables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from macroscope.statistics.tidy import COLUMNS
 from macroscope.tables import read_csv
 
 CONFIG, STATISTICS, CORPORA, PAIRS = "config.json", "tables/statistics.csv", "tables/corpora.csv", "tables/pairs.csv"
-"""What is read of a run's folder; the last one may be absent. A build server need keep no more of it than this."""
+"""Files of a run that a gate reads, the last one optional. A build server needs to keep only these."""
 _INTERVAL = ("value", "ci_low", "ci_high")
 Key = tuple[str, str, str, str]
 """(corpus, system, critic, statistic)"""
@@ -23,18 +23,18 @@ Key = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Number:
-    """A value with its interval.
+    """A statistic with its interval.
 
     Attributes
     ----------
     interval
-        (value, low, high); NaN where there is none.
+        (value, low, high); NaN if undefined.
     sizes
-        Numbers of documents in reference and candidate; 0: none takes part.
+        Numbers of documents in reference and candidate; 0 if a collection is not used.
     signature
-        Everything that changes it: key -> value; values of a key that stands several times are joined.
+        All settings that affect the value: key -> value; values of repeated keys are joined.
     reason
-        Why the value is NaN.
+        Reason why the value is NaN.
     """
 
     interval: tuple[float, float, float]
@@ -44,7 +44,7 @@ class Number:
 
     @property
     def confidence(self) -> float:
-        """Level of the interval; NaN where the signature does not say."""
+        """Return the level of the interval; NaN if the signature has none."""
         try:
             return float(self.signature.get("confidence", "nan"))
         except ValueError:
@@ -58,11 +58,11 @@ class Run:
     Attributes
     ----------
     folder
-        `results/<run>`.
+        Folder of the run, `results/<run>`.
     config
         Effective config.
     numbers
-        All of `tables/statistics.csv`.
+        All rows of `tables/statistics.csv`.
     corpora
         Corpus -> its rows of `tables/corpora.csv`: (split, column) -> value.
     """
@@ -74,14 +74,14 @@ class Run:
 
     @cached_property
     def systems(self) -> set[str]:
-        """Names of all systems that have numbers."""
+        """Return the names of all systems with statistics."""
         return {system for _, system, _, _ in self.numbers}
 
     @cached_property
     def pairs(self) -> dict[tuple[str, str, str, str, str], tuple[str, Number]]:
-        """(corpus, critic, statistic, system, other) -> measure and number; empty where the run has no table of them.
+        """Return (corpus, critic, statistic, system, other) -> (measure, number); empty without a table of pairs.
 
-        Sizes of a number are those of system and other.
+        The sizes of a number are those of the two systems.
         """
         path = self.folder / PAIRS
         if not path.exists():
@@ -94,59 +94,55 @@ class Run:
         }
 
 
-def find_side(given: str) -> tuple[Run, str | None]:
-    """Read a side of a gate: FOLDER or FOLDER:SYSTEM.
+def find_run(argument: str) -> tuple[Run, str | None]:
+    """Read a run given as FOLDER or FOLDER:SYSTEM, and return it with the system or None.
 
-    FOLDER is `results/<run>`, the config.json in it, or a folder above that has one run.
+    FOLDER is `results/<run>`, the config.json in it, or a parent folder with a single run.
 
     Raises
     ------
     MacroscopeError
-        Where there is no finished run, or the run has no such system.
+        If there is no finished run, or the run has no such system.
     """
-    if Path(given).exists():
-        return read_run(_folder_of(Path(given))), None
-    path, colon, system = given.rpartition(":")
+    if Path(argument).exists():
+        return read_run(_folder_of(Path(argument))), None
+    path, colon, system = argument.rpartition(":")
     if not colon or not Path(path).exists():
-        raise MacroscopeError(
-            f"{given}: no such folder; give that of a finished run, results/RUN or results/RUN:SYSTEM"
-        )
+        raise MacroscopeError(f"{argument}: no such folder; give a finished run, results/RUN or results/RUN:SYSTEM")
     run = read_run(_folder_of(Path(path)))
     if system not in run.systems:
-        raise MacroscopeError(f"{path}: the run has no numbers of a system '{system}'{nearest(system, run.systems)}")
+        raise MacroscopeError(f"{path}: the run has no statistics of a system '{system}'{nearest(system, run.systems)}")
     return run, system
 
 
 def read_run(folder: Path) -> Run:
-    """Read what a gate needs of a finished run.
+    """Read the config and the tables of a finished run.
 
     Raises
     ------
     MacroscopeError
-        Where it is not finished or not readable.
+        If the run is not finished or not readable.
     """
     config = read_json(folder / CONFIG)
     if not isinstance(config, dict) or not {"corpora", "systems", "statistics"} <= set(config):
-        raise MacroscopeError(
-            f"{folder / CONFIG}: not the effective config of a run; give a folder that a run has made"
-        )
+        raise MacroscopeError(f"{folder / CONFIG}: not the effective config of a run; give the folder of a run")
     table = _table(folder / STATISTICS, COLUMNS)
     numbers: dict[Key, Number] = {}
     for row in table.to_dict("records"):
         key = (str(row["corpus"]), str(row["system"]), str(row["critic"]), str(row["statistic"]))
         if key in numbers:
-            raise MacroscopeError(f"{folder / STATISTICS}: {' '.join(key)} stands twice; make the tables again")
+            raise MacroscopeError(f"{folder / STATISTICS}: {' '.join(key)} occurs twice; make the tables again")
         numbers[key] = _number(row, ("n_reference", "n_candidate"), folder / STATISTICS)
     return Run(folder, config, numbers, _corpora(_table(folder / CORPORA, ("corpus", "split"))))
 
 
 def parse_signature(signature: str) -> dict[str, str]:
-    """Parts of a signature by their keys; values of a key that stands several times are joined by ' and '."""
-    found: dict[str, str] = {}
+    """Split a signature into its keys and values; values of repeated keys are joined by ' and '."""
+    values: dict[str, str] = {}
     for part in signature.split("|"):
         key, _, value = part.partition(":")
-        found[key] = f"{found[key]} and {value}" if key in found else value
-    return found
+        values[key] = f"{values[key]} and {value}" if key in values else value
+    return values
 
 
 def _folder_of(path: Path) -> Path:
@@ -154,7 +150,7 @@ def _folder_of(path: Path) -> Path:
         path = path.parent
     if (path / STATISTICS).exists():
         return path
-    inside = sorted(some.parent.parent for some in path.glob(f"results/*/{STATISTICS}"))
+    inside = sorted(table.parent.parent for table in path.glob(f"results/*/{STATISTICS}"))
     if len(inside) > 1:
         names = ", ".join(map(str, inside))
         raise MacroscopeError(f"{path}: several runs ({names}); give one of them")
@@ -167,11 +163,11 @@ def _table(path: Path, needed: tuple[str, ...]) -> pd.DataFrame:
     try:
         table = read_csv(path, keep_default_na=False, dtype=str)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file; the run has not finished, or not all of it was kept") from None
+        raise MacroscopeError(f"{path}: no such file; finish the run, or keep all of its tables") from None
     except (ValueError, UnicodeDecodeError) as error:
         raise MacroscopeError(f"{path}: not a table ({error}); make the tables again") from None
     if missing := [name for name in needed if name not in table.columns]:
-        raise MacroscopeError(f"{path}: there is no column {missing[0]!r}; make the tables again with this version")
+        raise MacroscopeError(f"{path}: the column {missing[0]!r} is missing; make the tables again with this version")
     return table
 
 
@@ -187,9 +183,9 @@ def _number(row: dict[Any, Any], of_sizes: tuple[str, str], path: Path) -> Numbe
 
 
 def _corpora(table: pd.DataFrame) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
+    corpora: dict[str, dict[str, str]] = {}
     for row in table.to_dict("records"):
-        about = found.setdefault(str(row["corpus"]), {})
+        properties = corpora.setdefault(str(row["corpus"]), {})
         for name in table.columns.drop(["corpus", "split"]):
-            about[f"{name} of {row['split']}"] = str(row[name])
-    return found
+            properties[f"{name} of {row['split']}"] = str(row[name])
+    return corpora

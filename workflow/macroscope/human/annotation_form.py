@@ -1,4 +1,4 @@
-"""A sheet: a folder with a page for each annotator, and the key that they are not given."""
+"""Annotation forms: a folder with a page per annotator, and the key that stays with the researchers."""
 
 import base64
 import hashlib
@@ -19,7 +19,7 @@ from macroscope.corpora.plain_text import split_sentences
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
-from macroscope.human.assignment import Design, Showing, draw
+from macroscope.human.assignment import Design, Showing, assign_documents
 from macroscope.human.pool import Pool
 from macroscope.human.questionnaire import Questionnaire
 from macroscope.tables import write_csv
@@ -30,56 +30,67 @@ FORMAT, VERSION = "macroscope human key", 1
 KEY = "key.json"
 PAGES = "pages"
 _TEMPLATES = Path(__file__).parent / "page"
-_README = """Give each annotator their page of `pages/`, and nothing else: key.json says which text is whose.
-A page works in any browser without a network; answers stay in the browser until they are exported. When the files are
-back: macroscope human collect --sheet . --answers FOLDER --output RESULTS
-design.csv: how many texts of each system every annotator is shown. left_out.csv: what could not be drawn, and why.
+_README = """Give each annotator their page in `pages/`, and nothing else: key.json reveals the system of every text.
+A page works in any browser without a network; answers stay in the browser until they are exported. After you have
+received the exported files: macroscope human collect --sheet . --answers FOLDER --output RESULTS
+design.csv: number of texts of each system per annotator. left_out.csv: excluded texts and the reasons.
 """
 
 
-def write_sheet(pool: Pool, design: Design, questionnaire: Questionnaire, output: Path) -> dict[str, Any]:
-    """Draw documents and write the folder of a study.
+def write_annotation_form(pool: Pool, design: Design, questionnaire: Questionnaire, output: Path) -> dict[str, Any]:
+    """Sample documents and write the folder of a study.
+
+    Parameters
+    ----------
+    pool
+        Documents to sample from.
+    design
+        Design of the study.
+    questionnaire
+        Questions to the annotators.
+    output
+        Folder to write.
 
     Returns
     -------
     dict
-        The key: what `macroscope human collect` needs to know.
+        Key of the study, which `macroscope human collect` needs.
 
     Raises
     ------
     MacroscopeError
-        Where the folder exists, or more is asked for than there is.
+        If the folder exists, or the design needs more documents than the pool has.
     """
     if output.exists():
-        raise MacroscopeError(f"{output}: there is something already, perhaps a study under way; give a new --output")
+        raise MacroscopeError(f"{output}: exists already and may be a running study; give a new --output")
     if questionnaire.section_types and len(pool.types) < 2:
         raise MacroscopeError(
-            "the real texts have fewer than two section types to choose from; give real texts with titled sections, or"
-            " a questionnaire without section_types"
+            "the real texts have fewer than two section types; give real texts with titled sections, or a questionnaire"
+            " without section_types"
         )
-    showings, training = draw(pool, design)
-    key = _key(pool, design, questionnaire, showings, training)
+    showings, training = assign_documents(pool, design)
+    key = _make_key(pool, design, questionnaire, showings, training)
     with atomic(output) as folder:
         (folder / PAGES).mkdir(parents=True)
         for annotator in key["annotators"]:
-            page = _page(key, annotator)
+            page = _render_page(key, annotator)
             (folder / PAGES / f"{annotator}.html").write_text(page, encoding="utf-8")
         write_json(folder / KEY, key)
         write_csv(_design_table(showings, list(pool.systems)), folder / "design.csv")
-        left = [(reason, count) for reason, count in sorted(pool.counts.items())]
-        write_csv(pd.DataFrame(left, columns=["reason", "documents"]), folder / "left_out.csv")
+        excluded = [(reason, count) for reason, count in sorted(pool.counts.items())]
+        write_csv(pd.DataFrame(excluded, columns=["reason", "documents"]), folder / "left_out.csv")
         (folder / "README.txt").write_text(_README, encoding="utf-8")
-    for reason, count in left:
+    for reason, count in excluded:
         log.info("left out: %s (%d)", reason, count)
     return key
 
 
-def digest_of(sections: Sequence[str]) -> str:
-    """Digest of a text, by which an answer is known to be about it."""
+def compute_digest(sections: Sequence[str]) -> str:
+    """Return the digest of a text, which links an answer to the text."""
     return blake2b("\x00".join(sections).encode(), digest_size=8).hexdigest()
 
 
-def _key(
+def _make_key(
     pool: Pool,
     design: Design,
     questionnaire: Questionnaire,
@@ -88,18 +99,18 @@ def _key(
 ) -> dict[str, Any]:
     shown = [
         {
-            "code": one.code,
-            "annotator": one.annotator,
-            "system": one.system,
-            "document": one.document.id,
-            "repeat": one.repeat,
-            "digest": digest_of([section.text for section in one.document.sections]),
+            "code": showing.code,
+            "annotator": showing.annotator,
+            "system": showing.system,
+            "document": showing.document.id,
+            "repeat": showing.repeat,
+            "digest": compute_digest([section.text for section in showing.document.sections]),
         }
-        for one in showings
+        for showing in showings
     ]
     texts = {
-        row["digest"]: [_sentences(section.text, pool.language) for section in one.document.sections]
-        for row, one in zip(shown, showings, strict=True)
+        row["digest"]: [_sentences(section.text, pool.language) for section in showing.document.sections]
+        for row, showing in zip(shown, showings, strict=True)
     }
     lessons = [
         {
@@ -117,7 +128,7 @@ def _key(
         "types": pool.types if questionnaire.section_types else [],
         "language": pool.language,
         "design": asdict(design),
-        "annotators": list(dict.fromkeys(one.annotator for one in showings)),
+        "annotators": list(dict.fromkeys(showing.annotator for showing in showings)),
         "showings": shown,
         "training": lessons if questionnaire.section_types else [],
         "texts": texts,
@@ -130,19 +141,19 @@ def _sentences(text: str, language: str) -> list[str]:
     return split_sentences(text, language) or [text]
 
 
-def _page(key: dict[str, Any], annotator: str) -> str:
-    """The page of one annotator, without anything that tells where a text is from."""
-    given = {
+def _render_page(key: dict[str, Any], annotator: str) -> str:
+    """Render the page of an annotator, without information on the origin of the texts."""
+    content = {
         "study": key["study"],
         "annotator": annotator,
         "questionnaire": key["questionnaire"],
         "types": key["types"],
         "language": key["language"],
-        "training": [{name: one[name] for name in ("code", "gold", "sections")} for one in key["training"]],
+        "training": [{name: lesson[name] for name in ("code", "gold", "sections")} for lesson in key["training"]],
         "items": [
-            {"code": one["code"], "digest": one["digest"], "sections": key["texts"][one["digest"]]}
-            for one in key["showings"]
-            if one["annotator"] == annotator
+            {"code": showing["code"], "digest": showing["digest"], "sections": key["texts"][showing["digest"]]}
+            for showing in key["showings"]
+            if showing["annotator"] == annotator
         ],
     }
     style, script = ((_TEMPLATES / name).read_text(encoding="utf-8").strip() for name in ("page.css", "page.js"))
@@ -152,7 +163,7 @@ def _page(key: dict[str, Any], annotator: str) -> str:
         script=script,
         style_hash=_hash(style),
         script_hash=_hash(script),
-        data=_in_script(given),
+        data=_to_script_json(content),
     )
 
 
@@ -162,22 +173,24 @@ def _template() -> Any:
     return Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False).from_string(source)
 
 
-def _in_script(value: Any) -> str:
-    """JSON that no text can end: a browser looks for </script> and <!-- in it first."""
+def _to_script_json(value: Any) -> str:
+    """Return JSON for a script element, with < > & escaped: browsers search it for </script> and <!-- first."""
     return json.dumps(value, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _hash(text: str) -> str:
-    """What a content security policy knows our own style and script by: no other one runs."""
+    """Return the hash by which the content security policy allows the page's own style and script."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _design_table(showings: Sequence[Showing], systems: Sequence[str]) -> pd.DataFrame:
-    """Texts of each system, and repeated ones, that every annotator is shown."""
-    first = Counter((one.annotator, one.system) for one in showings if not one.repeat)
-    again = Counter((one.annotator, one.system) for one in showings if one.repeat)
-    annotators = dict.fromkeys(one.annotator for one in showings)
+    """Build the table of the numbers of texts and repeated texts per annotator and system."""
+    first = Counter((showing.annotator, showing.system) for showing in showings if not showing.repeat)
+    repeated = Counter((showing.annotator, showing.system) for showing in showings if showing.repeat)
+    annotators = dict.fromkeys(showing.annotator for showing in showings)
     rows = [
-        (person, system, first[person, system], again[person, system]) for person in annotators for system in systems
+        (annotator, system, first[annotator, system], repeated[annotator, system])
+        for annotator in annotators
+        for system in systems
     ]
     return pd.DataFrame(rows, columns=["annotator", "system", "documents", "repeated"])

@@ -1,4 +1,4 @@
-"""What annotators hand in: exported files against the key, every answer that does not count with its reason."""
+"""Answers of annotators: exported files, checked against the key of the study; rejected answers have a reason."""
 
 import math
 from collections import Counter
@@ -17,18 +17,22 @@ ANSWERS = "macroscope human answers"
 
 @dataclass(frozen=True)
 class Answer:
-    """What an annotator said of a document, whole.
+    """A complete answer of an annotator about a document.
 
     Attributes
     ----------
+    annotator, code, system, document, digest, repeat
+        Identification of the showing; see `assignment.Showing`.
     answers, reasons
-        Question -> label of the choice, and why.
+        Question -> label of the choice, and question -> reason.
     types
-        Of each section; empty where they were not asked for.
+        Types of the sections; empty if the questionnaire has no section types.
     marks
         (section, sentence) of each marked sentence, from 0.
+    comment
+        Free comment.
     seconds
-        That the text was looked at.
+        Time spent on the text.
     """
 
     annotator: str
@@ -46,17 +50,17 @@ class Answer:
 
 
 @dataclass
-class Handed:
-    """All that was handed in.
+class CollectedAnswers:
+    """All submitted answers.
 
     Attributes
     ----------
     answers
-        Those that count.
+        Valid answers.
     training
-        (annotator, sections, right at the first try) of each training text.
+        (annotator, document, number of sections, number right at the first attempt) per training text.
     excluded
-        (file or annotator, reason) -> how many.
+        (file or annotator, reason) -> number of excluded answers.
     """
 
     answers: list[Answer] = field(default_factory=list)
@@ -64,158 +68,173 @@ class Handed:
     excluded: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
-def read_key(sheet: Path) -> dict[str, Any]:
-    """Read the key of a study's folder."""
-    key = read_json(sheet / KEY if sheet.is_dir() else sheet)
-    if not isinstance(key, dict) or key.get("format") != FORMAT or key.get("version") != VERSION:
-        raise MacroscopeError(f"{sheet}: not the key of a study; give the folder that `macroscope human sheet` wrote")
-    return key
-
-
-def read_exports(key: dict[str, Any], paths: Sequence[Path]) -> Handed:
-    """Read exported files, or folders of them.
-
-    Of two exports of one annotator, every text's newest answer counts, and every training text's oldest, whatever the
-    files are called. A file that is no whole export of this study, an answer that is not finished or does not fit its
-    question: they are left out and counted.
+def read_key(study: Path) -> dict[str, Any]:
+    """Read the key from a study's folder.
 
     Raises
     ------
     MacroscopeError
-        Where there is no file, or no answer is left; with the reasons.
+        If it is not the key of a study.
     """
-    handed, questionnaire = Handed(), Questionnaire.model_validate(key["questionnaire"])
-    showings = {one["code"]: one for one in key["showings"]}
+    key = read_json(study / KEY if study.is_dir() else study)
+    if not isinstance(key, dict) or key.get("format") != FORMAT or key.get("version") != VERSION:
+        raise MacroscopeError(f"{study}: not the key of a study; give the folder written by `macroscope human sheet`")
+    return key
+
+
+def read_answers(key: dict[str, Any], paths: Sequence[Path]) -> CollectedAnswers:
+    """Read exported answers from files or folders of files.
+
+    If an annotator submitted several files, the newest answer to each text counts, and the oldest to each training
+    text, independent of the file names. Files that are not complete answers to this study, and answers that are
+    unfinished or do not match their question, are excluded and counted.
+
+    Parameters
+    ----------
+    key
+        Key of the study; see `read_key`.
+    paths
+        Files, or folders of .json files.
+
+    Raises
+    ------
+    MacroscopeError
+        If there are no files, or no valid answers; the message has the reasons.
+    """
+    collected, questionnaire = CollectedAnswers(), Questionnaire.model_validate(key["questionnaire"])
+    showings = {showing["code"]: showing for showing in key["showings"]}
     newest: dict[str, tuple[tuple[str, str], str, dict[str, Any]]] = {}
     lessons: dict[tuple[str, str], tuple[tuple[str, str], dict[str, Any]]] = {}
-    for path in _files(paths):
-        export = _export(path, key, handed)
-        if export is None:
+    for path in _list_files(paths):
+        submission = _read_submission(path, key, collected)
+        if submission is None:
             continue
-        annotator, name = export["annotator"], _text(path.name)
-        for answer in export["answers"]:
+        annotator, name = submission["annotator"], _clean_text(path.name)
+        for answer in submission["answers"]:
             showing = showings.get(str(answer.get("code")) if isinstance(answer, dict) else "")
             if showing is None or showing["annotator"] != annotator:
-                handed.excluded[name, "a text that this annotator was not shown"] += 1
+                collected.excluded[name, "a text that was not shown to this annotator"] += 1
                 continue
             if showing["digest"] != answer.get("digest"):
-                handed.excluded[name, "the text is not that of the sheet"] += 1
+                collected.excluded[name, "the text differs from that of the study"] += 1
                 continue
-            changed, before = _time(answer, export), newest.get(showing["code"])
+            changed, before = _time_key(answer, submission), newest.get(showing["code"])
             if before is not None and before[2] != answer:
                 older = name if changed < before[0] else before[1]
-                handed.excluded[older, "an older answer to the same text"] += 1
+                collected.excluded[older, "an older answer to the same text"] += 1
             if before is None or changed >= before[0]:
                 newest[showing["code"]] = (changed, name, answer)
-        for lesson in export["training"]:
+        for lesson in submission["training"]:
             if isinstance(lesson, dict) and isinstance(lesson.get("first"), dict):
-                place, tried = (annotator, str(lesson.get("code"))), (_time(lesson, export), lesson["first"])
-                lessons[place] = min(lessons.get(place, tried), tried, key=lambda one: one[0])
+                place, attempt = (annotator, str(lesson.get("code"))), (_time_key(lesson, submission), lesson["first"])
+                lessons[place] = min(lessons.get(place, attempt), attempt, key=lambda item: item[0])
     for code, (_, name, answer) in newest.items():
-        found = _answer(answer, showings[code], questionnaire, key)
-        if isinstance(found, Answer):
-            handed.answers.append(found)
+        checked = _check_answer(answer, showings[code], questionnaire, key)
+        if isinstance(checked, Answer):
+            collected.answers.append(checked)
         else:
-            handed.excluded[name, found] += 1
-    handed.answers.sort(key=lambda one: (one.annotator, one.system, one.document, one.repeat))
-    _count_untouched(key, newest, handed)
-    handed.training = _training(key, lessons)
-    if not handed.answers:
-        why = "; ".join(f"{place}: {reason} ({count})" for (place, reason), count in sorted(handed.excluded.items()))
-        raise MacroscopeError(f"{', '.join(map(str, paths))}: no finished answer of the study {key['study']}: {why}")
-    return handed
+            collected.excluded[name, checked] += 1
+    collected.answers.sort(key=lambda answer: (answer.annotator, answer.system, answer.document, answer.repeat))
+    _count_missing(key, newest, collected)
+    collected.training = _score_training(key, lessons)
+    if not collected.answers:
+        reasons = "; ".join(
+            f"{place}: {reason} ({count})" for (place, reason), count in sorted(collected.excluded.items())
+        )
+        raise MacroscopeError(f"{', '.join(map(str, paths))}: no valid answers to the study {key['study']}: {reasons}")
+    return collected
 
 
-def _files(paths: Sequence[Path]) -> list[Path]:
-    found: list[Path] = []
+def _list_files(paths: Sequence[Path]) -> list[Path]:
+    files: list[Path] = []
     for path in paths:
         if not path.exists():
-            raise MacroscopeError(f"{path}: no such file or folder of answers")
+            raise MacroscopeError(f"{path}: no such file or folder; give exported answers")
         inside = sorted(path.glob("*.json")) if path.is_dir() else [path]
         if not inside:
-            raise MacroscopeError(f"{path}: no exported file (.json) in this folder")
-        found += inside
-    return list(dict.fromkeys(found))
+            raise MacroscopeError(f"{path}: no exported answers (.json) in this folder")
+        files += inside
+    return list(dict.fromkeys(files))
 
 
-def _time(answer: dict[str, Any], export: dict[str, Any]) -> tuple[str, str]:
-    """When an answer was changed, and then when it was exported: the seconds that it took go on without a change."""
-    return str(answer.get("changed") or ""), str(export.get("exported") or "")
+def _time_key(answer: dict[str, Any], submission: dict[str, Any]) -> tuple[str, str]:
+    """Return (time of change, time of export): the seconds spent keep counting without a change."""
+    return str(answer.get("changed") or ""), str(submission.get("exported") or "")
 
 
-def _export(path: Path, key: dict[str, Any], handed: Handed) -> dict[str, Any] | None:
-    """Content of an export of this study; None, with a count, where it is something else."""
-    name = _text(path.name)
+def _read_submission(path: Path, key: dict[str, Any], collected: CollectedAnswers) -> dict[str, Any] | None:
+    """Read a file of answers to this study; None, with a count, if it is anything else."""
+    name = _clean_text(path.name)
     try:
-        found = parse_json(path.read_bytes(), str(path), "")
+        content = parse_json(path.read_bytes(), str(path), "")
     except MacroscopeError:
-        handed.excluded[name, "file: half an export, or none (not valid JSON); ask for it again"] += 1
+        collected.excluded[name, "file: incomplete or not answers (invalid JSON); request it again"] += 1
         return None
-    if not isinstance(found, dict) or found.get("format") != ANSWERS or found.get("version") != VERSION:
-        handed.excluded[name, "file: no export of an annotation page"] += 1
-    elif found.get("study") != key["study"]:
-        handed.excluded[name, f"file: an export of another sheet (study {_text(found.get('study'))})"] += 1
-    elif found.get("annotator") not in key["annotators"]:
-        handed.excluded[name, "file: an annotator whom the sheet does not know"] += 1
-    elif found.get("whole") is not True or not all(isinstance(found.get(n), list) for n in ("answers", "training")):
-        handed.excluded[name, "file: half an export; ask for it again"] += 1
+    if not isinstance(content, dict) or content.get("format") != ANSWERS or content.get("version") != VERSION:
+        collected.excluded[name, "file: not the answers of an annotation page"] += 1
+    elif content.get("study") != key["study"]:
+        collected.excluded[name, f"file: answers to another study ({_clean_text(content.get('study'))})"] += 1
+    elif content.get("annotator") not in key["annotators"]:
+        collected.excluded[name, "file: an annotator who is not in this study"] += 1
+    elif content.get("whole") is not True or not all(isinstance(content.get(n), list) for n in ("answers", "training")):
+        collected.excluded[name, "file: incomplete; request it again"] += 1
     else:
-        return found
+        return content
     return None
 
 
-def _answer(
+def _check_answer(
     raw: dict[str, Any], showing: dict[str, Any], questionnaire: Questionnaire, key: dict[str, Any]
 ) -> Answer | str:
-    """An answer, or why it does not count."""
+    """Return the answer, or the reason why it is invalid."""
     sections = key["texts"][showing["digest"]]
     try:
         types = tuple(str(raw["types"].get(str(n)) or "") for n in range(len(sections)))
         answers = {str(name): str(label) for name, label in raw["answers"].items()}
-        reasons = {str(name): _text(text) for name, text in raw["reasons"].items()}
+        reasons = {str(name): _clean_text(text) for name, text in raw["reasons"].items()}
         marks = tuple((int(section), int(sentence)) for section, sentence in raw["marks"])
-        comment, seconds = _text(raw["comment"]), float(raw["seconds"])
+        comment, seconds = _clean_text(raw["comment"]), float(raw["seconds"])
         if not 0 <= seconds < math.inf:
             raise ValueError(seconds)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        return "an answer of another form than the page writes"
+        return "not in the format that the page writes"
     if any(not (0 <= s < len(sections) and 0 <= t < len(sections[s])) for s, t in marks):
-        return "a mark on a sentence that is not there"
+        return "a mark on a sentence that does not exist"
     if not questionnaire.section_types:
         types = ()
     elif not all(types):
         return "not finished: a section without a type"
     elif not set(types) <= set(key["types"]):
-        return "a section type that was not to choose from"
+        return "a section type that is not a choice"
     for question in questionnaire.questions:
         if question.name not in answers:
             return f"not finished: no answer to '{question.name}'"
         if answers[question.name] not in question.scores:
-            return f"an answer to '{question.name}' that was not to choose from"
+            return f"an answer to '{question.name}' that is not a choice"
         if question.reason == "required" and not reasons.get(question.name):
             return f"not finished: no reason for '{question.name}'"
     place = (showing["annotator"], showing["code"], showing["system"], showing["document"])
     return Answer(*place, showing["digest"], showing["repeat"], answers, reasons, types, marks, comment, seconds)
 
 
-def _text(value: Any) -> str:
-    """What somebody typed, or called a file, as text that a file can hold: half a character becomes a question mark."""
+def _clean_text(value: Any) -> str:
+    """Return typed text or a file name as valid Unicode; lone surrogates become question marks."""
     return str(value).strip().encode("utf-8", "replace").decode()
 
 
-def _count_untouched(key: dict[str, Any], newest: dict[str, Any], handed: Handed) -> None:
-    """Texts that nobody touched, by annotator."""
+def _count_missing(key: dict[str, Any], newest: dict[str, Any], collected: CollectedAnswers) -> None:
+    """Count showings without an answer, by annotator."""
     for showing in key["showings"]:
         if showing["code"] not in newest:
-            handed.excluded[showing["annotator"], "not begun, or not handed in"] += 1
+            collected.excluded[showing["annotator"], "not begun or not submitted"] += 1
 
 
-def _training(
+def _score_training(
     key: dict[str, Any], lessons: dict[tuple[str, str], tuple[tuple[str, str], dict[str, Any]]]
 ) -> list[tuple[str, str, int, int]]:
-    gold = {one["code"]: (one["document"], one["gold"]) for one in key["training"]}
+    gold = {lesson["code"]: (lesson["document"], lesson["gold"]) for lesson in key["training"]}
     rows = []
-    for (annotator, code), (_, first) in sorted(lessons.items(), key=lambda one: one[0]):
+    for (annotator, code), (_, first) in sorted(lessons.items(), key=lambda item: item[0]):
         if code in gold:
             document, types = gold[code]
             right = sum(first.get(str(n)) == kind for n, kind in enumerate(types))

@@ -1,10 +1,11 @@
-"""Who judges what: documents drawn at random, dealt to annotators so that systems and people are balanced.
+"""Random assignment of documents to annotators, balanced over systems and annotators.
 
-Every system has as many documents, every document as many annotators. Within a system, the numbers of documents of any
-two annotators differ by one at most; ties go to who has the least so far, then to who has met the others of this
-document least often, so that everybody can be compared with everybody. Each annotator has an order of their own, and
-repeated documents come in its second half. Codes are random, another one for every time that a document is shown:
-they tell neither the system nor that two annotators, or the same one twice, see the same text.
+Every system has equally many documents, and every document equally many annotators. Within a system, the numbers of
+documents of any two annotators differ by at most one; ties go to the annotator with the fewest documents so far, then
+to the one who least often shares documents with the other annotators of this document, so that all pairs of annotators
+can be compared. Each annotator has a random order of documents, with repeated documents in the second half. Codes are
+random and differ at every showing of a document: they reveal neither the system nor that two annotators, or the same
+one twice, see the same text.
 """
 
 from collections import Counter
@@ -24,10 +25,18 @@ _CODE_LENGTH = 8
 
 @dataclass(frozen=True)
 class Showing:
-    """One time that an annotator is shown a document.
+    """A single presentation of a document to an annotator.
 
     Attributes
     ----------
+    annotator
+        Name of the annotator.
+    code
+        Random code of the showing.
+    system
+        Name of the document's system.
+    document
+        Document that is shown.
     repeat
         Whether the annotator has seen the document before.
     """
@@ -41,22 +50,22 @@ class Showing:
 
 @dataclass(frozen=True)
 class Design:
-    """How much is shown to whom.
+    """Design of a study.
 
     Attributes
     ----------
     per_system
-        Documents of each system.
+        Number of documents per system.
     annotators
-        Number of them.
+        Number of annotators.
     per_document
-        Annotators of each document.
+        Number of annotators per document.
     repeated
         Share of an annotator's documents that are shown a second time.
     training
-        Documents of the training phase.
+        Number of documents of the training phase.
     seed
-        Of all that is drawn.
+        Seed of all random choices.
     """
 
     per_system: int
@@ -67,78 +76,81 @@ class Design:
     seed: int
 
 
-def draw(pool: Pool, design: Design) -> tuple[list[Showing], list[Document]]:
-    """Draw a sheet.
+def assign_documents(pool: Pool, design: Design) -> tuple[list[Showing], list[Document]]:
+    """Sample documents and assign them to annotators.
 
     Returns
     -------
     showings
-        In the order in which each annotator sees them.
+        Showings, in each annotator's order.
     training
-        Documents of the training phase, the same for all.
+        Documents of the training phase, the same for all annotators.
 
     Raises
     ------
     MacroscopeError
-        Where more is asked for than there is.
+        If the design needs more documents or annotators than there are.
     """
     _require(pool, design)
     rng = np.random.default_rng(design.seed)
     names = [f"annotator-{number + 1}" for number in range(design.annotators)]
-    dealt: dict[str, list[tuple[str, Document]]] = {name: [] for name in names}
-    met: Counter[frozenset[str]] = Counter()
+    assigned: dict[str, list[tuple[str, Document]]] = {name: [] for name in names}
+    shared: Counter[frozenset[str]] = Counter()
     for system, documents in pool.systems.items():
         chosen = [documents[i] for i in rng.permutation(len(documents))[: design.per_system]]
-        here: Counter[str] = Counter()
+        in_system: Counter[str] = Counter()
         for document in chosen:
-            shown = {name: len(already) for name, already in dealt.items()}
-            taken = _annotators(design.per_document, [names[i] for i in rng.permutation(len(names))], here, shown, met)
-            for name in taken:
-                dealt[name].append((system, document))
-            here.update(taken)
-            met.update(frozenset(pair) for pair in combinations(taken, 2))
+            totals = {name: len(documents_so_far) for name, documents_so_far in assigned.items()}
+            order = [names[i] for i in rng.permutation(len(names))]
+            selected = _select_annotators(design.per_document, order, in_system, totals, shared)
+            for name in selected:
+                assigned[name].append((system, document))
+            in_system.update(selected)
+            shared.update(frozenset(pair) for pair in combinations(selected, 2))
     codes = _Codes(rng)
-    showings = [showing for name in names for showing in _ordered(name, dealt[name], design.repeated, codes, rng)]
+    showings = [
+        showing for name in names for showing in _order_showings(name, assigned[name], design.repeated, codes, rng)
+    ]
     training = [pool.training[i] for i in rng.permutation(len(pool.training))[: design.training]]
     return showings, training
 
 
-def _annotators(
-    number: int, order: Sequence[str], here: Counter[str], shown: dict[str, int], met: Counter[frozenset[str]]
+def _select_annotators(
+    number: int, order: Sequence[str], in_system: Counter[str], totals: dict[str, int], shared: Counter[frozenset[str]]
 ) -> list[str]:
-    """Who judges a document: those with the fewest documents of its system, then of all, then together so far."""
-    taken: list[str] = []
+    """Select the annotators with the fewest documents of the system, then in total, then shared with each other."""
+    selected: list[str] = []
 
     def burden(name: str) -> tuple[int, int, int]:
-        return here[name], shown[name], sum(met[frozenset({name, other})] for other in taken)
+        return in_system[name], totals[name], sum(shared[frozenset({name, partner})] for partner in selected)
 
     for _ in range(number):
-        taken.append(min((name for name in order if name not in taken), key=burden))
-    return taken
+        selected.append(min((name for name in order if name not in selected), key=burden))
+    return selected
 
 
 def _require(pool: Pool, design: Design) -> None:
     if len(pool.systems) == 0:
-        raise MacroscopeError("there is no system to draw from; give texts with --real and --system, or a --run")
+        raise MacroscopeError("there are no documents to sample; give texts with --real and --system, or a --run")
     for system, documents in pool.systems.items():
         if len(documents) < design.per_system:
             raise MacroscopeError(
-                f"system '{system}' has {len(documents):,} documents that can be shown, and {design.per_system:,} of"
-                " each are asked for; give more texts, or a smaller --documents"
+                f"system '{system}' has {len(documents):,} usable documents, but the design needs"
+                f" {design.per_system:,}; give more texts, or a smaller --documents"
             )
     if design.per_document > design.annotators:
         raise MacroscopeError(
-            f"--per-document {design.per_document} is more than {design.annotators} annotators; give at most as many"
+            f"--per-document {design.per_document} exceeds the {design.annotators} annotators; give at most this number"
         )
     if len(pool.training) < design.training:
         raise MacroscopeError(
-            f"{len(pool.training):,} real documents have a title for every section, and {design.training:,} are asked"
-            " for the training phase; give more real documents with titled sections, or a smaller --training"
+            f"{len(pool.training):,} real documents have a title for every section, but the training phase needs"
+            f" {design.training:,}; give more real documents with titled sections, or a smaller --training"
         )
 
 
 class _Codes:
-    """Random codes, none of them twice."""
+    """Generator of unique random codes."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng, self.used = rng, set[str]()
@@ -151,20 +163,20 @@ class _Codes:
                 return code
 
 
-def _ordered(
+def _order_showings(
     annotator: str,
     documents: Sequence[tuple[str, Document]],
     repeated: float,
     codes: _Codes,
     rng: np.random.Generator,
 ) -> list[Showing]:
-    """Documents of one annotator in a random order, some of the first half again in the second."""
+    """Return an annotator's documents in random order, with some of the first half repeated in the second."""
     order = [documents[i] for i in rng.permutation(len(documents))]
     first = [Showing(annotator, codes(), system, document, False) for system, document in order]
     half = (len(first) + 1) // 2
     again = [
-        Showing(annotator, codes(), one.system, one.document, True)
-        for one in _balanced(first[:half], round(repeated * len(first)))
+        Showing(annotator, codes(), showing.system, showing.document, True)
+        for showing in _select_balanced(first[:half], round(repeated * len(first)))
     ]
     rest = first[half:]
     for showing in again:
@@ -172,11 +184,11 @@ def _ordered(
     return [*first[:half], *rest]
 
 
-def _balanced(showings: Sequence[Showing], number: int) -> list[Showing]:
-    """The first ones, of each system in turn."""
-    turn: Counter[str] = Counter()
+def _select_balanced(showings: Sequence[Showing], number: int) -> list[Showing]:
+    """Return the first showings, cycling through the systems."""
+    counts: Counter[str] = Counter()
     keyed = []
     for position, showing in enumerate(showings):
-        keyed.append((turn[showing.system], position, showing))
-        turn[showing.system] += 1
-    return [showing for _, _, showing in sorted(keyed, key=lambda one: one[:2])[:number]]
+        keyed.append((counts[showing.system], position, showing))
+        counts[showing.system] += 1
+    return [showing for _, _, showing in sorted(keyed, key=lambda item: item[:2])[:number]]

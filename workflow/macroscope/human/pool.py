@@ -1,4 +1,4 @@
-"""The documents that a sheet is drawn from: those of a finished run, or of files."""
+"""Pool of documents for an annotation form, from a finished run or from files."""
 
 import logging
 from collections import Counter
@@ -21,20 +21,20 @@ log = logging.getLogger("macroscope")
 
 @dataclass
 class Pool:
-    """What can be drawn.
+    """Documents to sample from.
 
     Attributes
     ----------
     systems
         System -> its documents; real text is the system `control`.
     training
-        Real documents all of whose sections have a type; none of them is among those of `control`.
+        Real documents with a type for every section, disjoint from those of `control`.
     types
         Section types to choose from, the most frequent first.
     language
-        ISO 639-1 code, by which sentences are cut.
+        ISO 639-1 code, for sentence splitting.
     counts
-        What was left out: (reason, number).
+        Reason for exclusion -> number of documents.
     """
 
     systems: dict[str, list[Document]]
@@ -45,16 +45,21 @@ class Pool:
 
 
 def pool_of_run(run: Path, corpus: str | None, systems: Sequence[str]) -> Pool:
-    """Documents of a finished run.
+    """Read the documents of a finished run.
 
     Parameters
     ----------
     run
-        Its folder, `results/<run>`.
+        Folder of the run, `results/<run>`.
     corpus
-        May be None where the run has one.
+        Name of the corpus; may be None if the run has only one.
     systems
-        Default: the control and all that are judged against the corpus.
+        Names of the systems; default: the control and all systems evaluated against the corpus.
+
+    Raises
+    ------
+    MacroscopeError
+        If the run has no such corpus or system, or several corpora and none is given.
     """
     config = parse_config(read_json(run / "config.json"), str(run / "config.json"))
     if corpus is None:
@@ -70,30 +75,35 @@ def pool_of_run(run: Path, corpus: str | None, systems: Sequence[str]) -> Pool:
     except ValueError as error:
         raise MacroscopeError(str(error)) from None
     chosen = list(systems) or [CONTROL, *config.judged_systems(corpus)]
-    found = {system: list(read_documents(Path(plan.samples(corpus, system)))) for system in chosen}
+    samples = {system: list(read_documents(Path(plan.samples(corpus, system)))) for system in chosen}
     documents = Path(corpora.documents(corpus))
     titled = [document for split in ("train", "valid") for document in read_documents(documents, split)]
-    return _pool(found, titled, corpora.options(corpus).language)
+    return _make_pool(samples, titled, corpora.options(corpus).language)
 
 
 def pool_of_files(real: Sequence[Path], systems: Mapping[str, Sequence[Path]], language: str, training: int) -> Pool:
-    """Documents of files of the user's own.
+    """Read the documents of a user's files.
 
     Parameters
     ----------
     real
-        Real texts; the first `training` with titled sections are for the training phase, the rest is `control`.
+        Files of real texts; the first `training` texts with titled sections are for the training phase, the rest is
+        `control`.
     systems
         System -> its files.
+    language
+        ISO 639-1 code of the texts.
+    training
+        Number of documents of the training phase.
     """
     counts: Counter[str] = Counter()
-    everything = {name: _read(paths, name, counts) for name, paths in {CONTROL: real, **systems}.items() if paths}
-    texts = [_with_types(document, language) for document in everything.get(CONTROL, [])]
+    documents = {name: _read(paths, name, counts) for name, paths in {CONTROL: real, **systems}.items() if paths}
+    texts = [_with_types(document, language) for document in documents.get(CONTROL, [])]
     titled = [document for document in texts if _types_of(document)]
     first = {document.id for document in titled[:training]}
     if real:
-        everything[CONTROL] = [document for document in texts if document.id not in first]
-    pool = _pool(everything, titled, language)
+        documents[CONTROL] = [document for document in texts if document.id not in first]
+    pool = _make_pool(documents, titled, language)
     pool.training = [document for document in pool.training if document.id in first]
     pool.counts += counts
     return pool
@@ -101,11 +111,11 @@ def pool_of_files(real: Sequence[Path], systems: Mapping[str, Sequence[Path]], l
 
 def _read(paths: Sequence[Path], name: str, counts: Counter[str]) -> list[Document]:
     provenance = Provenance(name)
-    found = list(read_user_documents(paths, provenance, 0.0, 1.0))
+    documents = list(read_user_documents(paths, provenance, 0.0, 1.0))
     for count in provenance.counts:
         if count.dropped:
             counts[f"{name}: {count.filter}"] += count.dropped
-    return found
+    return documents
 
 
 def _with_types(document: Document, language: str) -> Document:
@@ -117,13 +127,13 @@ def _with_types(document: Document, language: str) -> Document:
 
 
 def _types_of(document: Document) -> list[str]:
-    """Types of all sections; empty where one has none."""
+    """Return the types of all sections; empty if any section has none."""
     titles = [section.title for section in document.sections]
     return [title for title in titles if title] if all(titles) else []
 
 
-def _pool(systems: Mapping[str, Iterable[Document]], titled: Sequence[Document], language: str) -> Pool:
-    """Leave out what cannot be judged, and say how much: texts that two documents share, and empty ones."""
+def _make_pool(systems: Mapping[str, Iterable[Document]], titled: Sequence[Document], language: str) -> Pool:
+    """Build a pool without empty and duplicate texts, which are counted."""
     counts: Counter[str] = Counter()
     seen: set[str] = set()
     kept: dict[str, list[Document]] = {}
@@ -134,12 +144,12 @@ def _pool(systems: Mapping[str, Iterable[Document]], titled: Sequence[Document],
             if not text:
                 counts[f"{system}: document without text"] += 1
             elif text in seen:
-                counts[f"{system}: the text of another document under a second id"] += 1
+                counts[f"{system}: duplicate of the text of another document"] += 1
             else:
                 seen.add(text)
                 kept[system].append(document)
     training = [document for document in titled if _types_of(document)]
-    frequent = Counter(kind for document in training for kind in _types_of(document))
-    types = sorted(frequent, key=lambda kind: (-frequent[kind], kind))
-    shown = [document for document in training if " ".join(document.text.split()) not in seen]
-    return Pool(kept, shown, types, language, counts)
+    frequencies = Counter(kind for document in training for kind in _types_of(document))
+    types = sorted(frequencies, key=lambda kind: (-frequencies[kind], kind))
+    unseen = [document for document in training if " ".join(document.text.split()) not in seen]
+    return Pool(kept, unseen, types, language, counts)

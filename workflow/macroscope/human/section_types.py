@@ -1,4 +1,4 @@
-"""Section types that people choose: incoherent organisations (Table 18 of deng2022), and a classifier beside people."""
+"""Section types chosen by people: incoherent organisations (deng2022 Table 18), and agreement with a classifier."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,53 +13,61 @@ from macroscope.errors import MacroscopeError
 from macroscope.human.answers import Answer
 from macroscope.human.means import mean_interval
 from macroscope.human.questionnaire import Questionnaire
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 
 COLUMN = "section_types"
 Types = Mapping[tuple[str, str], list[str]]
-"""(system, document) -> type of each section."""
+"""(system, document) -> types of the sections."""
 
 
 def organisations(answers: Iterable[Answer], questionnaire: Questionnaire) -> pd.DataFrame:
-    """Sequences of section types, those first that most often got the lowest answer to a question.
+    """Rank sequences of section types by how often they got the lowest answer to a question.
 
     Returns
     -------
     data frame
-        question, organisation (types joined by " > "), lowest (times), judged (times), share, systems in which it got
-        the lowest answer. Organisations that never did are left out; every time that a document was judged counts once,
-        repeats do not.
+        question, organisation (types joined by " > "), lowest and judged (numbers of answers), share, systems with the
+        lowest answer. Organisations without a lowest answer are omitted; answers to repeated documents do not count.
     """
-    found = [one for one in answers if not one.repeat]
-    judged = Counter(one.types for one in found)
+    first = [answer for answer in answers if not answer.repeat]
+    judged = Counter(answer.types for answer in first)
     rows = []
     for question in questionnaire.questions:
         least = min(question.scores.values())
-        lowest = [one for one in found if question.scores[one.answers[question.name]] == least]
-        counts = Counter(one.types for one in lowest)
+        lowest = [answer for answer in first if question.scores[answer.answers[question.name]] == least]
+        counts = Counter(answer.types for answer in lowest)
         for types, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
-            systems = sorted({one.system for one in lowest if one.types == types})
+            systems = sorted({answer.system for answer in lowest if answer.types == types})
             row = (question.name, " > ".join(types), count, judged[types], count / judged[types], ", ".join(systems))
             rows.append(row)
     return pd.DataFrame(rows, columns=["question", "organisation", "lowest", "judged", "share", "systems"])
 
 
 def read_projections(folder: Path, systems: Iterable[str], column: str = COLUMN) -> dict[tuple[str, str], list[str]]:
-    """Section types by a classifier: a Parquet file a system, `<system>.parquet`, with `id` and a column of lists.
+    """Read section types by a classifier: `<system>.parquet` per system, with `id` and a column of lists.
 
-    A document without a list, or with an empty place in it, has no projection.
+    Documents with a null list, or a null in it, have no projection.
+
+    Parameters
+    ----------
+    folder
+        Folder of the files, such as a critic's latents.
+    systems
+        Names of the systems.
+    column
+        Name of the column with the types.
 
     Raises
     ------
     MacroscopeError
-        Where no file is there, or one has no such column, or no lists of texts in it.
+        If there is no file, or one lacks the column or has other values than lists of texts in it.
     """
-    found: dict[tuple[str, str], list[str]] = {}
+    projections: dict[tuple[str, str], list[str]] = {}
     present = [(system, folder / f"{system}.parquet") for system in systems]
     present = [(system, path) for system, path in present if path.exists()]
     if not present:
         raise MacroscopeError(
-            f"{folder}: no <system>.parquet of a system of the study; give a critic's folder of latents"
+            f"{folder}: no <system>.parquet for any system of the study; give a critic's folder of latents"
         )
     for system, path in present:
         schema = pq.read_schema(path)
@@ -68,12 +76,14 @@ def read_projections(folder: Path, systems: Iterable[str], column: str = COLUMN)
                 f"{path}: no column '{column}' beside 'id'; name the one with the types of the sections"
             )
         if not _is_list_of_texts(schema.field(column).type):
-            raise MacroscopeError(f"{path}: the column '{column}' holds no lists of texts, the types of the sections")
+            raise MacroscopeError(
+                f"{path}: the column '{column}' does not hold lists of texts; give the column of the section types"
+            )
         table = pq.read_table(path, columns=["id", column])
         for name, types in zip(table["id"].to_pylist(), table[column].to_pylist(), strict=True):
             if types is not None and None not in types:
-                found[system, str(name)] = types
-    return found
+                projections[system, str(name)] = types
+    return projections
 
 
 def _is_list_of_texts(kind: pa.DataType) -> bool:
@@ -84,16 +94,16 @@ def _is_list_of_texts(kind: pa.DataType) -> bool:
 
 
 def confusion_table(answers: Iterable[Answer], projected: Types) -> pd.DataFrame:
-    """How often people chose one type where the classifier saw another: a row a system and pair, with its count."""
+    """Count the pairs of types by people and by the classifier, per system."""
     counts = Counter((system, people, classifier) for system, _, _, people, classifier in _pairs(answers, projected))
     rows = [(*pair, count) for pair, count in sorted(counts.items())]
     return pd.DataFrame(rows, columns=["system", "people", "classifier", "count"])
 
 
 def type_agreement(answers: list[Answer], projected: Types, resampling: Resampling) -> pd.DataFrame:
-    """Share of the sections, of each system, that the classifier gives the type that people give them.
+    """Compute the share of sections with the same type by people and by the classifier, per system.
 
-    `unmatched`: documents without a projection, or with another number of sections.
+    `unmatched` counts documents without a projection, or with another number of sections.
     """
     pairs = pd.DataFrame(
         [
@@ -103,24 +113,26 @@ def type_agreement(answers: list[Answer], projected: Types, resampling: Resampli
         columns=["system", "document", "annotator", "score"],
     )
     rows = []
-    for system in dict.fromkeys(one.system for one in answers):
+    for system in dict.fromkeys(answer.system for answer in answers):
         group = pairs[pairs["system"] == system]
-        asked = {one.document for one in answers if one.system == system}
-        missing = len(asked) - group["document"].nunique()
+        documents = {answer.document for answer in answers if answer.system == system}
+        missing = len(documents) - group["document"].nunique()
         if group.empty:
             rows.append((system, np.nan, np.nan, np.nan, 0, 0, missing))
             continue
-        found = mean_interval(group, [0.0, 1.0], resampling)
-        rows.append((system, found.value, found.low, found.high, len(group), group["document"].nunique(), missing))
+        estimate = mean_interval(group, [0.0, 1.0], resampling)
+        rows.append(
+            (system, estimate.value, estimate.low, estimate.high, len(group), group["document"].nunique(), missing)
+        )
     columns = ["system", "same_type", "ci_low", "ci_high", "labels", "documents", "unmatched"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _pairs(answers: Iterable[Answer], projected: Types) -> Iterable[tuple[str, str, str, str, str]]:
-    """System, document, annotator, type by people and by the classifier, of each section; repeats do not count."""
-    for one in answers:
-        theirs = projected.get((one.system, one.document), [])
-        if one.repeat or len(theirs) != len(one.types):
+    """Yield (system, document, annotator, type by people, type by classifier) per section, without repeats."""
+    for answer in answers:
+        predicted = projected.get((answer.system, answer.document), [])
+        if answer.repeat or len(predicted) != len(answer.types):
             continue
-        for people, classifier in zip(one.types, theirs, strict=True):
-            yield one.system, one.document, one.annotator, people, classifier
+        for people, classifier in zip(answer.types, predicted, strict=True):
+            yield answer.system, answer.document, answer.annotator, people, classifier

@@ -1,7 +1,7 @@
-"""Which code made which result: a job whose code has changed runs again, unless results of older code are accepted.
+"""Code tracking: a job whose code has changed runs again, unless results of older code are accepted.
 
 The fingerprint of a job's code is a parameter of its rule, so that Snakemake sees when it changes. A job that succeeds
-leaves it in a record; where a rule is accepted, the parameter is what the record says, and Snakemake sees no change.
+writes it to a record; for an accepted rule, the parameter is the record's content, so that Snakemake sees no change.
 """
 
 import shlex
@@ -16,7 +16,7 @@ Modules = str | Iterable[str]
 Resources = Iterable[Path | str]
 
 RUN = "run"
-"""The wildcard that all jobs share: the results' folder says it already."""
+"""Wildcard that all jobs share; records leave it out, since the results' folder is named after it."""
 
 
 class CodeTracking:
@@ -27,9 +27,9 @@ class CodeTracking:
     results
         Folder of the run's results; the records are in its `code/`.
     accepted
-        Names of the rules whose results of older code stay. A job of theirs that has no record runs with the code as it
-        is. One that runs again for another reason (a changed input, a changed option) keeps the fingerprint that was
-        accepted: Snakemake compares with what it saw when the job was planned.
+        Names of the rules whose results of older code stay. A job of these that has no record runs with the current
+        code. A job that runs again for another reason (a changed input, a changed option) keeps the accepted
+        fingerprint: Snakemake compares with the parameter that it saw when the job was planned.
 
     Examples
     --------
@@ -51,17 +51,17 @@ class CodeTracking:
         modules: Modules | Callable[[Any], Modules],
         resources: Resources | Callable[[Any], Resources] = (),
     ) -> Callable[[Any], str]:
-        """Parameter function: the flags that tell the command line what to record, and where.
+        """Return a parameter function: the command line's flags for the code to record, and for the record's path.
 
         Parameters
         ----------
         rule
             Name of the rule.
         modules
-            Dotted names of what it runs, or one, or a function of the wildcards that gives them; what they import is
-            found.
+            Dotted names of the modules that it runs, or a single name, or a function of the wildcards that returns
+            them; the modules that they import are followed.
         resources
-            Data files of ours that it reads and that are no inputs of the rule.
+            Data files of this project that it reads and that are not inputs of the rule.
         """
         self._rules.add(rule)
 
@@ -76,23 +76,23 @@ class CodeTracking:
         return flags
 
     def older(self) -> dict[str, int]:
-        """Accepted rule -> number of its results that stay though their code has changed since.
+        """Return accepted rule -> number of its results that stay although their code has changed since.
 
-        Of the jobs that were planned: call it when the workflow starts.
+        Only jobs that have been planned count: call it when the workflow starts.
         """
         return {rule: len(records) for rule, records in sorted(self._older.items())}
 
     def older_flags(self) -> str:
-        """The same as flags of `macroscope reporting report`."""
+        """Return the counts of `older` as flags of `macroscope reporting report`."""
         return " ".join(f"--older {rule}={number}" for rule, number in self.older().items())
 
     def check_names(self) -> None:
-        """Check that what is accepted are rules; call it after the last of them.
+        """Check that the accepted names are rules; call it after the last rule is defined.
 
         Raises
         ------
         MacroscopeError
-            That names the nearest rule.
+            If a name is not a rule, with the nearest rule.
         """
         for rule in sorted(self.accepted - self._rules):
             raise MacroscopeError(f"accept_older_code: there is no rule '{rule}'{nearest(rule, self._rules)}")

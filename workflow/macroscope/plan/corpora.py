@@ -1,4 +1,4 @@
-"""What a config implies for the corpora: their files and options; methods that take `wildcards` are a rule's."""
+"""Plan of the corpora: their files and options. Methods that take `wildcards` are input and parameter functions."""
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -29,56 +29,56 @@ class CorporaPlan:
         self.config, self.results = config, results
 
     def options(self, corpus: str) -> Corpus:
-        """All options of a corpus."""
+        """Return all options of a corpus."""
         return self.config.corpora[corpus]
 
     def language(self, wildcards: Wildcards) -> str:
-        """Language of a corpus."""
+        """Return the language of a corpus."""
         return self.options(wildcards.corpus).language
 
     # ---- files ---------------------------------------------------------------------------------------------------
 
     def folder(self, corpus: str) -> str:
-        """Where the run keeps a corpus."""
+        """Return the folder of a corpus in the run."""
         return f"{self.results}/corpora/{corpus}"
 
     def documents(self, corpus: str) -> str:
-        """Documents of a corpus."""
+        """Return the path of the documents of a corpus."""
         return f"{self.folder(corpus)}/documents.parquet"
 
     def process(self, corpus: str) -> str:
-        """The known process of a simulated corpus."""
+        """Return the path of the known process of a simulated corpus."""
         return f"{self.folder(corpus)}/truth/process.json"
 
     def raw_parts(self, corpus: str) -> dict[str, str]:
-        """Part name -> raw file."""
+        """Return part name -> raw file."""
         return self.options(corpus).raw_parts(f"corpora.{corpus}", self.folder(corpus))
 
     def raw_part(self, wildcards: Wildcards) -> str:
-        """Raw file of a part of a corpus."""
+        """Input function: the raw file of a part of a corpus."""
         return self.raw_parts(wildcards.corpus)[wildcards.part]
 
     def files_below(self, wildcards: Wildcards) -> str:
-        """Parameter function: which files a raw file has below it, where it is a folder; another one reads it anew."""
+        """Parameter function: a digest of the files in a raw folder, so that a changed folder is read again."""
         return self.digest_below([self.raw_part(wildcards)])
 
     def digest_below(self, paths: Iterable[str]) -> str:
-        """Digest of what is below those paths that are the user's folders; what was retrieved does not change."""
+        """Return a digest of the files in the user's folders among `paths`; retrieved folders do not change."""
         retrieved = tuple(f"data/{name}/" for name in self.retrieving)
         return digest_of_folders(path for path in paths if not path.startswith(retrieved))
 
     def parts(self, wildcards: Wildcards) -> list[str]:
-        """Extracted parts of a corpus; those that another corpus has as well are extracted once."""
+        """Input function: the extracted parts of a corpus; parts that several corpora share are extracted once."""
         return [
             f"{self.folder(self._extracted_for(wildcards.corpus, name))}/extracted/{name}.parquet"
             for name in self.raw_parts(wildcards.corpus)
         ]
 
     def _extracted_for(self, corpus: str, part: str) -> str:
-        """First corpus of the config that reads the same raw file, as the same part, in the same way."""
-        asked, raw = self._way_of_reading(corpus), self.raw_parts(corpus)[part]
-        same = (other for other in self.config.corpora if self._way_of_reading(other) == asked)
-        return next(other for other in same if self.raw_parts(other).get(part) == raw)
+        """Return the first corpus of the config that reads the same raw file as the same part in the same way."""
+        way, raw = self._way_of_reading(corpus), self.raw_parts(corpus)[part]
+        same = (candidate for candidate in self.config.corpora if self._way_of_reading(candidate) == way)
+        return next(candidate for candidate in same if self.raw_parts(candidate).get(part) == raw)
 
     def _way_of_reading(self, corpus: str) -> tuple[str, str]:
         options = self.options(corpus)
@@ -88,29 +88,31 @@ class CorporaPlan:
 
     @cached_property
     def simulations(self) -> Mapping[str, Simulation]:
-        """Every kind of corpus that a source makes itself."""
-        return {kind: found for source in sources().values() for kind, found in source.data.simulations.items()}
+        """Return kind -> simulation, for every kind of corpus that a source simulates."""
+        return {
+            kind: simulation for source in sources().values() for kind, simulation in source.data.simulations.items()
+        }
 
     def simulated(self, kind: str) -> str:
-        """Wildcard constraint: names of the simulated corpora of a kind."""
+        """Return a wildcard constraint: names of the simulated corpora of a kind."""
         return alternatives(name for name, corpus in self.config.corpora.items() if corpus.kind_of_process == kind)
 
     def simulating_module(self, kind: str) -> str:
-        """Module that makes the raw file of a kind of simulated corpora."""
+        """Return the module that makes the raw file of a kind of simulated corpora."""
         return module_of(self.simulations[kind].write, self._simulating_package(kind))
 
     def generating_module(self, wildcards: Wildcards) -> str:
-        """Module that draws more documents from the process of a simulated corpus."""
+        """Return the module that generates more documents from the process of a simulated corpus."""
         kind = self.options(wildcards.corpus).kind_of_process
-        assert kind is not None  # a system that samples a process says that others have none
+        assert kind is not None  # systems that sample a process accept only simulated corpora
         return module_of(self.simulations[kind].generate, self._simulating_package(kind))
 
     def simulation_resources(self, kind: str) -> list[str]:
-        """Files of the project's resources that a kind of simulation reads."""
+        """Return the project's resource files that a kind of simulation reads."""
         return [str(RESOURCES / name) for name in self.simulations[kind].resources]
 
     def simulation_options(self, kind: str) -> Callable[[Wildcards], str]:
-        """Parameter function: options that shape the raw file of a simulated corpus."""
+        """Return a parameter function: options that shape the raw file of a simulated corpus."""
         names = self.simulations[kind].options.split()
         return lambda wildcards: as_json(self.options(wildcards.corpus), names)
 
@@ -120,40 +122,40 @@ class CorporaPlan:
     # ---- corpora that are retrieved --------------------------------------------------------------------------------
 
     def registered(self) -> str:
-        """Wildcard constraint: names of the registry's sources."""
-        from macroscope.corpora.retrieval import remote_sources
+        """Return a wildcard constraint: names of the registry's sources."""
+        from macroscope.corpora.retrieval import list_remote_sources
 
-        return alternatives(remote_sources())
+        return alternatives(list_remote_sources())
 
     @cached_property
     def retrieving(self) -> list[str]:
-        """Sources that retrieve by themselves what the registry does not have."""
+        """Return the sources with their own retrieval, for data that the registry does not have."""
         return [name for name, source in sources().items() if source.data.retrieve]
 
-    # ---- what is done to them ------------------------------------------------------------------------------------
+    # ---- retrieval, extraction, preparation ----------------------------------------------------------------------
 
     def mirror_flag(self) -> str:
-        """`--mirror ...` where the config names one."""
+        """Return `--mirror ...` if the config names one."""
         return f"--mirror {shlex.quote(self.config.mirror)}" if self.config.mirror else ""
 
     def reading_module(self, wildcards: Wildcards) -> str:
-        """Module that reads the raw files of a corpus."""
+        """Return the module that reads the raw files of a corpus."""
         source = self._reader(wildcards)
         return module_of(source.data.read, source.package)
 
     def reading_threads(self, wildcards: Wildcards) -> int:
-        """Cores that reading a raw file of a corpus can use."""
+        """Return the number of cores that reading a raw file of a corpus can use."""
         return self._reader(wildcards).data.threads
 
     def _reader(self, wildcards: Wildcards) -> Plugin[Source]:
-        """The source whose code reads a corpus."""
+        """Return the source whose code reads a corpus."""
         return require(self.options(wildcards.corpus).read_by, sources(), "source")
 
     def extraction_options(self, wildcards: Wildcards) -> str:
-        """Options of extraction: all of a corpus but its filters, and what only retrieval or simulation looks at."""
+        """Return the options of extraction: a corpus's options but for its filters, retrieval and simulation."""
         corpus = self.options(wildcards.corpus)
         return as_json(corpus, corpus.extraction_options)
 
     def preparation_options(self, wildcards: Wildcards) -> str:
-        """Options of the filters."""
+        """Return the options of preparation."""
         return self.options(wildcards.corpus).model_dump_json()

@@ -1,31 +1,30 @@
-"""What a config implies for the critics: who judges what, and the inputs, options and resources of every stage.
+"""Plan of the critics: the comparisons, and the inputs, options and resources of every stage.
 
-Stages read by these names:
+Names of the inputs of stages:
 
     documents        of the corpus                    latents          of the system
     process          truth of a simulated corpus      control_latents  of the control
     texts            samples of the system            all_latents      of every system of the corpus
-    inference        what `train` made                scores           of the system
-    prior            what `fit_prior` made            all_evidence     of every system of the corpus
-    shared           what `learn_shared` made         own_evidence     of the system
+    inference        output of `train`                scores           of the system
+    prior            output of `fit_prior`            all_evidence     of every system of the corpus
+    shared           output of `learn_shared`         own_evidence     of the system
 
-Any other name is one of the critic's own plan, whose method `inputs` gives the files that figures and report read, and
-`stage_input` what another stage reads.
+Any other name belongs to the critic's own plan, whose method `inputs` returns the files that figures and report read,
+and `stage_input` those that other stages read.
 """
 
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from macroscope.critics import VARIANT, critic_named, critics
-from macroscope.critics.declaration import MAKES, SHOWN, STAGES, Critic, captions_of, signature
+from macroscope.critics import VARIANT_SEPARATOR, critics, get_critic
+from macroscope.critics.declaration import MAKES, SHARED_STAGES, SHOWN, STAGES, Critic, signature
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_json
-from macroscope.models import gpus_of, megabytes_of, threads_of
+from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
 from macroscope.options import CONTROL
-from macroscope.plan.pairs import SideBySide
-from macroscope.stages import MACHINE, Function, Stage, Wildcards, as_json, flags, load
+from macroscope.plan.pairs import Pairs, compared_pairs
+from macroscope.stages import Function, Stage, Wildcards, as_json, load, module_of
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -55,11 +54,21 @@ PLACES = {
     "pairs": "results/<run>/statistics/{critic}/{corpus}.pairs.csv",
     "score_statistics": "results/<run>/statistics/{critic}/{corpus}/{system}.scores.csv",
 }
-"""What is read or made -> where it is, with wildcards."""
+"""Name of an input or output -> its path, with wildcards."""
+OUTPUTS = MAKES | {
+    "known_truth": "known_truth",
+    "explain": "evidence",
+    "compare": "statistics",
+    "attribute": "attributions",
+    "two_sample_test": "two_sample_test",
+    "compare_pairs": "pairs",
+    "gather": "latents",
+}
+"""Stage -> name of its output in `PLACES`."""
 _DONE_FOR = {"project": ["macroscope.documents"], "compare": ["macroscope.statistics.tidy"]}
-"""Stage -> modules that compute for it besides its own."""
-_ALL = "all_"
-"""Beginning of the name of an input that is there of every system of the corpus."""
+"""Stage -> further modules that compute for it."""
+ALL_SYSTEMS = "all_"
+"""Beginning of the name of an input that every system of the corpus has."""
 
 
 class CriticsPlan:
@@ -72,268 +81,170 @@ class CriticsPlan:
 
     Attributes
     ----------
-    found
-        Every critic that is there, of the config or not, and the config's variants.
+    plugins
+        Every available critic, used by the config or not, and the config's variants, by name.
     own
         Plans of the critics that have unusual stages.
-    side_by_side
-        What all systems of a corpus are compared by together.
+    counted
+        Function of the wildcards that returns the file with the number of a system's documents; the rules set it to
+        their checkpoint's output.
     """
 
     def __init__(self, config: "Config", corpora: "CorporaPlan", systems: "SystemsPlan") -> None:
         self.config, self.corpora, self.systems = config, corpora, systems
-        self.found = {**critics(), **{name: critic_named(name) for name in config.variant_names()}}
+        self.plugins = {**critics(), **{name: get_critic(name) for name in config.variant_names()}}
         self.own = {
             name: load(critic.data.plan, critic.package)(config, f"results/{config.run}")
             for name, critic in critics().items()
             if critic.data.plan
         }
-        self.side_by_side = SideBySide(self)
+        self.counted: Function = _not_counted
         self._check_processes()
 
-    # ---- who judges what -----------------------------------------------------------------------------------------
+    # ---- comparisons ---------------------------------------------------------------------------------------------
 
     @cached_property
     def comparisons(self) -> list[tuple[str, str, str]]:
-        """Every (critic, corpus, system) that is asked for, the control always among them; no doubles."""
-        found: dict[tuple[str, str, str], None] = {}
+        """Return every (critic, corpus, system) of the config once, the control always included."""
+        comparisons: dict[tuple[str, str, str], None] = {}
         for comparison in self.config.comparisons:
             for critic in comparison.critics:
                 for system in (CONTROL, *self.systems.on(comparison.corpus, comparison.systems)):
-                    found[critic, comparison.corpus, system] = None
-        return list(found)
+                    comparisons[critic, comparison.corpus, system] = None
+        return list(comparisons)
 
     @cached_property
     def pairs(self) -> list[tuple[str, str]]:
-        """Every (corpus, system) that is judged."""
+        """Return every (corpus, system) that is judged."""
         return list(dict.fromkeys((corpus, system) for _, corpus, system in self.comparisons))
 
     @cached_property
     def chapters(self) -> dict[tuple[str, str], list[str]]:
-        """(critic, corpus) -> the systems that it judges there; none where only the critic's own stages look at it."""
-        found: dict[tuple[str, str], list[str]] = {}
+        """Return (critic, corpus) -> systems judged there; none if only the critic's own stages read the corpus."""
+        chapters: dict[tuple[str, str], list[str]] = {}
         for critic, corpus, system in self.comparisons:
-            found.setdefault((critic, corpus), []).append(system)
+            chapters.setdefault((critic, corpus), []).append(system)
         for critic, plan in self.own.items():
             for corpus in plan.corpora():
-                found.setdefault((critic, corpus), [])
-        return found
+                chapters.setdefault((critic, corpus), [])
+        return chapters
+
+    @cached_property
+    def compared_pairs(self) -> Pairs:
+        """Return (critic, corpus) -> pairs of systems that are compared with each other there, if there are any."""
+        return compared_pairs(self.config, self.systems)
 
     @cached_property
     def corpora_used(self) -> list[str]:
-        """Corpora that anything is asked about, in the order of the config."""
+        """Return the corpora that any critic reads, in the order of the config."""
         used = {corpus for _, corpus in self.chapters}
         used |= {corpus for plan in self.own.values() for corpus in plan.corpora_read()}
         return [name for name in self.config.corpora if name in used]
 
-    def jobs(self) -> list[tuple[str, str]]:
-        """(critic, stage) of every standard stage that is a job of the workflow."""
-        return [
-            (critic, stage)
-            for critic, found in self.found.items()
-            for stage in STAGES
-            if stage in found.data.stages and stage not in SHOWN
+    def jobs(self) -> list[Job]:
+        """Return the jobs of every standard and shared stage, and of the critics' own plans."""
+        standard = [
+            self._job(critic, stage)
+            for critic, plugin in self.plugins.items()
+            for stage in (*STAGES, *SHARED_STAGES)
+            if stage in plugin.data.all_stages and stage not in SHOWN and (stage != "gather" or self.is_sharded)
         ]
+        return [*standard, *(job for plan in self.own.values() for job in plan.jobs())]
 
     def with_stage(self, stage: str) -> list[str]:
-        """Critics that declare a stage, of the config or not: their rules are there in any case."""
-        return [name for name, critic in self.found.items() if stage in critic.data.stages]
+        """Return the critics that declare a stage, used by the config or not: all have rules."""
+        return [name for name, critic in self.plugins.items() if stage in critic.data.stages]
 
     def declared(self, critic: str) -> Critic:
-        """What a critic declares."""
-        return self.found[critic].data
+        """Return the declaration of a critic."""
+        return self.plugins[critic].data
 
     def stage(self, critic: str, stage: str) -> Stage:
-        """A stage of a critic."""
-        return self.found[critic].stage(stage)
+        """Return a stage of a critic."""
+        return self.plugins[critic].stage(stage)
 
-    # ---- what a stage reads --------------------------------------------------------------------------------------
+    # ---- inputs --------------------------------------------------------------------------------------------------
 
     def inputs(self, critic: str, stage: str) -> dict[str, str | Function]:
-        """Inputs of a standard stage, by name: patterns, and input functions where they depend on the config."""
-        found: dict[str, str | Function] = {}
+        """Return the inputs of a stage by name: paths with wildcards, or input functions."""
+        inputs: dict[str, str | Function] = {}
         for name in self.stage(critic, stage).input_names:
-            if name == "all_latents":
-                found[name] = self.of_all("latents", critic)
+            if name == "shards_of_latents":
+                inputs[name] = self._shards(critic)
+            elif name == "all_statistics":
+                inputs[name] = self._statistics_of_all(critic)
+            elif name == "all_scores" and not self.declared(critic).scores:
+                continue
+            elif name.removeprefix(ALL_SYSTEMS) in PLACES and name.startswith(ALL_SYSTEMS):
+                inputs[name] = self.of_all(name.removeprefix(ALL_SYSTEMS), critic)
             elif name not in PLACES:
                 place = self._of_own_plan(critic, stage, name)
-                found |= {name: place} if place is not None else {}
+                inputs |= {name: place} if place is not None else {}
             elif self._is_made(critic, name):
-                found[name] = self.place(name, critic)
-        return found
+                inputs[name] = self.place(name, critic)
+        return inputs
 
-    def value_flags(self, critic: str, stage: str) -> Function:
-        """Parameter function: the values that a stage reads, as words of its command line."""
-        declared = self.stage(critic, stage)
-        names = [name for name in declared.value_names if name not in MACHINE]
-        if stage == "compare":  # they stand in every row of its statistics
-            names += [name for name in ("corpus", "system", "signature", "resampling") if name not in names]
-
-        def values(wildcards: Wildcards) -> list[str]:
-            return flags("--value", {name: self._value(name, critic, stage, wildcards) for name in names})
-
-        return values
-
-    def shown_files(self, stage: str) -> list[str]:
-        """What a stage of reporting ("overview", "report") reads of all critics and corpora."""
-        return sorted({file for critic, corpus in self.chapters for file in self._shown(critic, corpus, stage)})
-
-    # ---- what a stage makes --------------------------------------------------------------------------------------
+    # ---- outputs -------------------------------------------------------------------------------------------------
 
     def place(self, name: str, critic: str, **wildcards: str) -> str:
-        """Where something of `PLACES` is: a pattern, or a path where all wildcards are given."""
+        """Return an entry of `PLACES` for a critic: a pattern, or a path if the wildcards are given."""
         place = PLACES[name].replace("<run>", self.config.run).replace("{critic}", critic)
         return place.format(**wildcards) if wildcards else place
 
-    def outputs(self, critic: str, stage: str) -> list[tuple[str, str, bool]]:
-        """(name, pattern, whether it is a folder) of what a standard stage makes; "made" is what it returns by."""
-        made = {
-            "compare": "statistics",
-            "explain": "evidence",
-            "known_truth": "known_truth",
-            "attribute": "attributions",
-        } | MAKES
-        name = "shards" if stage == "project" and self.is_sharded else made[stage]
-        found = [("made", self.place(name, critic), self.stage(critic, stage).folder)]
+    def outputs(self, critic: str, stage: str) -> dict[str, str]:
+        """Return the outputs of a stage by name: paths with wildcards."""
+        name = "shards" if stage == "project" and self.is_sharded else OUTPUTS.get(stage, "")
+        name = self.score_statistics(critic) if stage == "compare_scores" else name
+        outputs = {OUTPUT: self.place(name, critic)}
         if "evidence" in self.stage(critic, stage).value_names:
-            found.append(("evidence", self.place("evidence", critic), True))
-        return found
-
-    def log(self, critic: str, stage: str, suffix: str) -> str:
-        """Pattern of a job's log file."""
-        made = self.outputs(critic, stage)[0][1]
-        wildcards = [name for name in ("{corpus}", "{system}", "{shard}") if name in made]
-        return f"logs/<run>/{stage}_{critic}/{'/'.join(wildcards)}.{suffix}"
+            outputs["evidence"] = self.place("evidence", critic)
+        return outputs
 
     def score_statistics(self, critic: str) -> str:
-        """What the statistics of a critic's scores are called in `PLACES`; they make way for its own `compare`."""
+        """Return the name in `PLACES` of the statistics of a critic's scores; it depends on `Critic.compares`."""
         return "score_statistics" if self.declared(critic).compares else "statistics"
-
-    def statistics(self) -> list[str]:
-        """Every table of statistics of the run."""
-        found = []
-        for critic, corpus, system in self.comparisons:
-            declared = self.declared(critic)
-            if declared.scores:
-                found.append(self.place(self.score_statistics(critic), critic, corpus=corpus, system=system))
-            if declared.compares:
-                found.append(self.place("statistics", critic, corpus=corpus, system=system))
-        judged = [chapter for chapter, systems in self.chapters.items() if systems]
-        return found + [self.place("two_sample_test", critic, corpus=corpus) for critic, corpus in judged]
-
-    def attributions(self) -> dict[tuple[str, str, str], str]:
-        """(critic, corpus, system) -> file of what the critic has against the system's texts, where it tells."""
-        return {
-            (critic, corpus, system): self.place("attributions", critic, corpus=corpus, system=system)
-            for critic, corpus, system in self.comparisons
-            if self.declared(critic).attribution is not None
-        }
-
-    def known_truths(self) -> dict[tuple[str, str, str], str]:
-        """(critic, corpus, system) -> file of what theory gives, wherever it gives anything."""
-        return {
-            (critic, corpus, system): self.place("known_truth", critic, corpus=corpus, system=system)
-            for critic, corpus, system in self.comparisons
-            if self.corpora.options(corpus).kind_of_process in self.declared(critic).known_processes
-            and self.systems.order(system) is not None
-        }
-
-    def known_log_q(self) -> list[tuple[str, str]]:
-        """Every (corpus, system) whose own log q(x) is known, and which a critic estimates as well."""
-        estimated = dict.fromkeys((corpus, s) for c, corpus, s in self.comparisons if self.declared(c).gives_log_q)
-        return [(corpus, system) for corpus, system in estimated if self.systems.language_models.is_ancestral(system)]
-
-    def estimates(self) -> list[str]:
-        """Evidence with estimates of log q(x) of those systems."""
-        known = set(self.known_log_q())
-        return [
-            self.place("evidence", critic, corpus=corpus, system=system)
-            for critic, corpus, system in self.comparisons
-            if self.declared(critic).gives_log_q and (corpus, system) in known
-        ]
 
     # ---- shards --------------------------------------------------------------------------------------------------
 
     @property
     def is_sharded(self) -> bool:
-        """Whether systems are projected in shards."""
+        """Return whether systems are projected in shards."""
         return self.config.documents_per_shard is not None
 
-    def shard_flags(self, stage: str) -> str | Function:
-        """Parameter function: which shard a job projects, as flags; nothing for other stages."""
-        if stage != "project" or not self.is_sharded:
-            return ""
-        size = self.config.documents_per_shard
-        return lambda wildcards: f"--shard {wildcards.shard} --documents-per-shard {size}"
-
     def shards(self, critic: str, wildcards: Wildcards, counted: str) -> list[str]:
-        """Latents of all shards of a system whose documents were counted into a file."""
+        """Return the latents of all shards of a system whose documents were counted into a file."""
         documents = read_json(Path(counted))["documents"]
         size = self.config.documents_per_shard or max(1, documents)
         place = {"corpus": wildcards.corpus, "system": wildcards.system}
         return [self.place("shards", critic, **place, shard=str(n)) for n in range(max(1, -(-documents // size)))]
 
+    def _shards(self, critic: str) -> Function:
+        return lambda wildcards: self.shards(critic, wildcards, self.counted(wildcards))
+
     # ---- options, signatures, code -------------------------------------------------------------------------------
 
     def options(self, critic: str, stage: str) -> str:
-        """Those options that a stage looks at, as JSON: nothing else re-runs it."""
-        return as_json(self.config.critic(critic), self.stage(critic, stage).option_names)
+        """Return the options that a stage gets, as JSON: no other option re-runs it."""
+        return as_json(self.config.critic(critic), self.declared(critic).options_given(stage))
 
-    def options_of(self, critic: str, stage: str) -> Function:
-        """Parameter function: the same; as a mere text, braces in it would be wildcards."""
-        options = self.options(critic, stage)
-        return lambda wildcards: options
-
-    def signature(self, critic: str, stage: str | None = None) -> str:
-        """Everything that changes what a stage writes (by default, the critic's numbers)."""
-        last = stage or self.declared(critic).last()
-        return f"{signature(self.found[critic], self.config.critic(critic), last)}|run_seed:{self.config.seed}"
+    def signature(self, critic: str) -> str:
+        """Return everything that changes a critic's numbers."""
+        last = self.declared(critic).last()
+        return f"{signature(self.plugins[critic], self.config.critic(critic), last)}|run_seed:{self.config.seed}"
 
     def module(self, critic: str, stage: str) -> str:
-        """Module whose function a stage runs."""
-        return self.stage(critic, stage).module(self.found[critic].package)
+        """Return the module whose function a stage runs."""
+        return self.stage(critic, stage).module(self.plugins[critic].package)
 
     def modules(self, critic: str, stage: str) -> list[str]:
-        """The same, and what `critics.run_stage` does for the stage: it reads documents, or writes statistics."""
-        return [self.module(critic, stage), *_DONE_FOR.get(stage, ())]
+        """Return the stage's module and those that `critics.run_stage` needs to read documents or write statistics."""
+        features = [self._feature_module(critic)] if stage in ("two_sample_test", "compare_pairs") else []
+        return [self.module(critic, stage), *_DONE_FOR.get(stage, ()), *features]
 
-    def shown_modules(self) -> list[str]:
-        """Modules by which the critics of the run contribute to tables, figures and report."""
-        return sorted(
-            {
-                self.module(critic, stage)
-                for critic, _ in self.chapters
-                for stage in SHOWN
-                if stage in self.declared(critic).stages
-            }
-        )
-
-    def captions(self) -> list[Path]:
-        """Captions of the critics of the run."""
-        found = {critic: captions_of(self.found[critic].package) for critic, _ in self.chapters}
-        return sorted(path for folder in found.values() for path in folder.glob("*.rst"))
-
-    # ---- resources -----------------------------------------------------------------------------------------------
-
-    def megabytes(self, critic: str, stage: str) -> int:
-        """Memory of a job."""
-        model = self._model(critic, stage)
-        return megabytes_of(model) if model else self.stage(critic, stage).megabytes
-
-    def threads(self, critic: str, stage: str) -> int:
-        """Cores of a job."""
-        model = self._model(critic, stage)
-        return threads_of(model) if model else self.stage(critic, stage).threads
-
-    def gpus(self, critic: str, stage: str) -> int:
-        """GPUs that a job asks for."""
-        model = self._model(critic, stage)
-        return gpus_of(model) if model else 0
-
-    # ---- inside --------------------------------------------------------------------------------------------------
+    # ---- helpers -------------------------------------------------------------------------------------------------
 
     def _check_processes(self) -> None:
-        """Check that who looks at a known process does so where there is one that it knows."""
+        """Check that critics that need a known process judge only corpora with a process that they know."""
         for critic, corpus, _ in self.comparisons:
             declared = self.declared(critic)
             needs = any(
@@ -341,60 +252,100 @@ class CriticsPlan:
             )
             if needs and self.corpora.options(corpus).kind_of_process not in declared.known_processes:
                 raise MacroscopeError(
-                    f"critic '{critic}' judges texts by the process that made their corpus, and knows that of simulated"
-                    f" corpora of kind {', '.join(declared.known_processes)}; '{corpus}' is none: leave '{critic}' out there"
+                    f"critic '{critic}' judges texts by the known process of their corpus, which must be simulated, of"
+                    f" kind {', '.join(declared.known_processes)}; '{corpus}' is not: leave '{critic}' out there"
                 )
 
-    def _model(self, critic: str, stage: str) -> str | None:
-        option = self.stage(critic, stage).model_option
-        return getattr(self.config.critic(critic), option) if option else None
+    def _job(self, critic: str, stage: str) -> Job:
+        declared, options = self.stage(critic, stage), self.options(critic, stage)
+        outputs = self.outputs(critic, stage)
+        names = [name for name in declared.value_names if name not in outputs]
+        if stage == "compare":  # columns of every row of its statistics
+            names += [name for name in ("corpus", "system", "signature", "resampling") if name not in names]
+        if "signature" in names:  # the stage builds it from its options and the run's seed
+            names = [*(name for name in names if name not in ("signature", "seed")), "seed"]
+        if stage == "project" and self.is_sharded:
+            names += ["texts_shard", "texts_per_shard"]
+        return Job(
+            name=f"{stage}_{critic}",
+            command=f"critics run --critic {critic} --stage {stage}",
+            stage=declared,
+            inputs=self.inputs(critic, stage),
+            outputs=outputs,
+            folders=frozenset(name for name in outputs if name == "evidence" or (name == OUTPUT and declared.folder)),
+            options=lambda wildcards: options,
+            values=value_words(names, self._values(critic)),
+            modules=self.modules(critic, stage),
+            resource_files=declared.resource_files,
+            resources=resources_of(declared, lambda wildcards: self.config.critic(critic)),
+        )
+
+    def _feature_module(self, critic: str) -> str:
+        """Return the module that reads a critic's features of single documents."""
+        where = self.declared(critic).features
+        return module_of(where, self.plugins[critic].package) if where else "macroscope.critics.features"
+
+    def _statistics_of_all(self, critic: str) -> Function:
+        """Return an input function: a critic's statistics of every system of a corpus."""
+        names = ["statistics"] if self.declared(critic).compares else []
+        names += [self.score_statistics(critic)] if self.declared(critic).scores else []
+        of_systems = [self.of_all(name, critic) for name in names]
+
+        def statistics(wildcards: Wildcards) -> list[str]:
+            tests = self.place("two_sample_test", critic, corpus=wildcards.corpus)
+            return [*(file for of_each in of_systems for file in of_each(wildcards)), tests]
+
+        return statistics
 
     def _is_made(self, critic: str, name: str) -> bool:
-        """Whether an input is there under the critic's options."""
+        """Return whether an input is made under the critic's options."""
         maker = next((stage for stage, made in MAKES.items() if made == name), None)
         return maker is None or self.stage(critic, maker).takes_part(self.config.critic(critic))
 
     def _of_own_plan(self, critic: str, stage: str, name: str) -> str | Function | None:
-        """Where an input is that the critic's own plan knows; None where it is not there under these options."""
-        own = self.own.get(critic.partition(VARIANT)[0])
-        if own is None or not hasattr(own, "stage_input"):
-            raise MacroscopeError(f"critic '{critic}', stage '{stage}': no '{name}' can be read{nearest(name, PLACES)}")
-        place: str | Function | None = own.stage_input(critic, stage, name)
+        """Return an input of the critic's own plan; None if it is not made under these options."""
+        critic_plan = self.own.get(critic.partition(VARIANT_SEPARATOR)[0])
+        if critic_plan is None or not hasattr(critic_plan, "stage_input"):
+            raise MacroscopeError(
+                f"critic '{critic}', stage '{stage}': there is no input '{name}'{nearest(name, PLACES)}"
+            )
+        place: str | Function | None = critic_plan.stage_input(critic, stage, name)
         return place
 
     def of_all(self, name: str, critic: str) -> Function:
-        """Input function: something of every system of a corpus."""
+        """Return an input function: an entry of `PLACES` for every system of a corpus."""
 
-        def found(wildcards: Wildcards) -> list[str]:
+        def paths(wildcards: Wildcards) -> list[str]:
             corpus = wildcards.corpus
             return [self.place(name, critic, corpus=corpus, system=system) for system in self.chapters[critic, corpus]]
 
-        return found
+        return paths
 
-    def _shown(self, critic: str, corpus: str, stage: str) -> Iterator[str]:
-        declared = self.declared(critic)
-        for name in declared.stages[stage].input_names if stage in declared.stages else ():
-            own = self.own.get(critic.partition(VARIANT)[0])
-            if name.removeprefix(_ALL) not in PLACES and own is not None:
-                yield from own.inputs(critic, name, corpus)
-            for system in self.chapters[critic, corpus] if name.startswith(_ALL) else ():
-                yield self.place(name.removeprefix(_ALL), critic, corpus=corpus, system=system)
-            if name in PLACES and self.chapters[critic, corpus]:
-                yield self.place(name, critic, corpus=corpus)
+    def _values(self, critic: str) -> Values:
+        def place(name: str) -> Function:
+            return lambda w: self.place(name, critic, **{key: getattr(w, key) for key in _wildcards(PLACES[name])})
 
-    def _value(self, name: str, critic: str, stage: str, wildcards: Wildcards) -> Any:
-        if name in ("corpus", "system", "encoder"):
-            return getattr(wildcards, name)
-        if name == "language":
-            return self.corpora.language(wildcards)
-        if name == "order":
-            return self.systems.order(wildcards.system)
-        if name == "signature":
-            return self.signature(critic, stage)
-        if name == "checkpoints":
-            return self.place("checkpoints", critic, corpus=wildcards.corpus)
-        if name == "evidence":
-            return self.place("evidence", critic, corpus=wildcards.corpus, system=wildcards.system)
-        if name == "resampling":
-            return self.config.resampling()
-        return {"seed": self.config.seed, "confidence": self.config.statistics.confidence}[name]
+        return {
+            "corpus": lambda w: w.corpus,
+            "system": lambda w: w.system,
+            "encoder": lambda w: w.encoder,
+            "critic": lambda w: critic,
+            "systems": lambda w: self.chapters[critic, w.corpus],
+            "pairs": lambda w: self.compared_pairs[critic, w.corpus],
+            "language": self.corpora.language,
+            "order": lambda w: self.systems.order(w.system),
+            "checkpoints": place("checkpoints"),
+            "resampling": lambda w: self.config.resampling(),
+            "seed": lambda w: self.config.seed,
+            "confidence": lambda w: self.config.statistics.confidence,
+            "texts_shard": lambda w: w.shard,
+            "texts_per_shard": lambda w: self.config.documents_per_shard,
+        }
+
+
+def _wildcards(place: str) -> list[str]:
+    return [name for name in ("corpus", "system", "shard") if f"{{{name}}}" in place]
+
+
+def _not_counted(wildcards: Wildcards) -> str:
+    raise MacroscopeError("the number of a system's documents is known only to the workflow")

@@ -1,10 +1,14 @@
-"""What a config implies for reporting: the files that tables, figures and report are made from."""
+"""Plan of reporting: the inputs of tables, figures and report."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from macroscope.critics import VARIANT_SEPARATOR
+from macroscope.critics.declaration import SHOWN, captions_of
 from macroscope.files import CAPTIONS, RESOURCES
-from macroscope.statistics.judgements import BUILT_IN, holds_documents, is_there, table_files
+from macroscope.plan.critics import ALL_SYSTEMS, PLACES
+from macroscope.statistics.judgements import BUILT_IN, has_document_ratings, list_table_files, table_exists
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -14,111 +18,195 @@ if TYPE_CHECKING:
 
 
 class ReportingPlan:
-    """The report of a config."""
+    """The inputs of the report of a config."""
 
     def __init__(self, config: "Config", results: str, systems: "SystemsPlan", critics: "CriticsPlan") -> None:
         self.config, self.results, self.systems, self.critics = config, results, systems, critics
 
     def language_models(self) -> list[tuple[str, str]]:
-        """Every (corpus, system) that is judged and makes a language model."""
+        """Return every (corpus, system) that is judged and makes a language model."""
         return [pair for pair in self.critics.pairs if self.systems.language_models.has_model(pair[1])]
 
     def measured_systems(self) -> list[tuple[str, str]]:
-        """Every other (corpus, system) that is judged and has a perplexity."""
+        """Return every other (corpus, system) that is judged and has a perplexity."""
         return [pair for pair in self.critics.pairs if self.systems.all[pair[1]].has_perplexity()]
 
     def trained_models(self) -> list[tuple[str, str]]:
-        """Those of them that are trained, not taken as published."""
+        """Return every (corpus, system) that is judged and trains its language model."""
         return [pair for pair in self.language_models() if self.systems.language_models.is_trained(pair[1])]
 
     def statistics(self) -> list[str]:
-        """Every table of statistics, perplexities included."""
+        """Return every table of statistics, perplexities included."""
         measured = [*self.language_models(), *self.measured_systems()]
         models = [f"{self.results}/statistics/perplexity/{corpus}/{system}.csv" for corpus, system in measured]
-        return [*self.critics.statistics(), *models]
+        return [*self.critics_statistics(), *models]
 
     def tables_read(self) -> dict[str, list[str]]:
-        """What the tables are made from."""
+        """Return the inputs of the tables."""
         corpora = [f"{self.results}/corpora/{corpus}" for corpus in self.critics.corpora_used]
-        judgements = {file for entry in self.config.human_judgements for file in table_files(entry.table)}
+        judgements = {file for entry in self.config.human_judgements for file in list_table_files(entry.table)}
         return {
             "statistics": self.statistics(),
-            "pairs": self.critics.side_by_side.pairs_files(),
-            "known_truth": list(self.critics.known_truths().values()),
-            "probabilities": [
-                self.systems.language_models.log_probabilities(*pair) for pair in self.critics.known_log_q()
-            ],
-            "estimates": self.critics.estimates(),
-            "shown": self.critics.shown_files("report"),
+            "pairs": self.pairs_files(),
+            "known_truth": list(self.known_truths().values()),
+            "probabilities": [self.systems.language_models.log_probabilities(*pair) for pair in self.known_log_q()],
+            "estimates": self.estimates(),
+            "shown": self.shown_files("report"),
             "corpora": [
                 f"{folder}/{name}" for folder in corpora for name in ("filters.csv", "summary.csv", "documents.parquet")
             ],
             "samples": [self.systems.samples(*pair) for pair in self.critics.pairs],
             "models": self._models(),
-            "judgements": sorted(file for file in judgements if not _is_ours(file)),
+            "judgements": sorted(file for file in judgements if not _is_built_in(file)),
             "rated": self._rated(),
         }
 
     def figures_read(self) -> dict[str, list[str]]:
-        """What the figures are made from, the tables aside."""
+        """Return the inputs of the figures, without the tables."""
         return {
-            "shown": self.critics.shown_files("overview"),
+            "shown": self.shown_files("overview"),
             "models": self._models(),
             "studies": self._studies(),
         }
 
     def report_read(self) -> dict[str, list[str]]:
-        """What the report is made from, tables and figures aside."""
+        """Return the inputs of the report, without tables and figures."""
         return {
-            "shown": self.critics.shown_files("report"),
+            "shown": self.shown_files("report"),
             "profile": [self.config.profile] if self.config.profile else [],
             "studies": self._studies(),
             **self.reader_read(),
         }
 
     def reader_read(self) -> dict[str, list[str]]:
-        """What the reader is made from."""
+        """Return the inputs of the reader."""
         samples = [self.systems.samples(*pair) for pair in self.critics.pairs]
-        return {"samples": samples, "attributions": list(self.critics.attributions().values())}
+        return {"samples": samples, "attributions": list(self.attributions().values())}
 
     def reader_page(self) -> list[Path]:
-        """The page of the reader, and what belongs to it."""
+        """Return the files of the reader's page."""
         return sorted((CAPTIONS / "reader").iterdir())
 
     def modules(self, stage: str) -> list[str]:
-        """Modules of a stage of reporting, with what the critics contribute."""
-        return [f"macroscope.reporting.{stage}", *self.critics.shown_modules()]
+        """Return the modules of a stage of reporting, those of the critics included."""
+        return [f"macroscope.reporting.{stage}", *self.shown_modules()]
 
     def captions(self) -> list[Path]:
-        """Captions of the report, the critics' among them, and its page."""
+        """Return the captions of the report, those of the critics included, and its page."""
         general = [path for path in sorted(CAPTIONS.iterdir()) if path.is_file()]
-        return [*general, *self.critics.captions()]
+        return [*general, *self.critics_captions()]
 
     def built_in_judgements(self) -> list[Path]:
-        """Tables of human judgements that come with macroscope."""
-        files = {file for entry in self.config.human_judgements for file in table_files(entry.table)}
-        return sorted(Path(file) for file in files if _is_ours(file))
+        """Return the tables of human judgements that come with macroscope."""
+        files = {file for entry in self.config.human_judgements for file in list_table_files(entry.table)}
+        return sorted(Path(file) for file in files if _is_built_in(file))
+
+    # ---- results of the critics ------------------------------------------------------------------------------------
+
+    def shown_files(self, stage: str) -> list[str]:
+        """Return the files that a stage of reporting ("overview", "report") reads of all critics and corpora."""
+        return sorted({file for critic, corpus in self.critics.chapters for file in self._shown(critic, corpus, stage)})
+
+    def critics_statistics(self) -> list[str]:
+        """Return every table of the critics' statistics."""
+        tables = []
+        for critic, corpus, system in self.critics.comparisons:
+            declared = self.critics.declared(critic)
+            if declared.scores:
+                tables.append(
+                    self.critics.place(self.critics.score_statistics(critic), critic, corpus=corpus, system=system)
+                )
+            if declared.compares:
+                tables.append(self.critics.place("statistics", critic, corpus=corpus, system=system))
+        judged = [chapter for chapter, systems in self.critics.chapters.items() if systems]
+        return tables + [self.critics.place("two_sample_test", critic, corpus=corpus) for critic, corpus in judged]
+
+    def pairs_files(self) -> list[str]:
+        """Return every table of systems compared with each other."""
+        return [self.critics.place("pairs", critic, corpus=corpus) for critic, corpus in self.critics.compared_pairs]
+
+    def attributions(self) -> dict[tuple[str, str, str], str]:
+        """Return (critic, corpus, system) -> file of attributions, for critics that make them."""
+        return {
+            (critic, corpus, system): self.critics.place("attributions", critic, corpus=corpus, system=system)
+            for critic, corpus, system in self.critics.comparisons
+            if self.critics.declared(critic).attribution is not None
+        }
+
+    def known_truths(self) -> dict[tuple[str, str, str], str]:
+        """Return (critic, corpus, system) -> file of the known truth, if the process and the order are known."""
+        return {
+            (critic, corpus, system): self.critics.place("known_truth", critic, corpus=corpus, system=system)
+            for critic, corpus, system in self.critics.comparisons
+            if self.critics.corpora.options(corpus).kind_of_process in self.critics.declared(critic).known_processes
+            and self.systems.order(system) is not None
+        }
+
+    def known_log_q(self) -> list[tuple[str, str]]:
+        """Return every (corpus, system) whose log q(x) is known and also estimated by a critic."""
+        estimated = dict.fromkeys(
+            (corpus, s) for c, corpus, s in self.critics.comparisons if self.critics.declared(c).gives_log_q
+        )
+        return [(corpus, system) for corpus, system in estimated if self.systems.language_models.is_ancestral(system)]
+
+    def estimates(self) -> list[str]:
+        """Return the evidence with estimates of log q(x) of the systems of `known_log_q`."""
+        with_known_log_q = set(self.known_log_q())
+        return [
+            self.critics.place("evidence", critic, corpus=corpus, system=system)
+            for critic, corpus, system in self.critics.comparisons
+            if self.critics.declared(critic).gives_log_q and (corpus, system) in with_known_log_q
+        ]
+
+    def shown_modules(self) -> list[str]:
+        """Return the modules with which the critics of the run contribute to tables, figures and report."""
+        return sorted(
+            {
+                self.critics.module(critic, stage)
+                for critic, _ in self.critics.chapters
+                for stage in SHOWN
+                if stage in self.critics.declared(critic).stages
+            }
+        )
+
+    def critics_captions(self) -> list[Path]:
+        """Return the captions of the critics of the run."""
+        folders = {critic: captions_of(self.critics.plugins[critic].package) for critic, _ in self.critics.chapters}
+        return sorted(path for folder in folders.values() for path in folder.glob("*.rst"))
+
+    def _shown(self, critic: str, corpus: str, stage: str) -> Iterator[str]:
+        declared = self.critics.declared(critic)
+        for name in declared.stages[stage].input_names if stage in declared.stages else ():
+            critic_plan = self.critics.own.get(critic.partition(VARIANT_SEPARATOR)[0])
+            if name.removeprefix(ALL_SYSTEMS) not in PLACES and critic_plan is not None:
+                yield from critic_plan.inputs(critic, name, corpus)
+            for system in self.critics.chapters[critic, corpus] if name.startswith(ALL_SYSTEMS) else ():
+                yield self.critics.place(name.removeprefix(ALL_SYSTEMS), critic, corpus=corpus, system=system)
+            if name in PLACES and self.critics.chapters[critic, corpus]:
+                yield self.critics.place(name, critic, corpus=corpus)
+
+    # ---- private ---------------------------------------------------------------------------------------------------
 
     def _studies(self) -> list[str]:
-        """Folders that `macroscope human collect` wrote."""
+        """Return the folders that `macroscope human collect` wrote."""
         tables = dict.fromkeys(entry.table for entry in self.config.human_judgements)
         return [table for table in tables if table not in BUILT_IN and Path(table).is_dir()]
 
     def _rated(self) -> list[str]:
-        """What the critics made of documents that people rated."""
+        """Return the critics' outputs about documents that people rated."""
         entries = self.config.human_judgements
-        corpora = {e.corpus for e in entries if is_there(e.table) and holds_documents(e.table)}
+        corpora = {e.corpus for e in entries if table_exists(e.table) and has_document_ratings(e.table)}
         return [
             self.critics.place(name, critic, corpus=corpus, system=system)
             for (critic, corpus), systems in self.critics.chapters.items()
             if corpus in corpora
             for system in systems
-            for name in self._rated_by(self.critics.declared(critic))
+            for name in self._per_document_outputs(self.critics.declared(critic))
         ]
 
     @staticmethod
-    def _rated_by(critic: "Critic") -> tuple[str, ...]:
-        """Of what single documents are judged by: T(x), or where there is none what they are blamed for."""
+    def _per_document_outputs(critic: "Critic") -> tuple[str, ...]:
+        """Return the names of the per-document outputs: latents with T(x), or with attributions if there is no T(x)."""
         attributed = ("attributions",) if critic.attribution is not None else ()
         return ("latents", "scores") if critic.scores else ("latents", *attributed)
 
@@ -126,5 +214,5 @@ class ReportingPlan:
         return [f"{self.results}/systems/{corpus}/{system}/model" for corpus, system in self.language_models()]
 
 
-def _is_ours(file: str) -> bool:
+def _is_built_in(file: str) -> bool:
     return Path(file).is_relative_to(RESOURCES)

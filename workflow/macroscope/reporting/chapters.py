@@ -1,4 +1,4 @@
-"""Chapters of the report, each a page: what every critic found on a corpus, and what was run."""
+"""Chapters of the report, one page each: the findings of every critic on a corpus, and an account of the run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,27 +6,27 @@ from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics import critic_named
+from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.critics.table_cells import REAL_TEXT_HALVES
 from macroscope.reporting.headline import display_headline, latent_measure, read_headline
-from macroscope.reporting.html_blocks import Captions, Shown, html_table, inline_svg, item_block
+from macroscope.reporting.html_blocks import Block, Captions, html_table, inline_svg, item_block
 from macroscope.reporting.human import (
     HumanScores,
-    correlations_of,
     display_correlations,
     display_scores,
     display_undefined,
-    judged_by_people,
-    only,
     quality_measures,
     read_correlations,
+    read_human_scores,
+    select_correlations,
+    select_measures,
 )
 from macroscope.reporting.human_documents import display_documents, read_documents_table
 from macroscope.reporting.human_study import study_blocks
 from macroscope.reporting.pairs import display_pair, pairs_of, read_pairs
 from macroscope.reporting.results import Results
-from macroscope.reporting.statistic_names import readable
+from macroscope.reporting.statistic_names import readable_name
 from macroscope.reporting.tables import display_known_truth
 from macroscope.reporting.times import times_by_rule
 from macroscope.tables import read_csv
@@ -39,100 +39,101 @@ class Chapter:
     Attributes
     ----------
     page
-        Name of its file, without suffix.
+        Name of the file, without suffix.
     title
         Heading.
     blocks
-        What it shows.
-    judged
-        (critic, corpus) whose systems it is about; None for all other pages.
+        Blocks of the page, in order.
+    evaluated
+        (critic, corpus) that the page is about; None for pages that are not about a critic.
     """
 
     page: str
     title: str
-    blocks: list[Shown]
-    judged: tuple[str, str] | None = None
+    blocks: list[Block]
+    evaluated: tuple[str, str] | None = None
 
     @property
-    def warnings(self) -> list[Shown]:
-        """Blocks that say why numbers cannot be trusted."""
+    def warnings(self) -> list[Block]:
+        """Return the blocks with a warning."""
         return [block for block in self.blocks if block.warning]
 
 
 @dataclass(frozen=True)
-class Contributed:
-    """What a critic found on a corpus, and what it contributes to the report."""
+class Contribution:
+    """Findings of a critic on a corpus, and its items for the report."""
 
     findings: Findings
     items: list[ReportItem]
 
 
 def critic_page(critic: str, corpus: str) -> str:
-    """Name of the page of a critic on a corpus."""
+    """Return the name of the page of a critic on a corpus."""
     return f"critic.{critic}.{corpus}"
 
 
 def critic_chapters(
-    contributed: Sequence[Contributed], tables: Path, figures: Path, captions: Captions
+    contributions: Sequence[Contribution], tables: Path, figures: Path, captions: Captions
 ) -> Iterator[Chapter]:
-    """Every critic on every corpus: its part of the headline, the general figures, then the critic's own items.
+    """Yield a chapter per critic and corpus: headline columns, general figures, then the critic's own items.
 
-    What is about one system alone stands on that system's page.
+    Items about one system alone are on that system's page instead.
     """
     headline = read_headline(tables)
-    for some in contributed:
-        critic, corpus = some.findings.critic, some.findings.corpus
+    for contribution in contributions:
+        findings = contribution.findings
+        critic, corpus = findings.critic, findings.corpus
         blocks = [
-            Shown(f"{name}-{critic}-{corpus}", title, captions.html(name), figure=inline_svg(path))
+            Block(f"{name}-{critic}-{corpus}", title, captions.html(name), figure=inline_svg(path))
             for name, title in (
                 ("latent", f"{latent_measure(critic).title} of every system"),
-                ("perplexity", "Good words, good structure?"),
+                ("perplexity", "Word perplexity against latent perplexity"),
             )
             if (path := figures / f"{name}_{critic}_{corpus}.svg").exists()
         ]
-        if some.findings.systems:
+        if findings.systems:
             blocks.insert(0, headline_block(headline[headline["corpus"] == corpus], critic, captions))
-        own = [item for item in some.items if not item.system]
-        blocks += [item_block(item, critic, corpus, captions, item.shown) for item in own]
-        blocks += _undefined(some.findings, captions)
+        items = [item for item in contribution.items if not item.system]
+        blocks += [item_block(item, critic, corpus, captions, item.shown) for item in items]
+        blocks += _undefined(findings, captions)
         yield Chapter(critic_page(critic, corpus), f"{critic} on {corpus}", blocks, (critic, corpus))
 
 
-def headline_block(headline: pd.DataFrame, critic: str, captions: Captions) -> Shown:
-    """What a critic says of every system of a corpus."""
+def headline_block(headline: pd.DataFrame, critic: str, captions: Captions) -> Block:
+    """Return a critic's columns of the headline for every system of a corpus, as a block."""
     table = display_headline(headline, critic)
-    return Shown("headline", "Headline", captions.html("headline", columns=set(table)), html_table(table))
+    return Block("headline", "Headline", captions.html("headline", columns=set(table)), html_table(table))
 
 
-def _undefined(findings: Findings, captions: Captions) -> Iterator[Shown]:
-    """Statistics without a value, a row each, with the systems that it concerns; none where all have one."""
-    table = undefined_table(findings.statistics, critic_named(findings.critic).data.quantities)
+def _undefined(findings: Findings, captions: Captions) -> Iterator[Block]:
+    """Yield a block of the undefined statistics and the affected systems; nothing if all are defined."""
+    table = undefined_table(findings.statistics, get_critic(findings.critic).data.quantities)
     if len(table):
         anchor = f"{findings.critic}-undefined-{findings.corpus}"
-        yield Shown(anchor, "What is undefined, and why", captions.html("undefined"), html_table(table))
+        yield Block(anchor, "Undefined statistics and reasons", captions.html("undefined"), html_table(table))
 
 
 def undefined_table(statistics: pd.DataFrame, quantities: Mapping[str, str]) -> pd.DataFrame:
-    """Statistics without a value in words, why, and of which systems."""
-    # A group without a key would be left out without a word.
-    undefined = statistics[statistics["value"].isna()].fillna({"reason": "not said"})
+    """Return the undefined statistics with readable names, reasons and affected systems."""
+    # `groupby` silently drops rows whose key is NaN.
+    undefined = statistics[statistics["value"].isna()].fillna({"reason": "not stated"})
     rows = [
         {
-            "what": readable(str(name), quantities),
-            "why": reason,
-            "systems": ", ".join(some["system"].replace(REAL_TEXT_HALVES)),
+            "statistic": readable_name(str(name), quantities),
+            "reason": reason,
+            "systems": ", ".join(group["system"].replace(REAL_TEXT_HALVES)),
         }
-        for (name, reason), some in undefined.groupby(["statistic", "reason"], sort=False)
+        for (name, reason), group in undefined.groupby(["statistic", "reason"], sort=False)
     ]
     return pd.DataFrame(rows)
 
 
 def pair_chapters(results: Results, tables: Path, captions: Captions) -> Iterator[Chapter]:
-    """Systems against each other, a page a corpus that pairs are asked for."""
+    """Yield a chapter of pairwise system comparisons for each corpus with pairs."""
     table = read_pairs(tables)
     for corpus in results.corpora():
         blocks = [
-            Shown(
+            Block(
                 f"{pair.system}:{pair.other}",
                 f"{pair.system} against {pair.other}",
                 captions.html("pairs") if number == 0 else "",
@@ -145,80 +146,82 @@ def pair_chapters(results: Results, tables: Path, captions: Captions) -> Iterato
 
 
 def pairs_page(corpus: str) -> str:
-    """Name of the page of a corpus's pairs."""
+    """Return the name of the page of a corpus's pairs of systems."""
     return f"pairs.{corpus}"
 
 
 def probability_chapters(results: Results, figures: Path, captions: Captions) -> Iterator[Chapter]:
-    """Every corpus with systems whose own probabilities are known."""
+    """Yield a chapter for each corpus with systems whose own probabilities are known."""
     title, caption = "Estimated against true probabilities", captions.html("probabilities")
-    for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.critics.known_log_q()):
+    for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.reporting.known_log_q()):
         name = f"probabilities_{corpus}"
         figure = inline_svg(figures / f"{name}.svg")
-        shown = Shown(name, title, caption, figure=figure)
+        shown = Block(name, title, caption, figure=figure)
         yield Chapter(f"probabilities.{corpus}", f"probabilities on {corpus}", [shown])
 
 
 def human_chapters(
     results: Results, statistics: pd.DataFrame, tables: Path, figures: Path, captions: Captions
 ) -> Iterator[Chapter]:
-    """Every table of human judgements: what people said, of whom; which statistics agree with them."""
+    """Yield a chapter per table of human judgements: the scores, and the statistics that agree with them."""
     correlations, documents = read_correlations(tables), read_documents_table(tables)
     measures = quality_measures(statistics)
-    for judged in judged_by_people(results):
-        ours = (documents["corpus"] == judged.options.corpus) & (documents["table"] == judged.options.table)
+    for human_scores in read_human_scores(results):
+        selected = (documents["corpus"] == human_scores.options.corpus) & (
+            documents["table"] == human_scores.options.table
+        )
         blocks = [
-            *study_blocks(judged, figures, captions),
-            *_by_system(judged, correlations_of(correlations, judged), measures, figures, captions),
-            *_by_document(judged, documents[ours], captions),
+            *study_blocks(human_scores, figures, captions),
+            *_by_system(human_scores, select_correlations(correlations, human_scores), measures, figures, captions),
+            *_by_document(human_scores, documents[selected], captions),
         ]
-        yield Chapter(f"human.{judged.stem}", f"human judgement: {judged.title}", blocks)
+        yield Chapter(f"human.{human_scores.stem}", f"human judgement: {human_scores.title}", blocks)
 
 
 def _by_system(
-    judged: HumanScores, rows: pd.DataFrame, measures: set[tuple[str, str]], figures: Path, captions: Captions
-) -> Iterator[Shown]:
-    """Statistics of systems against their scores: figure, numbers, who was scored, what is undefined."""
-    stem = judged.stem
-    shown, undefined = display_correlations(only(rows, measures)), display_undefined(rows)
+    human_scores: HumanScores, rows: pd.DataFrame, measures: set[tuple[str, str]], figures: Path, captions: Captions
+) -> Iterator[Block]:
+    """Yield blocks of the correlations over systems: figure, numbers, scores, undefined correlations."""
+    stem = human_scores.stem
+    shown, undefined = display_correlations(select_measures(rows, measures)), display_undefined(rows)
     about = {
-        "judgements": judged.judgements,
+        "judgements": human_scores.judgements,
         "seeds": rows["seeds"].max() if len(rows) else 1,
-        "real_text": judged.options.real_text,
-        "enough": judged.has_enough_systems,
+        "real_text": human_scores.options.real_text,
+        "enough": human_scores.has_enough_systems,
     }
     if len(shown):
         figure = inline_svg(figures / f"{stem}.svg")
         caption = captions.html("human_figure", **about)
-        yield Shown(f"{stem}-figure", "Which statistics agree with people", caption, figure=figure)
+        yield Block(f"{stem}-figure", "Which statistics agree with people", caption, figure=figure)
         caption = captions.html("human_correlations", **about)
-        yield Shown(stem, "Correlations, in numbers", caption, html_table(shown))
+        yield Block(stem, "Correlations, in numbers", caption, html_table(shown))
     caption = captions.html("human_scores", **about)
-    yield Shown(f"{stem}-scores", "Who was scored", caption, html_table(display_scores(judged)))
+    yield Block(f"{stem}-scores", "Scores by people", caption, html_table(display_scores(human_scores)))
     if len(undefined):
         caption = captions.html("human_undefined", **about)
-        yield Shown(f"{stem}-undefined", "What has no correlation, and why", caption, html_table(undefined))
+        yield Block(f"{stem}-undefined", "Undefined correlations and reasons", caption, html_table(undefined))
 
 
-def _by_document(judged: HumanScores, rows: pd.DataFrame, captions: Captions) -> Iterator[Shown]:
-    """What critics have of single documents against people's ratings of them."""
+def _by_document(human_scores: HumanScores, rows: pd.DataFrame, captions: Captions) -> Iterator[Block]:
+    """Yield a block of the correlations between per-document scores and human ratings."""
     if rows.empty:
         return
     shown = display_documents(rows)
     reasons = rows["reason"].replace("", pd.NA).dropna().value_counts().to_dict()
     caption = captions.html("human_documents", reasons=reasons, unmatched=int(rows["unmatched"].max()))
     table = html_table(shown) if len(shown) else None
-    yield Shown(f"{judged.stem}-documents", "Do people and critics blame the same documents?", caption, table)
+    yield Block(f"{human_scores.stem}-documents", "Do people and critics fault the same documents?", caption, table)
 
 
 def training_chapter(results: Results, tables: Path, figures: Path, captions: Captions) -> Iterator[Chapter]:
-    """Sizes and perplexities of the language models, then their training curves."""
+    """Yield a chapter of the language models: sizes and perplexities, then training curves."""
     if not results.language_models() and not results.measured_systems():
         return
     blocks = [
         _table("models", "The models", tables / "models.csv", captions),
         *(
-            Shown(
+            Block(
                 f"training-{corpus}-{system}",
                 f"Training of {system} on {corpus}",
                 captions.html("training"),
@@ -231,16 +234,16 @@ def training_chapter(results: Results, tables: Path, figures: Path, captions: Ca
 
 
 def truth_chapter(tables: Path, captions: Captions) -> Iterator[Chapter]:
-    """Estimates beside known truth, where a corpus is simulated."""
+    """Yield a chapter of estimates beside the known truth, if a corpus is simulated."""
     path = tables / "known_truth.csv"
     if path.exists():
         table = html_table(display_known_truth(read_csv(path)))
         title = "Estimated against known truth"
-        yield Chapter("known_truth", title, [Shown("known_truth", title, captions.html("known_truth"), table)])
+        yield Chapter("known_truth", title, [Block("known_truth", title, captions.html("known_truth"), table)])
 
 
 def counts_chapter(results: Results, tables: Path, times: Path | None, captions: Captions) -> Chapter:
-    """What went in, what was dropped, and what took the time."""
+    """Return the chapter of the counts: inputs, dropped texts, and running times."""
     blocks = [
         *_profile(results.plan.config.profile, captions),
         _table("corpora", "The corpora", tables / "corpora.csv", captions),
@@ -248,38 +251,38 @@ def counts_chapter(results: Results, tables: Path, times: Path | None, captions:
         _dropped(tables / "dropped.csv", captions),
         *_times(times, captions),
     ]
-    return Chapter("counts", "Counts: what went in, what was dropped, what took the time", blocks)
+    return Chapter("counts", "Counts: inputs, dropped texts, running times", blocks)
 
 
-def _origins(path: Path, captions: Captions) -> Iterator[Shown]:
-    """Files and data sets that texts were read from; none where all is written here."""
+def _origins(path: Path, captions: Captions) -> Iterator[Block]:
+    """Yield a block of the files and data sets of the texts; nothing if the run generates all of them."""
     table = read_csv(path, keep_default_na=False)
     if len(table):
-        yield Shown("origins", "Where the texts come from", captions.html("origins"), html_table(table))
+        yield Block("origins", "Sources of the texts", captions.html("origins"), html_table(table))
 
 
-def _dropped(path: Path, captions: Captions) -> Shown:
-    """Filters that dropped anything; how many dropped nothing is said."""
+def _dropped(path: Path, captions: Captions) -> Block:
+    """Return a block of the filters that dropped anything; the caption counts the others."""
     table = read_csv(path, keep_default_na=False)
     busy = table[table["dropped"] > 0]
     caption = captions.html("dropped", idle=len(table) - len(busy))
-    return Shown("dropped", "What was dropped, and why", caption, html_table(busy) if len(busy) else None)
+    return Block("dropped", "Dropped texts and reasons", caption, html_table(busy) if len(busy) else None)
 
 
-def _times(logs: Path | None, captions: Captions) -> Iterator[Shown]:
-    """What took the time, by rule."""
+def _times(logs: Path | None, captions: Captions) -> Iterator[Block]:
+    """Yield a block of the running times by rule."""
     times = times_by_rule(logs) if logs is not None and logs.exists() else pd.DataFrame()
     if times.empty:
         return
-    names = {"seconds": "seconds in all", "longest": "longest, s", "cpu_seconds": "CPU, s", "megabytes": "memory, MB"}
+    names = {"seconds": "total, s", "longest": "longest, s", "cpu_seconds": "CPU, s", "megabytes": "memory, MB"}
     shown = times.round().rename(columns=names).rename_axis("rule").reset_index()
-    yield Shown("times", "What took the time", captions.html("times"), html_table(shown))
+    yield Block("times", "Running times", captions.html("times"), html_table(shown))
 
 
-def _profile(path: str | None, captions: Captions) -> Iterator[Shown]:
+def _profile(path: str | None, captions: Captions) -> Iterator[Block]:
     if path is not None:
-        yield _table("profile", "A first look at the texts", Path(path), captions)
+        yield _table("profile", "Profile of the texts", Path(path), captions)
 
 
-def _table(name: str, title: str, path: Path, captions: Captions) -> Shown:
-    return Shown(name, title, captions.html(name), html_table(read_csv(path, keep_default_na=False, na_values=["nan"])))
+def _table(name: str, title: str, path: Path, captions: Captions) -> Block:
+    return Block(name, title, captions.html(name), html_table(read_csv(path, keep_default_na=False, na_values=["nan"])))

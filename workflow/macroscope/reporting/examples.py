@@ -1,4 +1,4 @@
-"""The document that shows best what a critic finds unlike real text, opened at what the critic blames in it."""
+"""The example document of a system page: the text that best shows a system's differences, with a critic's marks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,28 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macroscope.critics import critic_named
+from macroscope.critics import get_critic
 from macroscope.critics.attributions import read_attributions_at
 from macroscope.critics.declaration import AttributionScore
 from macroscope.documents import Collection, Document
 from macroscope.options import CONTROL
-from macroscope.reporting.example_selection import Choice, choose, mark_counts, text_lengths
+from macroscope.reporting.example_selection import Choice, choose_document, mark_counts, text_lengths
 from macroscope.reporting.formats import format_number
-from macroscope.reporting.links import reader_address
-from macroscope.reporting.reader.index import ScoresOfCritic
+from macroscope.reporting.html_blocks import reader_address
+from macroscope.reporting.reader.index import CriticScores
 from macroscope.reporting.results import Results
 
 MOST_CHARACTERS = 1800
-"""Of a text that is opened on a page; the reader has the whole."""
+"""Maximum number of characters of the example on a page; the reader shows the whole text."""
 BEFORE = 200
-"""Characters shown before the place that is blamed most, where it lies deep in a long section."""
+"""Characters shown before the mark with the largest weight, if it is deep inside a long section."""
 LONGEST_WORD = 60
-"""Characters between two spaces beyond which a text is cut within what stands there: not all scripts have spaces."""
+"""Word length in characters beyond which a text may be cut inside a word: not all scripts have spaces."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of text; `note` says why it is marked, "" where it is not."""
+    """A stretch of text with the reason for its mark (`note`), "" if it is not marked."""
 
     text: str
     note: str
@@ -38,16 +38,16 @@ class Piece:
 
 @dataclass(frozen=True)
 class OpenedSection:
-    """A section, or what is shown of it.
+    """A section, or an excerpt of it.
 
     Attributes
     ----------
     title
-        Its heading, or None.
+        Heading, or None.
     whole, behind
-        What is said of it as a whole, and of the end behind it.
+        Notes on the section as a whole, and on the place after its end.
     pieces
-        Its text.
+        Text of the section.
     """
 
     title: str | None
@@ -57,65 +57,69 @@ class OpenedSection:
 
 
 @dataclass(frozen=True)
-class WorstDocument:
-    """A document to begin reading with.
+class Example:
+    """The example document of a system page.
 
     Attributes
     ----------
     critic
-        Who finds it unlike real text.
+        Critic that selected the document.
     name
-        Its title, or its id.
+        Title of the document, or its id.
     score
-        What the critic says: "4.31 nats a section (latent NLL)".
-    beside
-        How that stands beside real texts: "more than all 300 real texts", "less than 287 of 300 real texts".
+        Score by the critic: "4.31 nats per section (latent NLL)".
+    comparison
+        Comparison of the score with real texts: "more than all 300 real texts", "less than 287 of 300 real texts".
     marked
-        Whether texts in which the critic marks nothing were left aside.
+        Whether texts without marks by the critic were excluded.
     address
-        Of the reader that shows it, from the folder of the run.
+        Link to the document in the reader, from the folder of the run.
     sections
-        What is shown of it.
+        Sections that are shown.
     cut
-        Whether there is more of it.
+        Whether the document has more text than is shown.
     """
 
     critic: str
     name: str
     score: str
-    beside: str
+    comparison: str
     marked: bool
     address: str
     sections: list[OpenedSection]
     cut: bool
 
 
-def worst_document(results: Results, corpus: str, system: str, critics: Sequence[str]) -> WorstDocument | None:
-    """The document to begin with: of the first critic that marks places in the one that `worst_choice` chooses.
+def find_example(results: Results, corpus: str, system: str, critics: Sequence[str]) -> Example | None:
+    """Return the example of a system: the document chosen by the first critic with marks in its choice.
 
     Parameters
     ----------
+    results
+        Results of the run.
+    corpus, system
+        Names.
     critics
-        In the order in which they are asked.
+        Critics by precedence.
 
     Returns
     -------
-    Where none of them marks any place, the first one's; None where to all of them no document is out of the ordinary.
+    The document of the first critic if no critic marks its choice; None if no critic finds an unusual document.
     """
-    samples = Path(results.plan.systems.samples(corpus, system))
-    found = list(_choices(results, corpus, system, critics, text_lengths(samples)))
-    if not found:
+    samples = results.local(results.plan.systems.samples(corpus, system))
+    choices = list(_choices(results, corpus, system, critics, text_lengths(samples)))
+    if not choices:
         return None
-    critic, file, judged, choice = next((some for some in found if some[-1].marked), found[0])
+    critic, file, scores, choice = next((candidate for candidate in choices if candidate[-1].marked), choices[0])
     (document,) = Collection(samples, shard=choice.row, size=1)
-    sections, cut = opened(document, read_attributions_at(file, choice.row)["marks"])
-    return WorstDocument(
+    sections, cut = open_document(document, read_attributions_at(file, choice.row)["marks"])
+    return Example(
         critic,
         document.title or document.id,
-        _score(critic, judged.scores[choice.row]),
-        _beside(judged, choice.row),
+        _format_score(critic, scores.scores[choice.row]),
+        _compare_with_real(scores, choice.row),
         choice.marked,
-        reader_address(corpus, system, document.id, critic, rising=bool(judged.scores[choice.row] < judged.middle)),
+        reader_address(corpus, system, document.id, critic, rising=bool(scores.scores[choice.row] < scores.middle)),
         sections,
         cut,
     )
@@ -123,32 +127,34 @@ def worst_document(results: Results, corpus: str, system: str, critics: Sequence
 
 def _choices(
     results: Results, corpus: str, system: str, critics: Sequence[str], lengths: NDArray[np.int64]
-) -> Iterator[tuple[str, Path, ScoresOfCritic, Choice]]:
-    """(critic, what it blames, its scores, its choice) of every critic that finds any document out of the ordinary."""
-    files = results.plan.critics.attributions()
+) -> Iterator[tuple[str, Path, CriticScores, Choice]]:
+    """Yield (critic, file of its attributions, its scores, its choice) for critics with an unusual document."""
+    files = results.plan.reporting.attributions()
     for critic in critics:
         if (critic, corpus, system) in files:
-            own, control = (Path(files[critic, corpus, some]) for some in (system, CONTROL))
-            judged = ScoresOfCritic.read(own, control)
-            choice = choose(judged, lengths, mark_counts(own), distance=_attribution_of(critic).distance)
+            file, control = (results.local(files[critic, corpus, name]) for name in (system, CONTROL))
+            scores = CriticScores.read(file, control)
+            choice = choose_document(scores, lengths, mark_counts(file), distance=_attribution_of(critic).distance)
             if choice is not None:
-                yield critic, own, judged, choice
+                yield critic, file, scores, choice
 
 
-def _beside(judged: ScoresOfCritic, row: int) -> str:
-    below, above = int(judged.below[row]), int(judged.above[row])
+def _compare_with_real(scores: CriticScores, row: int) -> str:
+    below, above = int(scores.below[row]), int(scores.above[row])
     word, count = ("less", above) if above > below else ("more", below)
-    of_all = f"all {judged.real:,}" if count >= judged.real else f"{count:,} of {judged.real:,}"
+    of_all = f"all {scores.real:,}" if count >= scores.real else f"{count:,} of {scores.real:,}"
     return f"{word} than {of_all} real texts"
 
 
-def opened(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[list[OpenedSection], bool]:
-    """What is shown of a document, `MOST_CHARACTERS` around the place that is blamed most, and whether there is more.
+def open_document(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[list[OpenedSection], bool]:
+    """Return `MOST_CHARACTERS` of a document around the mark with the largest weight, and whether there is more.
 
     Parameters
     ----------
+    document
+        Document to show.
     marks
-        As `critics.attributions` has them.
+        Marks of the document, as in `critics.attributions`.
     """
     sections = document.sections
     at, start = _beginning(document, marks)
@@ -160,14 +166,14 @@ def opened(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[list[Op
         first = start if number == at else 0
         text = sections[number].text
         last = _at_word(text, first + left) if len(text) - first > left else len(text)
-        own = [mark for mark in marks if mark["section"] == number]
-        shown.append(_opened_section(sections[number].title, text, own, first, last))
+        section_marks = [mark for mark in marks if mark["section"] == number]
+        shown.append(_opened_section(sections[number].title, text, section_marks, first, last))
         cut, left = cut or last < len(text), left - (last - first)
     return shown, cut
 
 
 def _beginning(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[int, int]:
-    """(section, character) that is shown first: the very first one, if the place that is blamed most is near."""
+    """Return the (section, character) to begin at: (0, 0) if the mark with the largest weight is near the beginning."""
     lengths = [len(section.text) for section in document.sections]
     if sum(lengths) <= MOST_CHARACTERS or not marks:
         return 0, 0
@@ -180,7 +186,7 @@ def _beginning(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[int
 
 
 def _at_word(text: str, place: int) -> int:
-    """The last place up to `place` where a word ends; `place` itself within a word that is longer than any."""
+    """Return the last end of a word up to `place`; `place` itself inside a word longer than `LONGEST_WORD`."""
     space = text.rfind(" ", max(0, place - LONGEST_WORD), place + 1)
     return space if space > 0 else place
 
@@ -200,7 +206,7 @@ def _opened_section(
 
 
 def _pieces(text: str, marks: Sequence[dict[str, Any]], first: int, last: int) -> Iterator[Piece]:
-    """The text from `first` to `last`, cut where marks begin or end."""
+    """Yield the text from `first` to `last`, cut where marks begin or end."""
     edges = {first, last, *(mark[end] for mark in marks for end in ("start", "end"))}
     places = sorted(edge for edge in edges if first <= edge <= last)
     for start, end in pairwise(places):
@@ -208,13 +214,13 @@ def _pieces(text: str, marks: Sequence[dict[str, Any]], first: int, last: int) -
         yield Piece(text[start:end], "; ".join(notes))
 
 
-def _score(critic: str, value: float) -> str:
+def _format_score(critic: str, value: float) -> str:
     attribution = _attribution_of(critic)
     number = "infinite" if np.isinf(value) else f"{format_number(value)} {attribution.unit}"
     return f"{number} ({attribution.score})"
 
 
 def _attribution_of(critic: str) -> AttributionScore:
-    attribution = critic_named(critic).data.attribution
+    attribution = get_critic(critic).data.attribution
     assert attribution is not None
     return attribution

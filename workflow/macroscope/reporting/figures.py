@@ -1,4 +1,4 @@
-"""Figures of a run: the headline with its intervals, perplexity against latent perplexity, training curves."""
+"""Figures of a run: headline numbers with intervals, word against latent perplexity, training curves."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -11,17 +11,23 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, PURPLE, VERMILION
-from macroscope.critics import critic_named
+from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings
 from macroscope.files import atomic
 from macroscope.options import CONTROL
 from macroscope.plotting import save, style
 from macroscope.reporting.headline import latent_measure, read_headline
-from macroscope.reporting.human import correlations_of, judged_by_people, only, quality_measures, read_correlations
-from macroscope.reporting.human_figure import human_figure, systems_figure
-from macroscope.reporting.human_study import read_systems, study_of, systems_stem
-from macroscope.reporting.probabilities import probability_figure
-from macroscope.reporting.results import Results, overview
+from macroscope.reporting.human import (
+    quality_measures,
+    read_correlations,
+    read_human_scores,
+    select_correlations,
+    select_measures,
+)
+from macroscope.reporting.human_figure import plot_correlations, plot_system_scores
+from macroscope.reporting.human_study import read_systems, study_folder, systems_stem
+from macroscope.reporting.probabilities import plot_probabilities
+from macroscope.reporting.results import Results, plot_overview
 from macroscope.reporting.tables import read_statistics
 from macroscope.systems import kinds
 from macroscope.tables import read_csv
@@ -32,10 +38,16 @@ _tasks: Sequence[Task] = ()
 
 
 def run_tasks(tasks: Sequence[Task], processes: int) -> None:
-    """Run tasks that write files, at most so many at the same time; the first one that fails ends it.
+    """Run tasks that write files in parallel; the first failure ends the run.
 
-    The processes are copies of this one, so that tasks may hold anything; where a system cannot copy processes, the
-    tasks run one after the other.
+    Worker processes are forked, so tasks need not be picklable. Without fork, the tasks run sequentially.
+
+    Parameters
+    ----------
+    tasks
+        Functions without arguments.
+    processes
+        Maximum number of processes.
     """
     if min(processes, len(tasks)) < 2 or "fork" not in get_all_start_methods():
         for task in tasks:
@@ -53,79 +65,93 @@ def _run(number: int) -> None:
 
 
 WIDE_RANGE = 10
-"""A figure whose values differ by more than this factor has a logarithmic axis."""
+"""Ratio of the largest to the smallest value beyond which the axis is logarithmic."""
 
 SETTINGS = {"W/ Title": (BLUE, "o"), "W/O Title": (VERMILION, "s")}
 """Setting of a language model -> colour and marker."""
 
 
 def plot_figures(config: Path, tables: Path, output: Path, processes: int = 1) -> None:
-    """Draw all figures of a run into the folder `output`, as SVG and PDF, in as many processes at the same time."""
+    """Plot all figures of a run into the folder `output`, as SVG and PDF.
+
+    Parameters
+    ----------
+    config
+        Effective config of the run.
+    tables
+        Folder of the run's tables.
+    output
+        Folder to write.
+    processes
+        Number of parallel processes.
+    """
     results = Results(config)
     headline, statistics = read_headline(tables), read_statistics(tables)
     truth = _read_truth(tables)
     with atomic(output) as folder:
         folder.mkdir()
         tasks: list[Task] = [
-            partial(_draw_critic, results, findings, headline, truth)
+            partial(_plot_critic, results, findings, headline, truth)
             for findings in results.findings(statistics, folder)
         ]
         if (tables / "probability_correlations.csv").exists():
             table = read_csv(tables / "probability_correlations.csv")
-            tasks += [partial(_draw_probabilities, table, corpus, folder) for corpus in table["corpus"].unique()]
-        tasks += [partial(_draw_training, results, *trained, folder) for trained in results.trained_models()]
-        tasks.append(partial(_draw_correlations, results, statistics, read_correlations(tables), folder))
+            tasks += [partial(_plot_probabilities, table, corpus, folder) for corpus in table["corpus"].unique()]
+        tasks += [partial(_plot_training, results, *trained, folder) for trained in results.trained_models()]
+        tasks.append(partial(_plot_correlations, results, statistics, read_correlations(tables), folder))
         run_tasks(tasks, processes)
 
 
-def _draw_critic(results: Results, findings: Findings, headline: pd.DataFrame, truth: pd.DataFrame) -> None:
-    """Draw the figures of a critic on a corpus: its own, and those that all critics with scores have."""
-    overview(findings)
+def _plot_critic(results: Results, findings: Findings, headline: pd.DataFrame, truth: pd.DataFrame) -> None:
+    """Plot the figures of a critic on a corpus: its own, and the general ones of critics with scores."""
+    plot_overview(findings)
     critic, corpus, folder = findings.critic, findings.corpus, findings.figures
-    if not (findings.systems and critic_named(critic).data.scores):
+    if not (findings.systems and get_critic(critic).data.scores):
         return
     rows = headline[headline["corpus"] == corpus]
-    if rows[f"{critic}_{latent_measure(critic).name}"].isna().all():  # not usable, as the headline says
+    if rows[f"{critic}_{latent_measure(critic).name}"].isna().all():  # marked as unusable in the headline
         return
-    known = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
-    figure = latent_figure(rows, critic, corpus, known, 100 * results.plan.config.statistics.confidence)
+    truth_of_chapter = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
+    figure = plot_latent(rows, critic, corpus, truth_of_chapter, 100 * results.plan.config.statistics.confidence)
     save(figure, folder / f"latent_{critic}_{corpus}")
-    if rows["word_ppl"].notna().sum() > 1:  # one point compares nothing
-        save(perplexity_figure(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
+    if rows["word_ppl"].notna().sum() > 1:  # one point shows no comparison
+        save(plot_perplexity(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
 
 
-def _draw_probabilities(table: pd.DataFrame, corpus: str, folder: Path) -> None:
-    save(probability_figure(table, corpus), folder / f"probabilities_{corpus}")
+def _plot_probabilities(table: pd.DataFrame, corpus: str, folder: Path) -> None:
+    save(plot_probabilities(table, corpus), folder / f"probabilities_{corpus}")
 
 
-def _draw_training(results: Results, corpus: str, system: str, folder: Path) -> None:
+def _plot_training(results: Results, corpus: str, system: str, folder: Path) -> None:
     log = results.training_log(corpus, system)
-    save(training_figure(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
+    save(plot_losses(log, f"Training of {system} on {corpus}"), folder / f"training_{corpus}_{system}")
 
 
-def _draw_correlations(results: Results, statistics: pd.DataFrame, correlations: pd.DataFrame, folder: Path) -> None:
-    """Draw what people say of the systems, and the correlations with each table, where there is any to draw."""
-    for judged in judged_by_people(results):
-        if study := study_of(judged):
-            save(systems_figure(read_systems(study)), folder / systems_stem(judged))
-        rows = correlations_of(correlations, judged)
-        drawn = only(rows, quality_measures(statistics))
-        if drawn.empty:
+def _plot_correlations(results: Results, statistics: pd.DataFrame, correlations: pd.DataFrame, folder: Path) -> None:
+    """Plot the systems' human scores and the correlations with each table of judgements, if there are any."""
+    for scores in read_human_scores(results):
+        if study := study_folder(scores):
+            save(plot_system_scores(read_systems(study)), folder / systems_stem(scores))
+        rows = select_correlations(correlations, scores)
+        plotted = select_measures(rows, quality_measures(statistics))
+        if plotted.empty:
             continue
         number = len(rows[["critic", "statistic"]].drop_duplicates())
         confidence = 100 * results.plan.config.statistics.confidence
-        save(human_figure(drawn, number, judged.title, confidence), folder / judged.stem)
+        save(plot_correlations(plotted, number, scores.title, confidence), folder / scores.stem)
 
 
-def latent_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFrame, confidence: float) -> Figure:
-    """Latent PPL (or NLL) of every system with its interval, the control's as a band, and the truth where it is known.
+def plot_latent(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFrame, confidence: float) -> Figure:
+    """Plot the latent PPL (or NLL) of every system with its interval, the control as a band, and known truths.
 
     Parameters
     ----------
     rows
-        Rows of the headline table, one a system.
+        Rows of the headline table, one per system.
+    critic, corpus
+        Names of the critic and the corpus.
     truth
-        Columns system, truth: what theory gives; may be empty.
+        Columns system and truth (the theoretical value); may be empty.
     confidence
         Level of the intervals in percent.
     """
@@ -145,7 +171,7 @@ def latent_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFr
             axes.errorbar(row[name], y, xerr=error, fmt="o", capsize=3, color=kind.colour, label=label)
             labelled.add(kind.label)
             if row["system"] in expected.index:
-                label = None if "truth" in labelled else "what theory gives"
+                label = None if "truth" in labelled else "theoretical value"
                 axes.plot(expected[row["system"]], y, marker="D", ms=8, mfc="none", mec=PURPLE, ls="", label=label)
                 labelled.add("truth")
         axes.set_yticks(rows.index, [_row_label(row) for _, row in rows.iterrows()])
@@ -160,22 +186,22 @@ def latent_figure(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFr
     return figure
 
 
-def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
-    """Word perplexity against latent perplexity of the language models: good words need not be good structure."""
+def plot_perplexity(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
+    """Plot word perplexity against latent perplexity of the language models."""
     name = f"{critic}_{latent_measure(critic).name}"
     models = rows[rows["word_ppl"].notna() & rows[name].notna()]
     control = rows[rows["system"] == CONTROL].iloc[0]
     with style():
         figure, axes = plt.subplots(figsize=(5.8, 4.2))
         axes.axhspan(control[f"{name}_low"], control[f"{name}_high"], color=GREEN, alpha=0.15, lw=0, label="real text")
-        for setting, some in models.groupby("setting"):
-            # Models of another kind, such as an HSMM, have settings of their own.
+        for setting, group in models.groupby("setting"):
+            # Kinds other than language models, such as an HSMM, have further settings.
             colour, marker = SETTINGS.get(str(setting), (PURPLE, "^"))
             axes.errorbar(
-                some["word_ppl"],
-                some[name],
-                xerr=[some["word_ppl"] - some["word_ppl_low"], some["word_ppl_high"] - some["word_ppl"]],
-                yerr=[some[name] - some[f"{name}_low"], some[f"{name}_high"] - some[name]],
+                group["word_ppl"],
+                group[name],
+                xerr=[group["word_ppl"] - group["word_ppl_low"], group["word_ppl_high"] - group["word_ppl"]],
+                yerr=[group[name] - group[f"{name}_low"], group[f"{name}_high"] - group[name]],
                 fmt=marker,
                 capsize=3,
                 color=colour,
@@ -191,25 +217,25 @@ def perplexity_figure(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
     return figure
 
 
-def training_figure(log: pd.DataFrame, title: str) -> Figure:
-    """Training and validation loss by epoch."""
+def plot_losses(log: pd.DataFrame, title: str) -> Figure:
+    """Plot training and validation loss by epoch."""
     with style():
         figure, axes = plt.subplots(figsize=(5.8, 3.4))
         for column, name, colour, marker in (
             ("train_loss", "training loss", GREY, ""),
             ("valid_loss", "validation loss", BLUE, "o"),
         ):
-            some = log[log[column].notna()]
-            axes.plot(some["epoch"], some[column], color=colour, marker=marker, label=name)
+            logged = log[log[column].notna()]
+            axes.plot(logged["epoch"], logged[column], color=colour, marker=marker, label=name)
         best = log.loc[log["valid_loss"].idxmin()]
-        axes.plot(best["epoch"], best["valid_loss"], marker="*", ms=14, color=VERMILION, ls="", label="kept")
+        axes.plot(best["epoch"], best["valid_loss"], marker="*", ms=14, color=VERMILION, ls="", label="kept checkpoint")
         axes.set(xlabel="epoch", ylabel="loss (nats per token)", title=title)
         axes.legend()
     return figure
 
 
 def _axis(critic: str) -> str:
-    return "latent NLL, nats a dimension" if latent_measure(critic).logarithmic else "latent perplexity"
+    return "latent NLL, nats per dimension" if latent_measure(critic).logarithmic else "latent perplexity"
 
 
 def _wide_range(values: pd.Series) -> bool:

@@ -1,4 +1,4 @@
-"""The headline: a row for every system, with what every critic says of it."""
+"""The headline table: a row per system, with the main numbers of every critic."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -7,76 +7,86 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics import critic_named
+from macroscope.critics import get_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
 from macroscope.options import CONTROL
-from macroscope.reporting.formats import estimate, format_number, format_p_value, value_of, with_interval
-from macroscope.reporting.results import Results, rows_of
-from macroscope.statistics.tidy import SIGNIFICANT, partners_in
+from macroscope.reporting.formats import (
+    format_number,
+    format_p_value,
+    format_with_interval,
+    look_up_estimate,
+    look_up_value,
+)
+from macroscope.reporting.results import Results, select_rows
+from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 
-Chapter = tuple[str, str]
+ChapterKey = tuple[str, str]
 """(critic, corpus)"""
 
 
 @dataclass(frozen=True)
 class LatentMeasure:
-    """How the headline tells what a prior says of a system.
+    """Names and titles of the headline's columns for a system's likelihood under a prior.
 
     Attributes
     ----------
-    name, apart
-        Columns of the estimate and of how far it is from real text, after the name of the critic.
-    title, apart_title, seen_title
-        What a person reads over the estimate, over its distance to real text, and over the smallest one to be seen.
+    name, effect
+        Column names of the estimate and of its effect relative to the control, after the critic's name.
+    title, effect_title, detectable_title
+        Column titles of the estimate, of its effect, and of the smallest detectable effect.
     logarithmic
-        Whether these are the logarithms of the latent PPL and of its ratio.
+        Whether the columns are logarithms of the latent PPL and of its ratio.
     """
 
     name: str
-    apart: str
+    effect: str
     title: str
-    apart_title: str
-    seen_title: str
+    effect_title: str
+    detectable_title: str
     logarithmic: bool
 
 
-_PPL = LatentMeasure("latent_ppl", "ratio", "Latent PPL", "× control", "× to be seen", logarithmic=False)
+_PPL = LatentMeasure("latent_ppl", "ratio", "Latent PPL", "× control", "× detectable", logarithmic=False)
 _NLL = LatentMeasure(
-    "latent_nll", "difference", "Latent NLL a dimension", "− control", "− to be seen", logarithmic=True
+    "latent_nll", "difference", "Latent NLL per dimension", "− control", "− detectable", logarithmic=True
 )
 
 
 def latent_measure(critic: str) -> LatentMeasure:
-    """Latent PPL (a state) or, where the prior is a density, latent NLL (nats a dimension)."""
-    return _NLL if critic_named(critic).data.density else _PPL
+    """Return latent PPL (per state) or, for a prior that is a density, latent NLL (nats per dimension)."""
+    return _NLL if get_critic(critic).data.density else _PPL
 
 
-def unusable_chapters(items: Mapping[Chapter, Sequence[ReportItem]]) -> set[Chapter]:
-    """Critics and corpora whose numbers are not good enough for the headline, as the critics' own items say."""
+def unusable_chapters(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> set[ChapterKey]:
+    """Return the (critic, corpus) chapters that the critic's report items mark as unusable for the headline."""
     return {chapter for chapter, contributed in items.items() if any(item.unusable for item in contributed)}
 
 
-def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[Chapter]) -> pd.DataFrame:
-    """One row a corpus and system: what it is, its perplexity, and its latent PPL under every critic.
+def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[ChapterKey]) -> pd.DataFrame:
+    """Build the headline table: a row per corpus and system with its description, perplexity and latent PPLs.
 
     Parameters
     ----------
+    results
+        Results of the run.
+    statistics
+        All statistics of the run, with adjusted p-values.
     unusable
-        What is left out: its numbers are NaN, and <critic>_usable is False.
+        (critic, corpus) chapters whose numbers are set to NaN, with <critic>_usable False.
 
     Returns
     -------
     data frame
-        corpus, system, kind, base, setting, decoding, n, partners (how many of the n have a partner in real text);
-        word_ppl and token_ppl of the model that is sampled (NaN where the system is no language model of this run);
-        for every critic with a prior <critic>_usable, <critic>_latent_ppl and <critic>_ratio (to the control), or
-        <critic>_latent_nll (nats a dimension) and <critic>_difference where the prior is a density,
-        <critic>_detectable (the smallest ratio above 1 or difference above 0 that is found with a power of 80 %),
+        corpus, system, kind, base, setting, decoding, n, partners (number of the n texts that are paired with a real
+        one); word_ppl and token_ppl of the sampled model (NaN if the system is not a language model of this run); for
+        every critic with a prior <critic>_usable, <critic>_latent_ppl and <critic>_ratio (to the control), or
+        <critic>_latent_nll (nats per dimension) and <critic>_difference if the prior is a density,
+        <critic>_detectable (smallest ratio above 1 or difference above 0 detected with a power of 80 %),
         <critic>_p_value (BH-adjusted), <critic>_certainty (of the projection) with its adjusted
         <critic>_certainty_p_value; estimates with _low and _high; for every critic <critic>_tests and
-        <critic>_different: how many of its tests of a difference have an adjusted p-value below 5 %.
+        <critic>_different: number of its tests of a difference with an adjusted p-value below 5 %.
     """
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
@@ -85,40 +95,42 @@ def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[Cha
         row: dict[str, object] = {"corpus": corpus, "system": system, **asdict(description)}
         model = results.plan.systems.language_models.model_of(system)
         for statistic in ("word_ppl", "token_ppl"):
-            row |= estimate(indexed, (corpus, model, "perplexity", statistic), statistic)
+            row |= look_up_estimate(indexed, (corpus, model, "perplexity", statistic), statistic)
         for critic in dict.fromkeys(c for c, k, s in results.plan.critics.comparisons if (k, s) == (corpus, system)):
-            rows_of_critic = rows_of(statistics, critic, corpus)
-            own = rows_of_critic[rows_of_critic["system"] == system]
-            # Of scores those that are judged, which may be fewer than there are texts.
-            judged = own[own["statistic"] == "latent_ppl"] if critic_named(critic).data.scores else own
-            row["n"] = max(row.get("n", 0), judged["n_candidate"].max())
-            row["partners"] = max(row.get("partners", 0), own["signature"].map(partners_in).max())
-            declared = critic_named(critic)
+            chapter = select_rows(statistics, critic, corpus)
+            system_rows = chapter[chapter["system"] == system]
+            # Scored texts may be fewer than all texts.
+            scored = (
+                system_rows[system_rows["statistic"] == "latent_ppl"] if get_critic(critic).data.scores else system_rows
+            )
+            row["n"] = max(row.get("n", 0), scored["n_candidate"].max())
+            row["n_paired"] = max(row.get("n_paired", 0), system_rows["n_paired"].max())
+            declared = get_critic(critic)
             if declared.data.scores:
                 usable = (critic, corpus) not in unusable
-                found = _by_prior(indexed, (corpus, system, critic), declared.data.certainty)
+                numbers = _prior_columns(indexed, (corpus, system, critic), declared.data.certainty)
                 row |= {f"{critic}_usable": usable}
-                row |= found if usable else dict.fromkeys(found, float("nan"))
-            tests = difference_tests(declared, own)["p_adjusted"]
+                row |= numbers if usable else dict.fromkeys(numbers, float("nan"))
+            tests = difference_tests(declared, system_rows)["p_adjusted"]
             row |= {f"{critic}_tests": len(tests), f"{critic}_different": int((tests < SIGNIFICANT).sum())}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _by_prior(indexed: pd.DataFrame, key: tuple[str, str, str], certainty: str) -> dict[str, float]:
-    """What the critic's prior says of one system."""
+def _prior_columns(indexed: pd.DataFrame, key: tuple[str, str, str], certainty: str) -> dict[str, float]:
+    """Return the headline's numbers of one system under a critic's prior."""
     critic = key[-1]
     measure = latent_measure(critic)
-    found = estimate(indexed, (*key, "latent_ppl"), f"{critic}_{measure.name}")
-    found |= estimate(indexed, (*key, "latent_ppl_ratio"), f"{critic}_{measure.apart}")
-    found[f"{critic}_detectable"] = value_of(indexed, (*key, "latent_ppl_minimum_detectable"), "value")
+    numbers = look_up_estimate(indexed, (*key, "latent_ppl"), f"{critic}_{measure.name}")
+    numbers |= look_up_estimate(indexed, (*key, "latent_ppl_ratio"), f"{critic}_{measure.effect}")
+    numbers[f"{critic}_detectable"] = look_up_value(indexed, (*key, "latent_ppl_minimum_detectable"), "value")
     if measure.logarithmic:
-        found = {name: float(np.log(value)) for name, value in found.items()}
-    found[f"{critic}_p_value"] = value_of(indexed, (*key, "latent_ppl"), "p_adjusted")
+        numbers = {name: float(np.log(value)) for name, value in numbers.items()}
+    numbers[f"{critic}_p_value"] = look_up_value(indexed, (*key, "latent_ppl"), "p_adjusted")
     if certainty:
-        found[f"{critic}_certainty"] = value_of(indexed, (*key, certainty), "value")
-        found[f"{critic}_certainty_p_value"] = value_of(indexed, (*key, certainty), "p_adjusted")
-    return found
+        numbers[f"{critic}_certainty"] = look_up_value(indexed, (*key, certainty), "value")
+        numbers[f"{critic}_certainty_p_value"] = look_up_value(indexed, (*key, certainty), "p_adjusted")
+    return numbers
 
 
 def read_headline(tables: Path) -> pd.DataFrame:
@@ -127,12 +139,14 @@ def read_headline(tables: Path) -> pd.DataFrame:
 
 
 def display_headline(headline: pd.DataFrame, critic: str | None = None) -> pd.DataFrame:
-    """Return the headline as a person reads it: "5.18 [5.02, 5.33]"; the corpus only where there are several.
+    """Format the headline for readers: "5.18 [5.02, 5.33]"; with the corpus only if there are several.
 
     Parameters
     ----------
+    headline
+        Headline table.
     critic
-        The one whose columns are shown, for the systems that it judges; None: all.
+        Critic whose columns are shown, for the systems that it evaluates; None: all critics.
     """
     if critic is not None:
         headline = headline[headline[f"{critic}_tests"].notna()]
@@ -141,33 +155,33 @@ def display_headline(headline: pd.DataFrame, critic: str | None = None) -> pd.Da
         shown["Corpus"] = headline["corpus"]
     shown |= {"System": headline["system"], "Setting": _settings(headline)}
     shown["n"] = headline["n"].map("{:,.0f}".format)
-    if (headline["partners"] > 0).any():
-        shown["in pairs"] = headline["partners"].map("{:,.0f}".format)
+    if (headline["n_paired"] > 0).any():
+        shown["in pairs"] = headline["n_paired"].map("{:,.0f}".format)
     if headline["word_ppl"].notna().any():
-        shown["Word PPL"] = with_interval(headline, "word_ppl")
+        shown["Word PPL"] = format_with_interval(headline, "word_ppl")
     for column in map(str, headline):
-        name, _, what = column.rpartition("_")
+        name, _, field = column.rpartition("_")
         if critic not in (None, name):
             continue
-        if what == "usable":
-            shown |= _shown_by_prior(headline, name)
-        if what == "different":
+        if field == "usable":
+            shown |= _format_prior_columns(headline, name)
+        if field == "different":
             counts = zip(headline["system"], headline[column], headline[f"{name}_tests"], strict=True)
-            shown[f"Tests that differ ({name})"] = [_verdict(*counted) for counted in counts]
+            shown[f"Tests that differ ({name})"] = [_format_counts(*counted) for counted in counts]
     table = pd.DataFrame(shown)
     return table if critic is None else table.rename(columns=lambda title: str(title).removesuffix(f" ({critic})"))
 
 
-def _shown_by_prior(headline: pd.DataFrame, critic: str) -> dict[str, Sequence[str]]:
-    """Columns of the headline about a critic with a prior."""
+def _format_prior_columns(headline: pd.DataFrame, critic: str) -> dict[str, Sequence[str]]:
+    """Format the headline's columns of a critic with a prior."""
     measure = latent_measure(critic)
-    usable = headline[f"{critic}_usable"] != False  # noqa: E712  NaN where the critic judges something else
-    estimates = with_interval(headline, f"{critic}_{measure.name}")
+    usable = headline[f"{critic}_usable"] != False  # noqa: E712  NaN if the critic does not evaluate the system
+    estimates = format_with_interval(headline, f"{critic}_{measure.name}")
     shown: dict[str, Sequence[str]] = {
         f"{measure.title} ({critic})": list(np.where(usable, estimates, "not usable")),
-        f"{measure.apart_title} ({critic})": with_interval(headline, f"{critic}_{measure.apart}"),
+        f"{measure.effect_title} ({critic})": format_with_interval(headline, f"{critic}_{measure.effect}"),
         f"p ({critic})": list(headline[f"{critic}_p_value"].map(format_p_value)),
-        f"{measure.seen_title} ({critic})": list(headline[f"{critic}_detectable"].map(format_number)),
+        f"{measure.detectable_title} ({critic})": list(headline[f"{critic}_detectable"].map(format_number)),
     }
     if f"{critic}_certainty" in headline:
         shown[f"Certainty ({critic})"] = [
@@ -177,14 +191,14 @@ def _shown_by_prior(headline: pd.DataFrame, critic: str) -> dict[str, Sequence[s
     return shown
 
 
-def _verdict(system: str, different: float, tests: float) -> str:
-    """How many tests differ; nothing for real text, and no verdict where no test could have shown anything."""
+def _format_counts(system: str, different: float, tests: float) -> str:
+    """Format the number of significant tests; "–" for real text, "too few texts" if no test could be significant."""
     if pd.isna(tests) or system == CONTROL:
         return "–"
     return f"{different:.0f} of {tests:.0f}" if tests > 0 else "too few texts"
 
 
 def _settings(headline: pd.DataFrame) -> list[str]:
-    """Setting and decoding rule of every row: "W/ Title, nucleus p=0.9"; ancestral sampling goes without saying."""
+    """Return setting and decoding rule of every row: "W/ Title, nucleus p=0.9"; ancestral sampling is not named."""
     rules = ["" if rule == "ancestral" else rule for rule in headline["decoding"]]
     return [", ".join(filter(None, pair)) for pair in zip(headline["setting"], rules, strict=True)]

@@ -1,15 +1,16 @@
-"""Blocks of the report: a heading, how to read it, and a table, a figure or texts; all of it HTML."""
+"""HTML blocks of the report: a heading, a caption, and a table, a figure or texts."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import pandas as pd
 from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
-from macroscope.critics import critic_named
+from macroscope.critics import get_critic
 from macroscope.critics.declaration import captions_of
 from macroscope.critics.findings import ReportItem
 from macroscope.files import CAPTIONS
@@ -17,25 +18,25 @@ from macroscope.reporting.results import Results
 from macroscope.tables import significant
 
 LONG_TEXT = 80
-"""Characters beyond which a cell's text may take several lines."""
+"""Number of characters above which the text of a cell may wrap."""
 
 
 @dataclass(frozen=True)
-class Shown:
+class Block:
     """A block of the report.
 
     Attributes
     ----------
     anchor, title
-        Place and heading.
+        Anchor on the page and heading.
     caption
-        HTML: how to read it; "" where an earlier block says so.
+        Explanation in HTML; "" if an earlier block has it.
     table, figure
-        HTML of a table, SVG of a figure, or None.
+        Table in HTML and figure in SVG, or None.
     documents, passages
-        Documents or passages to read, or None.
+        Documents and passages to read, or None.
     warning
-        Why the numbers cannot be trusted, or None.
+        Reason not to trust the numbers, or None.
     """
 
     anchor: str
@@ -49,7 +50,7 @@ class Shown:
 
 
 class Captions:
-    """Captions from workflow/report/*.rst and the critics' folders, with this run's values filled in."""
+    """Captions from workflow/report/*.rst and the critics' folders, with the values of this run."""
 
     def __init__(self, results: Results) -> None:
         self.config = results.plan.config
@@ -60,13 +61,13 @@ class Captions:
         self.environment = Environment(undefined=StrictUndefined)
 
     def html(self, name: str, **values: object) -> str:
-        """Caption `name` as HTML, with further values of the block that it stands at."""
+        """Render the caption `name` as HTML, with further values for its template."""
         return self._html(CAPTIONS / f"{name}.rst", values)
 
-    def of_critic(self, critic: str, name: str) -> str:
-        """Caption `name` of a critic as HTML; it knows the critic's `options`."""
+    def critic_html(self, critic: str, name: str) -> str:
+        """Render the caption `name` of a critic as HTML, with the critic's `options`."""
         return self._html(
-            captions_of(critic_named(critic).package) / f"{name}.rst", {"options": self.config.critic(critic)}
+            captions_of(get_critic(critic).package) / f"{name}.rst", {"options": self.config.critic(critic)}
         )
 
     def _html(self, path: Path, values: Mapping[str, object]) -> str:
@@ -76,7 +77,7 @@ class Captions:
 
 
 def inline_svg(path: Path) -> str:
-    """Return the <svg> element of a file, its ids made unique so that several can stand on one page."""
+    """Return the <svg> element of a file, with ids that are unique on a page with several figures."""
     svg = path.read_text(encoding="utf-8")
     svg = svg[svg.index("<svg") :]
     prefix = re.sub(r"[^A-Za-z0-9]+", "-", path.stem + "-" + path.parent.name)
@@ -86,7 +87,7 @@ def inline_svg(path: Path) -> str:
 
 
 def html_table(table: pd.DataFrame) -> str:
-    """Return a table as HTML: numbers right-aligned, with four significant digits; long texts in several lines."""
+    """Render a table as HTML: numbers right-aligned with four significant digits, long texts wrapped."""
 
     def cell(value: object) -> str:
         if isinstance(value, float):
@@ -106,7 +107,7 @@ def html_table(table: pd.DataFrame) -> str:
 
 
 def _cell_class(values: pd.Series, shown: pd.Series) -> str:
-    """CSS class of a column."""
+    """Return the CSS class of a column."""
     if pd.api.types.is_numeric_dtype(values):
         return "num"
     return "long" if shown.map(len).max() > LONG_TEXT else ""
@@ -118,15 +119,36 @@ def _with_classes(row: str, classes: list[str]) -> str:
     return re.sub(r"<t([dh])>", lambda cell: f"<t{cell[1]} class={name}>" if (name := next(cells)) else cell[0], row)
 
 
-def item_block(item: ReportItem, critic: str, corpus: str, captions: Captions, table: pd.DataFrame | None) -> Shown:
-    """What a critic contributes, as a block; its table may be a part of it."""
-    return Shown(
+def item_block(item: ReportItem, critic: str, corpus: str, captions: Captions, table: pd.DataFrame | None) -> Block:
+    """Return a critic's report item as a block; `table` may be a part of the item's table."""
+    return Block(
         anchor=f"{critic}-{item.name}-{corpus}",
         title=item.title,
-        caption=captions.of_critic(critic, item.caption or item.name),
+        caption=captions.critic_html(critic, item.caption or item.name),
         table=None if table is None else html_table(table),
         figure=None if item.figure is None else inline_svg(item.figure),
         documents=item.documents,
         passages=item.passages,
         warning=item.warning,
     )
+
+
+def system_page(corpus: str, system: str) -> str:
+    """Return the name of the page of a system on a corpus, in the folder of pages."""
+    return f"system.{corpus}.{system}"
+
+
+def reader_address(corpus: str, system: str, document: str, critic: str, *, rising: bool = False) -> str:
+    """Return the link to a document in the reader with a critic's marks, relative to the folder of the run.
+
+    Parameters
+    ----------
+    corpus, system, document
+        Names of the corpus and the system, and id of the document.
+    critic
+        Critic whose marks are shown and whose scores sort the list of documents.
+    rising
+        Whether documents with the smallest scores come first.
+    """
+    parts = "/".join(quote(part, safe="") for part in (corpus, system, document))
+    return f"reader/index.html#{parts}?by={'-' if rising else ''}{quote(critic, safe='')}"

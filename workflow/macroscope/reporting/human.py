@@ -1,4 +1,4 @@
-"""Correlation of a run's statistics with human judgements: numbers, and what the report shows of them."""
+"""Correlation of a run's statistics with human judgements: computation, selection, and display."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,14 +6,14 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.config.human_judgements import HumanJudgements
-from macroscope.critics import critic_named, is_critic
+from macroscope.critics import get_critic, is_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.divergence_report import DIVERGENCES
 from macroscope.options import CONTROL
 from macroscope.reporting.results import Results
+from macroscope.resampling import Resampling
 from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import FEWEST_SYSTEMS, Judgements, read_judgements, short_name
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 
@@ -22,18 +22,18 @@ FILE = "human_correlations.csv"
 
 @dataclass(frozen=True)
 class HumanScores:
-    """An entry of the config's human judgements with what it speaks about.
+    """An entry of the config's human judgements, with its table and the systems that it scores.
 
     Attributes
     ----------
     options
-        The entry.
+        Entry of the config.
     judgements
-        Its table.
+        Table of the judgements.
     mapping
         System -> name in the table.
     others
-        Systems of the corpus that the table does not speak about.
+        Systems of the corpus that are not in the table.
     """
 
     options: HumanJudgements
@@ -43,38 +43,40 @@ class HumanScores:
 
     @property
     def stem(self) -> str:
-        """Beginning of the names of its files."""
+        """Return the stem of the names of the entry's files."""
         return f"human_{self.options.corpus}_{short_name(self.options.table)}"
 
     @property
     def has_enough_systems(self) -> bool:
-        """Whether systems can be correlated; a table of single documents may have fewer."""
+        """Return whether there are enough systems to correlate; a table of documents may have fewer."""
         return len(set(self.mapping.values())) + (self.options.real_text is not None) >= FEWEST_SYSTEMS
 
     @property
     def title(self) -> str:
-        """What a reader knows it by."""
+        """Return the title of the entry: file name and corpus."""
         return f"{Path(self.options.table).name} on {self.options.corpus}"
 
 
-def judged_by_people(results: Results) -> list[HumanScores]:
-    """All entries of the config's human judgements."""
+def read_human_scores(results: Results) -> list[HumanScores]:
+    """Read all entries of the config's human judgements."""
     config = results.plan.config
-    found = []
+    scores = []
     for number, entry in enumerate(config.human_judgements):
         mapping = config.matched_systems(number)
         others = [system for system in config.judged_systems(entry.corpus) if system not in mapping]
-        found.append(HumanScores(entry, read_judgements(entry.table), mapping, others))
-    return found
+        scores.append(HumanScores(entry, read_judgements(entry.table), mapping, others))
+    return scores
 
 
 def correlations_table(results: Results, statistics: pd.DataFrame) -> pd.DataFrame:
-    """Correlations of every statistic with every table of human judgements: columns of `statistics.human`.
+    """Compute the correlations of every statistic with every table of human judgements (`statistics.human.COLUMNS`).
 
     Parameters
     ----------
+    results
+        Results of the run.
     statistics
-        All numbers of the run.
+        All statistics of the run.
     """
     config = results.plan.config
     resampling = Resampling(
@@ -82,21 +84,21 @@ def correlations_table(results: Results, statistics: pd.DataFrame) -> pd.DataFra
     )
     tables = [
         correlate_statistics(
-            statistics[statistics["corpus"] == judged.options.corpus],
-            judged.judgements,
-            judged.mapping,
+            statistics[statistics["corpus"] == human_scores.options.corpus],
+            human_scores.judgements,
+            human_scores.mapping,
             resampling,
-            corpus=judged.options.corpus,
-            real_text=judged.options.real_text,
+            corpus=human_scores.options.corpus,
+            real_text=human_scores.options.real_text,
         )
-        for judged in judged_by_people(results)
-        if judged.has_enough_systems
+        for human_scores in read_human_scores(results)
+        if human_scores.has_enough_systems
     ]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=list(COLUMNS))
 
 
 def read_correlations(tables: Path) -> pd.DataFrame:
-    """Correlations from the folder of the tables; empty where the config has no human judgements."""
+    """Read the correlations from the folder of the tables; empty if the config has no human judgements."""
     path = tables / FILE
     if not path.exists():
         return pd.DataFrame(columns=list(COLUMNS))
@@ -104,44 +106,46 @@ def read_correlations(tables: Path) -> pd.DataFrame:
     return read_csv(path, dtype=texts).fillna(dict.fromkeys(texts, ""))
 
 
-def correlations_of(correlations: pd.DataFrame, judged: HumanScores) -> pd.DataFrame:
-    """Rows of one entry."""
-    ours = (correlations["corpus"] == judged.options.corpus) & (correlations["table"] == judged.options.table)
-    return correlations[ours]
+def select_correlations(correlations: pd.DataFrame, human_scores: HumanScores) -> pd.DataFrame:
+    """Return the rows of one entry of the config."""
+    selected = (correlations["corpus"] == human_scores.options.corpus) & (
+        correlations["table"] == human_scores.options.table
+    )
+    return correlations[selected]
 
 
-_NO_MEASURES = ("_ratio", "_minimum_detectable")
-"""Ends of statistics that say again what another says, or something of the sample."""
+_NOT_MEASURES = ("_ratio", "_minimum_detectable")
+"""Suffixes of statistics that repeat another one, or describe the sample."""
 
 
 def quality_measures(statistics: pd.DataFrame) -> set[tuple[str, str]]:
-    """(critic, statistic) of what says how far a system is from real text, and so may agree with people (eq. 3).
+    """Return (critic, statistic) for measures of the distance to real text, which may agree with people (eq. 3).
 
-    Divergences, distances and shares that test a difference to real text, latent PPL, and word PPL. Not a signed
-    difference, since texts may be too long as well as too short, nor what describes a system alone or the sample.
+    Divergences, distances and shares that test a difference to real text, latent PPL, and word PPL. Excluded are signed
+    differences, because texts may be too long as well as too short, and descriptions of a system alone or the sample.
     """
-    found: set[tuple[str, str]] = set()
-    for critic, some in statistics.groupby("critic", sort=False):
-        names = set(some["statistic"])
-        chosen = {n for n in names if n.startswith("latent_ppl") and not n.endswith(_NO_MEASURES)} | names & {
+    measures: set[tuple[str, str]] = set()
+    for critic, rows in statistics.groupby("critic", sort=False):
+        names = set(rows["statistic"])
+        chosen = {n for n in names if n.startswith("latent_ppl") and not n.endswith(_NOT_MEASURES)} | names & {
             "word_ppl"
         }
         chosen |= names & set(DIVERGENCES)
-        if is_critic(str(critic)) and (declared := critic_named(str(critic))).data.compares:
-            tests = set(difference_tests(declared, some)["statistic"])
+        if is_critic(str(critic)) and (declared := get_critic(str(critic))).data.compares:
+            tests = set(difference_tests(declared, rows)["statistic"])
             chosen |= {n for n in tests if not n.endswith("_difference")}
-        found |= {(str(critic), name) for name in chosen}
-    return found
+        measures |= {(str(critic), name) for name in chosen}
+    return measures
 
 
-def only(correlations: pd.DataFrame, measures: set[tuple[str, str]]) -> pd.DataFrame:
-    """Rows of some (critic, statistic) that have a Spearman correlation."""
+def select_measures(correlations: pd.DataFrame, measures: set[tuple[str, str]]) -> pd.DataFrame:
+    """Return the rows of the given (critic, statistic) that have a Spearman correlation."""
     chosen = [pair in measures for pair in zip(correlations["critic"], correlations["statistic"], strict=True)]
     return correlations[pd.Series(chosen, index=correlations.index, dtype=bool) & correlations["spearman"].notna()]
 
 
 def display_correlations(correlations: pd.DataFrame) -> pd.DataFrame:
-    """A row a statistic, both coefficients of each question with intervals; a star: adjusted p-value below 5 %."""
+    """Format a row per statistic: both coefficients per question with intervals; a star for adjusted p < 5 %."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for row in correlations.to_dict("records"):
         shown = rows.setdefault((row["critic"], row["statistic"]), {})
@@ -152,29 +156,31 @@ def display_correlations(correlations: pd.DataFrame) -> pd.DataFrame:
 
 
 def display_undefined(correlations: pd.DataFrame) -> pd.DataFrame:
-    """What has no correlation, and why: a row a critic and reason."""
+    """Format the undefined correlations: a row per critic and reason."""
     undefined = correlations[correlations["spearman"].isna() | correlations["pearson"].isna()]
     rows = []
-    for (critic, reason), some in undefined.groupby(["critic", "reason"], sort=False):
-        names = list(dict.fromkeys(some["statistic"]))
+    for (critic, reason), group in undefined.groupby(["critic", "reason"], sort=False):
+        names = list(dict.fromkeys(group["statistic"]))
         rows.append(
-            {"critic": critic, "reason": reason, "statistics": f"{len(names)}", "which": ", ".join(names)}
-            | {"questions": ", ".join(dict.fromkeys(some["question"]))}
+            {"critic": critic, "reason": reason, "count": f"{len(names)}", "statistics": ", ".join(names)}
+            | {"questions": ", ".join(dict.fromkeys(group["question"]))}
         )
     return pd.DataFrame(rows)
 
 
-def display_scores(judged: HumanScores) -> pd.DataFrame:
-    """Who stands for whom, with the scores; names without a partner are there, too."""
-    questions = judged.judgements.scores
+def display_scores(human_scores: HumanScores) -> pd.DataFrame:
+    """Format the scores with the matched systems, including unmatched names on both sides."""
+    questions = human_scores.judgements.scores
     rows = []
-    for name in judged.judgements.systems:
-        here = [system for system, to in judged.mapping.items() if to == name]
-        if name == judged.options.real_text:
-            here = [CONTROL]
+    for name in human_scores.judgements.systems:
+        matches = [system for system, target in human_scores.mapping.items() if target == name]
+        if name == human_scores.options.real_text:
+            matches = [CONTROL]
         scores = {q: f"{scores[name]:.3g}" if name in scores else "–" for q, scores in questions.items()}
-        rows.append({"in the table": name, "here": ", ".join(here) or "–", **scores})
-    rows += [{"in the table": "–", "here": system, **dict.fromkeys(questions, "–")} for system in judged.others]
+        rows.append({"in the table": name, "in this run": ", ".join(matches) or "–", **scores})
+    rows += [
+        {"in the table": "–", "in this run": system, **dict.fromkeys(questions, "–")} for system in human_scores.others
+    ]
     return pd.DataFrame(rows)
 
 

@@ -1,4 +1,4 @@
-"""What critics have of single documents against what people said of them: tables of a run."""
+"""Correlation of critics' per-document scores with human ratings, and its tables."""
 
 import logging
 from collections.abc import Mapping
@@ -7,56 +7,67 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.critics import critic_named
+from macroscope.critics import get_critic
 from macroscope.critics.document_values import ATTRIBUTION_SCORE, document_values
-from macroscope.critics.two_sample_test import Files
+from macroscope.critics.two_sample_test import CriticFiles
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL, require_name
-from macroscope.reporting.human import HumanScores, judged_by_people
+from macroscope.reporting.human import HumanScores, read_human_scores
 from macroscope.reporting.results import Results
-from macroscope.reporting.statistic_names import readable
-from macroscope.statistics.judgements import holds_documents
-from macroscope.statistics.latent import Resampling
-from macroscope.statistics.ratings import COLUMNS, RATINGS, correlate_ratings, named, read_ratings
+from macroscope.reporting.statistic_names import readable_name
+from macroscope.resampling import Resampling
+from macroscope.statistics.judgements import has_document_ratings
+from macroscope.statistics.ratings import COLUMNS, RATINGS, correlate_ratings, read_ratings, rename_systems
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 
 log = logging.getLogger(__name__)
 
 FILE = "human_documents.csv"
-_SHOWN = {"pearson": "Pearson", "spearman": "Spearman", "disattenuated": "free of annotators' error"}
+_SHOWN = {"pearson": "Pearson", "spearman": "Spearman", "disattenuated": "corrected for annotators' error"}
 
 
 def documents_table(results: Results) -> pd.DataFrame:
-    """Correlations of documents with every table of ratings that the config names: corpus, table, `COLUMNS`."""
+    """Compute the correlations of documents with every table of ratings in the config: corpus, table, `COLUMNS`."""
     tables = [
-        correlate_run(results, judged.options.corpus, judged.options.table, with_real_text(judged)).assign(
-            corpus=judged.options.corpus, table=judged.options.table
-        )
-        for judged in judged_by_people(results)
-        if holds_documents(judged.options.table)
+        correlate_run(
+            results, human_scores.options.corpus, human_scores.options.table, map_systems(human_scores)
+        ).assign(corpus=human_scores.options.corpus, table=human_scores.options.table)
+        for human_scores in read_human_scores(results)
+        if has_document_ratings(human_scores.options.table)
     ]
     columns = ["corpus", "table", *COLUMNS]
     return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
 
-def with_real_text(judged: HumanScores) -> dict[str, str]:
-    """System -> name in the table; the control is the table's real text, or has the same name there."""
-    real = judged.options.real_text or CONTROL
-    return judged.mapping | ({CONTROL: real} if real in judged.judgements.systems else {})
+def map_systems(human_scores: HumanScores) -> dict[str, str]:
+    """Return system -> name in the table; the control is the table's real text, or has its own name there."""
+    real = human_scores.options.real_text or CONTROL
+    return human_scores.mapping | ({CONTROL: real} if real in human_scores.judgements.systems else {})
 
 
 def correlate_run(
     results: Results, corpus: str, table: str, mapping: Mapping[str, str] | None = None, resamples: int | None = None
 ) -> pd.DataFrame:
-    """Correlate what every critic of a run has of single documents with ratings.
+    """Correlate the per-document scores of every critic of a run with ratings.
 
     Parameters
     ----------
+    results
+        Results of the run.
+    corpus
+        Name of the corpus.
+    table
+        Ratings: a CSV file, or a folder written by `macroscope human collect`.
     mapping
-        System -> name in the ratings; default: those of the same name.
+        System -> name in the ratings; default: equal names.
     resamples
-        Default: those of the run's config.
+        Number of resamples; default: that of the run's config.
+
+    Raises
+    ------
+    MacroscopeError
+        If no rating is about a system of the run.
     """
     config, ratings = results.plan.config, read_ratings(table)
     systems = results.systems(corpus)
@@ -64,30 +75,31 @@ def correlate_run(
     if mapping is None:
         names = {*ratings["system"], *ratings["against"]}
         mapping = {system: system for system in systems if system in names}
-    ours = named(ratings, mapping) if mapping else pd.DataFrame(columns=list(RATINGS))
-    if ours.empty:
+    matched = rename_systems(ratings, mapping) if mapping else pd.DataFrame(columns=list(RATINGS))
+    if matched.empty:
         raise MacroscopeError(
-            f"{table}: no rating is of a system that the run judges on '{corpus}' ({', '.join(systems)})"
+            f"{table}: no ratings of the systems that the run evaluates on '{corpus}' ({', '.join(systems)}); check the"
+            " names in the table"
         )
-    if len(ours) < len(ratings):
-        elsewhere = f"{len(ratings) - len(ours):,} of {len(ratings):,}"
-        log.warning("%s: %s ratings are of systems that the run does not judge, and do not count", table, elsewhere)
-    judging = [critic for (critic, where), some in chapters.items() if where == corpus and some]
-    values = pd.concat([values_of(results, critic, corpus) for critic in judging], ignore_index=True)
+    if len(matched) < len(ratings):
+        elsewhere = f"{len(ratings) - len(matched):,} of {len(ratings):,}"
+        log.warning("%s: ignore %s ratings of systems that the run does not evaluate", table, elsewhere)
+    critics = [critic for (critic, name), evaluated in chapters.items() if name == corpus and evaluated]
+    values = pd.concat([read_document_values(results, critic, corpus) for critic in critics], ignore_index=True)
     statistics = config.statistics
     return correlate_ratings(
-        ours,
+        matched,
         values,
         Resampling(resamples=resamples or statistics.resamples, confidence=statistics.confidence, seed=config.seed),
     )
 
 
-def values_of(results: Results, critic: str, corpus: str) -> pd.DataFrame:
-    """What a critic has of every document of a corpus: `critics.document_values`."""
+def read_document_values(results: Results, critic: str, corpus: str) -> pd.DataFrame:
+    """Read a critic's values of every document of a corpus; see `critics.document_values`."""
     plan = results.plan.critics
-    declared = plan.found[critic]
+    declared = plan.plugins[critic]
     files = {
-        system: Files(
+        system: CriticFiles(
             results.place("latents", critic, corpus=corpus, system=system),
             results.place("scores", critic, corpus=corpus, system=system) if declared.data.scores else None,
         )
@@ -102,21 +114,27 @@ def values_of(results: Results, critic: str, corpus: str) -> pd.DataFrame:
 
 
 def corpus_of(results: Results, corpus: str | None, run: Path) -> str:
-    """The corpus that is asked for, or the only one."""
-    found = results.corpora()
+    """Return the requested corpus, or the only one of the run.
+
+    Raises
+    ------
+    MacroscopeError
+        If the run has no such corpus, or several and none is requested.
+    """
+    corpora = results.corpora()
     if corpus is None:
-        if len(found) > 1:
-            raise MacroscopeError(f"{run}: several corpora ({', '.join(found)}); choose one with --corpus")
-        return found[0]
+        if len(corpora) > 1:
+            raise MacroscopeError(f"{run}: several corpora ({', '.join(corpora)}); choose one with --corpus")
+        return corpora[0]
     try:
-        require_name(corpus, dict.fromkeys(found), str(run), "corpus")
+        require_name(corpus, dict.fromkeys(corpora), str(run), "corpus")
     except ValueError as error:
         raise MacroscopeError(str(error)) from None
     return corpus
 
 
 def read_documents_table(tables: Path) -> pd.DataFrame:
-    """Correlations of documents from the folder of the tables; empty where the config names no ratings."""
+    """Read the correlations of documents from the folder of the tables; empty if the config names no ratings."""
     path = tables / FILE
     if not path.exists():
         return pd.DataFrame(columns=["corpus", "table", *COLUMNS])
@@ -125,23 +143,23 @@ def read_documents_table(tables: Path) -> pd.DataFrame:
 
 
 def display_documents(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows that have a correlation, the surest first; a star: adjusted p-value below 5 %."""
-    found = table[table["pearson"].notna()].sort_values("pearson_p_value", kind="stable")
+    """Format the rows with a correlation, sorted by p-value; a star for adjusted p < 5 %."""
+    defined = table[table["pearson"].notna()].sort_values("pearson_p_value", kind="stable")
     rows = [
-        {"question": row["question"], "critic": row["critic"], "number": _number(row)}
+        {"question": row["question"], "critic": row["critic"], "score": _readable_score(row)}
         | {"documents": row["documents_of"], "n": str(row["documents"])}
         | {title: _cell(row, name) for name, title in _SHOWN.items()}
         | {"reliability": "–" if pd.isna(row["reliability"]) else f"{row['reliability']:.2f}"}
-        for row in found.to_dict("records")
+        for row in defined.to_dict("records")
     ]
     return pd.DataFrame(rows)
 
 
-def _number(row: Mapping[str, Any]) -> str:
-    critic = critic_named(row["critic"]).data
+def _readable_score(row: Mapping[str, Any]) -> str:
+    critic = get_critic(row["critic"]).data
     if row["statistic"] == ATTRIBUTION_SCORE and critic.attribution is not None:
         return f"{critic.attribution.score} ({critic.attribution.unit})"
-    return readable(row["statistic"], critic.quantities)
+    return readable_name(row["statistic"], critic.quantities)
 
 
 def _cell(row: Mapping[str, float], name: str) -> str:

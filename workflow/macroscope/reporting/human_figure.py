@@ -1,4 +1,4 @@
-"""How well statistics agree with people: the size of the rank correlation, statistic by statistic (pimentel2022)."""
+"""Figures of human judgements: rank correlation of each statistic with people (pimentel2022), and mean scores."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,16 +19,18 @@ BAND = "#EDEDED"
 SIGNS = ((-1, BLUE, "o", "smaller value, better score"), (1, VERMILION, "^", "larger value, better score"))
 
 
-def human_figure(rows: pd.DataFrame, statistics: int, title: str, confidence: float) -> Figure:
-    """|Spearman| of every statistic with its interval, grouped by critic, a panel a question (Figures 2 and 6).
+def plot_correlations(rows: pd.DataFrame, statistics: int, title: str, confidence: float) -> Figure:
+    """Plot |Spearman| of every statistic with its interval, grouped by critic, one panel per question (Figures 2, 6).
 
     Parameters
     ----------
     rows
-        Correlations that are to be drawn, as `statistics.human` gives them; of more than `MOST_ROWS` statistics those
-        with the smallest correlations are left out, and the figure says so.
+        Correlations to plot, as in `statistics.human`; beyond `MOST_ROWS` statistics those with the smallest
+        correlations are omitted, and the figure says so.
     statistics
-        How many there are in the table, drawn or not.
+        Number of statistics in the table, plotted or not.
+    title
+        Title of the figure.
     confidence
         Level of the intervals in percent.
     """
@@ -41,9 +43,9 @@ def human_figure(rows: pd.DataFrame, statistics: int, title: str, confidence: fl
         size = (3.0 + 2.5 * columns, 1.4 + down * (1.0 + 0.24 * len(labels)))
         figure, grid = plt.subplots(down, columns, figsize=size, sharey=True, squeeze=False)
         for axes, question in zip(grid.flat, questions, strict=False):
-            some = rows[rows["question"] == question]
-            _panel(axes, some, heights)
-            chance = _chance(sorted(set(some["systems"])))
+            panel_rows = rows[rows["question"] == question]
+            _plot_panel(axes, panel_rows, heights)
+            chance = _describe_chance(sorted(set(panel_rows["systems"])))
             axes.set_xlabel(f"|Spearman|, {confidence:g} % interval\n{chance}", fontsize=9)
             axes.set_title(question)
         for axes in grid.flat[len(questions) :]:
@@ -53,15 +55,15 @@ def human_figure(rows: pd.DataFrame, statistics: int, title: str, confidence: fl
             for y, tick in enumerate(axes.get_yticklabels()):
                 tick.set_fontweight("normal" if y in heights.values() else "bold")
         grid[0, 0].set_ylim(len(labels) - 0.4, -0.6)
-        drawn = f"{len(order)} of {statistics} statistics, all in tables/human_correlations.csv"
-        figure.suptitle(f"{title}\n{drawn}", x=0.01, ha="left", fontsize=11)
+        shown = f"{len(order)} of {statistics} statistics, all in tables/human_correlations.csv"
+        figure.suptitle(f"{title}\n{shown}", x=0.01, ha="left", fontsize=11)
         seeds = bool(rows["spearman_seed_sd"].notna().any())
         figure.legend(handles=_legend(seeds), loc="outside lower center", ncols=min(columns, 2), fontsize=9)
     return figure
 
 
-def systems_figure(table: pd.DataFrame) -> Figure:
-    """Mean score of each system with its interval, a panel a question (deng2022 Table 4).
+def plot_system_scores(table: pd.DataFrame) -> Figure:
+    """Plot the mean score of each system with its interval, one panel per question (deng2022 Table 4).
 
     Parameters
     ----------
@@ -73,11 +75,11 @@ def systems_figure(table: pd.DataFrame) -> Figure:
         size = (3.0 + 2.4 * len(questions), 1.2 + 0.35 * len(names))
         figure, grid = plt.subplots(1, len(questions), figsize=size, sharey=True, squeeze=False)
         for axes, question in zip(grid[0], questions, strict=True):
-            some = table[table["question"] == question].set_index("system").reindex(names)
-            ends = np.stack([some["mean"] - some["ci_low"], some["ci_high"] - some["mean"]])
-            axes.errorbar(some["mean"], range(len(names)), xerr=np.nan_to_num(ends), fmt="o", color=BLUE, capsize=3)
+            scores = table[table["question"] == question].set_index("system").reindex(names)
+            ends = np.stack([scores["mean"] - scores["ci_low"], scores["ci_high"] - scores["mean"]])
+            axes.errorbar(scores["mean"], range(len(names)), xerr=np.nan_to_num(ends), fmt="o", color=BLUE, capsize=3)
             axes.set_title(question)
-            axes.set_xlabel("mean score, with its interval")
+            axes.set_xlabel("mean score with interval")
         grid[0, 0].set_yticks(range(len(names)), names)
         grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
         grid[0, 0].set_ylabel("system")
@@ -85,25 +87,25 @@ def systems_figure(table: pd.DataFrame) -> Figure:
 
 
 def _order(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    """(critic, statistic) of what is drawn: critics as in the table, the largest mean |correlation| first."""
+    """Return the plotted (critic, statistic): critics as in the table, the largest mean |correlation| first."""
     means = rows.groupby(["critic", "statistic"], sort=False)["spearman_abs"].mean()
     kept = means.sort_values(ascending=False, kind="stable").head(MOST_ROWS)
     return [pair for critic in dict.fromkeys(rows["critic"]) for pair in kept.index if pair[0] == critic]
 
 
 def _heights(order: list[tuple[str, str]]) -> tuple[dict[tuple[str, str], int], list[str]]:
-    """Height of every statistic, and the labels of all rows, a critic's name above its statistics."""
+    """Return the row of every statistic and the labels of all rows, a critic's name above its statistics."""
     heights: dict[tuple[str, str], int] = {}
     labels: list[str] = []
     for critic, statistic in order:
-        if critic not in {known for known, _ in heights}:
+        if critic not in {name for name, _ in heights}:
             labels.append(critic)
         heights[critic, statistic] = len(labels)
         labels.append(statistic)
     return heights, labels
 
 
-def _panel(axes: Axes, rows: pd.DataFrame, heights: dict[tuple[str, str], int]) -> None:
+def _plot_panel(axes: Axes, rows: pd.DataFrame, heights: dict[tuple[str, str], int]) -> None:
     critical = critical_spearman(int(rows["systems"].min()), SIGNIFICANT)
     axes.axvspan(0, 1.03 if np.isnan(critical) else critical, color=BAND, lw=0, zorder=0)
     for row in rows.to_dict("records"):
@@ -125,8 +127,8 @@ def _panel(axes: Axes, rows: pd.DataFrame, heights: dict[tuple[str, str], int]) 
     axes.tick_params(axis="y", length=0)
 
 
-def _chance(systems: list[int]) -> str:
-    """Where the band ends: for the fewest systems where their number differs."""
+def _describe_chance(systems: list[int]) -> str:
+    """Describe the end of the chance band; with differing numbers of systems, for the fewest."""
     critical = critical_spearman(int(systems[0]), SIGNIFICANT)
     named = " or ".join(f"{n:.0f}" for n in systems)
     return f"{named} systems: " + ("too few" if np.isnan(critical) else f"chance below {critical:.2f}")
@@ -138,7 +140,7 @@ def _legend(seeds: bool) -> list[Line2D | Patch]:
         for _, colour, marker, label in SIGNS
     ]
     handles.append(Line2D([], [], color="black", marker="o", ms=5.5, ls="", label="filled: adjusted p < 0.05"))
-    handles.append(Patch(color=BAND, label="chance alone stays in here in 95 % of cases"))
+    handles.append(Patch(color=BAND, label="95 % range under chance"))
     if seeds:
         handles.append(Line2D([], [], color=GREY, lw=5, alpha=0.5, label="± standard deviation over seeds"))
     return handles

@@ -1,11 +1,11 @@
-"""What a study by `macroscope human` found, for the report: tables of the folder that `collect` wrote."""
+"""Report blocks of a study by `macroscope human`, from the tables that `collect` wrote."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 
-from macroscope.reporting.html_blocks import Captions, Shown, html_table, inline_svg
+from macroscope.reporting.html_blocks import Block, Captions, html_table, inline_svg
 from macroscope.reporting.human import HumanScores
 from macroscope.tables import read_csv
 
@@ -13,59 +13,66 @@ MOST_ORGANISATIONS = 10
 _TITLES = {
     "agreement": "Do people agree with each other?",
     "repeated": "Do people agree with themselves?",
-    "section_types": "Does the classifier see what people see?",
-    "training": "How well the section types were learned",
-    "times": "How long it took",
-    "exclusions": "What does not count, and why",
+    "section_types": "Does the classifier agree with people?",
+    "training": "Training: section types",
+    "times": "Time per text",
+    "exclusions": "Excluded answers and reasons",
 }
 
 
-def study_of(judged: HumanScores) -> Path | None:
-    """Folder of the study; None where a table of another kind was given."""
-    folder = Path(judged.options.table)
+def study_folder(human_scores: HumanScores) -> Path | None:
+    """Return the folder of the study; None if the entry is a table of another kind."""
+    folder = Path(human_scores.options.table)
     return folder if folder.is_dir() else None
 
 
-def systems_stem(judged: HumanScores) -> str:
-    """Stem of the figure of the systems' means."""
-    return f"{judged.stem}_systems"
+def systems_stem(human_scores: HumanScores) -> str:
+    """Return the stem of the figure of the systems' means."""
+    return f"{human_scores.stem}_systems"
 
 
-def study_blocks(judged: HumanScores, figures: Path, captions: Captions) -> Iterator[Shown]:
-    """Systems (Table 4 of deng2022), organisations (Table 18), agreement, people against the classifier, exclusions."""
-    folder = study_of(judged)
+def study_blocks(human_scores: HumanScores, figures: Path, captions: Captions) -> Iterator[Block]:
+    """Yield blocks: systems (deng2022 Table 4), organisations (Table 18), agreement, classifier, exclusions."""
+    folder = study_folder(human_scores)
     if folder is None:
         return
     systems = read_systems(folder)
-    figure = inline_svg(figures / f"{systems_stem(judged)}.svg")
+    figure = inline_svg(figures / f"{systems_stem(human_scores)}.svg")
     caption = captions.html("study_systems")
     table = html_table(display_systems(systems))
-    yield Shown(f"{judged.stem}-systems", "What people say of the systems", caption, table, figure)
+    yield Block(f"{human_scores.stem}-systems", "Scores of the systems by people", caption, table, figure)
     organisations = _read(folder, "organisations")
     if organisations is not None and len(organisations):
         caption = captions.html("study_organisations", shown=MOST_ORGANISATIONS, organisations=len(organisations))
         table = html_table(display_organisations(organisations))
-        title = "Organisations that people call incoherent"
-        yield Shown(f"{judged.stem}-organisations", title, caption, table)
+        title = "Organisations with the lowest answer"
+        yield Block(f"{human_scores.stem}-organisations", title, caption, table)
     confusion = _read(folder, "confusion")
     for name, title in _TITLES.items():
-        some = _read(folder, name)
-        if some is None or some.empty:
+        content = _read(folder, name)
+        if content is None or content.empty:
             continue
-        yield Shown(f"{judged.stem}-{name}", title, captions.html(f"study_{name}"), html_table(_with_intervals(some)))
+        yield Block(
+            f"{human_scores.stem}-{name}", title, captions.html(f"study_{name}"), html_table(_with_intervals(content))
+        )
         if name == "section_types" and confusion is not None and len(confusion):
             table = html_table(display_confusion(confusion))
             caption = captions.html("study_confusion")
-            yield Shown(f"{judged.stem}-confusion", "Section types: people against the classifier", caption, table)
+            yield Block(
+                f"{human_scores.stem}-confusion",
+                "Confusion matrix of section types: people and classifier",
+                caption,
+                table,
+            )
 
 
 def read_systems(folder: Path) -> pd.DataFrame:
-    """Mean score of each system, of a folder that `collect` wrote."""
+    """Read the mean score of each system from a folder written by `collect`."""
     return read_csv(folder / "systems.csv")
 
 
 def display_systems(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a system, a column a question: mean with its interval; then how many judged (Table 4)."""
+    """Format a row per system and a column per question: mean with interval, then counts (Table 4)."""
     rows: dict[str, dict[str, str]] = {}
     for row in table.to_dict("records"):
         cell = rows.setdefault(row["system"], {"system": row["system"]})
@@ -77,14 +84,14 @@ def display_systems(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def display_organisations(table: pd.DataFrame) -> pd.DataFrame:
-    """The organisations that most often got the lowest answer, of each question (Table 18)."""
-    found = table.groupby("question", sort=False).head(MOST_ORGANISATIONS)
-    often = found["lowest"].astype(str) + " of " + found["judged"].astype(str)
-    return found.assign(lowest=often)[["question", "organisation", "lowest", "systems"]]
+    """Format the organisations that most often got the lowest answer to each question (Table 18)."""
+    top = table.groupby("question", sort=False).head(MOST_ORGANISATIONS)
+    counts = top["lowest"].astype(str) + " of " + top["judged"].astype(str)
+    return top.assign(lowest=counts)[["question", "organisation", "lowest", "systems"]]
 
 
 def display_confusion(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a type that people chose, a column a type that the classifier saw: counts over all systems."""
+    """Format the confusion counts over all systems: a row per type by people, a column per type by the classifier."""
     counts = table.pivot_table(index="people", columns="classifier", values="count", aggfunc="sum", fill_value=0)
     kinds = sorted({*counts.index, *counts.columns})
     counts = counts.reindex(index=kinds, columns=kinds, fill_value=0).astype(int)
@@ -92,7 +99,7 @@ def display_confusion(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_intervals(table: pd.DataFrame) -> pd.DataFrame:
-    """A value with the interval beside it in one cell, and no columns that say nothing."""
+    """Merge a value and its interval into one cell, and drop empty columns."""
     shown = table.copy()
     if "ci_low" in shown:
         value = shown.columns[list(shown.columns).index("ci_low") - 1]

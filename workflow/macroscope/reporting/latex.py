@@ -33,14 +33,14 @@ ESCAPES = {
     "\r": " ",
 }
 UNREADABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd]")
-"""Characters of texts that LaTeX stops at: control characters, and what stands for broken ones."""
+"""Characters on which LaTeX fails: control characters and the replacement character."""
 SPECIAL = re.compile("|".join(re.escape(character) for character in ESCAPES))
 PLAIN = {raised: chr(plain) for plain, raised in RAISED.items()}
 EXPONENT = re.compile(f"[{''.join(map(chr, PLAIN))}]+")
 
 
 def to_latex(table: pd.DataFrame) -> str:
-    """Return a `tabular` of the booktabs package; text is escaped, columns that hold a number are right-aligned."""
+    """Return the table as a booktabs `tabular`; text is escaped, columns with a number are right-aligned."""
     columns = "".join("r" if _holds_numbers(table[name]) else "l" for name in table)
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _row(table.columns), r"\midrule"]
     lines += [_row(row) for row in table.itertuples(index=False)]
@@ -48,7 +48,7 @@ def to_latex(table: pd.DataFrame) -> str:
 
 
 def escape(text: str) -> str:
-    """Escape what LaTeX would read as a command."""
+    """Escape characters that have a meaning in LaTeX."""
     escaped = SPECIAL.sub(lambda match: ESCAPES[match.group()], text)
     escaped = UNREADABLE.sub(r"\\textbf{?}", escaped)
     return EXPONENT.sub(lambda match: f"$^{{{match.group().translate(PLAIN)}}}$", escaped)
@@ -60,6 +60,6 @@ def _holds_numbers(column: pd.Series) -> bool:
 
 def _row(cells: object) -> str:
     row = " & ".join(escape(str(cell)) for cell in cells)  # type: ignore[attr-defined]
-    # A bracket or a star behind the end of a row, or behind a rule, would be an option of that.
+    # LaTeX reads a bracket or a star after the end of a row, or after a rule, as its option.
     guard = "{}" if row.startswith(("[", "*")) else ""
     return rf"{guard}{row} \\"

@@ -1,4 +1,4 @@
-"""System against system: the table of all pairs, adjusted for their number, and what the report shows of it."""
+"""Pairwise comparison of systems: the table of all pairs with adjusted p-values, and its verdicts in the report."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics import critic_named
+from macroscope.critics import get_critic
 from macroscope.critics.declaration import statistics_of
-from macroscope.critics.pairs import COLUMNS, FROM_EACH_OTHER
+from macroscope.critics.pairs import BETWEEN_SYSTEMS, COLUMNS
 from macroscope.reporting.formats import format_number, format_p_value
 from macroscope.reporting.results import Results
-from macroscope.reporting.scorecard import Scorecard, percent
-from macroscope.reporting.statistic_names import readable
+from macroscope.reporting.scorecard import Scorecard, format_percent
+from macroscope.reporting.statistic_names import readable_name
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
-from macroscope.statistics.declaration import declared
+from macroscope.statistics.declaration import match_declaration
 from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.pairs import AUC, DIFFERENCE, RATIO
 from macroscope.statistics.tidy import SIGNIFICANT
@@ -23,12 +23,12 @@ from macroscope.tables import read_csv
 
 FILE = "pairs.csv"
 LATENT_PPL = "latent_ppl"
-FIRST = (FROM_EACH_OTHER, C2ST_AUC, LATENT_PPL)
-"""Numbers that a pair's table begins with, whatever they say."""
+FIRST = (BETWEEN_SYSTEMS, C2ST_AUC, LATENT_PPL)
+"""Statistics at the top of a pair's table, significant or not."""
 MOST_ROWS = 12
-"""Of a critic in a pair's table; pairs.csv has them all."""
+"""Maximum number of rows per critic in a pair's table; pairs.csv has all."""
 SIGNS = {RATIO: "×", AUC: ""}
-NO_DIFFERENCE = "no difference seen"
+NO_DIFFERENCE = "no difference detected"
 CHANCE = 0.5
 ESTIMATE = ("value", "ci_low", "ci_high")
 
@@ -40,27 +40,27 @@ class Number:
     Attributes
     ----------
     text
-        The number in words, with its interval and p-value.
-    about
-        What it is of, and how it was tested.
+        Number in words, with its interval and p-value.
+    explanation
+        Compared systems and test.
     """
 
     text: str
-    about: str
+    explanation: str
 
 
 @dataclass(frozen=True)
-class Nearer:
-    """Which of two systems is nearer to real text, to a critic.
+class PairVerdict:
+    """Verdict of a critic on which of two systems is closer to real text.
 
     Attributes
     ----------
     system
-        Name of the nearer one; "" where neither is shown to be.
+        Name of the closer system; "" if neither is shown to be closer.
     verdict
-        As a person reads it.
+        Verdict in words.
     numbers
-        What it rests on, and how often each is told from real text.
+        Numbers behind the verdict, and the difference in detectability.
     """
 
     system: str
@@ -69,20 +69,20 @@ class Nearer:
 
     @property
     def is_different(self) -> bool:
-        """Whether the critic sees any difference between the two."""
+        """Return whether the critic detects any difference between the two systems."""
         return self.verdict != NO_DIFFERENCE
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems on a corpus.
+    """A pair of systems on a corpus.
 
     Attributes
     ----------
     corpus, system, other
-        Names.
+        Names of the corpus, the first and the second system.
     rows
-        Of the table of pairs.
+        Rows of the table of pairs.
     """
 
     corpus: str
@@ -91,94 +91,99 @@ class Pair:
     rows: pd.DataFrame
 
     def row(self, critic: str, statistic: str, measure: str) -> pd.Series | None:
-        """A number of a critic; None where it has none."""
+        """Return the row of a critic's statistic in a measure; None if there is none."""
         rows = self.rows
-        found = rows[(rows["critic"] == critic) & (rows["statistic"] == statistic) & (rows["measure"] == measure)]
-        return None if found.empty else found.iloc[0]
+        matches = rows[(rows["critic"] == critic) & (rows["statistic"] == statistic) & (rows["measure"] == measure)]
+        return None if matches.empty else matches.iloc[0]
 
-    def nearer(self, critic: str, ratios: Mapping[str, float]) -> Nearer | None:
-        """Which one is nearer to real text, to a critic; None where the critic does not judge both.
+    def compare(self, critic: str, ratios: Mapping[str, float]) -> PairVerdict | None:
+        """Return a critic's verdict on which system is closer to real text; None if the critic did not evaluate both.
 
-        The one that single documents are told from real ones less often. Systems that are both told from real text
-        without fail can differ all the same: where the ratio of their latent PPL differs (adjusted p below 5 %), the
-        nearer one is that whose own ratio to real text is nearer to 1, but only where both lie on the same side of 1:
-        else the size of their ratio does not say which one is. Where the two ways contradict each other, neither is.
+        The system with the lower detectability is closer. Systems at the ceiling of detectability can differ all the
+        same. If the ratio of their latent PPLs is significant (adjusted p < 5 %), the system whose own ratio to real
+        text is nearer to 1 is closer, provided that both ratios are on the same side of 1; otherwise the sizes do not
+        decide. If detectability and structure contradict each other, neither is closer.
 
         Parameters
         ----------
+        critic
+            Name of the critic.
         ratios
-            System -> latent PPL over real text's.
+            System -> ratio of its latent PPL to real text's.
         """
-        apart = self.row(critic, C2ST_AUC, DIFFERENCE)
-        if apart is None:
+        difference = self.row(critic, C2ST_AUC, DIFFERENCE)
+        if difference is None:
             return None
-        by_texts = self.system if apart["ci_high"] < 0 else self.other if apart["ci_low"] > 0 else ""
+        by_detectability = self.system if difference["ci_high"] < 0 else self.other if difference["ci_low"] > 0 else ""
         ratio = self.row(critic, LATENT_PPL, RATIO)
         if ratio is None or not ratio["p_adjusted"] < SIGNIFICANT:
-            return self._by_texts(critic, by_texts, apart)
-        by_structure = self._nearer_in_structure(ratio["value"], ratios)
-        found = by_texts or by_structure
-        points, structure = self._points(apart, found), self._structure(ratio, found)
-        numbers = [points, structure] if by_texts else [structure, points]
-        if by_structure not in ("", found):
-            return Nearer("", "differ: one nearer by its texts, the other by its structure", numbers)
-        return Nearer(found, f"{found} nearer" if found else "differ in structure, neither shown to be nearer", numbers)
+            return self._compare_detectability(critic, by_detectability, difference)
+        by_structure = self._closer_in_structure(ratio["value"], ratios)
+        closer = by_detectability or by_structure
+        points, structure = self._describe_points(difference, closer), self._describe_structure(ratio, closer)
+        numbers = [points, structure] if by_detectability else [structure, points]
+        if by_structure not in ("", closer):
+            return PairVerdict("", "contradictory: one closer by detectability, the other by structure", numbers)
+        verdict = f"{closer} closer" if closer else "different structure, neither shown to be closer"
+        return PairVerdict(closer, verdict, numbers)
 
-    def _by_texts(self, critic: str, nearer: str, apart: pd.Series) -> Nearer:
-        numbers = [self._points(apart, nearer)]
-        if nearer:
-            return Nearer(nearer, f"{nearer} nearer", numbers)
-        each_other = self.row(critic, FROM_EACH_OTHER, AUC)
-        if each_other is None or not each_other["ci_low"] > CHANCE:
-            return Nearer("", NO_DIFFERENCE, numbers)
-        share, low, high = (percent(each_other[name]) for name in ESTIMATE)
-        text = f"told from each other in {share} % of pairs [{low}, {high}]"
-        about = f"shown a document of either, how often a judge picks that of {self.system}; 50 % is chance"
-        return Nearer("", "neither shown to be nearer, but different", [Number(text, about), *numbers])
+    def _compare_detectability(self, critic: str, closer: str, difference: pd.Series) -> PairVerdict:
+        numbers = [self._describe_points(difference, closer)]
+        if closer:
+            return PairVerdict(closer, f"{closer} closer", numbers)
+        between = self.row(critic, BETWEEN_SYSTEMS, AUC)
+        if between is None or not between["ci_low"] > CHANCE:
+            return PairVerdict("", NO_DIFFERENCE, numbers)
+        share, low, high = (format_percent(between[name]) for name in ESTIMATE)
+        text = f"distinguishable from each other in {share} % of pairs [{low}, {high}]"
+        explanation = (
+            f"how often a classifier tells a document of {self.system} from one of {self.other}; 50 % is chance"
+        )
+        return PairVerdict("", "different, neither shown to be closer", [Number(text, explanation), *numbers])
 
-    def _nearer_in_structure(self, ratio: float, ratios: Mapping[str, float]) -> str:
-        own, others = (ratios.get(name, float("nan")) for name in (self.system, self.other))
-        if own > 1 and others > 1:
+    def _closer_in_structure(self, ratio: float, ratios: Mapping[str, float]) -> str:
+        first, second = (ratios.get(name, float("nan")) for name in (self.system, self.other))
+        if first > 1 and second > 1:
             return self.system if ratio < 1 else self.other
-        if own < 1 and others < 1:
+        if first < 1 and second < 1:
             return self.system if ratio > 1 else self.other
         return ""
 
-    def _sides(self, nearer: str) -> tuple[str, str]:
-        """Whose number is told and over whose: the nearer system's, or the first's."""
-        return (self.other, self.system) if nearer == self.other else (self.system, self.other)
+    def _order(self, closer: str) -> tuple[str, str]:
+        """Return the system whose number is shown and its reference: the closer system first, or else the first."""
+        return (self.other, self.system) if closer == self.other else (self.system, self.other)
 
-    def _points(self, row: pd.Series, nearer: str) -> Number:
-        one, another = self._sides(nearer)
-        more = [100 * row[name] for name in ESTIMATE]
-        if one != self.system:
-            more = _negated(*more)
-        often = "less" if more[0] < 0 else "more"
-        points, low, high = map(_whole, _negated(*more) if often == "less" else more)
+    def _describe_points(self, row: pd.Series, closer: str) -> Number:
+        shown, reference = self._order(closer)
+        points = [100 * row[name] for name in ESTIMATE]
+        if shown != self.system:
+            points = _negated(*points)
+        direction = "lower" if points[0] < 0 else "higher"
+        value, low, high = map(_format_points, _negated(*points) if direction == "lower" else points)
         interval = f"[{low}, {high}], p {format_p_value(row['p_value'])}"
-        how = "as often: 0 points" if points == "0" else f"{points} points {often} often"
-        text = f"told from real text {how} {interval}"
-        return Number(text, f"{one}, compared with {another}")
+        size = "equal: 0 points" if value == "0" else f"{value} points {direction}"
+        return Number(f"detectability {size} {interval}", f"{shown}, compared with {reference}")
 
-    def _structure(self, row: pd.Series, nearer: str) -> Number:
-        one, another = self._sides(nearer)
-        told = row.to_dict()
-        if one != self.system:
-            told |= {"value": 1 / row["value"], "ci_low": 1 / row["ci_high"], "ci_high": 1 / row["ci_low"]}
+    def _describe_structure(self, row: pd.Series, closer: str) -> Number:
+        shown, reference = self._order(closer)
+        numbers = row.to_dict()
+        if shown != self.system:
+            numbers |= {"value": 1 / row["value"], "ci_low": 1 / row["ci_high"], "ci_high": 1 / row["ci_low"]}
         name, unit, sign = (
-            ("latent NLL a dimension", "", "minus") if _is_logarithmic(told) else ("latent PPL", " times", "over")
+            ("latent NLL per dimension", "", "minus") if _is_logarithmic(numbers) else ("latent PPL", " times", "over")
         )
-        value, interval = _value(told).removeprefix(SIGNS[RATIO]).split(" ", 1)
+        value, interval = _format_value(numbers).removeprefix(SIGNS[RATIO]).split(" ", 1)
         text = f"{name} {value}{unit} {interval}, p {format_p_value(row['p_adjusted'])}"
-        return Number(text, f"{one} {sign} {another}; p adjusted over all pairs of this corpus and critic")
+        return Number(text, f"{shown} {sign} {reference}; p adjusted over all pairs of this corpus and critic")
 
 
 def pairs_table(results: Results) -> pd.DataFrame:
-    """Every number of every pair, with `p_adjusted`: columns of `critics.pairs`; empty where no pair is asked for.
+    """Build the table of all pairs: columns of `critics.pairs` and `p_adjusted`; empty if the config requests no pairs.
 
-    One family a critic and corpus: all pairs there, in all numbers that make up the critic's verdict on a system.
+    A family of tests consists of all pairs of a critic and corpus, in all statistics that test differences to real
+    text.
     """
-    tables = [read_csv(path) for path in results.plan.critics.side_by_side.pairs_files()]
+    tables = [read_csv(path) for path in results.plan.reporting.pairs_files()]
     if not tables:
         return pd.DataFrame(columns=[*COLUMNS, "p_adjusted"])
     table = pd.concat(tables, ignore_index=True)
@@ -196,32 +201,34 @@ def pairs_table(results: Results) -> pd.DataFrame:
 
 
 def read_pairs(tables: Path) -> pd.DataFrame:
-    """The pairs, from the folder of the tables; empty where there are none."""
+    """Read the pairs from the folder of the tables; empty if there are none."""
     path = tables / FILE
     return read_csv(path) if path.exists() else pd.DataFrame(columns=[*COLUMNS, "p_adjusted"])
 
 
 def pairs_of(table: pd.DataFrame, corpus: str) -> Iterator[Pair]:
-    """Pairs of a corpus."""
-    own = table[table["corpus"] == corpus]
-    for (system, other), rows in own.groupby(["system", "other"], sort=False):
+    """Yield the pairs of a corpus."""
+    corpus_rows = table[table["corpus"] == corpus]
+    for (system, other), rows in corpus_rows.groupby(["system", "other"], sort=False):
         yield Pair(corpus, str(system), str(other), rows)
 
 
-def judging_pairs(critics: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
-    """Those critics that say which system of any pair is nearer to real text."""
+def comparing_critics(critics: Sequence[str], pairs: Sequence[Pair]) -> list[str]:
+    """Return the critics that compare any of the pairs."""
     return [critic for critic in critics if any(pair.row(critic, C2ST_AUC, DIFFERENCE) is not None for pair in pairs)]
 
 
-def nearer_systems(system: str, pairs: Sequence[Pair], matrix: Scorecard) -> set[str]:
-    """Systems that some critic calls nearer to real text than this one."""
-    own = [pair for pair in pairs if system in (pair.system, pair.other)]
-    found = [pair.nearer(critic, matrix.ratios(critic)) for pair in own for critic in matrix.usable]
-    return {some.system for some in found if some is not None} - {"", system}
+def closer_systems(system: str, pairs: Sequence[Pair], scorecard: Scorecard) -> set[str]:
+    """Return the systems that any usable critic finds closer to real text than this one."""
+    pairs_of_system = [pair for pair in pairs if system in (pair.system, pair.other)]
+    verdicts = [
+        pair.compare(critic, scorecard.ratios(critic)) for pair in pairs_of_system for critic in scorecard.usable
+    ]
+    return {verdict.system for verdict in verdicts if verdict is not None} - {"", system}
 
 
 def display_pair(pair: Pair) -> pd.DataFrame:
-    """The numbers of a pair as a person reads them: the first ones of every critic, then what differs, surest first."""
+    """Format the numbers of a pair for readers: `FIRST` of every critic, then significant differences by p-value."""
     shown = []
     for critic, rows in pair.rows.groupby("critic", sort=False):
         first = rows[rows["statistic"].isin(FIRST)]
@@ -231,12 +238,12 @@ def display_pair(pair: Pair) -> pd.DataFrame:
             shown.append(
                 {
                     "critic": critic,
-                    "number": _title(row, pair),
-                    "value": _value(row),
+                    "statistic": _title(row, pair),
+                    "value": _format_value(row),
                     "p": format_p_value(row["p_value"]),
                     "p, adjusted": format_p_value(row["p_adjusted"]),
                     "n": f"{row['n_system']:,.0f} and {row['n_other']:,.0f}",
-                    "how": row["method"],
+                    "method": row["method"],
                 }
             )
     return pd.DataFrame(shown)
@@ -246,29 +253,29 @@ def _negated(value: float, low: float, high: float) -> list[float]:
     return [-value, -high, -low]
 
 
-def _whole(points: float) -> str:
+def _format_points(points: float) -> str:
     return "–" if pd.isna(points) else str(round(points))
 
 
 def _in_family(critic: str, statistic: str) -> bool:
-    """Whether a number's difference between systems is a test of its own, as that to real text is."""
-    if statistic == FROM_EACH_OTHER:
+    """Return whether a statistic belongs to the family: it tests a difference to real text."""
+    if statistic == BETWEEN_SYSTEMS:
         return False
-    found = declared(statistics_of(critic_named(critic)), statistic)
-    return bool(found.null) and found.difference
+    declaration = match_declaration(statistics_of(get_critic(critic)), statistic)
+    return bool(declaration.null) and declaration.difference
 
 
 def _title(row: dict[str, object], pair: Pair) -> str:
-    name = readable(str(row["statistic"]), critic_named(str(row["critic"])).data.quantities)
+    name = readable_name(str(row["statistic"]), get_critic(str(row["critic"])).data.quantities)
     if row["measure"] == AUC:
-        return f"{name}: share of pairs told rightly"
+        return f"{name}: share of pairs classified correctly"
     if _is_logarithmic(row):
-        name = "latent NLL, nats a dimension"
+        name = "latent NLL, nats per dimension"
     sign = "÷" if row["measure"] == RATIO and not _is_logarithmic(row) else "−"
     return f"{name}: {pair.system} {sign} {pair.other}"
 
 
-def _value(row: dict[str, object]) -> str:
+def _format_value(row: dict[str, object]) -> str:
     numbers = [float(str(row[name])) for name in ESTIMATE]
     if _is_logarithmic(row):
         with np.errstate(divide="ignore"):
@@ -280,9 +287,9 @@ def _value(row: dict[str, object]) -> str:
 
 
 def _is_logarithmic(row: dict[str, object]) -> bool:
-    """Whether a ratio is shown as a difference in logarithms: perplexities of a density may be any positive number."""
+    """Return whether a ratio is shown as a difference of logarithms, because its perplexities come from a density."""
     return row["statistic"] == LATENT_PPL and row["measure"] == RATIO and _is_of_a_density(str(row["critic"]))
 
 
 def _is_of_a_density(critic: str) -> bool:
-    return critic_named(critic).data.density
+    return get_critic(critic).data.density

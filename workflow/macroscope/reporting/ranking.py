@@ -1,12 +1,14 @@
-"""Which system is the least like real text: an order by critics that judged both of any two systems.
+"""Ranking of systems from least to most like real text, from pairwise comparisons over shared critics.
 
-A mean over whichever critics were asked of a system compares unlike things: a system that was asked of two strict
-critics alone would stand above one that was asked of these and of three mild ones, too. So any two systems are compared
-by the mean of their differences over the critics that judged both. Such comparisons can go round in a circle; then the
-clearest ones are kept (ranked pairs, Tideman 1987): they are taken by size, the largest first, and what contradicts
-those before it is left out. Where all critics were asked of all systems, this is the order of the means. Effects of
-systems and critics by least squares would let a third system decide: one that a single critic finds mild moves that
-critic's effect, and with it a system past others that are worse than it to every critic that judged both.
+The mean over the critics that evaluated each system would compare unlike things: a system evaluated by two strict
+critics alone would rank above one evaluated by these and three mild ones. Therefore any two systems are compared by the
+mean of their differences over the critics that evaluated both. Such comparisons can form cycles. Cycles are broken by
+ranked pairs (Tideman 1987): comparisons are accepted by size, largest first, and those that contradict accepted ones
+are dropped. If all critics evaluated all systems, the ranking is that of the means.
+
+Least-squares effects of systems and critics would let a third system decide: a system that a single critic finds mild
+shifts that critic's effect, and with it moves one system past others that are worse for every critic that evaluated
+both.
 """
 
 from collections.abc import Iterator
@@ -18,76 +20,77 @@ import pandas as pd
 
 from macroscope.statistics.document_sums import Array
 
-APART, RATIO = "c2st_auc", "latent_ppl_ratio"
-ALIKE = 0.005
-"""Difference in c2st_auc that no reader sees in whole per cent; such systems are compared by their structure."""
-BY_TEXTS, BY_STRUCTURE, BY_LITTLE, BY_OTHERS = range(4)
-"""What a comparison rests on, the better reason first."""
+DETECTABILITY, RATIO = "c2st_auc", "latent_ppl_ratio"
+TIED = 0.005
+"""Difference in c2st_auc below which systems count as tied (invisible in whole per cent) and structure decides."""
+BY_DETECTABILITY, BY_STRUCTURE, BY_REMAINDER, BY_OWN_CRITICS = range(4)
+"""Basis of a comparison, the strongest first: detectability, latent PPL, what is left of the detectability within a
+tie, and means over different critics."""
 _NO_DIFFERENCE = 1e-9
 
 
-class Compared(NamedTuple):
-    """One system that is worse than another, by their places, and why; the first reason weighs most.
+class RankedComparison(NamedTuple):
+    """A comparison of two systems, given by their indices: which one is worse, on which basis, and by how much.
 
-    `size` orders comparisons of one reason, the largest first.
+    Comparisons are ordered by basis, then by `size`, the largest first.
     """
 
-    reason: int
+    basis: int
     size: float
     worse: int
     better: int
 
 
-def worst_first(cells: pd.DataFrame) -> list[str]:
-    """Systems, the least like real text first.
+def rank_systems(cells: pd.DataFrame) -> list[str]:
+    """Return the systems, the least like real text first.
 
-    Two systems that are told from real text equally often, as a reader sees it, are often both told from it without
-    fail. Then the one farther in structure is worse: in the logarithm of its ratio of latent PPL, as a share of the
-    largest to each critic. Two that no critic judged both are compared by the means over their own critics, at last.
+    Systems with equal detectability (within `TIED`) are often both at the ceiling. Then the one farther from real text
+    in structure is worse: by the absolute logarithm of its latent PPL ratio, as a share of each critic's largest. Two
+    systems without a shared critic are compared last, by the means over their own critics.
 
     Parameters
     ----------
     cells
-        system, critic, c2st_auc and latent_ppl_ratio of those cells that have a verdict, one group of systems.
+        Columns system, critic, c2st_auc and latent_ppl_ratio, for cells with a verdict in one group of systems.
     """
     systems = list(cells["system"].unique())
-    apart = _wide(cells, cells[APART])
+    detectability = _pivot(cells, cells[DETECTABILITY])
     with np.errstate(divide="ignore"):
-        distance = _wide(cells, np.log(cells[RATIO].astype(float)).abs().replace(np.inf, np.nan))
+        distance = _pivot(cells, np.log(cells[RATIO].astype(float)).abs().replace(np.inf, np.nan))
     distance /= distance.max().where(lambda largest: largest > 0, 1.0)
     worse = np.zeros((len(systems), len(systems)), dtype=bool)
     np.fill_diagonal(worse, val=True)
-    for found in sorted(
-        _comparisons(apart.to_numpy(), distance.to_numpy()), key=lambda some: (some.reason, -some.size)
+    for comparison in sorted(
+        _compare_all(detectability.to_numpy(), distance.to_numpy()), key=lambda item: (item.basis, -item.size)
     ):
-        if not worse[found.better, found.worse]:
-            worse |= np.outer(worse[:, found.worse], worse[found.better])
-    return [systems[place] for place in np.argsort(-worse.sum(axis=1), kind="stable")]
+        if not worse[comparison.better, comparison.worse]:
+            worse |= np.outer(worse[:, comparison.worse], worse[comparison.better])
+    return [systems[index] for index in np.argsort(-worse.sum(axis=1), kind="stable")]
 
 
-def _comparisons(apart: Array, distance: Array) -> Iterator[Compared]:
-    """Every two systems; those that nothing tells apart in the order that they are given in."""
-    for one, other in combinations(range(len(apart)), 2):
-        by_texts, by_structure = (_mean(values[one] - values[other]) for values in (apart, distance))
-        if np.isnan(by_texts):
-            reason, difference = BY_OTHERS, _mean(apart[one]) - _mean(apart[other])
-        elif abs(by_texts) >= ALIKE:
-            reason, difference = BY_TEXTS, by_texts
+def _compare_all(detectability: Array, distance: Array) -> Iterator[RankedComparison]:
+    """Compare every two systems; indistinguishable ones keep the given order."""
+    for a, b in combinations(range(len(detectability)), 2):
+        by_detectability, by_structure = (_mean(values[a] - values[b]) for values in (detectability, distance))
+        if np.isnan(by_detectability):
+            basis, difference = BY_OWN_CRITICS, _mean(detectability[a]) - _mean(detectability[b])
+        elif abs(by_detectability) >= TIED:
+            basis, difference = BY_DETECTABILITY, by_detectability
         elif abs(by_structure) > _NO_DIFFERENCE:
-            reason, difference = BY_STRUCTURE, by_structure
+            basis, difference = BY_STRUCTURE, by_structure
         else:
-            reason, difference = BY_LITTLE, by_texts
+            basis, difference = BY_REMAINDER, by_detectability
         first = difference > -_NO_DIFFERENCE
-        yield Compared(reason, abs(difference), *((one, other) if first else (other, one)))
+        yield RankedComparison(basis, abs(difference), *((a, b) if first else (b, a)))
 
 
 def _mean(values: Array) -> float:
-    """Mean of what is known; NaN where nothing is."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else float("nan")
+    """Return the mean of the values that are not NaN; NaN if there are none."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else float("nan")
 
 
-def _wide(cells: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    """Systems x critics, in the order of the cells."""
+def _pivot(cells: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+    """Return the values as systems x critics, in the order of the cells."""
     wide = cells.assign(value=values.astype(float)).pivot(index="system", columns="critic", values="value")
     return wide.reindex(index=cells["system"].unique(), columns=cells["critic"].unique())

@@ -1,4 +1,4 @@
-"""The report: pages that open offline and explain how to read what they show."""
+"""The HTML report of a run: offline pages with explanations of what they show."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,12 +8,12 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from macroscope import __version__
-from macroscope.critics import critic_named
-from macroscope.critics.subsampling import MOST
+from macroscope.critics import get_critic
+from macroscope.critics.subsampling import MAX_DOCUMENTS
 from macroscope.files import CAPTIONS, atomic
 from macroscope.reporting.chapters import (
     Chapter,
-    Contributed,
+    Contribution,
     counts_chapter,
     critic_chapters,
     critic_page,
@@ -25,21 +25,29 @@ from macroscope.reporting.chapters import (
     truth_chapter,
 )
 from macroscope.reporting.data_sources import is_simulated
-from macroscope.reporting.differences import in_words
+from macroscope.reporting.differences import describe_difference
 from macroscope.reporting.headline import read_headline
-from macroscope.reporting.html_blocks import Captions
-from macroscope.reporting.links import system_page
-from macroscope.reporting.pairs import judging_pairs, nearer_systems, pairs_of, read_pairs
+from macroscope.reporting.html_blocks import Captions, system_page
+from macroscope.reporting.pairs import closer_systems, comparing_critics, pairs_of, read_pairs
 from macroscope.reporting.results import Results, report_items
-from macroscope.reporting.scorecard import NAMES, SIGNS, WARNING, Scorecard, answer, in_percent, percent, scorecards
+from macroscope.reporting.scorecard import (
+    NAMES,
+    SIGNS,
+    WARNING,
+    Scorecard,
+    build_scorecards,
+    format_percent,
+    format_percent_inline,
+    summarise_run,
+)
 from macroscope.reporting.system_pages import system_pages
 from macroscope.reporting.tables import read_scorecard, read_statistics
 from macroscope.tables import number
 
 MOST_NAMED = 12
-"""Systems that a sentence names; the picture has them all."""
+"""Maximum number of systems named in a sentence; the scorecard lists all."""
 PAGES = "pages"
-"""Folder of all pages but the first, beside it."""
+"""Name of the folder of all pages except the first, beside the first page."""
 
 
 def write_report(
@@ -51,70 +59,73 @@ def write_report(
     times: Path | None = None,
     older: Sequence[str] = (),
 ) -> None:
-    """Write the report of a run, HTML without references to anything outside of it.
+    """Write the report of a run as HTML without external references.
 
     Parameters
     ----------
     config
-        The effective config.
+        Effective config of the run.
     tables, figures
-        Folders that `write_tables` and `plot_figures` made.
+        Folders written by `write_tables` and `plot_figures`.
     output
-        The first page: the picture, and what stands out.
+        First page: the scorecard and the main findings.
     pages
-        Folder of the others: one a system, one a critic and corpus, and what was run; beside `output`, called `PAGES`.
+        Folder of the other pages: one per system, one per critic and corpus, and the config; beside `output`, called
+        `PAGES`.
     times
-        Folder of the run's logs, where the benchmarks are; None: what took the time is not told.
+        Folder of the run's logs with the benchmarks; None: running times are left out.
     older
-        "rule=number" of results that older code made, and that were accepted.
+        "rule=number" of results that were made by older code and accepted.
     """
     results = Results(config)
     captions = Captions(results)
     statistics, headline = read_statistics(tables), read_headline(tables)
     pairs = read_pairs(tables)
-    contributed = [Contributed(some, report_items(some)) for some in results.findings(statistics, figures)]
-    corpora = list(scorecards(read_scorecard(tables)))
+    contributions = [
+        Contribution(findings, report_items(findings)) for findings in results.findings(statistics, figures)
+    ]
+    scorecards = list(build_scorecards(read_scorecard(tables)))
     systems = [
         page
-        for matrix in corpora
-        for page in system_pages(results, matrix, contributed, statistics, headline, captions)
+        for scorecard in scorecards
+        for page in system_pages(results, scorecard, contributions, statistics, headline, captions)
     ]
     chapters = [
         *truth_chapter(tables, captions),
-        *critic_chapters(contributed, tables, figures, captions),
+        *critic_chapters(contributions, tables, figures, captions),
         *pair_chapters(results, tables, captions),
         *probability_chapters(results, figures, captions),
         *human_chapters(results, statistics, tables, figures, captions),
         *training_chapter(results, tables, figures, captions),
         counts_chapter(results, tables, times, captions),
     ]
-    environment = _environment(results, chapters, corpora)
+    environment = _environment(results, chapters, scorecards)
     with atomic(pages) as folder:
         folder.mkdir()
         for chapter in chapters:
             _write(environment, "chapter", folder / f"{chapter.page}.html", chapter=chapter)
         for page in systems:
             _write(environment, "system", folder / f"{page.page}.html", page=page)
-        whole = yaml.safe_dump(results.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
-        _write(environment, "config", folder / "config.html", config=whole)
+        dumped = yaml.safe_dump(results.plan.config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+        _write(environment, "config", folder / "config.html", config=dumped)
     with atomic(output) as temporary:
         _write(
             environment,
             "report",
             temporary,
-            scorecards=corpora,
-            answer=answer(corpora) if corpora else "",
-            simulated=[matrix.corpus for matrix in corpora if is_simulated(results, matrix.corpus)],
-            pairs={matrix.corpus: list(pairs_of(pairs, matrix.corpus)) for matrix in corpora},
+            scorecards=scorecards,
+            summary=summarise_run(scorecards) if scorecards else "",
+            simulated=[scorecard.corpus for scorecard in scorecards if is_simulated(results, scorecard.corpus)],
+            pairs={scorecard.corpus: list(pairs_of(pairs, scorecard.corpus)) for scorecard in scorecards},
             systems={(page.corpus, page.system): page for page in systems},
             headline=headline.set_index(["corpus", "system"]),
-            caption=captions.html("scorecard", most=MOST),
+            caption=captions.html("scorecard", most=MAX_DOCUMENTS),
             caption_of_pairs=captions.html("nearer"),
             older=[tuple(entry.rsplit("=", 1)) for entry in older],
         )
 
 
-def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequence[Scorecard]) -> Environment:
+def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequence[Scorecard]) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(CAPTIONS),
         autoescape=True,
@@ -122,14 +133,19 @@ def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequenc
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "in_percent": in_percent, "in_words": in_words, "number": number}
+    environment.filters |= {
+        "percent": format_percent,
+        "in_percent": format_percent_inline,
+        "describe": describe_difference,
+        "number": number,
+    }
     environment.tests["missing"] = pd.isna
     environment.globals |= {
         "run": results.plan.config.run,
         "version": __version__,
         "chapters": chapters,
-        "systems_of": {matrix.corpus: matrix.systems for matrix in corpora},
-        "matrix_of": {matrix.corpus: matrix for matrix in corpora},
+        "systems_of": {scorecard.corpus: scorecard.systems for scorecard in scorecards},
+        "scorecard_of": {scorecard.corpus: scorecard for scorecard in scorecards},
         "several_corpora": len(results.corpora()) > 1,
         "most_named": MOST_NAMED,
         "margin": results.plan.config.statistics.margin,
@@ -139,9 +155,9 @@ def _environment(results: Results, chapters: Sequence[Chapter], corpora: Sequenc
         "system_page": system_page,
         "critic_page": critic_page,
         "pairs_page": pairs_page,
-        "judging_pairs": judging_pairs,
-        "nearer_systems": nearer_systems,
-        "observes": lambda critic: critic_named(critic).data.observes,
+        "comparing_critics": comparing_critics,
+        "closer_systems": closer_systems,
+        "observes": lambda critic: get_critic(critic).data.observes,
     }
     return environment
 

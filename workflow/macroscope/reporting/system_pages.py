@@ -1,4 +1,4 @@
-"""A page for every system: what is wrong with it, worst first, and the texts that show it."""
+"""A page per system: its differences from real text, the largest first, and texts that show them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,38 +8,37 @@ import pandas as pd
 
 from macroscope.critics.findings import ReportItem
 from macroscope.options import SPLIT_HALF
-from macroscope.reporting.chapters import Contributed, critic_page
-from macroscope.reporting.differences import Difference, differences_table, surest_differences
-from macroscope.reporting.examples import WorstDocument, worst_document
+from macroscope.reporting.chapters import Contribution, critic_page
+from macroscope.reporting.differences import Difference, differences_table, find_differences
+from macroscope.reporting.examples import Example, find_example
 from macroscope.reporting.headline import display_headline
-from macroscope.reporting.html_blocks import Captions, Shown, html_table, item_block
-from macroscope.reporting.links import system_page
+from macroscope.reporting.html_blocks import Block, Captions, html_table, item_block, system_page
 from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import NOT_USABLE, UNLIKE, Scorecard, Verdict
 from macroscope.systems import kinds
 
 MOST_DIFFERENCES = 8
-"""Of a critic on a system's page; statistics.csv has them all."""
+"""Maximum number of differences per critic on a system's page; statistics.csv has all."""
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """What a critic says of a system.
+class Evaluation:
+    """Evaluation of a system by a critic.
 
     Attributes
     ----------
     critic
-        Name.
+        Name of the critic.
     page
         Name of the critic's page.
     cell
-        Row of the picture.
+        Row of the scorecard table.
     differences
-        Tests that differ, the surest first.
+        Significant differences, the clearest first.
     numbers
-        The critic's columns of the headline, HTML.
+        Critic's columns of the headline, as HTML.
     blocks
-        What it shows of the system's texts.
+        Critic's blocks about the system's texts.
     """
 
     critic: str
@@ -47,115 +46,121 @@ class Judgement:
     cell: pd.Series
     differences: list[Difference]
     numbers: str
-    blocks: list[Shown]
+    blocks: list[Block]
 
     @property
     def differences_html(self) -> str:
-        """The surest differences as a table."""
+        """Return the clearest differences as an HTML table."""
         return html_table(differences_table(self.differences[:MOST_DIFFERENCES])) if self.differences else ""
 
     @property
-    def more(self) -> int:
-        """How many differences are not shown."""
+    def n_hidden(self) -> int:
+        """Return the number of differences that are not shown."""
         return max(0, len(self.differences) - MOST_DIFFERENCES)
 
 
 @dataclass(frozen=True)
 class SystemPage:
-    """A page.
+    """The page of a system.
 
     Attributes
     ----------
     page
-        Name of its file, without suffix.
+        Name of the file, without suffix.
     corpus, system
-        Names.
-    about
-        What the system is.
-    judgements
-        By critic, the one that tells its texts apart best first.
-    worst
-        The document to begin with; None where no critic blames any.
+        Names of the corpus and the system.
+    description
+        Description of the system.
+    evaluations
+        Evaluations by the critics, the one with the highest detectability first.
+    example
+        Example document; None if no critic attributes its score to any text.
     """
 
     page: str
     corpus: str
     system: str
-    about: str
-    judgements: list[Judgement]
-    worst: WorstDocument | None
+    description: str
+    evaluations: list[Evaluation]
+    example: Example | None
 
-    def judged(self, verdict: Verdict) -> list[str]:
-        """Critics with a verdict."""
-        return [some.critic for some in self.judgements if some.cell["verdict"] == verdict]
+    def critics_with_verdict(self, verdict: Verdict) -> list[str]:
+        """Return the critics that give the system this verdict."""
+        return [evaluation.critic for evaluation in self.evaluations if evaluation.cell["verdict"] == verdict]
 
     @property
-    def surest(self) -> list[Judgement]:
-        """Critics that say in which respect the system differs."""
-        return [some for some in self.judgements if some.differences and some.cell["verdict"] != NOT_USABLE]
+    def with_differences(self) -> list[Evaluation]:
+        """Return the evaluations of usable critics with significant differences."""
+        return [
+            evaluation
+            for evaluation in self.evaluations
+            if evaluation.differences and evaluation.cell["verdict"] != NOT_USABLE
+        ]
 
 
 def system_pages(
     results: Results,
-    matrix: Scorecard,
-    contributed: Sequence[Contributed],
+    scorecard: Scorecard,
+    contributions: Sequence[Contribution],
     statistics: pd.DataFrame,
     headline: pd.DataFrame,
     captions: Captions,
 ) -> Iterator[SystemPage]:
-    """A page for every system of a corpus, worst system first."""
-    corpus = matrix.corpus
-    items = {some.findings.critic: some.items for some in contributed if some.findings.corpus == corpus}
-    for system, cells in matrix.rows.items():
+    """Yield the page of every system of a corpus, the worst system first."""
+    corpus = scorecard.corpus
+    items = {
+        contribution.findings.critic: contribution.items
+        for contribution in contributions
+        if contribution.findings.corpus == corpus
+    }
+    for system, cells in scorecard.rows.items():
         if system == SPLIT_HALF:
             continue
         row = headline[(headline["corpus"] == corpus) & (headline["system"] == system)]
-        judgements = [
-            Judgement(
+        evaluations = [
+            Evaluation(
                 critic,
                 critic_page(critic, corpus),
                 cell,
-                surest_differences(statistics, critic, corpus, system),
+                find_differences(statistics, critic, corpus, system),
                 html_table(display_headline(row, critic).drop(columns=["System", "Setting"])),
                 [*_blocks(items[critic], system, critic, corpus, captions)],
             )
-            for critic, cell in sorted(cells.items(), key=_worst_first)
+            for critic, cell in sorted(cells.items(), key=_detectability_key)
         ]
         yield SystemPage(
             system_page(corpus, system),
             corpus,
             system,
-            about(results, system),
-            judgements,
-            document_to_begin_with(results, corpus, system, judgements),
+            describe_system(results, system),
+            evaluations,
+            choose_example(results, corpus, system, evaluations),
         )
 
 
-def about(results: Results, system: str) -> str:
-    """What a system is: "language model, tiny-gpt2, W/ Title, ancestral"."""
-    found = results.plan.systems.all[system].description(results.plan.config)
-    setting = "" if found.setting == found.kind else found.setting
-    base = "" if setting.startswith(found.base) else found.base
-    return ", ".join(filter(None, (kinds()[found.kind].data.label, base, setting, found.decoding)))
+def describe_system(results: Results, system: str) -> str:
+    """Describe a system: "language model, tiny-gpt2, W/ Title, ancestral"."""
+    description = results.plan.systems.all[system].description(results.plan.config)
+    setting = "" if description.setting == description.kind else description.setting
+    base = "" if setting.startswith(description.base) else description.base
+    return ", ".join(filter(None, (kinds()[description.kind].data.label, base, setting, description.decoding)))
 
 
-def document_to_begin_with(
-    results: Results, corpus: str, system: str, judgements: Sequence[Judgement]
-) -> WorstDocument | None:
-    """The worst document: by critics that find the system unlike real text; by others where these have none."""
-    usable = [some for some in judgements if some.cell["verdict"] != NOT_USABLE]
-    unlike = [some.critic for some in usable if some.cell["verdict"] == UNLIKE]
-    others = [some.critic for some in usable if some.cell["verdict"] != UNLIKE]
-    return worst_document(results, corpus, system, unlike) or worst_document(results, corpus, system, others)
+def choose_example(results: Results, corpus: str, system: str, evaluations: Sequence[Evaluation]) -> Example | None:
+    """Choose the example: by critics that find the system unlike real text, or else by other usable critics."""
+    usable = [evaluation for evaluation in evaluations if evaluation.cell["verdict"] != NOT_USABLE]
+    unlike = [evaluation.critic for evaluation in usable if evaluation.cell["verdict"] == UNLIKE]
+    others = [evaluation.critic for evaluation in usable if evaluation.cell["verdict"] != UNLIKE]
+    return find_example(results, corpus, system, unlike) or find_example(results, corpus, system, others)
 
 
-def _worst_first(judged: tuple[str, pd.Series]) -> float:
-    apart = judged[1]["c2st_auc"]
-    return -apart if np.isfinite(apart) else 0.0
+def _detectability_key(item: tuple[str, pd.Series]) -> float:
+    auc = item[1]["c2st_auc"]
+    return -auc if np.isfinite(auc) else 0.0
 
 
-def _blocks(items: Sequence[ReportItem], system: str, critic: str, corpus: str, captions: Captions) -> Iterator[Shown]:
-    """Items that show texts, words or places of the system: those about it alone, and its rows of the others."""
+def _blocks(items: Sequence[ReportItem], system: str, critic: str, corpus: str, captions: Captions) -> Iterator[Block]:
+    """Yield the items with texts, words or marks of the system: those about it alone, and its rows of the others."""
     for item in items:
         if item.system == system:
             yield item_block(item, critic, corpus, captions, item.shown)

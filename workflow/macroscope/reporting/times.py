@@ -1,4 +1,4 @@
-"""What took the time: Snakemake's benchmarks and what the jobs' logs say in their last line, by rule."""
+"""Running times by rule, from Snakemake's benchmarks and the last line of the jobs' logs."""
 
 import csv
 from collections.abc import Iterator
@@ -13,22 +13,22 @@ COLUMNS = ["jobs", "seconds", "longest", "cpu_seconds", "megabytes"]
 
 
 def times_by_rule(logs: Path) -> pd.DataFrame:
-    """Read the benchmarks of a run: `<logs>/<rule>.tsv` and all under `<logs>/<rule>/`, and the logs beside them.
+    """Read the benchmarks of a run: `<logs>/<rule>.tsv`, all files below `<logs>/<rule>/`, and the logs beside them.
 
-    Jobs of earlier calls count, since their results are used; so do those of results that a changed config no longer
-    asks for. Processor time and memory are those that a job's log names; where it names none (another program's job),
-    what Snakemake saw when it last looked. Memory is the larger one: Snakemake's has a job's processes together.
+    Jobs of earlier calls count, because their results are used; so do jobs of results that the current config no longer
+    needs. CPU time and memory are read from a job's log; if it has none (a job of another program), Snakemake's last
+    measurement is used. Memory is the larger of the two, because Snakemake adds up the processes of a job.
 
     Parameters
     ----------
     logs
-        `logs/<run>`.
+        Folder of the logs, `logs/<run>`.
 
     Returns
     -------
     data frame
-        A row a rule, those that took longest first: `jobs`, `seconds` (wall clock, the jobs' sum), `longest` (seconds
-        of the longest job), `cpu_seconds`, `megabytes` (the most resident memory that a job had, in 10⁶ bytes).
+        A row per rule, the longest-running first: `jobs`, `seconds` (wall clock, summed over jobs), `longest` (seconds
+        of the longest job), `cpu_seconds`, `megabytes` (peak resident memory of a job, in 10⁶ bytes).
     """
     rows = [
         {"rule": path.relative_to(logs).parts[0].removesuffix(".tsv"), **row}
@@ -47,18 +47,18 @@ def times_by_rule(logs: Path) -> pd.DataFrame:
 
 
 def render_times(times: pd.DataFrame, rows: int = 12) -> str:
-    """Show the rules that took longest, the others together, and all, as lines of text; "" where there are none."""
+    """Render the longest-running rules, the sum of the others, and the total as text; "" without benchmarks."""
     if times.empty:
         return ""
     shown, others = times.iloc[:rows], times.iloc[rows:]
     named = [(str(rule), row) for rule, row in shown.iterrows()]
     if len(others):
-        named.append((f"{len(others)} other rules", _together(others)))
-    named.append(("total", _together(times)))
+        named.append((f"{len(others)} other rules", _total(others)))
+    named.append(("total", _total(times)))
     lines = [["", "jobs", "time", "longest", "CPU", "memory"], *(_cells(name, row) for name, row in named)]
     width = max(len(line[0]) for line in lines)
     table = (f"  {name:<{width}}" + "".join(f"{cell:>11}" for cell in cells) for name, *cells in lines)
-    return "\n".join(["What took the time (h:mm:ss; jobs side by side count each):", *table])
+    return "\n".join(["Running times (h:mm:ss; parallel jobs are added up):", *table])
 
 
 def _cells(name: str, row: pd.Series) -> list[str]:
@@ -66,9 +66,9 @@ def _cells(name: str, row: pd.Series) -> list[str]:
     return [
         name,
         f"{row['jobs']:.0f}",
-        _clock(row["seconds"]),
-        _clock(row["longest"]),
-        _clock(row["cpu_seconds"]),
+        _format_seconds(row["seconds"]),
+        _format_seconds(row["longest"]),
+        _format_seconds(row["cpu_seconds"]),
         memory,
     ]
 
@@ -76,29 +76,29 @@ def _cells(name: str, row: pd.Series) -> list[str]:
 def _rows(path: Path) -> Iterator[dict[str, float]]:
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
-            seconds, cpu, memory = (_number(row.get(name)) for name in ("s", "cpu_time", "max_rss"))
+            seconds, cpu, memory = (_parse_number(row.get(name)) for name in ("s", "cpu_time", "max_rss"))
             memory *= 2**20 / 1e6
-            if (used := usage_said(path.with_suffix(".log"))) is not None:
-                cpu, memory = used[0], float(np.fmax(used[1], memory))
+            if (usage := usage_said(path.with_suffix(".log"))) is not None:
+                cpu, memory = usage[0], float(np.fmax(usage[1], memory))
             yield {"seconds": seconds, "cpu_seconds": cpu, "megabytes": memory}
 
 
-def _number(text: str | None) -> float:
-    """A cell of a benchmark; "NA" and what an older Snakemake does not write are NaN."""
+def _parse_number(text: str | None) -> float:
+    """Parse a cell of a benchmark; NaN for "NA" and for columns that older Snakemake versions lack."""
     return float(text) if text and text != "NA" else float("nan")
 
 
-def _together(times: pd.DataFrame) -> pd.Series:
+def _total(times: pd.DataFrame) -> pd.Series:
     sums = times[["jobs", "seconds", "cpu_seconds"]].agg(_sum)
     return pd.concat([sums, times[["longest", "megabytes"]].max()])
 
 
 def _sum(column: pd.Series) -> float:
-    """Sum of what was measured; NaN where nothing was."""
+    """Return the sum of the measured values; NaN if there are none."""
     return column.sum(min_count=1)
 
 
-def _clock(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     if pd.isna(seconds):
         return "–"
     minutes, rest = divmod(round(seconds), 60)

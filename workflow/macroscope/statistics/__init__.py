@@ -1,1 +1,1 @@
-"""latents, T(x) -> numbers with their uncertainty. Imports from no other room."""
+"""Statistics of latents and scores T(x), with their uncertainty. Imports from no other part of the package."""

@@ -1,24 +1,25 @@
 """Bootstrap over documents, for statistics that are functions of sums.
 
 A corpus-level statistic such as the latent PPL, exp(sum T / sum M), depends on the documents only through sums of
-per-document columns. So resampling never runs inference again: it re-adds rows. `rows` always has the axes
+per-document columns. Resampling therefore adds rows again and never repeats inference. `rows` always has the axes
 documents x columns.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from macroscope.statistics.document_sums import MANY, Array, as_rows
+from macroscope.statistics.document_sums import MANY, Array, as_matrix
 
 
 def bootstrap_sums(rows: ArrayLike, resamples: int, rng: np.random.Generator) -> Array:
-    """Column sums of `resamples` draws of n documents with replacement.
+    """Compute column sums of `resamples` samples of n documents with replacement.
 
     Returns
     -------
-    array, resamples x columns
+    array
+        resamples x columns.
     """
-    rows = as_rows(rows)
+    rows = as_matrix(rows)
     n = len(rows)
     if n > MANY:
         from macroscope.statistics.resampled_counts import resampled_sums  # compiled code: slow to import
@@ -31,7 +32,7 @@ def bootstrap_sums(rows: ArrayLike, resamples: int, rng: np.random.Generator) ->
 
 
 def percentile_interval(values: ArrayLike, confidence: float) -> tuple[float, float]:
-    """Percentile bootstrap interval (Efron and Tibshirani 1993, ch. 13); (nan, nan) where a value is undefined."""
+    """Compute the percentile interval (Efron and Tibshirani 1993, ch. 13); (nan, nan) if a value is undefined."""
     values = np.asarray(values, dtype=float)
     if not np.isfinite(values).all():
         return (float("nan"), float("nan"))

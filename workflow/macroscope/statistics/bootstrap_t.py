@@ -1,8 +1,8 @@
 """Bootstrap-t intervals (Hall 1988) of ratios of sums over documents, and of differences between them.
 
-A resample is studentised with its own standard error: on skewed documents the percentile interval is too short, the
-more the fewer there are. Ratio and error are functions of sums of the documents' columns and of products of two of
-them, so that a resample only re-adds rows, for many ratios of the same documents at once.
+A resample is studentised with its own standard error. On skewed documents the percentile interval is too short, the
+more so the fewer there are. Ratio and error are functions of sums of the documents' columns and of products of two of
+them, so that a resample only adds rows again, for many ratios of the same documents at once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,28 +15,28 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from macroscope.statistics.bootstrap import bootstrap_sums
-from macroscope.statistics.document_sums import BUNDLES, MANY, Array, in_bundles
+from macroscope.statistics.document_sums import BUNDLES, MANY, Array, sum_into_bundles
 
 Interval = tuple[float, float, float]
 """(value, low, high)"""
 ROUNDING = 1e-12
-"""Of the largest number of a column: what is smaller counts as 0."""
+"""Fraction of the largest number of a column below which numbers count as 0."""
 _CELLS_AT_ONCE = 1 << 25
 """Numbers of the units of several ratios that are resampled together: 256 MB."""
 
 
 @dataclass(frozen=True)
 class Ratios:
-    """A sum of signed ratios, of sums over units: documents, or groups of partners.
+    """Sum of signed ratios of sums over units: documents, or groups of paired documents.
 
     Attributes
     ----------
     strata
-        What is resampled apart: each units x (y, x of the first ratio, y, x of the second ...).
+        Units that are resampled separately: each units x (y, x of the first ratio, y, x of the second ...).
     sizes
-        Units behind each ratio.
+        Number of units behind each ratio.
     signs
-        Of each ratio.
+        Sign of each ratio.
     """
 
     strata: tuple[Array, ...]
@@ -46,16 +46,16 @@ class Ratios:
 
 @dataclass(frozen=True)
 class _Stratum:
-    """Units, by the fewest columns that tell the sums of all their columns and of all products of two of them.
+    """Units, by the fewest columns from which sums of all columns and of all their products follow.
 
     Attributes
     ----------
     columns
-        units x (columns that are not the same everywhere, products of two of these).
+        units x (columns that are not constant, products of two of these).
     varying
-        Which those are.
+        Indices of the columns that are not constant.
     first
-        The first unit: of the other columns, every unit.
+        First unit, which has the values of all constant columns.
     """
 
     columns: Array
@@ -63,28 +63,28 @@ class _Stratum:
     first: Array
 
     @classmethod
-    def of(cls, units: Array, scale: float) -> "_Stratum":
+    def from_units(cls, units: Array, scale: float) -> "_Stratum":
         units = np.where(np.abs(units) <= ROUNDING * scale, 0.0, units)
         varying = np.flatnonzero(units.min(axis=0) != units.max(axis=0))
         products = [units[:, i] * units[:, j] for i, j in combinations_with_replacement(varying, 2)]
         return cls(np.column_stack([units[:, varying], *products]), varying, units[0])
 
     def moments(self, sums: Array) -> Array:
-        """Sums of all columns, then of all products, the latter of so many units as to make the variance unbiased.
+        """Compute sums of all columns, then of all products; the latter are scaled to make the variance unbiased.
 
         Parameters
         ----------
         sums
-            ... x columns: each of as many units as there are.
+            ... x columns: sums over as many units as there are.
         """
-        size, width, some = len(self.columns), len(self.first), len(self.varying)
-        same = np.setdiff1d(np.arange(width), self.varying)
+        size, width, n_varying = len(self.columns), len(self.first), len(self.varying)
+        constant = np.setdiff1d(np.arange(width), self.varying)
         totals = np.broadcast_to(size * self.first, (*sums.shape[:-1], width)).copy()
-        totals[..., self.varying] = sums[..., :some]
+        totals[..., self.varying] = sums[..., :n_varying]
         products = np.empty((*totals.shape, width))
-        products[..., same, :] = self.first[same, None] * totals[..., None, :]
-        products[..., :, same] = totals[..., :, None] * self.first[same]
-        for number, (i, j) in enumerate(combinations_with_replacement(self.varying, 2), start=some):
+        products[..., constant, :] = self.first[constant, None] * totals[..., None, :]
+        products[..., :, constant] = totals[..., :, None] * self.first[constant]
+        for number, (i, j) in enumerate(combinations_with_replacement(self.varying, 2), start=n_varying):
             products[..., i, j] = products[..., j, i] = sums[..., number]
         products *= size / max(size - 1, 1)
         return np.concatenate([totals, products.reshape(*totals.shape[:-1], -1)], axis=-1)
@@ -92,9 +92,9 @@ class _Stratum:
 
 @dataclass(frozen=True)
 class _Centred:
-    """Ratios, their value and its standard error; strata of what is left of each y around its ratio, none if undefined.
+    """Ratios with their value and its standard error, and strata of residuals of each y from its ratio.
 
-    Squares of what is left do not cancel.
+    There are no strata if the value is undefined. Squares of residuals do not cancel.
     """
 
     ratios: Ratios
@@ -103,79 +103,84 @@ class _Centred:
     strata: tuple[_Stratum, ...]
 
     @classmethod
-    def of(cls, ratios: Ratios) -> "_Centred":
+    def from_ratios(cls, ratios: Ratios) -> "_Centred":
         units = sum(map(len, ratios.strata))
-        totals = np.sum([some.sum(axis=0) for some in ratios.strata], axis=0) if units else np.zeros(2)
+        totals = np.sum([stratum.sum(axis=0) for stratum in ratios.strata], axis=0) if units else np.zeros(2)
         if not totals[1::2].all():
             return cls(ratios, np.nan, np.nan, ())
         each = totals[::2] / totals[1::2]
-        scale = max(np.abs(some[:, ::2]).max() for some in ratios.strata)
+        scale = max(np.abs(stratum[:, ::2]).max() for stratum in ratios.strata)
         strata = []
-        for some in ratios.strata:
-            left = some.copy()
-            left[:, ::2] -= each * left[:, 1::2]
-            strata.append(_Stratum.of(left, scale))
-        moments = np.sum([some.moments(some.columns.sum(axis=0)) for some in strata], axis=0)
+        for stratum in ratios.strata:
+            residuals = stratum.copy()
+            residuals[:, ::2] -= each * residuals[:, 1::2]
+            strata.append(_Stratum.from_units(residuals, scale))
+        moments = np.sum([stratum.moments(stratum.columns.sum(axis=0)) for stratum in strata], axis=0)
         error = float(_estimate(moments, ratios.signs)[1])
         return cls(ratios, float(np.dot(ratios.signs, each)), error, tuple(strata))
 
     @property
     def is_resampled(self) -> bool:
-        """Whether there is anything to tell the error from."""
+        """Return whether the units determine an error."""
         return bool(self.strata) and min(self.ratios.sizes) >= 2 and self.error > 0
 
     @property
     def cells(self) -> int:
-        return sum(some.columns.size for some in self.strata)
+        return sum(stratum.columns.size for stratum in self.strata)
 
 
-def intervals(
+def bootstrap_t_intervals(
     problems: Iterable[Ratios], confidence: float, resamples: int, rng: np.random.Generator
 ) -> list[Interval]:
-    """Value of each sum of signed ratios with its bootstrap-t interval.
+    """Compute the value of each sum of signed ratios with its bootstrap-t interval.
 
     Parameters
     ----------
     problems
-        With strata of the same units: these are resampled together, as many problems at a time as memory allows.
+        Sums of ratios with strata of the same units, which are resampled together, as many problems at a time as memory
+        allows.
+    confidence
+        Level of the intervals, in (0, 1).
+    resamples
+        Number of resamples.
 
     Returns
     -------
     list of (value, low, high)
-        NaN without a unit or where an x adds up to 0. With fewer than two units behind a ratio, or where no residual
-        differs from 0, there is nothing to tell the error from: the ends are NaN.
+        NaN without a unit or if an x adds up to 0. The ends are NaN with fewer than two units behind a ratio, or if no
+        residual differs from 0, since the error is then unknown.
     """
-    found: list[Interval] = []
-    together: list[_Centred] = []
-    for problem in map(_Centred.of, map(_bundled, problems)):
-        together.append(problem)
-        if sum(some.cells for some in together) >= _CELLS_AT_ONCE:
-            found += _resampled(together, confidence, resamples, rng)
-            together = []
-    return found + _resampled(together, confidence, resamples, rng)
+    intervals: list[Interval] = []
+    batch: list[_Centred] = []
+    for problem in map(_Centred.from_ratios, map(_bundled, problems)):
+        batch.append(problem)
+        if sum(centred.cells for centred in batch) >= _CELLS_AT_ONCE:
+            intervals += _resampled(batch, confidence, resamples, rng)
+            batch = []
+    return intervals + _resampled(batch, confidence, resamples, rng)
 
 
 def _bundled(ratios: Ratios) -> Ratios:
-    """The same ratios over bundles of units, where there are very many."""
+    """Return the same ratios over bundles of units, if there are very many units."""
     if max(map(len, ratios.strata), default=0) <= MANY:
         return ratios
     sizes = tuple(min(size, BUNDLES) for size in ratios.sizes)
-    return Ratios(tuple(map(in_bundles, ratios.strata)), sizes, ratios.signs)
+    return Ratios(tuple(map(sum_into_bundles, ratios.strata)), sizes, ratios.signs)
 
 
 def _resampled(
     problems: Sequence[_Centred], confidence: float, resamples: int, rng: np.random.Generator
 ) -> list[Interval]:
-    """Intervals of some ratios from the same resamples."""
-    known = [problem for problem in problems if problem.is_resampled]
-    drawn: list[Any] = [0.0] * len(known)
-    for strata in zip(*(problem.strata for problem in known), strict=True):
-        columns = np.concatenate([some.columns for some in strata], axis=1)
+    """Compute intervals of several ratios from the same resamples."""
+    resampled = [problem for problem in problems if problem.is_resampled]
+    moments: list[Any] = [0.0] * len(resampled)
+    for strata in zip(*(problem.strata for problem in resampled), strict=True):
+        columns = np.concatenate([stratum.columns for stratum in strata], axis=1)
         sums = bootstrap_sums(columns, resamples, rng)
-        ends = np.cumsum([some.columns.shape[1] for some in strata])[:-1]
+        ends = np.cumsum([stratum.columns.shape[1] for stratum in strata])[:-1]
         parts = np.split(sums, ends, axis=1)
-        drawn = [total + some.moments(part) for total, some, part in zip(drawn, strata, parts, strict=True)]
-    sums_of = iter(drawn)
+        moments = [total + stratum.moments(part) for total, stratum, part in zip(moments, strata, parts, strict=True)]
+    sums_of = iter(moments)
     return [
         _interval(problem, next(sums_of), confidence)
         if problem.is_resampled
@@ -184,8 +189,8 @@ def _resampled(
     ]
 
 
-def _interval(problem: _Centred, drawn: Array, confidence: float) -> Interval:
-    shift, errors = _estimate(drawn, problem.ratios.signs)
+def _interval(problem: _Centred, moments: Array, confidence: float) -> Interval:
+    shift, errors = _estimate(moments, problem.ratios.signs)
     with np.errstate(invalid="ignore", divide="ignore"):
         pivots = shift / errors
     freedom = min(problem.ratios.sizes) - 1
@@ -194,7 +199,7 @@ def _interval(problem: _Centred, drawn: Array, confidence: float) -> Interval:
 
 
 def _estimate(sums: Array, signs: Sequence[float]) -> tuple[Array, Array]:
-    """Signed sum of ratios, and its standard error, from sums of moments; NaN where an x adds up to 0."""
+    """Compute the signed sum of ratios and its standard error from sums of moments; NaN if an x adds up to 0."""
     width = 2 * len(signs)
     first, products = sums[..., :width], sums[..., width:].reshape(*sums.shape[:-1], width, width)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -207,9 +212,9 @@ def _estimate(sums: Array, signs: Sequence[float]) -> tuple[Array, Array]:
 
 
 def _ends(value: float, error: float, pivots: Array, confidence: float, freedom: int) -> tuple[float, float]:
-    """Ends from the quantiles of the resampled pivots, each at least as far out as Student's t.
+    """Compute the ends from quantiles of the resampled pivots, each at least as far from the value as Student's t.
 
-    The errors of resamples of few or heavy-tailed documents are too much alike.
+    The errors of resamples of few or heavy-tailed documents vary too little.
     """
     tail = (1 - confidence) / 2
     student = float(stdtrit(freedom, 1 - tail))

@@ -1,4 +1,4 @@
-"""The column `categories` of scores as counts, documents x names, whatever their number: never as Python's lists."""
+"""Counts of the column `categories` of scores: documents x names, read without Python lists."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from scipy import sparse
 from macroscope.statistics.pairing_keys import KEYS
 
 CATEGORIES = "categories"
-"""Names, any number a document: what its latents consist of, such as its section transitions."""
+"""Column of the names that a document's latents consist of, such as section transitions; any number each."""
 
 
 @dataclass(frozen=True)
 class CategoryCounts:
-    """Categories of the documents of a collection that were looked at.
+    """Counts of categories of the evaluated documents of a collection.
 
     Attributes
     ----------
@@ -33,13 +33,13 @@ class CategoryCounts:
 
 
 def read_category_counts(*paths: Path) -> list[CategoryCounts]:
-    """Count the categories of some files of scores, over the names of all of them, in the order of their appearance.
+    """Count the categories of files of scores, over the names of all of them, in the order of their appearance.
 
-    A document whose categories are null was not looked at, and is left out.
+    Documents whose categories are null were not evaluated and are left out.
     """
     index: dict[str, int] = {}
-    read = [_Lists.of(path, index) for path in paths]
-    return [CategoryCounts(some.keys, some.counts(len(index))) for some in read]
+    lists_of_files = [_Lists.read(path, index) for path in paths]
+    return [CategoryCounts(lists.keys, lists.counts(len(index))) for lists in lists_of_files]
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ class _Lists:
     lengths: np.ndarray
 
     @classmethod
-    def of(cls, path: Path, index: dict[str, int]) -> "_Lists":
-        """Read a file; names that are new are added to the index."""
+    def read(cls, path: Path, index: dict[str, int]) -> "_Lists":
+        """Read a file; new names are added to the index."""
         keys, numbers, lengths = [], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
         for batch in _batches(path):
             lists = batch.column(CATEGORIES)
             named = lists.flatten().dictionary_encode()
-            known = [index.setdefault(name, len(index)) for name in named.dictionary.to_pylist()]
-            numbers.append(np.array(known, np.int32)[named.indices.to_numpy(zero_copy_only=False)])
+            codes = [index.setdefault(name, len(index)) for name in named.dictionary.to_pylist()]
+            numbers.append(np.array(codes, np.int32)[named.indices.to_numpy(zero_copy_only=False)])
             lengths.append(lists.value_lengths().to_numpy(zero_copy_only=False))
             keys.append(batch.drop_columns([CATEGORIES]))
         table = pa.Table.from_batches(keys).to_pandas() if keys else pd.DataFrame(columns=list(KEYS))
@@ -67,13 +67,13 @@ class _Lists:
     def counts(self, names: int) -> sparse.csr_matrix:
         starts = np.concatenate([[0], np.cumsum(self.lengths)])
         ones = np.ones(len(self.numbers))
-        found = sparse.csr_matrix((ones, self.numbers, starts), shape=(len(self.lengths), names))
-        found.sum_duplicates()
-        return found
+        counts = sparse.csr_matrix((ones, self.numbers, starts), shape=(len(self.lengths), names))
+        counts.sum_duplicates()
+        return counts
 
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """Documents that were looked at, some at a time."""
+    """Yield batches of evaluated documents."""
     with pq.ParquetFile(path) as file:
         columns = [name for name in (*KEYS, CATEGORIES) if name in file.schema_arrow.names]
         for batch in file.iter_batches(columns=columns):

@@ -1,18 +1,19 @@
-"""How well single documents of two samples can be told apart by what a critic sees of them: one scale for all critics.
+"""Classifier two-sample test: detectability of single documents, on one scale for all critics.
 
-The value is an AUC: shown a document of either sample, how often does a judge that has learned from other documents
-pick the right one? 0.5 is chance: the critic sees no difference between single documents; 1 is certainty. The judge is
-a logistic regression on the numbers that the critic has of a document, each by its rank and by how far out it is, and
-on the log-likelihood ratio of what the document consists of (words, transitions, clusters) by naive Bayes.
+The value is an AUC: of a pair of documents, one of each sample, how often does a classifier that was trained on other
+documents pick the right one? At 0.5, chance, the critic sees no difference between single documents; 1 is certainty.
+The classifier is a logistic regression on the critic's numeric features of a document, each by its rank and by its
+distance from the middle rank, and on the log-likelihood ratio of the document's constituents (words, transitions,
+clusters) by naive Bayes.
 
-A two-sample test by classification (Lopez-Paz and Oquab 2017). Documents are divided into folds, which stand in an
-order; those of a fold are judged by what was learned from the folds before it, and pairs are formed within folds.
-Documents that belong together (`statistics.permutation_groups`) are in one fold. Were folds to take turns, as in
-cross-validation, every judge would have learned from documents that others judge, and the AUC would vary about twice as
-much as its influence curves say (simulated: 10 % false alarms at a level of 5 %). In order, the deviations of the folds
-are martingale differences, and influence curves (DeLong, DeLong and Clarke-Pearson 1988) give the right variance; what
-belongs together is added up before it is squared. The interval has Wilson's form for a share, so that it is right near
-1. It holds the AUC of judges that learn from so many documents; the best judge of all may be better.
+This is a two-sample test by classification (Lopez-Paz and Oquab 2017). Documents are divided into ordered folds. Those
+of a fold are scored by a classifier that was trained on the folds before it, and pairs are formed within folds. Paired
+documents (`statistics.permutation_groups`) are in one fold. Cross-validation, in which folds take turns, would train
+classifiers on documents that others score, and the AUC would vary about twice as much as its influence curves say
+(simulated: 10 % false alarms at a level of 5 %). With ordered folds, the deviations of the folds are martingale
+differences, and influence curves (DeLong, DeLong and Clarke-Pearson 1988) give the right variance; influences of paired
+documents are added before they are squared. The interval has Wilson's form for a proportion, so that it is right near
+1. It holds the AUC of classifiers trained on this number of documents; the best possible classifier may be better.
 """
 
 from collections.abc import Sequence
@@ -30,44 +31,44 @@ from macroscope.statistics.document_sums import Array
 from macroscope.statistics.logistic import fit_logistic
 from macroscope.statistics.permutation_groups import Integers, group_labels
 from macroscope.statistics.proportions import wilson_interval
-from macroscope.statistics.tidy import Row, undefined, value_only
+from macroscope.statistics.tidy import UNDEFINED, Estimate
 
-C2ST_AUC, SMALLEST = "c2st_auc", "c2st_auc_minimum_detectable"
+C2ST_AUC, MINIMUM_DETECTABLE = "c2st_auc", "c2st_auc_minimum_detectable"
 STATISTICS = (
     Statistic(
         C2ST_AUC,
-        "AUC of telling single documents of the system from real ones, by judges that learn from so many",
-        "single documents of the system and of real text are told apart no better than by chance",
+        "AUC of classifiers, trained on this number of documents, of single documents of the system and of real text",
+        "classifiers detect single documents of the system no better than by chance",
         difference=False,
         sized=True,
     ),
-    Statistic(SMALLEST),
+    Statistic(MINIMUM_DETECTABLE),
 )
-FOLDS, LEARNED_FIRST = 10, 3
-"""Folds, and how many of them are only learned from."""
+FOLDS, TRAINING_FOLDS = 10, 3
+"""Number of folds, and number of the first ones, which are used for training only."""
 REPEATS, MANY = 4, 5000
-"""Orders of the folds that values are averaged over, where there are not many documents: then one is as good."""
+"""Number of orders of the folds to average over, and number of documents from which on one order suffices."""
 INNER_FOLDS = 5
-MOST_NUMBERS = 32
-"""Of a document; of more, such as an embedding's, the directions in which documents differ most are looked at."""
-FEWEST = 4
-"""Texts a side below which nothing can be learned and tried."""
+MAX_FEATURES = 32
+"""Largest number of numeric features; more, such as an embedding, are reduced to principal components."""
+FEWEST_DOCUMENTS = 4
+"""Smallest number of documents per sample with which a classifier can be trained and tested."""
 POWER, LEVEL = 0.8, 0.05
 _PSEUDOCOUNT = 0.5
 
 
 @dataclass(frozen=True)
 class DocumentFeatures:
-    """What a critic sees of every single document of a sample.
+    """Features that a critic extracts from every single document of a sample.
 
     Attributes
     ----------
     keys
-        `keys.KEYS` of the documents, as far as they have them.
+        `pairing_keys.KEYS` of the documents, as far as they have them.
     numbers
-        Documents x numbers; NaN where a document has none.
+        Documents x numeric features; NaN for missing ones.
     bags
-        Lists of names that a document consists of, any number of lists: each has a list a document.
+        Any number of feature lists: each holds, for every document, the names that it consists of.
     """
 
     keys: pd.DataFrame
@@ -77,148 +78,178 @@ class DocumentFeatures:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def some(self, chosen: NDArray[np.int64]) -> "DocumentFeatures":
-        """Some of the documents."""
-        bags = tuple([bag[i] for i in chosen] for bag in self.bags)
-        return DocumentFeatures(self.keys.iloc[chosen], self.numbers[chosen], bags)
+    def subset(self, indices: NDArray[np.int64]) -> "DocumentFeatures":
+        """Return the features of the documents of these indices."""
+        bags = tuple([bag[i] for i in indices] for bag in self.bags)
+        return DocumentFeatures(self.keys.iloc[indices], self.numbers[indices], bags)
 
 
 @dataclass(frozen=True)
-class Judged:
-    """Cross-fitted judgements.
+class CrossFittedOdds:
+    """Log odds of documents by classifiers that were trained on other folds.
 
     Attributes
     ----------
     log_odds
-        Documents of the first sample, then of the second x repeats: log odds that a document is of the second.
+        Log odds that a document is of the second sample: documents of the first sample, then of the second x repeats;
+        NaN in training folds.
     folds
-        In the same order, the fold of each.
+        Fold of each document, in the same order.
     """
 
     log_odds: Array
     folds: Integers
 
 
-def two_sample_test(first: DocumentFeatures, second: DocumentFeatures, confidence: float, seed: int) -> list[Row]:
-    """Rows `c2st_auc` and `c2st_auc_minimum_detectable` of the second sample against the first.
+def two_sample_test(first: DocumentFeatures, second: DocumentFeatures, confidence: float, seed: int) -> list[Estimate]:
+    """Compute `c2st_auc` and `c2st_auc_minimum_detectable` of the second sample against the first.
 
-    `c2st_auc` is an AUC in [0, 1], with its interval and a one-sided p-value against chance; below 0.5 only by
-    chance. `c2st_auc_minimum_detectable` is `smallest_auc`.
+    Returns
+    -------
+    list of estimates
+        `c2st_auc` is an AUC in [0, 1], with its interval and a one-sided p-value against chance; values below 0.5 are
+        due to chance. `c2st_auc_minimum_detectable` is `minimum_detectable_auc`. Both are NaN with fewer than
+        `FEWEST_DOCUMENTS` documents in a sample, or if fewer than two groups of documents can be scored.
     """
-    if min(len(first), len(second)) < FEWEST:
-        return [undefined(C2ST_AUC), undefined(SMALLEST)]
+    if min(len(first), len(second)) < FEWEST_DOCUMENTS:
+        return [Estimate(C2ST_AUC, UNDEFINED), Estimate(MINIMUM_DETECTABLE, UNDEFINED)]
     groups = group_labels(first.keys, second.keys)
     group, sizes = np.concatenate(groups), (len(first), len(second))
-    judged = judge(first, second, groups, seed)
-    known = min(_distinct(group[np.isfinite(odds)]) for odds in judged.log_odds.T)
-    if known < 2:  # nearly all belong together: nobody is left to be judged by what others say
-        return [undefined(C2ST_AUC), undefined(SMALLEST)]
-    found = [auc(*each, len(first)) for each in zip(judged.log_odds.T, judged.folds.T, strict=True)]
-    value = float(np.mean([each for each, _ in found]))
-    members = np.stack([np.bincount(group, influence) for _, influence in found], dtype=float)
-    # Of a mean of alike values: no more than the mean of their variances, however they go together.
-    variance = float((members**2).sum(axis=1).mean()) * known / (known - 1)
+    odds = cross_fit_log_odds(first, second, groups, seed)
+    n_scored = min(_distinct(group[np.isfinite(repeat)]) for repeat in odds.log_odds.T)
+    if n_scored < 2:  # almost all documents are in one group, so nothing is left to train on
+        return [Estimate(C2ST_AUC, UNDEFINED), Estimate(MINIMUM_DETECTABLE, UNDEFINED)]
+    repeats = [within_fold_auc(*repeat, len(first)) for repeat in zip(odds.log_odds.T, odds.folds.T, strict=True)]
+    value = float(np.mean([repeat for repeat, _ in repeats]))
+    influences = np.stack([np.bincount(group, influence) for _, influence in repeats], dtype=float)
+    # Bounds the variance of the mean by the mean variance, whatever their correlation.
+    variance = float((influences**2).sum(axis=1).mean()) * n_scored / (n_scored - 1)
     low, high = _interval(value, variance, sizes, confidence)
-    # Without any variance all is told apart, or nothing: then as if nothing but chance made it.
-    spread, freedom = _spread_by_chance(*sizes), known - 1.0
+    # Without variance the samples are separated completely, or not at all: assume the variance under chance.
+    spread, freedom = _spread_by_chance(*sizes), n_scored - 1.0
     if variance > 0:
-        spread, freedom = float(np.sqrt(variance)), _freedom(members, group, len(first))
+        spread, freedom = float(np.sqrt(variance)), _freedom(influences, group, len(first))
     p = float(stdtr(freedom, (0.5 - value) / spread))
-    return [(C2ST_AUC, value, low, high, p), value_only(SMALLEST, smallest_auc(*sizes))]
+    detectable = Estimate(MINIMUM_DETECTABLE, minimum_detectable_auc(*sizes))
+    return [Estimate(C2ST_AUC, value, low, high, p), detectable]
 
 
-def smallest_auc(first: int, second: int) -> float:
-    """Smallest AUC that so many independent documents show with a power of 80 % at a one-sided level of 5 %."""
+def minimum_detectable_auc(first: int, second: int) -> float:
+    """Return the smallest AUC that independent documents show with a power of 80 % at a one-sided level of 5 %."""
     return float(min(1.0, 0.5 + (ndtri(1 - LEVEL) + ndtri(POWER)) * _spread_by_chance(first, second)))
 
 
-def _freedom(members: Array, group: Integers, first: int) -> float:
-    """Degrees of freedom of the variance, after Satterthwaite: of a small side that makes most of it there are few.
+def _freedom(influences: Array, group: Integers, first: int) -> float:
+    """Return the degrees of freedom of the variance, after Satterthwaite: few if most of it comes from a small sample.
 
     Parameters
     ----------
-    members
-        Influence of each group, a row an order of the folds.
+    influences
+        Influence of each group, one row per order of the folds.
     group
-        Of the documents of both samples, those of the first before the others.
+        Group of each document of both samples, those of the first sample before the others.
+    first
+        Number of documents of the first sample.
     """
-    sides = np.stack([np.bincount(side, minlength=members.shape[1]) > 0 for side in (group[:first], group[first:])])
-    found = [0.0, 0.0]
-    for kind in np.unique(sides, axis=1).T:  # groups of either side, and of both
-        own = members[:, (sides == kind[:, None]).all(axis=0)]
-        part, judged = (own**2).sum(axis=1).mean(), np.count_nonzero(own, axis=1).min()
-        found = [found[0] + part, found[1] + part**2 / max(judged - 1, 1)]
-    return float(found[0] ** 2 / found[1])
+    is_in_sample = np.stack(
+        [
+            np.bincount(groups_of_sample, minlength=influences.shape[1]) > 0
+            for groups_of_sample in (group[:first], group[first:])
+        ]
+    )
+    sums = [0.0, 0.0]
+    for kind in np.unique(is_in_sample, axis=1).T:  # groups of documents of one sample, and of both
+        influences_of_kind = influences[:, (is_in_sample == kind[:, None]).all(axis=0)]
+        variance, n_scored = (
+            (influences_of_kind**2).sum(axis=1).mean(),
+            np.count_nonzero(influences_of_kind, axis=1).min(),
+        )
+        sums = [sums[0] + variance, sums[1] + variance**2 / max(n_scored - 1, 1)]
+    return float(sums[0] ** 2 / sums[1])
 
 
 def _spread_by_chance(first: int, second: int) -> float:
-    """Standard deviation of an AUC where there is no difference: of Mann and Whitney's U without ties.
+    """Return the standard deviation of an AUC without a difference: that of Mann and Whitney's U without ties.
 
-    Of the documents that are judged; those of the first folds are learned from alone.
+    It is over the scored documents; those of the training folds are not scored.
     """
-    one, other = ((1 - LEARNED_FIRST / FOLDS) * side for side in (first, second))
-    return float(np.sqrt((one + other + 1) / (12 * one * other)))
+    n, m = ((1 - TRAINING_FOLDS / FOLDS) * size for size in (first, second))
+    return float(np.sqrt((n + m + 1) / (12 * n * m)))
 
 
-def judge(first: DocumentFeatures, second: DocumentFeatures, groups: tuple[Integers, Integers], seed: int) -> Judged:
-    """Judge every document by what was learned from other groups; see the module."""
+def cross_fit_log_odds(
+    first: DocumentFeatures, second: DocumentFeatures, groups: tuple[Integers, Integers], seed: int
+) -> CrossFittedOdds:
+    """Score every document by a classifier that was trained on other groups; see the module."""
     labels = np.repeat([0.0, 1.0], [len(first), len(second)])
     group = np.concatenate(groups)
     numbers = _reduced(np.concatenate([first.numbers, second.numbers]).astype(float))
-    bags = [_counts([*one, *other]) for one, other in zip(first.bags, second.bags, strict=True)]
+    bags = [_counts([*of_first, *of_second]) for of_first, of_second in zip(first.bags, second.bags, strict=True)]
     rng = np.random.default_rng(seed)
-    number = max(2, min(FOLDS, min(map(_distinct, groups)) // 2))
-    first_judged = max(1, LEARNED_FIRST * number // FOLDS)
+    n_folds = max(2, min(FOLDS, min(map(_distinct, groups)) // 2))
+    first_scored = max(1, TRAINING_FOLDS * n_folds // FOLDS)
     odds, folds = [], []
     for _ in range(REPEATS if len(labels) < MANY else 1):
-        fold = divide(group, labels, number, rng)
-        found = np.full(len(labels), np.nan)
-        for judged in range(first_judged, number):
-            found[fold == judged] = _learned_odds(numbers, bags, labels, group, fold < judged, fold == judged, rng)
-        odds.append(found)
+        fold = assign_folds(group, labels, n_folds, rng)
+        log_odds = np.full(len(labels), np.nan)
+        for scored in range(first_scored, n_folds):
+            log_odds[fold == scored] = _learned_odds(numbers, bags, labels, group, fold < scored, fold == scored, rng)
+        odds.append(log_odds)
         folds.append(fold)
-    return Judged(np.stack(odds, axis=1), np.stack(folds, axis=1))
+    return CrossFittedOdds(np.stack(odds, axis=1), np.stack(folds, axis=1))
 
 
-def divide(group: Integers, labels: Array, folds: int, rng: np.random.Generator) -> Integers:
-    """Fold of each document: groups are dealt out in random order, those of one side apart from those of both."""
-    number = int(group.max()) + 1
-    sides = [np.bincount(group, labels == side, minlength=number) > 0 for side in (0, 1)]
-    dealt = np.zeros(number, dtype=np.int64)
+def assign_folds(group: Integers, labels: Array, folds: int, rng: np.random.Generator) -> Integers:
+    """Assign groups to folds in random order, and return the fold of each document.
+
+    Groups of one sample and groups of both are dealt out separately.
+    """
+    n_groups = int(group.max()) + 1
+    is_in_sample = [np.bincount(group, labels == sample, minlength=n_groups) > 0 for sample in (0, 1)]
+    dealt = np.zeros(n_groups, dtype=np.int64)
     start = 0
-    for some in (sides[0] & sides[1], sides[0] & ~sides[1], sides[1] & ~sides[0]):
-        members = rng.permutation(np.flatnonzero(some))
+    for is_chosen in (
+        is_in_sample[0] & is_in_sample[1],
+        is_in_sample[0] & ~is_in_sample[1],
+        is_in_sample[1] & ~is_in_sample[0],
+    ):
+        members = rng.permutation(np.flatnonzero(is_chosen))
         dealt[members] = (start + np.arange(len(members))) % folds
         start += len(members)
     return dealt[group]
 
 
-def auc(log_odds: Array, folds: Integers, first: int) -> tuple[float, Array]:
-    """Share of pairs within a fold, one of each sample, in which the second's document has the larger log odds.
+def within_fold_auc(log_odds: Array, folds: Integers, first: int) -> tuple[float, Array]:
+    """Compute the share of pairs within folds in which the second sample's document has the larger log odds.
+
+    A pair is a document of each sample.
 
     Parameters
     ----------
     log_odds
-        Of the documents of the first sample, then of the second; NaN: not judged.
+        Log odds of the documents of the first sample, then of the second; NaN for those without a score.
+    folds
+        Fold of each document.
     first
-        Documents of the first sample.
+        Number of documents of the first sample.
 
     Returns
     -------
-    (AUC, influence of each document on it); ties count one half
+    auc, influence
+        Ties count one half. The influence of each document on the AUC.
     """
     wins, pairs = np.zeros(len(folds)), np.zeros(len(folds))
     for fold in np.unique(folds):
         inside = np.flatnonzero((folds == fold) & np.isfinite(log_odds))
-        one, other = inside[inside < first], inside[inside >= first]
-        if not (len(one) and len(other)):
+        of_first, of_second = inside[inside < first], inside[inside >= first]
+        if not (len(of_first) and len(of_second)):
             continue
-        ranks = midranks(log_odds[np.concatenate([one, other])])
-        # A document of the second sample wins over those of the first that it is above; one of the first counts those
-        # of the second that are above it.
-        wins[other] = ranks[len(one) :] - midranks(log_odds[other])
-        wins[one] = len(other) - (ranks[: len(one)] - midranks(log_odds[one]))
-        pairs[other], pairs[one] = len(one), len(other)
+        ranks = midranks(log_odds[np.concatenate([of_first, of_second])])
+        # A document of the second sample counts the documents of the first below it; a document of the first counts
+        # those of the second above it.
+        wins[of_second] = ranks[len(of_first) :] - midranks(log_odds[of_second])
+        wins[of_first] = len(of_second) - (ranks[: len(of_first)] - midranks(log_odds[of_first]))
+        pairs[of_second], pairs[of_first] = len(of_first), len(of_second)
     total = pairs[:first].sum()
     value = wins[:first].sum() / total
     return float(value), (wins - value * pairs) / total
@@ -233,14 +264,14 @@ def _learned_odds(
     inside: NDArray[np.bool_],
     rng: np.random.Generator,
 ) -> Array:
-    """Log odds of the documents of a fold, learned from those outside of it."""
+    """Compute the log odds of the documents of a fold, by a classifier trained on documents outside of it."""
     if not _has_both(labels[outside]):
         return np.zeros(int(inside.sum()))
     columns = [_normal_scores(numbers[outside], numbers)]
     for counts in bags:
         column = np.zeros(len(labels))
         column[inside] = _log_ratios(counts[outside], labels[outside], counts[inside])
-        # What the regression learns from has to be judged by others, too: a text's own words speak for its side.
+        # Ratios of training documents are cross-fitted, too: a text's own words would speak for its own sample.
         column[outside] = _cross_fitted_ratios(counts[outside], labels[outside], group[outside], rng)
         spread = column[outside].std()
         columns.append(((column - column[outside].mean()) / (spread if spread > 0 else 1.0))[:, None])
@@ -251,56 +282,58 @@ def _learned_odds(
 
 
 def _reduced(numbers: Array) -> Array:
-    """At most `MOST_NUMBERS` of them: beyond, the first principal components of both samples together."""
-    if numbers.shape[1] <= MOST_NUMBERS:
+    """Reduce the features to at most `MAX_FEATURES`, the first principal components of both samples together."""
+    if numbers.shape[1] <= MAX_FEATURES:
         return numbers
-    known = np.nan_to_num(numbers - np.nanmean(numbers, axis=0))
-    _, axes = np.linalg.eigh(known.T @ known)
-    found: Array = known @ axes[:, : -MOST_NUMBERS - 1 : -1]
-    return found
+    centred = np.nan_to_num(numbers - np.nanmean(numbers, axis=0))
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    components: Array = centred @ axes[:, : -MAX_FEATURES - 1 : -1]
+    return components
 
 
 def _cross_fitted_ratios(counts: sparse.csr_matrix, labels: Array, group: Integers, rng: np.random.Generator) -> Array:
-    found = np.zeros(len(labels))
-    fold = divide(np.unique(group, return_inverse=True)[1], labels, INNER_FOLDS, rng)
-    for held in range(INNER_FOLDS):
-        inside = fold == held
+    ratios = np.zeros(len(labels))
+    fold = assign_folds(np.unique(group, return_inverse=True)[1], labels, INNER_FOLDS, rng)
+    for held_out in range(INNER_FOLDS):
+        inside = fold == held_out
         if inside.any() and _has_both(labels[~inside]):
-            found[inside] = _log_ratios(counts[~inside], labels[~inside], counts[inside])
-    return found
+            ratios[inside] = _log_ratios(counts[~inside], labels[~inside], counts[inside])
+    return ratios
 
 
-def _log_ratios(known: sparse.csr_matrix, labels: Array, counts: sparse.csr_matrix) -> Array:
-    """Mean log-likelihood ratio of a document's names by naive Bayes; 0 where it has none."""
+def _log_ratios(training: sparse.csr_matrix, labels: Array, counts: sparse.csr_matrix) -> Array:
+    """Compute the mean log-likelihood ratio of a document's names by naive Bayes; 0 for documents without names."""
     logs = []
-    for side in (0, 1):
-        sums = np.asarray(known[labels == side].sum(axis=0)).ravel() + _PSEUDOCOUNT
+    for sample in (0, 1):
+        sums = np.asarray(training[labels == sample].sum(axis=0)).ravel() + _PSEUDOCOUNT
         logs.append(np.log(sums / sums.sum()))
     sizes = np.asarray(counts.sum(axis=1)).ravel()
     return (counts @ (logs[1] - logs[0])) / np.maximum(sizes, 1)
 
 
-def _normal_scores(known: Array, values: Array) -> Array:
-    """Each number by its place among those known, as a normal quantile, and by how far out that is.
+def _normal_scores(training: Array, values: Array) -> Array:
+    """Return each feature by its normal quantile among the known values, and by the distance of that from the middle.
 
-    A number that a document does not have says so by a column of its own, where there are such documents.
+    Missing features have an indicator column, if there are any.
     """
     columns = []
-    for column, reference in zip(values.T, known.T, strict=True):
+    for column, reference in zip(values.T, training.T, strict=True):
         ordered = np.sort(reference[np.isfinite(reference)])
-        there = np.isfinite(column)
+        is_present = np.isfinite(column)
         score = np.zeros(len(column))
         if len(ordered):
-            below = np.searchsorted(ordered, column[there], "left") + np.searchsorted(ordered, column[there], "right")
-            score[there] = ndtri((below / 2 + 0.5) / (len(ordered) + 1))
-        columns += [score, np.where(there, (score**2 - 1) / np.sqrt(2), 0.0)]
-        if not there.all():
-            columns.append(there - there.mean())
+            twice_rank = np.searchsorted(ordered, column[is_present], "left") + np.searchsorted(
+                ordered, column[is_present], "right"
+            )
+            score[is_present] = ndtri((twice_rank / 2 + 0.5) / (len(ordered) + 1))
+        columns += [score, np.where(is_present, (score**2 - 1) / np.sqrt(2), 0.0)]
+        if not is_present.all():
+            columns.append(is_present - is_present.mean())
     return np.stack(columns, axis=1) if columns else np.zeros((len(values), 0))
 
 
 def _counts(bags: Sequence[Sequence[str]]) -> sparse.csr_matrix:
-    """How often each name occurs in each document."""
+    """Count the names of each document: documents x names."""
     sizes = [len(bag) for bag in bags]
     codes, names = pd.factorize(np.array([name for bag in bags for name in bag], dtype=object))
     rows = np.repeat(np.arange(len(bags)), sizes)
@@ -308,7 +341,7 @@ def _counts(bags: Sequence[Sequence[str]]) -> sparse.csr_matrix:
 
 
 def _interval(value: float, variance: float, sizes: tuple[int, int], confidence: float) -> tuple[float, float]:
-    """Wilson's interval for a share of so many documents as have this variance."""
+    """Return Wilson's interval of a proportion, for the number of documents that would give this variance."""
     spread = value * (1 - value)
     documents = min(spread / variance, sum(sizes)) if variance > 0 and spread > 0 else min(sizes)
     low, high = wilson_interval(value * documents, documents, confidence)

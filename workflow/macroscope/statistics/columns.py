@@ -1,4 +1,4 @@
-"""Tests of the columns of any two tables of latents or scores: a row a document, whatever the columns mean."""
+"""Tests of the columns of two tables of latents or scores, one row per document, whatever the columns mean."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from macroscope.errors import MacroscopeError, nearest
+from macroscope.resampling import Resampling
 from macroscope.statistics import categorical
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
@@ -16,7 +17,6 @@ from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
 from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation, SubsetPermutations
 from macroscope.statistics.ratio import (
@@ -25,7 +25,7 @@ from macroscope.statistics.ratio import (
     ratio_interval,
     ratio_test,
 )
-from macroscope.statistics.tidy import UNDEFINED, Row, undefined, value_only
+from macroscope.statistics.tidy import UNDEFINED, Estimate, sized_row
 from macroscope.statistics.total_variation import total_variation_test
 from macroscope.tables import NAMES as NAMES_OF_ROWS
 from macroscope.tables import read_csv
@@ -52,13 +52,13 @@ NAMES = ["column", "statistic", "value", "ci_low", "ci_high", "p_value", "n_refe
 def read_columns(path: Path) -> pd.DataFrame:
     """Read a table: Parquet or CSV.
 
-    Ids are texts in either, so that partners are found in both. In CSV, nothing but an empty cell is missing in a
-    column of text ("None" and "NA" are categories); in one of numbers, what `pandas` takes for it is.
+    Ids are read as text in both formats, so that rows are paired across them. In text columns of CSV, only an empty
+    cell is missing ("None" and "NA" are categories); in numeric ones, whatever `pandas` takes for missing.
 
     Raises
     ------
     MacroscopeError
-        Where it is no table, or two columns have one name.
+        If the file is missing or not a table, or two columns have the same name.
     """
     if not path.exists():
         raise MacroscopeError(f"{path}: no such file")
@@ -71,10 +71,10 @@ def read_columns(path: Path) -> pd.DataFrame:
 
 def _csv_columns(path: Path) -> pd.DataFrame:
     names = list(pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False).loc[0])
-    if double := next((name for name in names if names.count(name) > 1), None):
-        raise MacroscopeError(f"{path}: two columns are called {double!r}; rename one")
-    numbers = pd.read_csv(path).select_dtypes("number")
-    return read_csv(path).assign(**{name: numbers[name] for name in numbers if name not in NAMES_OF_ROWS})
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise MacroscopeError(f"{path}: two columns are called {repeated!r}; rename one")
+    numeric = pd.read_csv(path).select_dtypes("number")
+    return read_csv(path).assign(**{name: numeric[name] for name in numeric if name not in NAMES_OF_ROWS})
 
 
 def compare_columns(
@@ -84,51 +84,55 @@ def compare_columns(
     resampling: Resampling,
     keys: Sequence[str] = ("id",),
 ) -> pd.DataFrame:
-    """Every test of every column, with adjusted p-values.
+    """Compute every test of every column, with adjusted p-values.
 
     Parameters
     ----------
     columns
-        Names; default: all numbers that both tables have.
+        Names of columns. Default: all numeric columns of both tables.
+    resampling
+        Settings of intervals and p-values.
     keys
-        Columns that tell which rows are partners, where both tables have them; see `statistics.permutation_groups`.
+        Columns by which rows are paired, if both tables have them; see `statistics.permutation_groups`.
 
     Returns
     -------
     data frame
-        A row a column and statistic, as `NUMBERS` and `TEXT` declare them. Numbers: mean (of the candidate),
+        One row per column and statistic, as `NUMBERS` and `TEXT` declare them. Numbers: mean (of the candidate),
         mean_difference (candidate - reference), ks, hedges_g, cliffs_delta, minimum_detectable_difference (at 5 % and a
         power of 80 %). Text: tvd_sup, tvd_half_l1, and the divergences of `statistics.categorical`. `p_adjusted` is
-        Benjamini-Hochberg over the table; `reason` says why a value is NaN. Values that are NaN in a table do not count
-        in its n.
+        Benjamini-Hochberg over the table; `reason` explains values that are NaN. Values that are NaN in a table do not
+        count in its n.
     """
     names = list(columns) if columns else _numbers(reference, candidate, keys)
-    rows: list[tuple[object, ...]] = []
+    rows: list[dict[str, object]] = []
     subset_permutations = SubsetPermutations(reference, candidate, keys)
     for name in names:
-        theirs, ours = _known(reference, name, "reference"), _known(candidate, name, "candidate")
-        permutation = subset_permutations.of(theirs, ours)
+        theirs, ours = _has_value(reference, name, "reference"), _has_value(candidate, name, "candidate")
+        permutation = subset_permutations.get(theirs, ours)
         rows += _compare(name, reference.loc[theirs, name], candidate.loc[ours, name], resampling, permutation)
     table = pd.DataFrame(rows, columns=NAMES)
     table.insert(NAMES.index("p_value") + 1, "p_adjusted", benjamini_hochberg(table["p_value"]))
     return table.assign(seed=resampling.seed, signature=resampling.signature)
 
 
-def _known(table: pd.DataFrame, name: str, side: str) -> NDArray[np.bool_]:
-    """Which rows have a value in a column."""
+def _has_value(table: pd.DataFrame, name: str, role: str) -> NDArray[np.bool_]:
+    """Return a mask of the rows that have a value in a column."""
     if name not in table:
-        raise MacroscopeError(f"the {side} has no column '{name}'{nearest(name, list(table.columns))}")
+        raise MacroscopeError(f"the {role} has no column '{name}'{nearest(name, list(table.columns))}")
     return table[name].notna().to_numpy()
 
 
 def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Columns of numbers that both tables have; what names a row is none."""
+    """Return the numeric columns that both tables have, without keys."""
 
     def is_number(name: str) -> bool:
-        """Whether either side holds numbers: where the other holds text, comparing them says so."""
-        sides = reference[name], candidate[name]
-        numeric = [pd.api.types.is_numeric_dtype(side) for side in sides]
-        return all(numeric) or any(some and side.notna().any() for some, side in zip(numeric, sides, strict=True))
+        """Return whether either column is numeric; `_compare` reports an error if the other one is text."""
+        columns = reference[name], candidate[name]
+        numeric = [pd.api.types.is_numeric_dtype(column) for column in columns]
+        return all(numeric) or any(
+            is_numeric and column.notna().any() for is_numeric, column in zip(numeric, columns, strict=True)
+        )
 
     common = [name for name in reference if name in candidate and name not in keys and is_number(name)]
     if not common:
@@ -138,76 +142,86 @@ def _numbers(reference: pd.DataFrame, candidate: pd.DataFrame, keys: Sequence[st
 
 def _compare(
     name: str, reference: pd.Series, candidate: pd.Series, resampling: Resampling, permutation: Permutation
-) -> list[tuple[object, ...]]:
+) -> list[dict[str, object]]:
     sizes = (len(reference), len(candidate))
-    numeric = [pd.api.types.is_numeric_dtype(side) for side in (reference, candidate) if len(side)] or [True]
+    numeric = [pd.api.types.is_numeric_dtype(column) for column in (reference, candidate) if len(column)] or [True]
     if len(set(numeric)) > 1:
-        kinds = ["numbers" if some else "text" for some in numeric]
+        kinds = ["numbers" if is_numeric else "text" for is_numeric in numeric]
         raise MacroscopeError(
             f"column '{name}' is {kinds[0]} in the reference and {kinds[1]} in the candidate; give both the same type"
         )
     if numeric[0]:
-        rows = compare_numbers(reference.to_numpy(float), candidate.to_numpy(float), resampling, permutation)
-        infinite = any(np.isinf(side.to_numpy(float)).any() for side in (reference, candidate))
+        estimates = compare_numbers(reference.to_numpy(float), candidate.to_numpy(float), resampling, permutation)
+        infinite = any(np.isinf(column.to_numpy(float)).any() for column in (reference, candidate))
     else:
-        rows, infinite = (
+        estimates, infinite = (
             _compare_categories(reference.astype(str), candidate.astype(str), resampling, permutation),
             False,
         )
-    return [(name, statistic, *values, *sizes, _reason(values[0], sizes, infinite)) for statistic, *values in rows]
+    return [
+        {"column": name, **sized_row(estimate, sizes), "reason": _reason(estimate.value, sizes, infinite)}
+        for estimate in estimates
+    ]
 
 
 def compare_numbers(
     reference: Array, candidate: Array, resampling: Resampling, permutation: Permutation | None = None
-) -> list[Row]:
-    """(statistic, value, low, high, p) of each comparison of two samples of numbers; see `compare_columns`.
+) -> list[Estimate]:
+    """Compute each comparison of two samples of numbers; see `compare_columns`.
 
     Parameters
     ----------
-    exchange
-        Of reference and candidate; default: nobody has partners. Where a value is infinite, only what looks at order
-        is defined: ks and cliffs_delta.
+    permutation
+        Permutations between reference and candidate. Default: no row is paired.
+
+    Returns
+    -------
+    list of estimates
+        If a value is infinite, only statistics of order are defined: ks and cliffs_delta.
     """
     if not len(reference) or not len(candidate):
-        return [undefined(statistic.pattern) for statistic in NUMBERS]
+        return [Estimate(statistic.pattern, UNDEFINED) for statistic in NUMBERS]
     permutation = permutation or Permutation((len(reference), len(candidate)))
     level, resamples, draws = resampling.confidence, resampling.resamples, resampling.permutations
     rng = np.random.default_rng(resampling.seed)
     distance, low, high = ks_interval(candidate, reference, level, resamples, rng)
-    by_order: list[Row] = [
-        ("ks", distance, low, high, ks_test(reference, candidate, permutation, draws, rng)),
-        ("cliffs_delta", *cliffs_delta(candidate, reference, level), UNDEFINED),
+    by_order = [
+        Estimate("ks", distance, low, high, ks_test(reference, candidate, permutation, draws, rng)),
+        Estimate("cliffs_delta", *cliffs_delta(candidate, reference, level)),
     ]
     if not (np.isfinite(reference).all() and np.isfinite(candidate).all()):
-        others = [s.pattern for s in NUMBERS if s.pattern not in ("ks", "cliffs_delta")]
-        return [*map(undefined, others), *by_order]
+        not_of_order = [s.pattern for s in NUMBERS if s.pattern not in ("ks", "cliffs_delta")]
+        return [*(Estimate(name, UNDEFINED) for name in not_of_order), *by_order]
     ours, theirs = (candidate, np.ones(len(candidate))), (reference, np.ones(len(reference)))
     difference = difference_interval(theirs, ours, permutation, level, resamples, rng)
     return [
-        ("mean", *ratio_interval(ours, level, resamples, rng), UNDEFINED),
-        ("mean_difference", *difference, ratio_test(theirs, ours, permutation, draws, rng)),
+        Estimate("mean", *ratio_interval(ours, level, resamples, rng)),
+        Estimate("mean_difference", *difference, ratio_test(theirs, ours, permutation, draws, rng)),
         *by_order,
-        ("hedges_g", *hedges_g(candidate, reference, level), UNDEFINED),
-        value_only("minimum_detectable_difference", minimum_detectable(theirs, ours, permutation)),
+        Estimate("hedges_g", *hedges_g(candidate, reference, level)),
+        Estimate("minimum_detectable_difference", minimum_detectable(theirs, ours, permutation)),
     ]
 
 
 def mean_interval(values: Array, resampling: Resampling) -> Interval:
-    """Mean of a sample of numbers with its interval; NaN for no number."""
+    """Compute the mean of a sample of numbers with its interval; NaN for an empty sample."""
     rng = np.random.default_rng(resampling.seed)
     return ratio_interval((values, np.ones(len(values))), resampling.confidence, resampling.resamples, rng)
 
 
 def _compare_categories(
     reference: pd.Series, candidate: pd.Series, resampling: Resampling, permutation: Permutation
-) -> list[Row]:
+) -> list[Estimate]:
     codes, categories = pd.factorize(pd.concat([candidate, reference]))
-    ours, theirs = (one_hot(some, len(categories)) for some in (codes[: len(candidate)], codes[len(candidate) :]))
+    ours, theirs = (
+        one_hot(codes_of_sample, len(categories))
+        for codes_of_sample in (codes[: len(candidate)], codes[len(candidate) :])
+    )
     rng = np.random.default_rng(resampling.seed)
-    found = total_variation_test(theirs, ours, permutation, resampling.permutations, rng)
+    distances = total_variation_test(theirs, ours, permutation, resampling.permutations, rng)
     options = DivergenceOptions(permutations=resampling.permutations)
     return [
-        *((name, value, UNDEFINED, UNDEFINED, p) for name, (value, p) in found.items()),
+        *(Estimate(name, value, p_value=p) for name, (value, p) in distances.items()),
         *compare_categories([theirs], [ours], options, resampling, permutation),
     ]
 
@@ -217,4 +231,4 @@ def _reason(value: float, sizes: tuple[int, int], infinite: bool) -> str:
         return ""
     if min(sizes) == 0:
         return "no value in the " + ("reference" if sizes[0] == 0 else "candidate")
-    return "infinite values" if infinite else "undefined for so few or so equal values"
+    return "infinite values" if infinite else "too few or too equal values"

@@ -7,16 +7,17 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from macroscope.errors import MacroscopeError
+from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.category_counts import CATEGORIES, read_category_counts
-from macroscope.statistics.latent import Resampling, compare, pooled
-from macroscope.statistics.permutation_groups import permutation_of
-from macroscope.statistics.tidy import with_partners, write_statistics
+from macroscope.statistics.latent import compare_scores, pooled_perplexity
+from macroscope.statistics.permutation_groups import build_permutation
+from macroscope.statistics.tidy import NO_PAIRS, Estimate, find_pairs, sized_row, write_statistics
 
 
-def compare_files(
-    reference: Path,
-    candidate: Path,
+def compare_score_files(
+    control_scores: Path,
+    scores: Path,
     output: Path,
     *,
     corpus: str,
@@ -25,71 +26,84 @@ def compare_files(
     signature: str,
     resampling: Resampling,
 ) -> None:
-    """Compare the scores of a candidate with those of the reference; write the tidy CSV.
+    """Compare the scores of a system with those of the control, and write the tidy CSV.
 
     Parameters
     ----------
-    reference, candidate
-        Scores (Parquet). The same path twice: the reference's own row, without p-values. Where both have a column
-        `categories` (a list of names for each document, such as its section transitions or the n-grams of its chain),
-        the divergences of `statistics.categorical` between the two sides are computed as well.
+    control_scores, scores
+        Scores of the control and of the system (Parquet). The same path twice gives the control's own rows, without
+        p-values. If both have a column `categories` (a list of names for each document, such as its section transitions
+        or the n-grams of its chain), the divergences of `statistics.categorical` between the samples are computed as
+        well.
+    output
+        CSV to write.
+    corpus, system, critic
+        Names for the table.
     signature
-        Of the critic's options.
+        Signature of the critic's options.
+    resampling
+        Settings of intervals and p-values.
     """
-    control = read_scores(reference)
-    scores = control if candidate == reference else read_scores(candidate)
-    if scores is not control:
-        signature = with_partners(signature, control, scores, system)
-    table = compare(control, scores, resampling)
-    if scores is not control and all(CATEGORIES in pq.read_schema(path).names for path in (reference, candidate)):
-        table = pd.concat([table, category_table(reference, candidate, resampling)], ignore_index=True)
-    write_statistics(
-        table, output, corpus=corpus, system=system, critic=critic, resampling=resampling, signature=signature
-    )
+    control = read_scores(control_scores)
+    candidate = control if scores == control_scores else read_scores(scores)
+    pairing = NO_PAIRS if candidate is control else find_pairs(control, candidate, system)
+    table = compare_scores(control, candidate, resampling)
+    have_categories = all(CATEGORIES in pq.read_schema(path).names for path in (control_scores, scores))
+    if candidate is not control and have_categories:
+        table = pd.concat([table, category_table(control_scores, scores, resampling)], ignore_index=True)
+    about = {"corpus": corpus, "system": system, "critic": critic, "signature": signature}
+    write_statistics(table, output, resampling=resampling, pairing=pairing, **about)
 
 
 def category_table(reference: Path, candidate: Path, resampling: Resampling) -> pd.DataFrame:
-    """Divergences between the categories of two files of scores, any number of them a document; as of `compare`.
+    """Compute divergences between the categories of two files of scores; columns as of `compare_scores`.
 
-    A document whose categories are null was not looked at: it counts for nothing, and is not exchanged.
+    A document may have any number of categories. Documents whose categories are null were not evaluated: they do not
+    count and are not permuted.
     """
     theirs, ours = read_category_counts(reference, candidate)
     options = DivergenceOptions(permutations=min(resampling.permutations, DivergenceOptions.permutations))
-    permutation = permutation_of(theirs.keys, ours.keys)
-    found = compare_categories([theirs.counts], [ours.counts], options, resampling, permutation)
-    table = pd.DataFrame(found, columns=["statistic", "value", "ci_low", "ci_high", "p_value"])
+    permutation = build_permutation(theirs.keys, ours.keys)
+    estimates = compare_categories([theirs.counts], [ours.counts], options, resampling, permutation)
+    sizes = (len(theirs.keys), len(ours.keys))
+    table = pd.DataFrame([sized_row(estimate, sizes) for estimate in estimates])
     return table.assign(
-        n_reference=len(theirs.keys),
-        n_candidate=len(ours.keys),
         seed=resampling.seed,
-        reason=np.where(table["value"].isna(), "no document with a category on a side", ""),
+        reason=np.where(table["value"].isna(), "no document with a category in a sample", ""),
     )
 
 
 def perplexity_table(
     perplexity: Path, output: Path, *, corpus: str, system: str, signature: str, resampling: Resampling
 ) -> None:
-    """Perplexity per token and per word of a language model, with bootstrap intervals over documents.
+    """Write the perplexity per token and per word of a language model, with bootstrap intervals over documents.
 
     Parameters
     ----------
     perplexity
-        Per document: `nll` (nats), `tokens`, `words`.
+        Table with a row per document: `nll` (nats), `tokens`, `words`.
+    output
+        CSV to write.
     """
     documents = pd.read_parquet(perplexity)
     rows = []
     for unit in ("token", "word"):
-        value, low, high = pooled(documents["nll"].to_numpy(), documents[f"{unit}s"].to_numpy(), resampling)
-        rows.append((f"{unit}_ppl", value, low, high, float("nan"), 0, len(documents), resampling.seed))
-    names = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "seed"]
-    table = pd.DataFrame(rows, columns=names)
+        value, low, high = pooled_perplexity(documents["nll"].to_numpy(), documents[f"{unit}s"].to_numpy(), resampling)
+        rows.append(sized_row(Estimate(f"{unit}_ppl", value, low, high), (0, len(documents))))
+    table = pd.DataFrame(rows).assign(seed=resampling.seed)
     write_statistics(
         table, output, corpus=corpus, system=system, critic="perplexity", resampling=resampling, signature=signature
     )
 
 
 def read_scores(path: Path) -> pd.DataFrame:
-    """Read a table of scores, but for its categories."""
+    """Read a table of scores without its categories.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file, or one of the columns id, nll and units, is missing.
+    """
     try:
         names = pq.read_schema(path).names
     except FileNotFoundError:

@@ -1,18 +1,18 @@
-"""Do the coordinates of two collections of vectors vary together alike? The distance between their covariances.
+"""Distance between the covariances of two collections of vectors.
 
-The mean squared difference between the entries of two sample covariances is biased upward, the more the smaller the
-samples: what each entry's own sampling variance adds is taken off, so that it is about 0, and may be below, where
-nothing differs.
+The mean squared difference between the entries of two sample covariances is biased upward, the more so the smaller the
+samples. The sampling variance of the entries is therefore subtracted: the value is about 0 if nothing differs, and may
+be negative.
 """
 
 import numpy as np
 from scipy.special import ndtri
 
+from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.permutation_groups import Permutation
-from macroscope.statistics.tidy import Row, undefined
+from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 NAME = "covariance_discrepancy"
 STATISTICS = (
@@ -23,7 +23,7 @@ STATISTICS = (
     ),
 )
 LEAST = 4
-"""Fewest vectors of a side."""
+"""Smallest number of vectors of a sample."""
 _CELLS_AT_ONCE = 1 << 24
 
 
@@ -33,48 +33,55 @@ def covariance_discrepancy(
     permutations: int,
     resampling: Resampling,
     permutation: Permutation | None = None,
-) -> Row:
-    """Mean over the entries of the squared difference of two covariances, without small-sample bias.
+) -> Estimate:
+    """Compute the mean over the entries of the squared difference of two covariances, without small-sample bias.
 
     Parameters
     ----------
     reference, candidate
         Vectors x dimensions.
-    exchange
-        Of documents of the reference and the candidate, where some have partners.
+    permutations
+        Number of permutations of the p-value.
+    resampling
+        Level and seed.
+    permutation
+        Permutations of documents between the samples. Default: no document is paired.
 
     Returns
     -------
-    row
+    estimate
         In squared units of the product of two coordinates. The interval holds all true values from which the value is
-        not too far (`_interval`); it takes partners for strangers. The p-value exchanges vectors
-        around the mean of their own side, so that another mean is no difference; each exchange is centred anew. NaN
-        with fewer than `LEAST` vectors on a side.
+        not too far (`_interval`); it ignores pairing. The p-value permutes vectors around the mean of their own sample,
+        so that a difference in means does not count; the samples of each permutation are centred again. NaN with fewer
+        than `LEAST` vectors in a sample.
     """
     n, m = len(reference), len(candidate)
     if min(n, m) < LEAST:
-        return undefined(NAME)
-    sides = [(side - side.mean(axis=0)) * np.sqrt(len(side) / (len(side) - 1)) for side in (reference, candidate)]
-    moments = [_Moments.of(side) for side in sides]
+        return Estimate(NAME, UNDEFINED)
+    samples = [
+        (sample - sample.mean(axis=0)) * np.sqrt(len(sample) / (len(sample) - 1)) for sample in (reference, candidate)
+    ]
+    moments = [_Moments.from_sample(sample) for sample in samples]
     value = float(_discrepancies(*moments)[0])
     rng = np.random.default_rng(resampling.seed)
     permutation = permutation or Permutation((n, m))
-    null = _permuted(np.concatenate(sides), permutation, permutations, rng)
+    null = _permuted(np.concatenate(samples), permutation, permutations, rng)
     reached = np.count_nonzero(null >= value - 1e-12 * max(1.0, abs(value)))
     exact = permutation.is_exact(permutations)
     p = reached / len(null) if exact else (reached + 1) / (len(null) + 1)
-    bias = float(sum(some.variance[0] for some in moments)) / reference.shape[1] ** 2
+    bias = float(sum(sample_moments.variance[0] for sample_moments in moments)) / reference.shape[1] ** 2
     z = float(ndtri((1 + resampling.confidence) / 2))
-    return NAME, value, *_interval(value, _jackknife_error(sides), float(null.var()), bias, z), float(p)
+    low, high = _interval(value, _jackknife_error(samples), float(null.var()), bias, z)
+    return Estimate(NAME, value, low, high, float(p))
 
 
 class _Moments:
-    """Covariances of samples, and the sampling variance of all their entries together; a draw a row.
+    """Covariances of samples, and the summed sampling variance of their entries; one row per draw.
 
     Parameters
     ----------
     size, sums, outer
-        Number of vectors, their sums, and those of their outer products.
+        Number of vectors, their sums, and the sums of their outer products.
     fourth
         Mean fourth power of the length of a vector, about the mean of its population.
     """
@@ -84,17 +91,16 @@ class _Moments:
         of_means = np.einsum("ia,ib->iab", means, means).reshape(outer.shape)
         self.covariance = (outer / size[:, None] - of_means) * (size / (size - 1))[:, None]
         squared = np.einsum("ij,ij->i", self.covariance, self.covariance)
-        # The square of a sample's covariance is larger than the population's by this very variance; exact for normal
-        # vectors.
+        # A sample covariance's square exceeds the population's by this variance on average; exact for normal vectors.
         self.variance = (fourth - squared) / (size - 2)
 
     @classmethod
-    def of(cls, side: Array) -> "_Moments":
-        """Those of one sample, around its mean and scaled as `covariance_discrepancy` does."""
-        n = float(len(side))
-        outer = (side.T @ side).reshape(1, -1) * (n - 1) / n
-        fourth = np.mean((side**2).sum(axis=1) ** 2)
-        return cls(np.array([n]), np.zeros((1, side.shape[1])), outer, np.array([fourth]))
+    def from_sample(cls, sample: Array) -> "_Moments":
+        """Compute the moments of one sample, centred and scaled as in `covariance_discrepancy`."""
+        n = float(len(sample))
+        outer = (sample.T @ sample).reshape(1, -1) * (n - 1) / n
+        fourth = np.mean((sample**2).sum(axis=1) ** 2)
+        return cls(np.array([n]), np.zeros((1, sample.shape[1])), outer, np.array([fourth]))
 
 
 def _discrepancies(first: _Moments, second: _Moments) -> Array:
@@ -104,52 +110,55 @@ def _discrepancies(first: _Moments, second: _Moments) -> Array:
 
 
 def _permuted(vectors: Array, permutation: Permutation, permutations: int, rng: np.random.Generator) -> Array:
-    """The discrepancy after each exchange."""
+    """Compute the discrepancy after each permutation."""
     fourth = (vectors**2).sum(axis=1) ** 2
     sums, outer = vectors.sum(axis=0), (vectors.T @ vectors).ravel()
-    found = []
+    discrepancies = []
     for inside in permutation.memberships(permutations, rng, max(1, _CELLS_AT_ONCE // (len(vectors) + len(outer)))):
-        # Outer products draw by draw: those of all vectors side by side would need vectors x dimensions^2.
-        first = np.stack([(vectors * row[:, None]).T @ vectors for row in inside]).reshape(len(inside), -1)
+        # Draw by draw, since outer products of all vectors at once would need vectors x dimensions^2.
+        first_outer = np.stack([(vectors * row[:, None]).T @ vectors for row in inside]).reshape(len(inside), -1)
         sizes = inside.sum(axis=1)
-        theirs, ours = inside @ vectors, inside @ fourth
-        sides = [
-            _Moments(sizes, theirs, first, ours / sizes),
+        first_sums, first_fourth = inside @ vectors, inside @ fourth
+        samples = [
+            _Moments(sizes, first_sums, first_outer, first_fourth / sizes),
             _Moments(
-                len(vectors) - sizes, sums - theirs, outer - first, (fourth.sum() - ours) / (len(vectors) - sizes)
+                len(vectors) - sizes,
+                sums - first_sums,
+                outer - first_outer,
+                (fourth.sum() - first_fourth) / (len(vectors) - sizes),
             ),
         ]
-        found.append(_discrepancies(*sides))
-    return np.concatenate(found)
+        discrepancies.append(_discrepancies(*samples))
+    return np.concatenate(discrepancies)
 
 
-def _jackknife_error(sides: list[Array]) -> float:
-    """Standard error from leaving out each vector once; fourth powers stay about the old mean."""
+def _jackknife_error(samples: list[Array]) -> float:
+    """Compute the standard error by leaving out each vector once; fourth powers stay about the old mean."""
     variance = 0.0
-    for own, other in (sides, sides[::-1]):
-        n, d = own.shape
-        covariance, others = own.T @ own / n, other.T @ other / len(other)
+    for sample, other_sample in (samples, samples[::-1]):
+        n, d = sample.shape
+        covariance, other_covariance = sample.T @ sample / n, other_sample.T @ other_sample / len(other_sample)
         # Without a vector x the covariance is a S - b x x'.
         a, b = (n - 1) / (n - 2), 1 / (n - 2)
-        lengths = (own**2).sum(axis=1)
+        lengths = (sample**2).sum(axis=1)
 
-        def squares(matrix: Array, x: Array = own, b: float = b, lengths: Array = lengths) -> Array:
-            """Squared norm of the matrix minus b x x', for each x."""
+        def squares(matrix: Array, x: Array = sample, b: float = b, lengths: Array = lengths) -> Array:
+            """Return the squared norm of the matrix minus b x x', for each x."""
             return (matrix**2).sum() - 2 * b * np.einsum("ia,ia->i", x @ matrix, x) + b**2 * lengths**2
 
         fourth = ((lengths**2).sum() - lengths**2) / (n - 1)
-        own_variance = (fourth - squares(a * covariance)) / (n - 3)
-        left_out = (squares(a * covariance - others) - own_variance) / d**2
+        sampling_variance = (fourth - squares(a * covariance)) / (n - 3)
+        left_out = (squares(a * covariance - other_covariance) - sampling_variance) / d**2
         variance += (n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()
     return float(np.sqrt(variance))
 
 
 def _interval(value: float, error: float, null_variance: float, bias: float, z: float) -> tuple[float, float]:
-    """All true discrepancies t from which the value is no further than z standard errors.
+    """Compute the interval of all true discrepancies t from which the value is at most z standard errors away.
 
-    The variance of the value grows with what is true, as null_variance + slope t; an interval with one standard error
-    would end too soon. The slope is found from the jackknife's error at the value, but is no smaller than that of a
-    difference of which all directions are alike: twice the null's variance over what noise adds to a distance.
+    The variance of the value grows with the truth, as null_variance + slope t; an interval with one standard error
+    would be too short. The slope is derived from the jackknife's error at the value, but is at least that of a
+    difference whose directions are all alike: twice the null's variance over the expected distance under noise.
     """
     slope = 2 * null_variance / bias if bias > 0 else 0.0
     if value > 0:

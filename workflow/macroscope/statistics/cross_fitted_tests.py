@@ -1,15 +1,16 @@
-"""Tests of what earlier folds have learned on the texts of later ones: a p-value from one statistic a fold.
+"""Cross-fitted tests: a p-value from one statistic per fold, computed with estimates from earlier folds.
 
-Estimates from some texts of both sides score other texts, and the sides are compared. Given the estimates, exchanging
-the scored texts between the sides is an exact test. It is none any more where the folds take turns: the texts that are
-scored here have taken part in the estimates that score the others there, each pair of folds enters twice, and the
-statistic varies about twice as much as exchanges under fixed estimates do. So the folds have an order here, and each is
-scored by estimates from the folds before it alone.
+Estimates from texts of both samples score other texts, and the scores of the samples are compared. Given the estimates,
+permutations of the scored texts between the samples are an exact test. This is no longer true if folds take turns as in
+cross-validation. The texts scored in one fold then contribute to the estimates that score the others, each pair of
+folds enters twice, and the statistic varies about twice as much as permutations under fixed estimates do. The folds are
+therefore ordered, and each is scored by estimates from the folds before it alone.
 
-The value of a fold then ranks among those of its own exchanges as any of them would, whatever the earlier folds held.
-So the ranks of the folds are independent, and so are functions of them: their normal scores are added up, and the sum
-is compared with those of the exchanges, the b-th exchange of one fold with the b-th of every other. The p-value is
-exact for any number of texts, for any estimates, and for weights that do not depend on the scored texts.
+The value of a fold then ranks among those of its own permutations as any of them would, whatever the earlier folds
+contained. The ranks of the folds are therefore independent, and so are functions of them. Their normal scores are
+added, and the sum is compared with those of the permutations, the b-th permutation of one fold with the b-th of every
+other. The p-value is exact for any number of texts, for any estimates, and for weights that do not depend on the scored
+texts.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ from macroscope.statistics.tidy import UNDEFINED
 
 
 def midranks(values: ArrayLike) -> NDArray[np.float64]:
-    """Ranks from 1 on; equal values share the mean of theirs.
+    """Return ranks from 1; equal values share their mean rank.
 
     Parameters
     ----------
@@ -43,52 +44,56 @@ Folds = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Order:
-    """Folds of the texts of both sides, in the order of their numbers.
+    """Ordered folds of the texts of both samples.
 
     Attributes
     ----------
     folds
-        Fold of each text of either side.
+        Fold of each text of both samples; folds are ordered by their numbers.
     estimated_from
-        Texts a side that the estimates behind the scores of each fold are from; 0 where there are none, and the fold
-        is not tested.
-    partners
-        Group of each text of either side that has partners on the other, numbered from 1; 0 for those without. None:
-        nobody has any. All of a group are in one fold.
+        Number of texts per sample behind the estimates that score each fold; 0 if there are none, and the fold is not
+        tested.
+    paired_groups
+        Group of each text of both samples that is paired with the other sample, numbered from 1; 0 for unpaired texts.
+        None if no text is paired. All texts of a group are in one fold.
     """
 
     folds: tuple[Folds, Folds]
     estimated_from: NDArray[np.int64]
-    partners: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+    paired_groups: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def tested(self) -> list[int]:
-        """Folds that have estimates and texts of both sides."""
-        present = [set(side.tolist()) for side in self.folds]
-        return [fold for fold in np.flatnonzero(self.estimated_from).tolist() if all(fold in some for some in present)]
+        """Return the folds that have estimates, and texts of both samples."""
+        present = [set(folds.tolist()) for folds in self.folds]
+        return [
+            fold
+            for fold in np.flatnonzero(self.estimated_from).tolist()
+            if all(fold in folds_of_sample for folds_of_sample in present)
+        ]
 
     def inside(self, fold: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which texts of either side are in a fold."""
+        """Return masks of the texts of both samples that are in a fold."""
         return self.folds[0] == fold, self.folds[1] == fold
 
     def permutation(self, fold: int) -> Permutation:
-        """Exchange of the texts of a fold."""
+        """Return the permutations of the texts of a fold."""
         inside = self.inside(fold)
         sizes = int(inside[0].sum()), int(inside[1].sum())
-        if self.partners is None:
+        if self.paired_groups is None:
             return Permutation(sizes)
         return Permutation(
-            sizes, np.concatenate([side[some] for side, some in zip(self.partners, inside, strict=True)])
+            sizes, np.concatenate([groups[mask] for groups, mask in zip(self.paired_groups, inside, strict=True)])
         )
 
     def weight(self, fold: int) -> float:
-        """Root of (texts estimated from x texts scored): small differences add up so with the least noise."""
-        n, m = (int(side.sum()) for side in self.inside(fold))
+        """Return the root of (texts estimated from x texts scored), the weight that adds small differences best."""
+        n, m = (int(mask.sum()) for mask in self.inside(fold))
         return float(np.sqrt(self.estimated_from[fold] * n * m / (n + m)))
 
 
 @dataclass(frozen=True)
 class FoldTest:
-    """A statistic of one fold, of its texts as they are and after each exchange; larger is more different."""
+    """Statistic of one fold, observed and after each permutation; larger is more different."""
 
     value: float
     permuted: Array
@@ -98,7 +103,7 @@ class FoldTest:
 def permuted_sums(
     first: Array, second: Array, permutation: Permutation, permutations: int, rng: np.random.Generator
 ) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Column sums of both sides of a fold, as they are and after exchanging texts between the sides.
+    """Compute column sums of both samples of a fold, observed and after permutations of texts between the samples.
 
     Parameters
     ----------
@@ -109,11 +114,11 @@ def permuted_sums(
     -------
     (sums, sums), (permutations x columns, permutations x columns)
     """
-    one, other = permutation.sums(first, second, permutations, rng)
-    if permutation.is_exact(permutations):  # few divisions: each as often as chance takes it
-        drawn = rng.integers(0, len(one), permutations)
-        one, other = one[drawn], other[drawn]
-    return (first.sum(axis=0), second.sum(axis=0)), (one, other)
+    first_sums, second_sums = permutation.permuted_sums(first, second, permutations, rng)
+    if permutation.is_exact(permutations):  # few divisions: sampled with replacement
+        chosen = rng.integers(0, len(first_sums), permutations)
+        first_sums, second_sums = first_sums[chosen], second_sums[chosen]
+    return (first.sum(axis=0), second.sum(axis=0)), (first_sums, second_sums)
 
 
 def fold_tests(
@@ -123,28 +128,32 @@ def fold_tests(
     permutations: int,
     rng: np.random.Generator,
 ) -> dict[str, list[FoldTest]]:
-    """Statistics of every tested fold.
+    """Compute the statistics of every tested fold.
 
     Parameters
     ----------
+    order
+        Ordered folds.
     rows
-        Fold -> columns of its texts of either side.
+        Function of a fold that returns the columns of its texts of both samples.
     statistics
-        Sums of both sides (... x columns) and their numbers of texts -> name -> values.
+        Function of the sums of both samples (... x columns) and their numbers of texts that returns name -> values.
+    permutations
+        Number of permutations.
     """
-    found: dict[str, list[FoldTest]] = {}
+    tests: dict[str, list[FoldTest]] = {}
     for fold in order.tested():
         first, second = rows(fold)
-        own, moved = permuted_sums(first, second, order.permutation(fold), permutations, rng)
-        values = statistics(*own, len(first), len(second))
-        null = statistics(*moved, len(first), len(second))
+        sums, permuted = permuted_sums(first, second, order.permutation(fold), permutations, rng)
+        values = statistics(*sums, len(first), len(second))
+        null = statistics(*permuted, len(first), len(second))
         for name, value in values.items():
-            found.setdefault(name, []).append(FoldTest(float(value), null[name], order.weight(fold)))
-    return found
+            tests.setdefault(name, []).append(FoldTest(float(value), null[name], order.weight(fold)))
+    return tests
 
 
 def combined_p_value(tests: Sequence[FoldTest], two_sided: bool = False) -> float:
-    """P-value of all folds together, (c + 1) / (n + 1); nan without a fold.
+    """Compute the p-value of all folds together, (c + 1) / (n + 1); NaN without a fold.
 
     Parameters
     ----------
@@ -160,26 +169,26 @@ def combined_p_value(tests: Sequence[FoldTest], two_sided: bool = False) -> floa
 
 
 def jackknife_interval(value: float, without: Sequence[float], confidence: float) -> tuple[float, float]:
-    """Interval by Student's t, from what the value is without each of some parts of all data in turn.
+    """Compute an interval by Student's t from the values without each of several parts of the data.
 
-    A part that is missing is missing wherever it takes part, in what is scored as in what scores, so that the interval
-    holds both. With K parts the standard error has K - 1 degrees of freedom.
+    A left-out part is missing from the scored texts and from the estimates, so that the interval accounts for both.
+    With K parts the standard error has K - 1 degrees of freedom.
 
     Parameters
     ----------
     without
-        Value without each part; fewer than two give no interval (nan).
+        Value without each part; fewer than two give no interval (NaN).
     """
-    parts = len(without)
-    if parts < 2:
+    n_parts = len(without)
+    if n_parts < 2:
         return UNDEFINED, UNDEFINED
-    error = np.sqrt((parts - 1) / parts * np.sum((np.asarray(without) - np.mean(without)) ** 2))
-    reach = float(stdtrit(parts - 1, (1 + confidence) / 2) * error)
-    return value - reach, value + reach
+    error = np.sqrt((n_parts - 1) / n_parts * np.sum((np.asarray(without) - np.mean(without)) ** 2))
+    half = float(stdtrit(n_parts - 1, (1 + confidence) / 2) * error)
+    return value - half, value + half
 
 
 def _normal_scores(test: FoldTest) -> Array:
-    """Normal quantiles of the ranks of the value, first, and of the exchanges; equal ones share their mean rank."""
+    """Return normal quantiles of the ranks of the value, first, and of the permutations; ties share their mean rank."""
     values = np.concatenate([[test.value], test.permuted])
     unit = float(np.abs(values).max()) or 1.0
     ranks = midranks(np.round(values / unit, 10))

@@ -1,15 +1,16 @@
-"""Intervals over documents and annotators at once: a bootstrap of ratings whose rows and columns are both samples.
+"""Intervals over documents and annotators at once: a bootstrap of ratings in which both are samples.
 
-Who asks three people about forty texts has drawn people and texts. Ratings of one person are alike, ratings of one text
-are alike, so they count as three and as forty, not as 120. The statistic is computed again under random weights: of the
-annotators, of the documents, and of single ratings (exponential weights: the Bayesian bootstrap of Rubin 1981, under
-which no annotator ever vanishes, so that every resample is defined). The three variances make up that of the statistic,
+A study in which three people rate forty texts is a sample of people and of texts. Ratings of one person are alike, and
+so are ratings of one text, so they count as three and as forty, not as 120. The statistic is computed again under
+random weights of the annotators, of the documents, and of single ratings. The weights are exponential: in the Bayesian
+bootstrap of Rubin (1981) no annotator ever vanishes, so every resample is defined. The three variances make up that of
+the statistic,
 
     V = V_documents + V_annotators - V_ratings,
 
 since the noise of a single rating is in both of the first two (Owen and Eckles 2012; Cameron, Gelbach, Miller 2011).
-Each is corrected for its number, (n + 1) / (n - 1), and the interval is Student's t with Satterthwaite's degrees
-of freedom: with two or three annotators who differ it is long, and it has to be.
+Each is corrected for the number of its units, (n + 1) / (n - 1), and the interval is Student's t with Satterthwaite's
+degrees of freedom. With two or three annotators who differ it is long, as it has to be.
 """
 
 from collections.abc import Callable
@@ -22,14 +23,14 @@ from scipy.special import stdtr, stdtrit
 from macroscope.statistics.document_sums import Array
 
 Statistic = Callable[[Array], Array]
-"""Weights (resamples x ratings; mean 1) -> values (resamples)."""
+"""Function of weights (resamples x ratings; mean 1) that returns values (resamples)."""
 BOTH, DOCUMENTS, NOTHING = "documents and annotators", "documents", ""
-"""What an interval is over."""
+"""Sources of variation that an interval includes."""
 
 
 @dataclass(frozen=True)
-class TwoWay:
-    """Ratings as they are crossed.
+class CrossedRatings:
+    """Annotator and document of ratings.
 
     Attributes
     ----------
@@ -41,24 +42,24 @@ class TwoWay:
     documents: NDArray[np.int64]
 
     @classmethod
-    def of(cls, annotators: ArrayLike, documents: ArrayLike) -> "TwoWay":
-        """From names of any kind."""
+    def from_names(cls, annotators: ArrayLike, documents: ArrayLike) -> "CrossedRatings":
+        """Create from names of any type."""
         return cls(*(np.unique(np.asarray(names), return_inverse=True)[1] for names in (annotators, documents)))
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A value with its interval.
+class CrossedEstimate:
+    """Value with its interval over documents and annotators.
 
     Attributes
     ----------
     value, low, high
-        NaN where undefined.
+        NaN if undefined.
     over
-        `BOTH`; `DOCUMENTS` where there is one annotator, whose judgement then stands for itself alone; `NOTHING` where
-        there is no interval.
+        `BOTH`; `DOCUMENTS` if there is one annotator, for whom the interval then holds alone; `NOTHING` if there is no
+        interval.
     p_value
-        Two-sided, of the statistic being 0: 1 minus the largest coverage of an interval that leaves 0 out; NaN where
+        Two-sided, for the statistic being 0: 1 minus the largest level of an interval that excludes 0; NaN if
         undefined.
     """
 
@@ -69,52 +70,56 @@ class Estimate:
     p_value: float = float("nan")
 
 
-def two_way_interval(
-    statistic: Statistic, crossed: TwoWay, *, confidence: float, resamples: int, seed: int, means: int = 1
-) -> Estimate:
+def crossed_interval(
+    statistic: Statistic, crossed: CrossedRatings, *, confidence: float, resamples: int, seed: int, means: int = 1
+) -> CrossedEstimate:
     """Estimate a statistic of crossed ratings with its interval.
 
     Parameters
     ----------
     statistic
         Smooth in the weights, on a scale on which it is about normal (Fisher's z for a correlation).
+    crossed
+        Annotator and document of each rating.
+    confidence
+        Level of the interval, in (0, 1).
     resamples
-        Of each kind.
+        Number of resamples of each kind.
     means
-        That the statistic takes off of the documents, such as those of their systems; at most as many as there are
-        documents, less one. Each costs a degree of freedom, which resampling does not see.
+        Number of means that the statistic subtracts from the documents, such as those of their systems; less than the
+        number of documents. Each costs a degree of freedom, which resampling does not see.
 
     Returns
     -------
     estimate
-        On the statistic's own scale. On simulated ratings (40 documents, two annotators each), those of 95 % hold the
-        mean in 93 to 97 % of the cases with 3 to 10 annotators. They hold it in 91 % where three to five annotators
+        On the statistic's own scale. On simulated ratings (40 documents, two annotators each), intervals of 95 % hold
+        the mean in 93 to 97 % of the cases with 3 to 10 annotators. They hold it in 91 % if three to five annotators
         differ as much as the documents do and answer yes or no, and with two annotators in 89 to 98 %: two people say
         little about how people differ.
     """
     n = len(crossed.documents)
     value = float(statistic(np.ones((1, n)))[0])
-    count = int(crossed.documents.max()) + 1 if n else 0
-    people = int(crossed.annotators.max()) + 1 if n else 0
-    if not np.isfinite(value) or count < 2:
-        return Estimate(value, np.nan, np.nan, NOTHING)
+    documents = int(crossed.documents.max()) + 1 if n else 0
+    annotators = int(crossed.annotators.max()) + 1 if n else 0
+    if not np.isfinite(value) or documents < 2:
+        return CrossedEstimate(value, np.nan, np.nan, NOTHING)
     rng = np.random.default_rng(seed)
-    free = count - means
-    of_documents = _variance(statistic, crossed.documents, count, resamples, rng) * ((count - 1) / free)
-    if people < 2:
+    free = documents - means
+    of_documents = _variance(statistic, crossed.documents, documents, resamples, rng) * ((documents - 1) / free)
+    if annotators < 2:
         return _interval(value, of_documents, free, confidence, DOCUMENTS)
-    of_annotators = _variance(statistic, crossed.annotators, people, resamples, rng)
+    of_annotators = _variance(statistic, crossed.annotators, annotators, resamples, rng)
     of_ratings = _variance(statistic, np.arange(n), n, resamples, rng)
-    own = max(of_annotators - of_ratings, 0.0)
-    total = of_documents + own
-    # What chance alone leaves of the annotators' part is as uncertain as their number says, however small it came out.
-    parts = of_documents**2 / free + of_annotators**2 / (people - 1)
+    annotator_excess = max(of_annotators - of_ratings, 0.0)
+    total = of_documents + annotator_excess
+    # The annotators' variance is as uncertain as their number implies, however small its estimate.
+    parts = of_documents**2 / free + of_annotators**2 / (annotators - 1)
     freedom = total**2 / parts if parts > 0 else float(free)
     return _interval(value, total, max(1.0, min(freedom, free)), confidence, BOTH)
 
 
 def weighted_mean(values: ArrayLike) -> Statistic:
-    """Mean of the ratings, as a statistic of their weights."""
+    """Return the mean of the ratings, as a function of their weights."""
     y = np.asarray(values, dtype=float)
     return lambda weights: (weights @ y) / weights.sum(axis=1)
 
@@ -122,17 +127,17 @@ def weighted_mean(values: ArrayLike) -> Statistic:
 def _variance(
     statistic: Statistic, groups: NDArray[np.int64], count: int, resamples: int, rng: np.random.Generator
 ) -> float:
-    """Variance of the statistic under weights of groups, corrected for their number; infinite where it is undefined."""
-    drawn = rng.exponential(size=(resamples, count))
-    values = statistic((drawn / drawn.mean(axis=1, keepdims=True))[:, groups])
+    """Return the variance of the statistic under weights of groups, corrected for their number; inf if undefined."""
+    exponentials = rng.exponential(size=(resamples, count))
+    values = statistic((exponentials / exponentials.mean(axis=1, keepdims=True))[:, groups])
     if not np.isfinite(values).all():
         return float("inf")
     return float(values.var(ddof=1) * (count + 1) / (count - 1))
 
 
-def _interval(value: float, variance: float, freedom: float, confidence: float, over: str) -> Estimate:
+def _interval(value: float, variance: float, freedom: float, confidence: float, over: str) -> CrossedEstimate:
     if not np.isfinite(variance):
-        return Estimate(value, np.nan, np.nan, NOTHING)
+        return CrossedEstimate(value, np.nan, np.nan, NOTHING)
     half = float(stdtrit(freedom, 0.5 + confidence / 2)) * variance**0.5
     p = 2 * float(stdtr(freedom, -abs(value) / variance**0.5)) if variance > 0 else float("nan")
-    return Estimate(value, value - half, value + half, over, p)
+    return CrossedEstimate(value, value - half, value + half, over, p)

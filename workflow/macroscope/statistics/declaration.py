@@ -1,8 +1,8 @@
-"""What the package promises about its numbers: what an interval holds, and what a p-value tests.
+"""Declarations of statistics: what an interval holds, and what a p-value tests.
 
-Every comparison declares its statistics beside the function that gives them, and a critic names those that it gives.
-Reports say from this what a p-value tests, and which tests make up a verdict; the calibration suite finds all promises
-here, and simulates each of them.
+Every comparison declares its statistics beside the function that computes them, and a critic names those that it has.
+Reports take from these declarations what a p-value tests, and which tests make up a verdict. The calibration suite
+simulates each of them.
 """
 
 from collections.abc import Iterable
@@ -14,24 +14,24 @@ from macroscope.errors import MacroscopeError
 
 @dataclass(frozen=True)
 class Statistic:
-    """A statistic, or several of one kind.
+    """Declaration of a statistic, or of several of one kind.
 
     Attributes
     ----------
     pattern
-        Its name; * stands for what differs between those of one kind.
+        Name; * stands for the varying part of names of one kind.
     holds
-        What its interval holds; "" where it has none.
+        Quantity that the interval holds; "" without an interval.
     null
-        What its p-value tests, as a sentence; "" where it has none.
+        Null hypothesis of the p-value, as a sentence; "" without a p-value.
     difference
-        Whether the p-value tests a difference between a system and real text that no other test of the critic tests:
-        those make up the verdict, and are adjusted together.
+        Whether the p-value tests a difference between a system and real text that no other test of the critic tests.
+        These tests make up the verdict, and are adjusted together.
     sized
-        Whether it depends on how many documents there are: those of two systems with unlike numbers of documents do not
-        compare.
+        Whether the value depends on the number of documents. Values of two systems with different numbers are not
+        comparable.
     spans
-        What its range describes, where that is no interval of something that is not known: it promises no coverage.
+        Quantity whose range is given in place of an interval; it promises no coverage.
     """
 
     pattern: str
@@ -42,15 +42,15 @@ class Statistic:
     spans: str = ""
 
 
-def declared(statistics: Iterable[Statistic], name: str) -> Statistic:
-    """Declaration of a statistic: the first whose pattern fits.
+def match_declaration(statistics: Iterable[Statistic], name: str) -> Statistic:
+    """Return the declaration of a statistic: the first whose pattern matches.
 
     Raises
     ------
     MacroscopeError
-        Where nothing is declared of it.
+        If no pattern matches.
     """
     for statistic in statistics:
         if fnmatchcase(name, statistic.pattern):
             return statistic
-    raise MacroscopeError(f"statistic '{name}': nothing declares what it is; add it to the critic's statistics")
+    raise MacroscopeError(f"statistic '{name}': no declaration; add it to the critic's statistics")

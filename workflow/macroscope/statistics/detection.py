@@ -1,6 +1,6 @@
-"""How well a detector's decisions agree with the truth, with intervals by story (cai2020 §5.1, Table 3).
+"""Agreement of a detector's decisions with the truth, with intervals by story (cai2020 §5.1, Table 3).
 
-A story has several decisions, which depend on each other; so stories are resampled, never decisions. Accuracy,
+A story has several decisions, which depend on each other, so stories are resampled, never decisions. Accuracy,
 precision, recall and F1 are functions of sums over stories. The area under the ROC curve is that of all decisions
 together (Fawcett 2006), ties counting half.
 """
@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from macroscope.resampling import Resampling
 from macroscope.statistics.bootstrap import bootstrap_sums, percentile_interval
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.latent import Resampling
 
 METRICS = ("accuracy", "precision", "recall", "f1", "auc")
 _CELLS_AT_ONCE = 1 << 23
@@ -26,11 +26,11 @@ class Decisions:
     Attributes
     ----------
     stories
-        Number of the story of each.
+        Number of the story of each position.
     labels
-        Whether something is wrong there.
+        Whether a position is damaged.
     scores
-        What the detector says: the larger, the surer that something is wrong.
+        Scores of the detector: larger means more certainly damaged.
     """
 
     stories: npt.NDArray[np.int64]
@@ -42,73 +42,80 @@ class Decisions:
 
 
 def detection_metrics(decisions: Decisions, threshold: float, resampling: Resampling) -> pd.DataFrame:
-    """Metrics of decisions; a score of at least the threshold says that something is wrong.
+    """Compute metrics of decisions; positions with a score of at least the threshold are marked as damaged.
 
     Returns
     -------
     data frame
-        metric (`METRICS`), value, ci_low, ci_high: percentile intervals over stories; NaN where a metric is undefined
-        (no decision of a kind), its ends also where it is so in a resample.
+        metric (`METRICS`), value, ci_low, ci_high: percentile intervals over stories. NaN if a metric is undefined (no
+        decision of a kind); its interval is NaN also if it is undefined in a resample.
     """
     counts = _counts(decisions, threshold)
     rng = np.random.default_rng(resampling.seed)
-    values = dict(zip(METRICS[:-1], _of_counts(counts.sum(axis=0)), strict=True)) | {"auc": auc(decisions)}
-    drawn = dict(
-        zip(METRICS[:-1], np.transpose(_of_counts(bootstrap_sums(counts, resampling.resamples, rng))), strict=True)
+    values = dict(zip(METRICS[:-1], _metrics_of_counts(counts.sum(axis=0)), strict=True)) | {"auc": auc(decisions)}
+    resampled = dict(
+        zip(
+            METRICS[:-1],
+            np.transpose(_metrics_of_counts(bootstrap_sums(counts, resampling.resamples, rng))),
+            strict=True,
+        )
     )
-    drawn["auc"] = _resampled_auc(decisions, resampling.resamples, rng)
-    rows = [(name, values[name], *percentile_interval(drawn[name], resampling.confidence)) for name in METRICS]
+    resampled["auc"] = _resampled_auc(decisions, resampling.resamples, rng)
+    rows = [(name, values[name], *percentile_interval(resampled[name], resampling.confidence)) for name in METRICS]
     return pd.DataFrame(rows, columns=["metric", "value", "ci_low", "ci_high"])
 
 
 def auc(decisions: Decisions) -> float:
-    """Area under the ROC curve: the chance that a wrong position scores higher than a right one; NaN without either."""
+    """Compute the area under the ROC curve, the probability that a damaged position scores higher than an intact one.
+
+    NaN without damaged or without intact positions.
+    """
     return float(_auc(_Ranked(decisions), np.ones((1, len(decisions))))[0])
 
 
 def roc_curve(decisions: Decisions) -> pd.DataFrame:
-    """Points of the ROC curve, from no decision to all: threshold, false_positive_rate, true_positive_rate.
+    """Return points of the ROC curve, from no decision to all: threshold, false_positive_rate, true_positive_rate.
 
-    One point for each different score, and that at which nothing is called wrong (threshold infinite).
+    One point for each distinct score, and the point at which no position is marked (threshold infinite).
     """
     order = np.argsort(-decisions.scores, kind="stable")
     scores, labels = decisions.scores[order], decisions.labels[order]
     last = np.flatnonzero(np.append(np.diff(scores) != 0, True)) if len(scores) else np.empty(0, dtype=int)
-    found, false = np.cumsum(labels)[last], np.cumsum(~labels)[last]
+    true_positives, false_positives = np.cumsum(labels)[last], np.cumsum(~labels)[last]
     with np.errstate(invalid="ignore", divide="ignore"):
         return pd.DataFrame(
             {
                 "threshold": [np.inf, *scores[last]],
-                "false_positive_rate": [0.0, *(false / (~labels).sum())],
-                "true_positive_rate": [0.0, *(found / labels.sum())],
+                "false_positive_rate": [0.0, *(false_positives / (~labels).sum())],
+                "true_positive_rate": [0.0, *(true_positives / labels.sum())],
             }
         )
 
 
 def best_threshold(decisions: Decisions) -> float:
-    """Score from which on positions are called wrong with the largest F1; of several the highest. NaN without any."""
+    """Return the threshold with the largest F1, the highest of equal ones; NaN without a damaged position."""
     order = np.argsort(-decisions.scores, kind="stable")
     scores, labels = decisions.scores[order], decisions.labels[order]
     if not labels.any():
         return float("nan")
     last = np.flatnonzero(np.append(np.diff(scores) != 0, True))
-    found, called = np.cumsum(labels)[last], last + 1
-    return float(scores[last][np.argmax(2 * found / (called + labels.sum()))])
+    true_positives, marked = np.cumsum(labels)[last], last + 1
+    return float(scores[last][np.argmax(2 * true_positives / (marked + labels.sum()))])
 
 
 def _counts(decisions: Decisions, threshold: float) -> Array:
-    """Stories x (true positives, false positives, false negatives, true negatives)."""
-    said = decisions.scores >= threshold
+    """Count decisions: stories x (true positives, false positives, false negatives, true negatives)."""
+    marked = decisions.scores >= threshold
     truth = decisions.labels
-    kinds = np.column_stack([said & truth, said & ~truth, ~said & truth, ~said & ~truth]).astype(float)
-    stories, where = np.unique(decisions.stories, return_inverse=True)
+    kinds = np.column_stack([marked & truth, marked & ~truth, ~marked & truth, ~marked & ~truth]).astype(float)
+    stories, story = np.unique(decisions.stories, return_inverse=True)
     counts = np.zeros((len(stories), 4))
-    np.add.at(counts, where, kinds)
+    np.add.at(counts, story, kinds)
     return counts
 
 
-def _of_counts(counts: Array) -> Array:
-    """Accuracy, precision, recall, F1 (last axis) of sums of counts."""
+def _metrics_of_counts(counts: Array) -> Array:
+    """Compute accuracy, precision, recall and F1 (last axis) from sums of counts."""
     tp, fp, fn, tn = np.moveaxis(counts, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         parts = [(tp + tn) / (tp + fp + fn + tn), tp / (tp + fp), tp / (tp + fn), 2 * tp / (2 * tp + fp + fn)]
@@ -116,7 +123,7 @@ def _of_counts(counts: Array) -> Array:
 
 
 class _Ranked:
-    """Decisions in the order of their scores, equal ones as one."""
+    """Decisions in the order of their scores; equal scores are one rank."""
 
     def __init__(self, decisions: Decisions) -> None:
         self.order = np.argsort(decisions.scores, kind="stable")
@@ -126,24 +133,24 @@ class _Ranked:
 
 
 def _auc(ranked: _Ranked, weights: Array) -> Array:
-    """AUC of decisions of these weights (resamples x decisions)."""
+    """Compute the AUC of weighted decisions (weights: resamples x decisions)."""
     if not len(ranked.order):
         return np.full(len(weights), np.nan)
     weights = weights[:, ranked.order]
-    wrong = np.add.reduceat(weights * ranked.labels, ranked.first, axis=1)
-    right = np.add.reduceat(weights * ~ranked.labels, ranked.first, axis=1)
-    below = np.cumsum(right, axis=1) - right / 2
+    damaged = np.add.reduceat(weights * ranked.labels, ranked.first, axis=1)
+    intact = np.add.reduceat(weights * ~ranked.labels, ranked.first, axis=1)
+    below = np.cumsum(intact, axis=1) - intact / 2
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((wrong * below).sum(axis=1) / (wrong.sum(axis=1) * right.sum(axis=1)))
+        return np.asarray((damaged * below).sum(axis=1) / (damaged.sum(axis=1) * intact.sum(axis=1)))
 
 
 def _resampled_auc(decisions: Decisions, resamples: int, rng: np.random.Generator) -> Array:
-    stories, where = np.unique(decisions.stories, return_inverse=True)
+    stories, story = np.unique(decisions.stories, return_inverse=True)
     ranked = _Ranked(decisions)
     size = max(1, _CELLS_AT_ONCE // max(1, len(decisions)))
-    found = []
+    values = []
     for start in range(0, resamples, size):
-        drawn = rng.integers(0, max(1, len(stories)), (min(size, resamples - start), len(stories)))
-        times = np.stack([np.bincount(row, minlength=len(stories)) for row in drawn]).astype(float)
-        found.append(_auc(ranked, times[:, where]))
-    return np.concatenate(found) if found else np.empty(0)
+        resampled = rng.integers(0, max(1, len(stories)), (min(size, resamples - start), len(stories)))
+        times = np.stack([np.bincount(row, minlength=len(stories)) for row in resampled]).astype(float)
+        values.append(_auc(ranked, times[:, story]))
+    return np.concatenate(values) if values else np.empty(0)

@@ -1,9 +1,9 @@
 """Divergences between two categorical distributions (pimentel2022 §2.2), in nats.
 
 p is the reference, q the candidate, r_w = w p + (1 - w) q their mixture. All functions take counts or probabilities of
-the same categories along the last axis, and give one value for each row, so that thousands of resamples are one call.
-Larger means more different, except for `mauve`. Where p has probability and q none, forward KL is infinite: smooth the
-counts first where that must not be (`smoothed`).
+the same categories along the last axis and return one value per row, so that thousands of resamples are one call.
+Larger means more different, except for `mauve`. If p has probability where q has none, forward KL is infinite; smooth
+the counts first to prevent that (`smooth_counts`).
 """
 
 from collections.abc import Callable
@@ -16,13 +16,13 @@ from scipy.special import rel_entr
 from macroscope.statistics.document_sums import Array
 
 EDGE = 1e-6
-"""The mixture weights of a frontier go from this to 1 - this, as in the published code."""
+"""Smallest mixture weight of a frontier; the largest is 1 minus it, as in the published code."""
 _ELEMENTS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
 class Frontier:
-    """How the divergence frontier is drawn.
+    """Options of the divergence frontier.
 
     Attributes
     ----------
@@ -37,70 +37,70 @@ class Frontier:
 
     @property
     def grid(self) -> Array:
-        """The mixture weights, ascending."""
+        """Return the mixture weights, ascending."""
         return np.linspace(EDGE, 1 - EDGE, self.weights)
 
 
 FRONTIER = Frontier()
 
 
-def smoothed(counts: ArrayLike, alpha: float) -> Array:
-    """Probabilities (c + alpha) / (n + alpha K): Laplace smoothing over all K categories (paper: alpha = 1)."""
+def smooth_counts(counts: ArrayLike, alpha: float) -> Array:
+    """Return probabilities (c + alpha) / (n + alpha K): Laplace smoothing over all K categories (paper: alpha = 1)."""
     counts = np.asarray(counts, dtype=float) + alpha
     with np.errstate(invalid="ignore"):  # nothing counted and nothing added: undefined
         return counts / counts.sum(axis=-1, keepdims=True)
 
 
 def forward_kl(p: ArrayLike, q: ArrayLike) -> Array:
-    """KL(p || q) >= 0 (eq. 5): what q does not cover of p weighs most."""
-    # Rounding may leave that of identical distributions a hair below 0.
-    return np.maximum(rel_entr(smoothed(p, 0), smoothed(q, 0)).sum(axis=-1), 0.0)
+    """Compute KL(p || q) >= 0 (eq. 5); probability of p that q does not cover weighs most."""
+    # Rounding may make the KL of identical distributions slightly negative.
+    return np.maximum(rel_entr(smooth_counts(p, 0), smooth_counts(q, 0)).sum(axis=-1), 0.0)
 
 
 def backward_kl(p: ArrayLike, q: ArrayLike) -> Array:
-    """KL(q || p) >= 0 (eq. 6): what q has and p has not weighs most."""
+    """Compute KL(q || p) >= 0 (eq. 6); probability of q that p does not cover weighs most."""
     return forward_kl(q, p)
 
 
 def exponentiated_kl(p: ArrayLike, q: ArrayLike) -> Array:
-    """Exp KL(p || q) >= 1 (eq. 7): the perplexity up to a factor."""
+    """Compute exp KL(p || q) >= 1 (eq. 7): the perplexity up to a factor."""
     with np.errstate(over="ignore"):
         return np.exp(forward_kl(p, q))
 
 
 def jensen_shannon(p: ArrayLike, q: ArrayLike) -> Array:
-    """Mean of KL(p || r) and KL(q || r) with r halfway (eq. 8), in [0, log 2]."""
-    p, q = smoothed(p, 0), smoothed(q, 0)
+    """Compute the mean of KL(p || r) and KL(q || r) with r halfway (eq. 8), in [0, log 2]."""
+    p, q = smooth_counts(p, 0), smooth_counts(q, 0)
     middle = (p + q) / 2
     return 0.5 * np.maximum(rel_entr(p, middle).sum(axis=-1) + rel_entr(q, middle).sum(axis=-1), 0.0)
 
 
 def frontier_divergences(p: ArrayLike, q: ArrayLike, grid: Array) -> tuple[Array, Array]:
-    """KL(p || r_w) and KL(q || r_w) for each mixture weight w: ... x weights."""
-    p, q = np.broadcast_arrays(smoothed(p, 0), smoothed(q, 0))
+    """Compute KL(p || r_w) and KL(q || r_w) for each mixture weight w: ... x weights."""
+    p, q = np.broadcast_arrays(smooth_counts(p, 0), smooth_counts(q, 0))
     shape, categories = p.shape[:-1], p.shape[-1]
     rows_p, rows_q = p.reshape(-1, categories), q.reshape(-1, categories)
-    found = np.empty((2, len(rows_p), len(grid)))
+    kl = np.empty((2, len(rows_p), len(grid)))
     at_once = max(1, _ELEMENTS_AT_ONCE // max(1, categories * len(grid)))
     for start in range(0, len(rows_p), at_once):
         a, b = rows_p[start : start + at_once], rows_q[start : start + at_once]
         mixtures = grid[:, None] * a[:, None, :] + (1 - grid[:, None]) * b[:, None, :]
         with np.errstate(divide="ignore"):
             logs = np.log(mixtures)
-        logs[np.isneginf(logs)] = 0.0  # a category that neither has
-        for side, some in enumerate((a, b)):
-            own = rel_entr(some, 1.0).sum(axis=-1, keepdims=True)  # sum p log p
-            found[side, start : start + at_once] = own - np.einsum("rwc,rc->rw", logs, some)
-    # Rounding may leave that of identical distributions a hair below 0.
-    kl_p, kl_q = (np.maximum(side, 0.0).reshape(*shape, len(grid)) for side in found)
+        logs[np.isneginf(logs)] = 0.0  # a category of neither distribution
+        for index, distribution in enumerate((a, b)):
+            negative_entropy = rel_entr(distribution, 1.0).sum(axis=-1, keepdims=True)  # sum p log p
+            kl[index, start : start + at_once] = negative_entropy - np.einsum("rwc,rc->rw", logs, distribution)
+    # Rounding may make the KL of identical distributions slightly negative.
+    kl_p, kl_q = (np.maximum(values, 0.0).reshape(*shape, len(grid)) for values in kl)
     return kl_p, kl_q
 
 
 def area_under_frontier(kl_p: ArrayLike, kl_q: ArrayLike, scale: float) -> Array:
-    """Area under the curve of exp(-s KL(p || r_w)), exp(-s KL(q || r_w)) from w = 0 to 1, in (0, 1].
+    """Compute the area under the curve of exp(-s KL(p || r_w)), exp(-s KL(q || r_w)) from w = 0 to 1, in (0, 1].
 
-    The curve is integrated in the order of the weights, so that equal coordinates cannot be put in a wrong order; for
-    distinct ones this is the mean of the two areas that the published code sorts for. It is closed by (0, 1), (1, 0).
+    The curve is integrated in the order of the weights, so that equal coordinates cannot be misordered; for distinct
+    ones this is the mean of the two areas for which the published code sorts. It is closed by (0, 1), (1, 0).
 
     Parameters
     ----------
@@ -115,35 +115,35 @@ def area_under_frontier(kl_p: ArrayLike, kl_q: ArrayLike, scale: float) -> Array
 
 
 def mauve(p: ArrayLike, q: ArrayLike, frontier: Frontier = FRONTIER) -> Array:
-    """Area under the divergence frontier (Pillutla et al. 2021), in (0, 1]; 1 = identical. *Smaller* is worse."""
+    """Compute the area under the divergence frontier (Pillutla et al. 2021), in (0, 1]; *smaller* is more different."""
     return area_under_frontier(*frontier_divergences(p, q, frontier.grid), frontier.scale)
 
 
 def auc_divergence(p: ArrayLike, q: ArrayLike, frontier: Frontier = FRONTIER) -> Array:
-    """1 - area under the divergence frontier (eq. 9), in [0, 1)."""
+    """Compute 1 - area under the divergence frontier (eq. 9), in [0, 1)."""
     return 1 - mauve(p, q, frontier)
 
 
 def frontier_integral(p: ArrayLike, q: ArrayLike) -> Array:
-    """Twice the integral of w KL(p || r_w) + (1 - w) KL(q || r_w) over w in [0, 1] (Liu et al. 2021), in [0, 1].
+    """Compute the frontier integral (Liu et al. 2021), in [0, 1].
 
-    In closed form sum (p + q) / 2 - p q (log p - log q) / (p - q), a term being (p + q) / 2 where one side is 0, and 0
-    where they are equal.
+    It is twice the integral of w KL(p || r_w) + (1 - w) KL(q || r_w) over w in [0, 1]. In closed form it is sum (p + q)
+    / 2 - p q (log p - log q) / (p - q). A term is (p + q) / 2 if one of them is 0, and 0 if they are equal.
     """
-    return np.maximum(_frontier_terms(smoothed(p, 0), smoothed(q, 0)).sum(axis=-1), 0.0)
+    return np.maximum(_frontier_terms(smooth_counts(p, 0), smooth_counts(q, 0)).sum(axis=-1), 0.0)
 
 
 def _frontier_terms(p: Array, q: Array) -> Array:
     mean, gap = (p + q) / 2, p - q
     with np.errstate(divide="ignore", invalid="ignore"):
-        # The logarithmic mean of p and q, and for nearly equal ones its series: stable on both sides.
+        # The logarithmic mean of p and q, or its series if they are nearly equal, for numerical stability.
         logarithmic = np.where(np.abs(gap) > 1e-5 * mean, gap / (np.log(p) - np.log(q)), mean - gap**2 / (12 * mean))
         terms = mean - p * q / logarithmic
     return np.where(mean == 0, 0.0, np.where((p == 0) | (q == 0), mean, terms))
 
 
 def divergences(frontier: Frontier) -> dict[str, Callable[[Array, Array], Array]]:
-    """Every divergence by its name in tables; arguments (p, q) as above."""
+    """Return every divergence by its name in tables; arguments (p, q) as above."""
     return {
         "forward_kl": forward_kl,
         "backward_kl": backward_kl,
@@ -156,15 +156,15 @@ def divergences(frontier: Frontier) -> dict[str, Callable[[Array, Array], Array]
 
 
 def contributions(p: ArrayLike, q: ArrayLike, frontier: Frontier = FRONTIER) -> dict[str, Array]:
-    """What each category adds to each divergence; they add up to it.
+    """Compute the contribution of each category to each divergence; contributions add up to it.
 
     Returns
     -------
     name -> array of categories
-        For `exponentiated_kl` those of its exponent; for `auc_divergence` and `mauve` those of the mean over the
-        frontier of KL(p || r_w) + KL(q || r_w), whose growth it is that takes from the area.
+        For `exponentiated_kl`, contributions to its exponent. For `auc_divergence` and `mauve`, contributions to the
+        mean over the frontier of KL(p || r_w) + KL(q || r_w), whose growth reduces the area.
     """
-    p, q = smoothed(p, 0), smoothed(q, 0)
+    p, q = smooth_counts(p, 0), smooth_counts(q, 0)
     middle = (p + q) / 2
     forward = rel_entr(p, q)
     mixtures = frontier.grid[:, None] * p + (1 - frontier.grid[:, None]) * q

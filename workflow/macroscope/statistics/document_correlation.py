@@ -1,18 +1,20 @@
-"""Correlation of a statistic with people's scores of single documents, the annotators' error taken into account.
+"""Correlation of a statistic with human scores of single documents, accounting for the annotators' error.
 
-A document's score by people is the mean of its ratings, and few ratings make a noisy mean: the correlation r that they
-show is smaller than that with the score which many people would give. With the reliability
+A document's human score is the mean of its ratings. Few ratings make a noisy mean, so the observed correlation r is
+smaller than the correlation with the mean of many people's ratings. With the reliability
 
     R = var(true scores) / var(observed means) = 1 - s²_e mean(1 / k_d) / var(means),
 
 (k_d ratings of document d, s²_e their variance within documents), r / sqrt(R) is free of that (Spearman 1904). It is
-computed in every resample, so that its interval carries what is not known about R. Each annotator's own level is taken
-off first, where it is known: who is strict is so for all systems. Of who judged few of the documents the mean says more
-of these documents than of the annotator: how strict they are then stays in the ratings, as a part of their error.
+computed in every resample, so that its interval includes the uncertainty of R.
 
-Where people compared two texts, the pair takes the document's place: the value is the difference of the two texts', the
-rating is positive where the first was preferred. Which text is the first is arbitrary, so 0 is the centre: nothing is
-taken off, and ranks are those of sizes, with their signs.
+Each annotator's own level is subtracted first, if it is known, since a strict annotator is strict with all systems. The
+mean of an annotator who judged few of the documents says more about these documents than about the annotator. Their
+strictness then stays in the ratings, as a part of the error.
+
+If people compared two texts, the unit is the pair. The value is the difference of the two texts' values, and the rating
+is positive if the first was preferred. The order within a pair is arbitrary, so 0 is the centre: nothing is subtracted,
+and ranks are signed ranks of magnitudes.
 """
 
 from dataclasses import dataclass
@@ -21,41 +23,49 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from macroscope.statistics.crossed_bootstrap import NOTHING, Estimate, Statistic, TwoWay, two_way_interval
+from macroscope.resampling import Resampling
+from macroscope.statistics.crossed_bootstrap import (
+    NOTHING,
+    CrossedEstimate,
+    CrossedRatings,
+    Statistic,
+    crossed_interval,
+)
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.latent import Resampling
 
 FEWEST_DOCUMENTS = 8
 LEAST_RELIABILITY = 0.1
-"""Below it, the ratings of a document say so little about it that no correlation can be mended."""
+"""Reliability below which ratings say too little about a document for a correction of the correlation."""
 LEVEL_ERROR = 0.05
-"""An annotator's level is known where the documents that they judged leave no more than this share of the documents'
-variance in its mean: those of 20 of very many, or all."""
+"""Largest share of the documents' variance left in an annotator's mean for their level to count as known.
+
+That is the case with 20 of very many documents, or with all of them.
+"""
 Groups = NDArray[np.int64] | None
-UNDEFINED = Estimate(np.nan, np.nan, np.nan, NOTHING)
+UNDEFINED = CrossedEstimate(np.nan, np.nan, np.nan, NOTHING)
 
 
 @dataclass(frozen=True)
 class DocumentCorrelation:
-    """Correlations over documents; positive where larger values have better scores.
+    """Correlations over documents; positive if larger values have better scores.
 
     Attributes
     ----------
     pearson, spearman
-        As they are seen.
+        Observed correlations.
     disattenuated
-        Pearson's, had the annotators made no error; its ends are cut to [-1, 1].
+        Pearson's correlation corrected for the annotators' error; its interval is clipped to [-1, 1].
     reliability
-        Of the documents' mean ratings, in [0, 1]; NaN where no document has two ratings.
+        Reliability of the documents' mean ratings, in [0, 1]; NaN if no document has two ratings.
     documents, annotators
-        Their numbers.
+        Numbers of documents and annotators.
     reason
-        Why something is undefined.
+        Reason for undefined values.
     """
 
-    pearson: Estimate
-    spearman: Estimate
-    disattenuated: Estimate
+    pearson: CrossedEstimate
+    spearman: CrossedEstimate
+    disattenuated: CrossedEstimate
     reliability: float
     documents: int
     annotators: int
@@ -66,147 +76,157 @@ def correlate_documents(
     values: Array,
     groups: Groups,
     ratings: Array,
-    crossed: TwoWay,
+    crossed: CrossedRatings,
     resampling: Resampling,
 ) -> DocumentCorrelation:
-    """Correlate values of documents with people's ratings of them.
+    """Correlate values of documents with human ratings of them.
 
     Parameters
     ----------
     values
-        One a document, finite, in the order of the numbers in `crossed`.
+        One finite value per document, in the order of the numbers in `crossed`.
     groups
-        Group of each document, such as its system, from 0: correlations are within groups (their means are taken off,
-        ranks are ranks of what is left). One group for all: over all documents. None: of differences, around 0.
+        Group of each document, such as its system, from 0. Correlations are within groups: group means are subtracted,
+        and ranks are ranks of the residuals. One group for all documents: correlations over all documents. None: values
+        are differences, centred at 0.
     ratings
-        One a rating.
+        Ratings, one for each entry of `crossed`.
+    crossed
+        Annotator and document of each rating.
+    resampling
+        Level, number of resamples and seed.
     """
-    documents, people = len(values), int(crossed.annotators.max()) + 1 if len(ratings) else 0
-    if why := _undefined(values, groups, ratings, crossed):
-        return DocumentCorrelation(UNDEFINED, UNDEFINED, UNDEFINED, np.nan, documents, people, why)
+    documents, annotators = len(values), int(crossed.annotators.max()) + 1 if len(ratings) else 0
+    if reason := _undefined_reason(values, groups, ratings, crossed):
+        return DocumentCorrelation(UNDEFINED, UNDEFINED, UNDEFINED, np.nan, documents, annotators, reason)
     adjusted, levels = (ratings, 1) if groups is None else _without_levels(ratings, crossed)
-    plain = _Means(adjusted, crossed, groups, levels)
+    rating_means = _Means(adjusted, crossed, groups, levels)
     x = _centred(values, np.ones((1, documents)), groups)[0]
-    one = np.ones((1, len(ratings)))
-    h = plain.of_documents(one)[0]
+    unit_weights = np.ones((1, len(ratings)))
+    document_means = rating_means.of_documents(unit_weights)[0]
 
     def raw(weights: Array) -> Array:
-        return _fisher(plain.correlations(weights, values))
+        return _fisher(rating_means.correlations(weights, values))
 
     def ranked(weights: Array) -> Array:
         return _fisher(ranks.correlations(weights, _ranks(x, groups)))
 
-    def mended(weights: Array) -> Array:
-        return _fisher(plain.correlations(weights, values) / np.sqrt(plain.reliability(weights)))
+    def corrected(weights: Array) -> Array:
+        return _fisher(rating_means.correlations(weights, values) / np.sqrt(rating_means.reliability(weights)))
 
-    centred = _centred(h, np.ones((1, documents)), groups)[0]
-    ranks = _Means(_as_ranks(adjusted, h, centred, _ranks(centred, groups), crossed), crossed, groups, levels)
+    centred = _centred(document_means, np.ones((1, documents)), groups)[0]
+    ranks = _Means(
+        _as_ranks(adjusted, document_means, centred, _ranks(centred, groups), crossed), crossed, groups, levels
+    )
 
     means = 1 if groups is None else len(np.unique(groups))
 
-    def interval(statistic: Statistic) -> Estimate:
+    def interval(statistic: Statistic) -> CrossedEstimate:
         confidence, resamples, seed = resampling.confidence, resampling.resamples, resampling.seed
-        return _back(
-            two_way_interval(statistic, crossed, confidence=confidence, resamples=resamples, seed=seed, means=means)
+        return _from_fisher(
+            crossed_interval(statistic, crossed, confidence=confidence, resamples=resamples, seed=seed, means=means)
         )
 
-    reliability = float(plain.reliability(one, least=-np.inf)[0])
+    reliability = float(rating_means.reliability(unit_weights, least=-np.inf)[0])
     disattenuated, reason = UNDEFINED, ""
     if np.isnan(reliability):
-        several = "too few documents were" if (plain.counts > 1).any() else "no document was"
-        reason = f"{several} judged by two annotators, so the annotators' error is not known"
+        too_few = "too few documents were" if (rating_means.counts > 1).any() else "no document was"
+        reason = f"{too_few} judged by two annotators, so the annotators' error is not known"
     elif reliability < LEAST_RELIABILITY:
-        reason = f"the ratings' reliability is below {LEAST_RELIABILITY}: their error cannot be taken off"
+        reason = (
+            f"the ratings' reliability is below {LEAST_RELIABILITY}: no correction for annotators' error is possible"
+        )
     else:
-        disattenuated = interval(mended)
+        disattenuated = interval(corrected)
     return DocumentCorrelation(
         interval(raw),
         interval(ranked),
         disattenuated,
         float(np.clip(reliability, 0, 1)),
         documents,
-        people,
+        annotators,
         reason,
     )
 
 
 class _Means:
-    """Means of ratings under weights, and what follows from them; every result has a row a resample.
+    """Means of ratings under weights, and statistics of them; every result has one row per resample.
 
     Parameters
     ----------
     levels
-        How many levels of annotators were taken off of the ratings.
+        Number of annotators' levels that were subtracted from the ratings.
     """
 
-    def __init__(self, ratings: Array, crossed: TwoWay, groups: Groups, levels: int) -> None:
+    def __init__(self, ratings: Array, crossed: CrossedRatings, groups: Groups, levels: int) -> None:
         self.ratings, self.crossed, self.groups = ratings, crossed, groups
         self.counts = np.bincount(crossed.documents).astype(float)
         self.freedom = float((self.counts - 1).sum()) - (levels - 1)
         self.scale = float((self.counts - 1).sum()) / self.freedom if self.freedom > 0 else np.nan
 
     def weights(self, weights: Array) -> Array:
-        """Of documents: the mean of those of their ratings."""
+        """Return the weight of each document, the mean of those of its ratings."""
         return _sums(weights, self.crossed.documents) / self.counts
 
     def of_documents(self, weights: Array) -> Array:
-        """Mean rating of each document."""
+        """Return the mean rating of each document."""
         return _means(weights, self.ratings, self.crossed.documents)
 
     def correlations(self, weights: Array, values: Array) -> Array:
-        """Pearson's correlation within groups."""
+        """Return Pearson's correlation within groups."""
         w = self.weights(weights)
         x = _centred(values, w, self.groups)
         y = _centred(self.of_documents(weights), w, self.groups)
         return np.asarray((w * x * y).sum(1) / np.sqrt((w * x * x).sum(1) * (w * y * y).sum(1)), dtype=float)
 
     def reliability(self, weights: Array, least: float = LEAST_RELIABILITY) -> Array:
-        """Reliability of the documents' means, within groups; at least `least`."""
+        """Return the reliability of the documents' means within groups, at least `least`."""
         w, means = self.weights(weights), self.of_documents(weights)
         documents = self.crossed.documents
-        # Weights of the ratings of one document, relative to each other, decide how noisy its mean is.
+        # The relative weights of a document's ratings determine the variance of its mean.
         share = weights / (w * self.counts)[:, documents]
         squares = _sums(share**2, documents)
         within = _sums(share * (self.ratings - means[:, documents]) ** 2, documents)
-        twice = self.counts > 1
-        if not twice.any() or not self.freedom > 0:
+        has_several = self.counts > 1
+        if not has_several.any() or not self.freedom > 0:
             return np.full(len(weights), np.nan)
-        free = (w * (1 - squares))[:, twice].sum(1) / self.scale
-        error = (w * within)[:, twice].sum(1) / free
+        free = (w * (1 - squares))[:, has_several].sum(1) / self.scale
+        error = (w * within)[:, has_several].sum(1) / free
         y = _centred(means, w, self.groups)
-        lost = 0.0 if self.groups is None else len(np.unique(self.groups)) / len(self.counts)
-        variance = (w * y * y).sum(1) / w.sum(1) / (1 - lost)
+        lost_freedom = 0.0 if self.groups is None else len(np.unique(self.groups)) / len(self.counts)
+        variance = (w * y * y).sum(1) / w.sum(1) / (1 - lost_freedom)
         noise = error * (w * squares).sum(1) / w.sum(1)
         return np.clip(1 - noise / variance, least, 1.0)
 
 
-def _without_levels(ratings: Array, crossed: TwoWay) -> tuple[Array, int]:
-    """Ratings less their annotator's mean where that is a level (`LEVEL_ERROR`), and how many such levels there are.
+def _without_levels(ratings: Array, crossed: CrossedRatings) -> tuple[Array, int]:
+    """Subtract the means of annotators whose level is known (`LEVEL_ERROR`).
 
-    All others have one level together.
+    All other annotators share one level. Return the ratings and the number of levels.
     """
-    judged, documents = np.bincount(crossed.annotators), int(crossed.documents.max()) + 1
-    known = 1 / judged - 1 / documents <= LEVEL_ERROR
-    own = np.where(known, np.arange(len(judged)), len(judged))
-    level = np.unique(own, return_inverse=True)[1][crossed.annotators]
+    n_judged, documents = np.bincount(crossed.annotators), int(crossed.documents.max()) + 1
+    is_known = 1 / n_judged - 1 / documents <= LEVEL_ERROR
+    level_of_annotator = np.where(is_known, np.arange(len(n_judged)), len(n_judged))
+    level = np.unique(level_of_annotator, return_inverse=True)[1][crossed.annotators]
     means = np.bincount(level, ratings) / np.bincount(level)
     return ratings - means[level], len(means)
 
 
-def _undefined(values: Array, groups: Groups, ratings: Array, crossed: TwoWay) -> str:
+def _undefined_reason(values: Array, groups: Groups, ratings: Array, crossed: CrossedRatings) -> str:
+    """Return the reason why the correlations are undefined; "" if they are defined."""
     if len(values) < FEWEST_DOCUMENTS:
         return f"fewer than {FEWEST_DOCUMENTS} documents"
-    one = np.ones((1, len(values)))
-    if np.allclose(_centred(values, one, groups), 0, atol=1e-12 * max(1.0, float(np.abs(values).max()))):
+    unit_weights = np.ones((1, len(values)))
+    if np.allclose(_centred(values, unit_weights, groups), 0, atol=1e-12 * max(1.0, float(np.abs(values).max()))):
         return "all documents have the same value"
     means = _means(np.ones((1, len(ratings))), ratings, crossed.documents)[0]
-    if np.allclose(_centred(means, one, groups), 0, atol=1e-12):
+    if np.allclose(_centred(means, unit_weights, groups), 0, atol=1e-12):
         return "all documents have the same score"
     return ""
 
 
 def _sums(weights: Array, numbers: NDArray[np.int64]) -> Array:
-    """Sums over the ratings of each document or annotator: resamples x documents."""
+    """Return sums over the ratings of each document or annotator: resamples x documents."""
     order = np.argsort(numbers, kind="stable")
     starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
     return np.add.reduceat(weights[:, order], starts, axis=1)
@@ -217,7 +237,7 @@ def _means(weights: Array, ratings: Array, numbers: NDArray[np.int64]) -> Array:
 
 
 def _centred(values: Array, weights: Array, groups: Groups) -> Array:
-    """Values less the weighted mean of their group: resamples x documents."""
+    """Return values minus the weighted mean of their group: resamples x documents."""
     values = np.broadcast_to(values, weights.shape)
     if groups is None:
         return values
@@ -225,31 +245,32 @@ def _centred(values: Array, weights: Array, groups: Groups) -> Array:
 
 
 def _ranks(centred: Array, groups: Groups) -> Array:
-    """Ranks less their mean; of differences, the ranks of their sizes with their signs."""
+    """Return ranks minus their mean; for differences, signed ranks of their magnitudes."""
     if groups is None:
         return np.asarray(np.sign(centred) * rankdata(np.abs(centred)), dtype=float)
     ranks = np.asarray(rankdata(centred), dtype=float)
     return ranks - ranks.mean()
 
 
-def _as_ranks(ratings: Array, means: Array, centred: Array, ranks: Array, crossed: TwoWay) -> Array:
-    """Ratings moved to the ranks of their documents' means: differences within a document are those of ranks."""
+def _as_ranks(ratings: Array, means: Array, centred: Array, ranks: Array, crossed: CrossedRatings) -> Array:
+    """Move ratings to the ranks of their documents' means, with differences within documents in units of ranks."""
     slope = np.linalg.norm(ranks) / np.linalg.norm(centred)
     return np.asarray(ranks[crossed.documents] + slope * (ratings - means[crossed.documents]), dtype=float)
 
 
 def _fisher(r: Array) -> Array:
-    """Fisher's z; beyond a perfect correlation it goes on as a straight line, for corrected ones."""
+    """Return Fisher's z, continued linearly beyond tanh(2), since corrected correlations may exceed 1."""
     edge = float(np.tanh(2.0))
     inside = np.arctanh(np.clip(r, -edge, edge))
     return inside + (r - np.clip(r, -edge, edge)) / (1 - edge**2)
 
 
-def _back(estimate: Estimate) -> Estimate:
+def _from_fisher(estimate: CrossedEstimate) -> CrossedEstimate:
+    """Return the correlation of an estimate on Fisher's scale, clipped to [-1, 1]."""
     edge = float(np.tanh(2.0))
     z = np.array([estimate.value, estimate.low, estimate.high])
     r = np.where(np.abs(z) <= 2, np.tanh(z), np.sign(z) * (edge + (np.abs(z) - 2) * (1 - edge**2)))
     value, low, high = r
-    return Estimate(
+    return CrossedEstimate(
         float(np.clip(value, -1, 1)), max(float(low), -1.0), min(float(high), 1.0), estimate.over, estimate.p_value
     )

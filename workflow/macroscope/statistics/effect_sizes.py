@@ -1,4 +1,4 @@
-"""How large a difference is, beside whether it could be chance: with a million samples everything is significant."""
+"""Effect sizes, beside p-values: with a million samples every difference is significant."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,49 +12,49 @@ Interval = tuple[float, float, float]
 
 
 def hedges_g(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Interval:
-    """Difference in means, a - b, in pooled standard deviations, corrected for small samples (Hedges 1981).
+    """Compute the difference in means, a - b, in pooled standard deviations, corrected for small samples (Hedges 1981).
 
     Returns
     -------
     value, low, high
-        With the interval of the delta method for whatever distributions, by Student's t with the smaller side's degrees
-        of freedom; NaN where a side has fewer than two values, 0 where all are equal, and infinite where the means
+        The interval is that of the delta method for any distributions, by Student's t with the smaller sample's degrees
+        of freedom. NaN if a sample has fewer than two values, 0 if all values are equal, and infinite if the means
         differ and nothing varies.
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     n, m = len(a), len(b)
     if n < 2 or m < 2:
         return (float("nan"),) * 3
-    # Less the first value: the mean of equal values may be off by rounding, which would be their only spread.
-    sides = a - a[0], b - b[0]
+    # Minus the first value: rounding of the mean of equal values would be their only spread.
+    shifted = a - a[0], b - b[0]
     weights = np.array([n - 1, m - 1]) / (n + m - 2)
-    variances = np.array([side.var(ddof=1) for side in sides])
+    variances = np.array([sample.var(ddof=1) for sample in shifted])
     pooled = np.sqrt(weights @ variances)
-    difference = a[0] - b[0] + sides[0].mean() - sides[1].mean()
+    difference = a[0] - b[0] + shifted[0].mean() - shifted[1].mean()
     if pooled == 0:
         value = 0.0 if difference == 0 else float(np.sign(difference) * np.inf)
         return value, value, value
     correction = 1 - 3 / (4 * (n + m) - 9)
     value = difference / pooled * correction
-    # What each value adds to the difference, and takes from it through the standard deviation.
+    # Influence of each value on the difference in means and on the standard deviation.
     squared = 0.0
-    for sign, side, weight, variance in zip((1, -1), sides, weights, variances, strict=True):
-        centred = side - side.mean()
+    for sign, sample, weight, variance in zip((1, -1), shifted, weights, variances, strict=True):
+        centred = sample - sample.mean()
         influence = sign * centred / pooled - difference * weight * (centred**2 - variance) / (2 * pooled**3)
-        squared += (influence**2).sum() / (len(side) * (len(side) - 1))
+        squared += (influence**2).sum() / (len(sample) * (len(sample) - 1))
     half = stdtrit(min(n, m) - 1, 0.5 + confidence / 2) * np.sqrt(squared) * correction
     return float(value), float(value - half), float(value + half)
 
 
 def cliffs_delta(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Interval:
-    """P(A > B) - P(A < B), in [-1, 1]; 0 where neither tends to be larger (Cliff 1993).
+    """Compute P(A > B) - P(A < B), in [-1, 1]; 0 if neither tends to be larger (Cliff 1993).
 
     Returns
     -------
     value, low, high
-        With the asymmetric interval of Feng and Cliff (2004), eq. 9; where all values of one side are above all of the
-        other, it reaches as far as Wilson's does for so many successes without a failure as the smaller side has
-        values. NaN where a side is empty, interval NaN where a side has one value only.
+        The interval is the asymmetric one of Feng and Cliff (2004), eq. 9. If all values of one sample are above all of
+        the other, it is as long as Wilson's for as many successes without a failure as the smaller sample has values.
+        NaN if a sample is empty; the interval is NaN if a sample has one value only.
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     n, m = len(a), len(b)
@@ -81,12 +81,12 @@ def cliffs_delta(a: ArrayLike, b: ArrayLike, confidence: float = 0.95) -> Interv
 
 
 def _dominance(a: Array, b: Array) -> Array:
-    """Mean sign of a_i - b over all b, for each i."""
+    """Compute the mean sign of a_i - b over all b, for each i."""
     ordered = np.sort(b)
     return (np.searchsorted(ordered, a, "left") + np.searchsorted(ordered, a, "right") - len(b)) / len(b)
 
 
 def _share_unequal(a: Array, b: Array) -> float:
     values, counts_a = np.unique(a, return_counts=True)
-    where = np.searchsorted(np.sort(b), values, "right") - np.searchsorted(np.sort(b), values, "left")
-    return 1 - float(counts_a @ where) / (len(a) * len(b))
+    n_equal = np.searchsorted(np.sort(b), values, "right") - np.searchsorted(np.sort(b), values, "left")
+    return 1 - float(counts_a @ n_equal) / (len(a) * len(b))

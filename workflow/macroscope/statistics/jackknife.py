@@ -1,8 +1,8 @@
-"""The delete-a-group jackknife: intervals for statistics of counts that no bootstrap can give.
+"""The delete-a-group jackknife: intervals for statistics of counts for which the bootstrap fails.
 
-A resample with replacement loses a third of the rare types, so the bootstrap shifts the size of a vocabulary and every
-statistic of its tail. Leaving out one group of documents at a time does not; its variance errs, if at all, upwards
-(Efron and Stein 1981), and with G groups it costs G evaluations whatever the number of documents.
+A resample with replacement loses a third of the rare types, so that the bootstrap shifts the size of a vocabulary and
+every statistic of its tail. Leaving out one group of documents at a time does not. The bias of its variance, if any, is
+upward (Efron and Stein 1981), and with G groups it costs G evaluations for any number of documents.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,31 +17,33 @@ from macroscope.statistics.document_sums import Array
 MOST_GROUPS = 100
 
 
-def groups_of(units: sparse.csr_matrix, most: int = MOST_GROUPS) -> sparse.csr_matrix:
-    """Sum units (rows) into at most `most` groups, the units dealt out in turn so that groups differ little in size."""
+def sum_into_groups(units: sparse.csr_matrix, most: int = MOST_GROUPS) -> sparse.csr_matrix:
+    """Sum units (rows) into at most `most` groups, dealt out in turn so that groups are about equal in size."""
     count = min(most, units.shape[0])
-    where = np.arange(units.shape[0]) % count
-    dealing = sparse.csr_matrix((np.ones(len(where)), (where, np.arange(len(where)))), shape=(count, len(where)))
-    return (dealing @ units).tocsr()
+    group = np.arange(units.shape[0]) % count
+    membership = sparse.csr_matrix((np.ones(len(group)), (group, np.arange(len(group)))), shape=(count, len(group)))
+    return (membership @ units).tocsr()
 
 
 def jackknife_interval(
     groups: sparse.csr_matrix, statistic: Callable[[Array], ArrayLike], confidence: float
 ) -> tuple[Array, Array, Array]:
-    """Value and interval of a statistic of counts.
+    """Compute value and interval of a statistic of counts.
 
     Parameters
     ----------
     groups
         Counts, groups of documents x types.
     statistic
-        Counts of all types -> a value, or a vector of values.
+        Function of the counts of all types that returns a value or a vector of values.
+    confidence
+        Level of the interval, in (0, 1).
 
     Returns
     -------
     value, low, high
-        With Student's t at G - 1 degrees of freedom; the ends are NaN with fewer than two groups, or where a value
-        without a group is undefined.
+        By Student's t with G - 1 degrees of freedom. The ends are NaN with fewer than two groups, or if a value without
+        a group is undefined.
     """
     total = np.asarray(groups.sum(axis=0)).ravel().astype(float)
     left_out = [statistic(_without(total, groups, g)) for g in range(groups.shape[0])]
@@ -54,17 +56,21 @@ def jackknife_interval_of_texts(
     confidence: float,
     most: int = MOST_GROUPS,
 ) -> tuple[Array, Array, Array]:
-    """Value and interval of a statistic of texts, which is given the texts that it may use (a mask).
+    """Compute value and interval of a statistic of texts; see `jackknife_interval`.
 
     Parameters
     ----------
     documents
-        Number of the document, or block of documents, of each text: its texts stay together.
-
-    See `jackknife_interval`.
+        Document, or block of documents, of each text; its texts are left out together.
+    statistic
+        Function of a mask of texts that returns a value or a vector of values.
+    confidence
+        Level of the interval, in (0, 1).
+    most
+        Largest number of groups.
     """
-    known, document = np.unique(np.asarray(documents), return_inverse=True)
-    count = min(most, len(known))
+    names, document = np.unique(np.asarray(documents), return_inverse=True)
+    count = min(most, len(names))
     group = document % max(count, 1)
     left_out = [statistic(group != g) for g in range(count)]
     return _interval(statistic(np.ones(len(document), dtype=bool)), left_out, confidence)

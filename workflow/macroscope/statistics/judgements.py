@@ -1,9 +1,9 @@
-"""Tables of human judgements: scores that people gave to systems, built in or of the user's own.
+"""Tables of human judgements: human scores of systems, built in or from the user's files.
 
-A table is CSV with the columns `system`, `score` and, where people were asked several things, `question`; lines that
-begin with # are comments. A larger score is better. With a column `document` it holds single ratings
-(`statistics.ratings`), and so does a folder that `macroscope human collect` wrote. This module imports nothing heavy:
-the config checks the names in it before anything runs.
+A table is CSV with the columns `system`, `score` and, if there are several questions, `question`; lines that begin with
+# are comments. A larger score is better. A table with a column `document` holds single ratings (`statistics.ratings`),
+and so does a folder written by `macroscope human collect`. This module has no heavy imports, because the config checks
+names in tables before anything runs.
 """
 
 import csv
@@ -27,28 +27,28 @@ BUILT_IN = ("mauve", "deng2022")
 SCORES = RESOURCES / "human_judgements.csv"
 REGISTRY = RESOURCES / "human_judgements.yaml"
 ONLY_QUESTION = "score"
-"""Question of a table that has no column of questions."""
+"""Question of a table without a column of questions."""
 DOCUMENT, AGAINST = "document", "against"
-"""Columns of single ratings: of which document, and which system's text it was compared with."""
+"""Columns of single ratings: the rated document, and the system whose text it was compared with."""
 ANNOTATIONS, MEANS = "annotations.csv", "scores.csv"
-"""In a folder that `macroscope human collect` wrote: single ratings, and means of the systems."""
+"""Files of a folder written by `macroscope human collect`: single ratings, and mean scores of systems."""
 FEWEST_SYSTEMS = 3
 
 
 @dataclass(frozen=True)
 class Judgements:
-    """A table of human judgements.
+    """Table of human judgements.
 
     Attributes
     ----------
     name
-        As the config has it.
+        Name or path of the table in the config.
     scores
         Question -> system -> score; larger is better.
     citation, scale
-        Where the scores come from, and what a score is; "" for a table of the user's own.
+        Source and meaning of the scores; "" for a user's table.
     real_text
-        System that is real text; None for a table of the user's own.
+        Name of the system that is real text; None for a user's table.
     """
 
     name: str
@@ -59,29 +59,29 @@ class Judgements:
 
     @property
     def systems(self) -> list[str]:
-        """Systems that have a score, in the order of the table."""
+        """Return the systems that have a score, in the order of the table."""
         return list(dict.fromkeys(system for scores in self.scores.values() for system in scores))
 
 
-def table_files(table: str) -> list[str]:
-    """Files that a table is read from."""
+def list_table_files(table: str) -> list[str]:
+    """List the files from which a table is read."""
     return [str(SCORES), str(REGISTRY)] if table in BUILT_IN else [table]
 
 
-def holds_documents(table: str) -> bool:
-    """Whether a table that is there tells what people said of single documents."""
+def has_document_ratings(table: str) -> bool:
+    """Return whether an existing table holds ratings of single documents."""
     if table in BUILT_IN:
         return False
     return Path(table).is_dir() or DOCUMENT in next(_rows(Path(table)), (0, {}))[1]
 
 
 def short_name(table: str) -> str:
-    """Name of a table in names of files: its own, or that of its file without suffix."""
+    """Return the name of a table for file names: that of a built-in table, or that of the file without suffix."""
     return fit_for_paths(re.sub("[^A-Za-z0-9]+", "-", table if table in BUILT_IN else Path(table).stem))
 
 
-def is_there(table: str) -> bool:
-    """Whether a table can be read now."""
+def table_exists(table: str) -> bool:
+    """Return whether a table is built in, or its file exists."""
     return table in BUILT_IN or Path(table).exists()
 
 
@@ -91,16 +91,16 @@ def read_judgements(table: str) -> Judgements:
     Raises
     ------
     MacroscopeError
-        Naming file and line: no such file, a missing column, a score that is no number, the same system twice.
+        If the file or a column is missing, a score is not a number, or a system occurs twice; with file and line.
     """
     if table not in BUILT_IN:
-        return Judgements(table, _scores_of_own(Path(table)))
-    about = yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))[table]
-    return Judgements(table, _read_scores(SCORES, only=table), about["citation"], about["scale"], about["real_text"])
+        return Judgements(table, _read_user_scores(Path(table)))
+    entry = yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))[table]
+    return Judgements(table, _read_scores(SCORES, only=table), entry["citation"], entry["scale"], entry["real_text"])
 
 
-def same_names(judgements: Judgements, systems: Iterable[str], real_text: str | None) -> dict[str, str]:
-    """Mapping of the systems whose names the table has, real text aside."""
+def match_system_names(judgements: Judgements, systems: Iterable[str], real_text: str | None) -> dict[str, str]:
+    """Map the systems, real text aside, whose names occur in the table to themselves."""
     names = set(judgements.systems) - {real_text, judgements.real_text}
     return {system: system for system in systems if system in names}
 
@@ -112,100 +112,117 @@ def check_mapping(
     place: str,
     fewest: int = FEWEST_SYSTEMS,
 ) -> None:
-    """Check that a table knows what systems are mapped to, and that there are enough of them.
+    """Check that a table has the names that systems are mapped to, and that there are enough of them.
 
     Parameters
     ----------
     mapping
         System -> name in the table.
     real_text
-        Name in the table of what the control is compared with; None where real text is left out.
+        Name in the table to compare the control with; None if real text is left out.
+    judgements
+        The table.
     place
-        Of the mapping, for the error.
+        Place of the mapping, for the error.
     fewest
-        So many systems are needed; of single documents, those of one are enough.
-    """
-    known = judgements.systems
-    for system, name in mapping.items():
-        if name not in known:
-            raise MacroscopeError(
-                f"{place}, {system}: the table '{judgements.name}' has no system '{name}'{nearest(name, known)}"
-            )
-    if real_text is not None and real_text not in known:
-        raise MacroscopeError(
-            f"{place}, real_text: the table '{judgements.name}' has no system '{real_text}'{nearest(real_text, known)}"
-        )
-    if real_text in mapping.values():
-        raise MacroscopeError(f"{place}: '{real_text}' is the table's real text, and a system is mapped to it as well")
-    different = len(set(mapping.values())) + (real_text is not None)
-    if different < fewest:
-        raise MacroscopeError(
-            f"{place}: {different} of the systems here are in the table '{judgements.name}', and a correlation needs"
-            f" {fewest}; map more of them to its names (it has {', '.join(known)})"
-        )
-
-
-def require_no_seeds(mapping: Mapping[str, str], place: str) -> None:
-    """Check that no two systems have one name in a table of rated documents: each text is one system's."""
-    names = list(mapping.values())
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise MacroscopeError(
-            f"{place}: several systems are mapped to '{twice[0]}', and each of its rated texts is one system's; leave"
-            " one of them"
-        )
-
-
-def seed_groups(mapping: Mapping[str, str], place: str) -> list[dict[str, str]]:
-    """Groups of seeds: name in the table -> system, for each group.
-
-    The k-th system that is mapped to a name stands in group k. A name that one system alone is mapped to has no seeds,
-    and stands in every group.
+        Smallest number of systems; 1 for ratings of single documents.
 
     Raises
     ------
     MacroscopeError
-        Where two names that repeat do so a different number of times.
+        If a name is not in the table, a system is mapped to real text, or there are too few systems.
+    """
+    names = judgements.systems
+    for system, name in mapping.items():
+        if name not in names:
+            raise MacroscopeError(
+                f"{place}, {system}: the table '{judgements.name}' has no system '{name}'{nearest(name, names)}"
+            )
+    if real_text is not None and real_text not in names:
+        raise MacroscopeError(
+            f"{place}, real_text: the table '{judgements.name}' has no system '{real_text}'{nearest(real_text, names)}"
+        )
+    if real_text in mapping.values():
+        raise MacroscopeError(
+            f"{place}: a system is mapped to '{real_text}', which is the table's real text; map it to another name"
+        )
+    n_systems = len(set(mapping.values())) + (real_text is not None)
+    if n_systems < fewest:
+        raise MacroscopeError(
+            f"{place}: {n_systems} of the systems are in the table '{judgements.name}', and a correlation needs"
+            f" {fewest}; map more of them to its names ({', '.join(names)})"
+        )
+
+
+def check_no_seeds(mapping: Mapping[str, str], place: str) -> None:
+    """Check that no two systems are mapped to one name in a table of rated documents.
+
+    A rated text is of one system.
+
+    Raises
+    ------
+    MacroscopeError
+        If two systems are mapped to the same name.
+    """
+    names = list(mapping.values())
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise MacroscopeError(
+            f"{place}: several systems are mapped to '{repeated[0]}', whose rated texts are of one system; keep one of"
+            " them"
+        )
+
+
+def group_seeds(mapping: Mapping[str, str], place: str) -> list[dict[str, str]]:
+    """Group systems by seed: one mapping of names in the table to systems per group.
+
+    The k-th system that is mapped to a name is in group k. A name with a single system has no seeds, and is in every
+    group.
+
+    Raises
+    ------
+    MacroscopeError
+        If the numbers of seeds of two names differ.
     """
     counts = Counter(mapping.values())
     repeated = {name: n for name, n in counts.items() if n > 1}
-    groups = max(counts.values(), default=1)
+    n_groups = max(counts.values(), default=1)
     for name, n in repeated.items():
-        if n != groups:
-            most = next(other for other in repeated if repeated[other] == groups)
+        if n != n_groups:
+            longest = next(candidate for candidate in repeated if repeated[candidate] == n_groups)
             raise MacroscopeError(
-                f"{place}: {n} systems are mapped to '{name}' and {groups} to '{most}'; give each the same number of"
-                " seeds, or one"
+                f"{place}: {n} systems are mapped to '{name}' and {n_groups} to '{longest}'; give each the same number"
+                " of seeds, or one"
             )
-    members = {name: [system for system, to in mapping.items() if to == name] for name in counts}
-    return [{name: some[min(k, len(some) - 1)] for name, some in members.items()} for k in range(groups)]
+    members = {name: [system for system, target in mapping.items() if target == name] for name in counts}
+    return [{name: seeds[min(k, len(seeds) - 1)] for name, seeds in members.items()} for k in range(n_groups)]
 
 
 def read_rows(path: Path) -> list[tuple[dict[str, str], float]]:
-    """Cells and score of every row of a table of one's own."""
+    """Read cells and score of every row of a user's table."""
     return [(row, _number(row["score"], path, line)) for line, row in _rows(path)]
 
 
-def _scores_of_own(path: Path) -> dict[str, dict[str, float]]:
-    """Question -> system -> score; of single ratings, the mean of the documents' means."""
+def _read_user_scores(path: Path) -> dict[str, dict[str, float]]:
+    """Return question -> system -> score; scores of single ratings are the mean over documents of their means."""
     if path.is_dir():
         return _read_scores(path / MEANS)
-    if not holds_documents(str(path)):
+    if not has_document_ratings(str(path)):
         return _read_scores(path)
-    given: dict[tuple[str, str], dict[str, list[float]]] = {}
+    ratings: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row, score in read_rows(path):
         question = row.get("question") or ONLY_QUESTION
-        given.setdefault((question, row["system"]), {}).setdefault(row[DOCUMENT], []).append(score)
-        if against := row.get(AGAINST):  # whoever prefers one text likes the other as much less
-            given.setdefault((question, against), {}).setdefault(row[DOCUMENT], []).append(-score)
+        ratings.setdefault((question, row["system"]), {}).setdefault(row[DOCUMENT], []).append(score)
+        if against := row.get(AGAINST):  # a comparison rates both texts, with opposite signs
+            ratings.setdefault((question, against), {}).setdefault(row[DOCUMENT], []).append(-score)
     scores: dict[str, dict[str, float]] = {}
-    for (question, system), documents in given.items():
-        means = [math.fsum(some) / len(some) for some in documents.values()]
+    for (question, system), documents in ratings.items():
+        means = [math.fsum(scores_of_document) / len(scores_of_document) for scores_of_document in documents.values()]
         scores.setdefault(question, {})[system] = math.fsum(means) / len(means)
     return scores
 
 
 def _read_scores(path: Path, only: str | None = None) -> dict[str, dict[str, float]]:
-    """Question -> system -> score; `only` the rows of one table where the file has several."""
+    """Return question -> system -> score; with `only`, from the rows of one table of a file of several."""
     scores: dict[str, dict[str, float]] = {}
     lines: dict[tuple[str, str], int] = {}
     for line, row in _rows(path):
@@ -225,7 +242,7 @@ def _read_scores(path: Path, only: str | None = None) -> dict[str, dict[str, flo
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and cells of every row, comments and empty lines left out."""
+    """Yield line number and cells of every row, without comments and empty lines."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (FileNotFoundError, IsADirectoryError):
@@ -238,7 +255,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     for line, content in lines:
         if not content.strip() or content.startswith("#"):
             continue
-        # A cell in quotation marks may go on over lines; strict, so that one without an end does not swallow the rest.
+        # A quoted cell may span lines; strict, so that an unclosed quotation mark is an error.
         record = itertools.chain([content], (more for _, more in lines))
         try:
             cells = [cell.strip() for cell in next(csv.reader(record, strict=True))]
@@ -253,14 +270,14 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                 if column not in header:
                     raise MacroscopeError(
                         f"{path}, line {line}: no column '{column}'; human judgements have the columns system, score"
-                        " and, where there are several, question"
+                        " and, if there are several, question"
                     )
             continue
         if len(cells) != len(header):
             raise MacroscopeError(f"{path}, line {line}: {len(cells)} cells, not the {len(header)} of the header")
         row = dict(zip(header, cells, strict=True))
         if not row["system"]:
-            raise MacroscopeError(f"{path}, line {line}: no system; name the one that the score is for")
+            raise MacroscopeError(f"{path}, line {line}: no system; name the system that has this score")
         yield line, row
 
 
@@ -271,7 +288,6 @@ def _number(text: str, path: Path, line: int) -> float:
         number = math.nan
     if not math.isfinite(number):
         raise MacroscopeError(
-            f"{path}, line {line}: the score {reprlib.repr(text)} is not a number; leave the row out where there is"
-            " none"
+            f"{path}, line {line}: the score {reprlib.repr(text)} is not a number; leave out rows without a score"
         )
     return number

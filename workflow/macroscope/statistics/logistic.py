@@ -1,4 +1,4 @@
-"""Ridge-penalised logistic regression: a small one, in closed Newton steps."""
+"""Ridge-penalised logistic regression by Newton steps, for few features."""
 
 import numpy as np
 
@@ -8,20 +8,22 @@ PENALTY = 1.0
 _STEPS = 50
 _CONVERGED = 1e-8
 _EXPONENT = 30.0
-"""Beyond this log odds are as good as certain."""
+"""Absolute log odds beyond which a probability counts as certain."""
 
 
 def fit_logistic(features: Array, labels: Array, penalty: float = PENALTY) -> tuple[float, Array]:
-    """Maximise the penalised likelihood, log p(labels | features) - penalty / 2 |w|^2, of equally weighted classes.
+    """Fit a logistic regression by the penalised likelihood, log p(labels | features) - penalty / 2 |w|^2.
+
+    Documents are weighted so that both classes have the same total weight.
 
     Parameters
     ----------
     features
         Documents x features, of about unit variance.
     labels
-        0 or 1 of each document; both occur. A document weighs so much that either class weighs half of all.
+        0 or 1 for each document; both occur.
     penalty
-        On the weights; the intercept has none.
+        Penalty on the weights; the intercept has none.
 
     Returns
     -------
@@ -32,21 +34,21 @@ def fit_logistic(features: Array, labels: Array, penalty: float = PENALTY) -> tu
     mass = np.where(labels == 1, n / (2 * ones), n / (2 * (n - ones)))
     design = np.column_stack([np.ones(n), features])
     ridge = np.append(0.0, np.full(features.shape[1], penalty))
-    found = np.zeros(design.shape[1])
-    loss = _loss(design, labels, mass, ridge, found)
+    parameters = np.zeros(design.shape[1])
+    loss = _loss(design, labels, mass, ridge, parameters)
     for _ in range(_STEPS):
-        probability = _logistic(design @ found)
-        gradient = design.T @ (mass * (probability - labels)) + ridge * found
+        probability = _logistic(design @ parameters)
+        gradient = design.T @ (mass * (probability - labels)) + ridge * parameters
         curvature = (design * (mass * probability * (1 - probability))[:, None]).T @ design + np.diag(ridge)
-        curvature[0, 0] += np.finfo(float).eps  # an intercept alone, of classes that are all but certain
+        curvature[0, 0] += np.finfo(float).eps  # without features, near-certain classes have no curvature
         step = np.linalg.solve(curvature, gradient)
         size = 1.0
-        while (stepped := _loss(design, labels, mass, ridge, found - size * step)) > loss and size > _CONVERGED:
+        while (stepped := _loss(design, labels, mass, ridge, parameters - size * step)) > loss and size > _CONVERGED:
             size /= 2
-        gained, found, loss = loss - stepped, found - size * step, stepped
+        gained, parameters, loss = loss - stepped, parameters - size * step, stepped
         if gained < _CONVERGED * n:
             break
-    return float(found[0]), found[1:]
+    return float(parameters[0]), parameters[1:]
 
 
 def _loss(design: Array, labels: Array, mass: Array, ridge: Array, weights: Array) -> float:

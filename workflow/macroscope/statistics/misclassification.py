@@ -1,16 +1,16 @@
-"""Rates of a detector that errs, corrected for its errors: the share of positions that are as if damaged.
+"""Rates of an imperfect detector, corrected for its errors: the share of positions that are as if damaged.
 
-A detector marks a share c of the positions of real text, its false positives, and a share t of those that were damaged
-on purpose, its sensitivity. Where a share theta of a text is damaged it marks s = (1 - theta) c + theta t (Rogan and
+A detector marks a share c of the positions of real text, its false positives, and a share t of deliberately damaged
+positions, its sensitivity. In a text of which a share theta is damaged, it marks s = (1 - theta) c + theta t (Rogan and
 Gladen 1978). All three are measured, so the interval of theta = (s - c)/(t - c) is Fieller's (1954): every theta for
 which s - (1 - theta) c - theta t may be 0.
 
-With standard errors and Student's t, Fieller's interval is far too short where little is marked: the standard error of
-a rate falls with the rate, and where nothing is marked there is none. With 20 documents on one side and 300 on the
-other and rates of 2 % and less, 95 % intervals held theta = 0 in 54 to 94 % of simulations. So each rate has its own
-interval, Wilson's for clustered positions, and the distances of its ends from the rate take the place of quantile x
-standard error, each on the side on which the rate would have to err (Zou and Donner 2008; Newcombe 2016): in large
-samples the same as Fieller's.
+With standard errors and Student's t, Fieller's interval is far too short if few positions are marked, since the
+standard error of a rate falls with the rate and is 0 if no position is marked. With 20 documents in one sample and 300
+in the other and rates of at most 2 %, 95 % intervals held theta = 0 in 54 to 94 % of simulations. Each rate therefore
+has its own interval, Wilson's for clustered positions. The distances of its ends from the rate replace quantile x
+standard error, each in the direction in which the rate would have to err (Zou and Donner 2008; Newcombe 2016). In large
+samples the result is Fieller's.
 """
 
 from collections.abc import Iterator
@@ -26,13 +26,13 @@ from macroscope.statistics.ratio import Sample
 
 _NAN = float("nan")
 _PIECES = ((-np.inf, 0.0), (0.0, 1.0), (1.0, np.inf))
-"""Of theta: in each, the weights of the three rates keep their signs."""
+"""Intervals of theta, in each of which the weights of the three rates keep their signs."""
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class _Rate:
-    """A rate, and how far the ends of its own interval are below it and above."""
+    """Rate, and the distances of the ends of its interval from it."""
 
     value: float
     below: float
@@ -40,7 +40,7 @@ class _Rate:
 
     @property
     def typical(self) -> float:
-        """Distance of an end whichever it is: the geometric mean."""
+        """Return the geometric mean of the distances of both ends."""
         return float(np.sqrt(max(self.below * self.above, 0.0)))
 
     def mirrored(self) -> "_Rate":
@@ -48,42 +48,44 @@ class _Rate:
 
 
 def corrected_rate(
-    reference: Sample, candidate: Sample, found: Sample, permutation: Permutation, confidence: float
+    reference: Sample, candidate: Sample, damaged: Sample, permutation: Permutation, confidence: float
 ) -> Interval:
-    """(s - c)/(t - c) with its interval: the share of the candidate's positions that are as if damaged.
+    """Compute (s - c)/(t - c) with its interval: the share of the candidate's positions that are as if damaged.
 
     Parameters
     ----------
     reference, candidate
-        Marked positions, and positions looked at, of each document, 0 <= y <= x: rates c and s.
-    found
-        Damaged positions that were marked, and damaged positions, of other documents: rate t.
-    exchange
-        Tells who of the reference and the candidate has partners: a group of partners is one unit of each, and errors
-        that partners share cancel.
+        Marked positions, and evaluated positions, of each document, 0 <= y <= x: rates c and s.
+    damaged
+        Marked damaged positions, and damaged positions, of other documents: rate t.
+    permutation
+        Pairing of the documents of reference and candidate: a group of paired documents is one unit in each, and their
+        common errors cancel.
     confidence
         Level, in (0, 1).
 
     Returns
     -------
     value, low, high
-        A share of positions; not clipped: below 0 where less is marked than in real text. NaN where a rate is
-        undefined, or t <= c. The ends alone are NaN where a side has fewer than two documents (or groups of partners)
-        with a position, and where t - c is not significantly above 0: then no theta is too large or too small.
+        Share of positions; not clipped: below 0 if less is marked than in real text. NaN if a rate is undefined, or t
+        <= c. The ends alone are NaN if a sample has fewer than two documents (or groups of paired documents) with a
+        position, and if t - c is not significantly above 0, since no theta is then too large or too small.
     """
-    sides = [np.column_stack([np.asarray(some, dtype=float) for some in side]) for side in (reference, candidate)]
-    others = np.column_stack([np.asarray(some, dtype=float) for some in found])
-    if not all(side[:, 1].sum() > 0 for side in (*sides, others)):
+    samples = [
+        np.column_stack([np.asarray(values, dtype=float) for values in sample]) for sample in (reference, candidate)
+    ]
+    damaged_rows = np.column_stack([np.asarray(values, dtype=float) for values in damaged])
+    if not all(rows[:, 1].sum() > 0 for rows in (*samples, damaged_rows)):
         return _NAN, _NAN, _NAN
-    groups = np.zeros(sum(map(len, sides)), dtype=int) if permutation.groups is None else permutation.groups
+    groups = np.zeros(sum(map(len, samples)), dtype=int) if permutation.groups is None else permutation.groups
     codes = np.unique(groups[groups > 0])
-    n = len(sides[0])
-    units = [_units(side, some, codes) for side, some in zip(sides, (groups[:n], groups[n:]), strict=True)]
-    c, s, t = (_rate(some, confidence) for some in (*units, others))
+    n = len(samples[0])
+    units = [_units(rows, labels, codes) for rows, labels in zip(samples, (groups[:n], groups[n:]), strict=True)]
+    c, s, t = (_rate(rows, confidence) for rows in (*units, damaged_rows))
     if not t.value > c.value:
         return _NAN, _NAN, _NAN
     value = (s.value - c.value) / (t.value - c.value)
-    fewest = min(np.count_nonzero(some[:, 1]) for some in (*units, others))
+    fewest = min(np.count_nonzero(rows[:, 1]) for rows in (*units, damaged_rows))
     if fewest < 2 or np.hypot(c.above, t.below) >= t.value - c.value:
         return value, _NAN, _NAN
     correlation = _correlation(units[0], units[1], len(codes))
@@ -93,18 +95,18 @@ def corrected_rate(
 
 
 def _units(rows: Array, groups: Integers, codes: Integers) -> Array:
-    """Documents without partners, then sums of each group of partners: units x (y, x)."""
-    alone = groups == 0
-    together = np.zeros((len(codes), rows.shape[1]))
-    np.add.at(together, np.searchsorted(codes, groups[~alone]), rows[~alone])
-    return np.concatenate([rows[alone], together])
+    """Return unpaired documents, then sums over each group of paired documents: units x (y, x)."""
+    is_unpaired = groups == 0
+    sums = np.zeros((len(codes), rows.shape[1]))
+    np.add.at(sums, np.searchsorted(codes, groups[~is_unpaired]), rows[~is_unpaired])
+    return np.concatenate([rows[is_unpaired], sums])
 
 
 def _rate(units: Array, confidence: float) -> _Rate:
-    """Rate of units; they count as so many as there would be if they were alike in size (Kish 1965).
+    """Compute the rate of units; they count as the number of equal units with the same variance (Kish 1965).
 
-    So do those that are affected. By simulation: by their bare numbers the interval of 20 documents of 1 to 40
-    positions is too short.
+    So do affected units. With their plain numbers, the interval of 20 documents of 1 to 40 positions is too short in
+    simulations.
     """
     y, x = units.T
     value = float(y.sum() / x.sum())
@@ -116,42 +118,42 @@ def _rate(units: Array, confidence: float) -> _Rate:
 
 
 def _effective(sizes: Array) -> float:
-    """Number of equal sizes that would have this sum and this sum of squares; 0 where all are 0."""
+    """Return the number of equal sizes with this sum and this sum of squares; 0 if all are 0."""
     squares = float((sizes**2).sum())
     return float(sizes.sum()) ** 2 / squares if squares else 0.0
 
 
 def _residuals(units: Array) -> Array:
-    """Return y - R x of units; what is rounding counts as 0."""
+    """Return y - R x of units; rounding errors count as 0."""
     y, x = units.T
     residuals = y - y.sum() / x.sum() * x
     return np.where(np.abs(residuals) <= _ROUNDING * x.max(), 0.0, residuals)
 
 
 def _correlation(first: Array, second: Array, groups: int) -> float:
-    """Of the errors of two rates, in [-1, 1], by the last units of either side, which are the partners."""
+    """Compute the correlation of the errors of two rates, in [-1, 1], from the last units of both, the paired ones."""
     residuals = [_residuals(units) for units in (first, second)]
-    scale = float(np.sqrt(np.prod([(some**2).sum() for some in residuals])))
-    shared = float(np.dot(*(some[len(some) - groups :] for some in residuals)))
+    scale = float(np.sqrt(np.prod([(errors**2).sum() for errors in residuals])))
+    shared = float(np.dot(*(errors[len(errors) - groups :] for errors in residuals)))
     return shared / scale if scale else 0.0
 
 
 def _bounds(c: _Rate, s: _Rate, t: _Rate, correlation: float) -> Iterator[float]:
-    """Every theta up to the value at which s - (1 - theta) c - theta t is as far above 0 as the rates may err.
+    """Yield every theta up to the value at which s - (1 - theta) c - theta t exceeds 0 by as much as the rates may err.
 
-    With the rates mirrored: from the value on, and below 0.
+    With the rates mirrored, yield every theta from the value on at which it is as far below 0.
     """
     d, e = s.value - c.value, t.value - c.value
     for start, end in _PIECES:
-        # s may be lower; the others higher, or lower, by the signs of their weights, theta - 1 and -theta.
+        # s may be lower; c and t higher or lower, depending on the signs of their weights, theta - 1 and -theta.
         of_c = c.below if start >= 1 else c.above
         of_t = t.above if start >= 0 else t.below
         product = s.below * of_c
         if (correlation > 0) == (end <= 1):
-            # What is shared cancels: no more of it than is typical of both directions, where one end is far out.
+            # Common errors cancel; limit them to the typical distances, in case one end is far away.
             product = min(product, s.typical * c.typical)
         shared = correlation * product
-        # (d - theta e)^2 less the squared error, as square theta^2 - 2 linear theta + constant.
+        # (d - theta e)^2 minus the squared error, as square theta^2 - 2 linear theta + constant.
         square = e**2 - of_c**2 - of_t**2
         linear = d * e - of_c**2 + shared
         constant = d**2 - s.below**2 - of_c**2 + 2 * shared

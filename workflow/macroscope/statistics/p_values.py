@@ -1,4 +1,4 @@
-"""The p-value of a distribution, and how many cores a test may use."""
+"""P-values from null distributions, their adjustment, and the number of cores that a test may use."""
 
 import os
 
@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 TIE = 1e-9
-"""Equal multisets add up in another order: differences within this relative rounding count as equal."""
+"""Relative difference up to which values count as equal: equal multisets summed in another order differ by rounding."""
 
 
-def p_value_of(observed: float, distribution: ArrayLike, exact: bool = False, tie: float = TIE) -> float:
-    """Share of |distribution| that reaches |observed| (meister2021 §4.1, Algorithm 1).
+def p_value_from_null(observed: float, distribution: ArrayLike, exact: bool = False, tie: float = TIE) -> float:
+    """Return the share of |distribution| that reaches |observed| (meister2021 §4.1, Algorithm 1).
 
     The paper's pseudocode compares |distribution| with the statistic itself, which gives p = 1 for every negative
-    difference; here both are absolute. The Monte Carlo p-value is (c + 1) / (n + 1) (Phipson and Smyth 2010): never
-    0, and the test keeps its level. Where all divisions were enumerated, p is exact: c / n. Differences within `tie`,
-    relative to values above 1, count as equal.
+    difference; here both are absolute. The Monte Carlo p-value is (c + 1) / (n + 1) (Phipson and Smyth 2010): it is
+    never 0, and the test keeps its level. If all divisions were enumerated, p is exact: c / n. Differences within
+    `tie`, relative to values above 1, count as equal.
     """
     sizes = np.abs(np.asarray(distribution, dtype=float))
     observed = abs(observed)
@@ -24,24 +24,25 @@ def p_value_of(observed: float, distribution: ArrayLike, exact: bool = False, ti
 
 
 def usable_cores() -> int:
-    """Cores that this process may use: OMP_NUM_THREADS, which Snakemake sets to a job's threads, or what there are."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    if asked.isdecimal() and int(asked):
-        return int(asked)
+    """Return the number of cores for this process: OMP_NUM_THREADS, which Snakemake sets, or all available ones."""
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    if threads.isdecimal() and int(threads):
+        return int(threads)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjusted p-values that control the false discovery rate (Benjamini and Hochberg 1995).
+    """Adjust p-values so that they control the false discovery rate (Benjamini and Hochberg 1995).
 
     Parameters
     ----------
     p_values
-        In [0, 1]; NaN where nothing was tested.
+        In [0, 1]; NaN for those that were not tested.
 
     Returns
     -------
-    array of the same length: p_(i) n / i, made monotone from above, at most 1; NaN stays NaN and does not count in n.
+    array
+        Of the same length: p_(i) n / i, made monotone from above, at most 1. NaN stays NaN and does not count in n.
     """
     p = np.asarray(p_values, dtype=float)
     tested = ~np.isnan(p)

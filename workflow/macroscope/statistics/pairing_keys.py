@@ -1,4 +1,4 @@
-"""What tells which documents belong together: their ids, and their first words (`documents.opening_of`)."""
+"""Keys by which documents are paired: their ids, and their first words (`documents.opening_of`)."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 
 OPENING = "opening"
 KEYS = ("id", OPENING)
-"""Columns that tell which documents belong together."""
+"""Columns by which documents are paired."""
 
 
 def read_keys(path: Path) -> pd.DataFrame:
-    """`KEYS` of the documents of a Parquet file of latents, as far as it has them."""
-    known = [name for name in KEYS if name in pq.read_schema(path).names]
-    return pd.read_parquet(path, columns=known)
+    """Read the `KEYS` of the documents of a Parquet file of latents, as far as it has them."""
+    columns = [name for name in KEYS if name in pq.read_schema(path).names]
+    return pd.read_parquet(path, columns=columns)

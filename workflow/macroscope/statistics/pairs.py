@@ -1,11 +1,11 @@
-"""System against system: differences and ratios of what a critic says of two of them.
+"""System against system: differences and ratios of a critic's values of two systems.
 
-What is added up over documents (T(x), shares) is compared document by document: as the comparison with real text does,
-by a bootstrap and by exchanging documents, of which partners (the same prompt, the same original) only swap. Every
-other number, such as a divergence from real text, has an interval of its own, and the interval of the difference is put
-together from the two by the method of variance estimates recovery (MOVER; Zou and Donner 2008). That takes the two as
-independent. Divergences of two systems from the same real texts are not: what is odd about these texts moves both
-alike, so that the interval of their difference is wider than it need be.
+Values that are sums over documents (T(x), shares) are compared document by document, as in the comparison with real
+text: by a bootstrap and by permutation of documents, in which paired documents (the same prompt, the same original)
+only swap. Every other value, such as a divergence from real text, has an interval of its own, and the interval of the
+difference combines both by the method of variance estimates recovery (MOVER; Zou and Donner 2008), which assumes
+independence. Divergences of two systems from the same real texts are not independent: peculiarities of these texts
+shift both in the same direction, so that the interval of their difference is wider than necessary.
 """
 
 from collections.abc import Callable
@@ -14,19 +14,20 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
+from macroscope.resampling import Resampling
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.latent import PERPLEXITY, SHARE, Resampling, defined_for, measures, sample_of
+from macroscope.statistics.latent import PERPLEXITY, SHARE, has_measure, list_measures, measure_sample
 from macroscope.statistics.permutation_groups import SubsetPermutations
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import difference_interval, ratio_test
 from macroscope.statistics.tidy import UNDEFINED
 
 DIFFERENCE, RATIO, AUC = "difference", "ratio", "auc"
-"""What is said of a pair: first minus second, first over second, or how well they are told apart."""
+"""Measures of a pair: first minus second, first over second, or their detectability."""
 PAIRED, UNPAIRED, FROM_INTERVALS = "paired", "unpaired", "from intervals"
-"""How: documents that have partners, documents without, or the two systems' own intervals."""
-UNLIKE_SIZES = "it depends on how many documents there are, and the systems have unlike numbers of them"
+"""Methods: paired documents, unpaired documents, or the two systems' own intervals."""
+UNLIKE_SIZES = "depends on the number of documents, which differs between the systems"
 _OF_PERPLEXITIES = ("latent_ppl", "reference_latent_ppl")
 STATISTICS = (
     Statistic("documents_*", "a system's number minus, or over, that of another", "both systems have the same number"),
@@ -36,58 +37,58 @@ ROWS = ("statistic", "measure", "value", "ci_low", "ci_high", "p_value", "n_syst
 """Columns of a comparison of two systems."""
 
 
-def compare_documents(system: pd.DataFrame, other: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
-    """Every measure that two tables of scores allow, of the one system against the other; columns `ROWS`.
+def compare_documents(system: pd.DataFrame, other_system: pd.DataFrame, resampling: Resampling) -> pd.DataFrame:
+    """Compare every measure that two tables of scores allow, system against other; columns `ROWS`.
 
-    Perplexities as ratios, everything else as differences. Documents that have no value do not count; a number that
-    one of the two does not have is left out, as the system's own table says.
+    Perplexities are compared by ratios, everything else by differences. Documents without a value do not count. A
+    measure that one of the systems lacks is left out.
     """
     rows = []
-    subset_permutations = SubsetPermutations(other, system)
-    for measure in measures(list(system.columns)):
-        known = defined_for(other, measure), defined_for(system, measure)
-        samples = sample_of(other, measure, known[0]), sample_of(system, measure, known[1])
+    subset_permutations = SubsetPermutations(other_system, system)
+    for measure in list_measures(list(system.columns)):
+        has_values = has_measure(other_system, measure), has_measure(system, measure)
+        samples = measure_sample(other_system, measure, has_values[0]), measure_sample(system, measure, has_values[1])
         if not all(np.sum(x) for _, x in samples):
             continue
-        permutation = subset_permutations.of(*known)
+        permutation = subset_permutations.get(*has_values)
         rng = np.random.default_rng(resampling.seed)
-        if measure.kind == SHARE and not permutation.paired:
-            # Of few documents a share's residuals tell little of its error; Wilson's interval is right there.
-            sides = [share_interval(*side, resampling.confidence) for side in samples]
-            found = recovered_difference(sides[1], sides[0], resampling.confidence)[:3]
+        if measure.kind == SHARE and not permutation.is_paired:
+            # With few documents, a share's residuals say little about its error; Wilson's interval is right.
+            shares = [share_interval(*sample, resampling.confidence) for sample in samples]
+            estimate = mover_difference(shares[1], shares[0], resampling.confidence)[:3]
         else:
-            found = difference_interval(*samples, permutation, resampling.confidence, resampling.resamples, rng)
+            estimate = difference_interval(*samples, permutation, resampling.confidence, resampling.resamples, rng)
         rng = np.random.default_rng(resampling.seed)
         p = ratio_test(*samples, permutation, resampling.permutations, rng)
         is_ratio = measure.kind == PERPLEXITY
-        value = np.exp(found) if is_ratio else found
-        method = PAIRED if permutation.paired else UNPAIRED
+        value = np.exp(estimate) if is_ratio else estimate
+        method = PAIRED if permutation.is_paired else UNPAIRED
         sizes = permutation.sizes[::-1]
         rows.append((measure.name, RATIO if is_ratio else DIFFERENCE, *value, p, *sizes, method, ""))
     return pd.DataFrame(rows, columns=list(ROWS))
 
 
 def compare_intervals(
-    system: pd.DataFrame, other: pd.DataFrame, confidence: float, sized: Callable[[str], bool]
+    system: pd.DataFrame, other_system: pd.DataFrame, confidence: float, sized: Callable[[str], bool]
 ) -> pd.DataFrame:
-    """Every number that two systems' tidy statistics have with an interval, the one against the other; columns `ROWS`.
+    """Compare every value of two systems' tidy statistics that has an interval; columns `ROWS`.
 
-    A number that depends on how many documents there are is undefined where these are not equally many.
+    A value that depends on the number of documents is undefined if the systems' numbers differ.
 
     Parameters
     ----------
-    system, other
-        Columns statistic, value, ci_low, ci_high, n_candidate; a row a statistic.
+    system, other_system
+        Columns statistic, value, ci_low, ci_high, n_candidate; one row per statistic.
     confidence
         Level of their intervals.
     sized
-        Name of a statistic -> whether it depends on how many documents there are.
+        Function of a statistic's name: whether it depends on the number of documents.
     """
-    both = system.merge(other, on="statistic", suffixes=("", "_other"))
+    both = system.merge(other_system, on="statistic", suffixes=("", "_other"))
     rows = []
     for row in both.to_dict("records"):
         first, second = (
-            np.array([row[f"{end}{side}"] for end in ("value", "ci_low", "ci_high")]) for side in ("", "_other")
+            np.array([row[f"{end}{suffix}"] for end in ("value", "ci_low", "ci_high")]) for suffix in ("", "_other")
         )
         if not np.isfinite([*first, *second]).all():
             continue
@@ -99,14 +100,14 @@ def compare_intervals(
             continue
         if is_ratio:
             first, second = np.log(first), np.log(second)
-        value, low, high, p = recovered_difference(tuple(first), tuple(second), confidence)
+        value, low, high, p = mover_difference(tuple(first), tuple(second), confidence)
         ends = np.exp([value, low, high]) if is_ratio else (value, low, high)
         rows.append((row["statistic"], RATIO if is_ratio else DIFFERENCE, *ends, p, *sizes, FROM_INTERVALS, ""))
     return pd.DataFrame(rows, columns=list(ROWS))
 
 
-def recovered_difference(first: Interval, second: Interval, confidence: float) -> tuple[float, float, float, float]:
-    """Difference of two independent estimates from their intervals (Zou and Donner 2008, eq. 11 and 12).
+def mover_difference(first: Interval, second: Interval, confidence: float) -> tuple[float, float, float, float]:
+    """Compute the difference of two independent estimates from their intervals (Zou and Donner 2008, eq. 11 and 12).
 
     Parameters
     ----------
@@ -116,7 +117,8 @@ def recovered_difference(first: Interval, second: Interval, confidence: float) -
     Returns
     -------
     value, low, high, p-value
-        The p-value takes the end towards 0 as one of a normal distribution; 1 where that is no distance.
+        The p-value takes the end towards 0 as that of a normal distribution; 1 if the difference is 0, NaN if that end
+        has no distance.
     """
     value = first[0] - second[0]
     below = float(np.hypot(first[0] - first[1], second[2] - second[0]))

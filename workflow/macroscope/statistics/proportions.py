@@ -1,4 +1,4 @@
-"""Intervals of proportions, of independent trials and of trials that come in documents."""
+"""Intervals of proportions, of independent trials and of trials clustered in documents."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -6,11 +6,11 @@ from scipy.special import ndtri, stdtrit
 
 Array = NDArray[np.float64]
 _FREEDOM = 1
-"""Degrees of freedom beyond the affected documents; by simulation."""
+"""Degrees of freedom in addition to the number of affected documents; by simulation."""
 
 
 def wilson_interval(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95) -> tuple[Array, Array]:
-    """Wilson (1927) score interval of a proportion, elementwise.
+    """Compute the Wilson (1927) score interval of a proportion, elementwise.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def wilson_interval(successes: ArrayLike, n: ArrayLike, confidence: float = 0.95
     Returns
     -------
     low, high
-        In [0, 1]; (0, 1) where n is 0.
+        In [0, 1]; (0, 1) if n is 0.
     """
     k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(n, float))
     return _wilson(k, n, ndtri(0.5 + confidence / 2))
@@ -37,11 +37,11 @@ def clustered_interval(
     affected: ArrayLike,
     confidence: float = 0.95,
 ) -> tuple[Array, Array]:
-    """Wilson's interval of proportions whose trials come in documents, elementwise, from sums over documents.
+    """Compute Wilson's interval of proportions of trials clustered in documents, elementwise, from sums over documents.
 
-    Trials of a document are alike, so they count as so many independent ones as would give the share the variance that
-    it has between documents (the design effect; Korn and Graubard 1998), with Student's t in place of the normal
-    quantile. Where no document, or every one, has nothing but successes, each document counts as one trial.
+    Trials of a document are alike. They therefore count as the number of independent trials that would give the share
+    its variance between documents (the design effect; Korn and Graubard 1998), with Student's t in place of the normal
+    quantile. If no document, or every document, has only successes, each document counts as one trial.
 
     Parameters
     ----------
@@ -54,43 +54,50 @@ def clustered_interval(
     documents
         Number of documents that have a trial.
     affected
-        Number of documents with a success, or of those with a failure, whichever are fewer: the fewer they are, the
-        less is known of how alike the trials of a document are.
+        Number of documents with a success, or with a failure, whichever is smaller: the smaller it is, the less is
+        known about how alike the trials of a document are.
+    confidence
+        Level, in (0, 1).
 
     Returns
     -------
     low, high
-        In [0, 1]; (0, 1) where there is no trial.
+        In [0, 1]; (0, 1) if there is no trial.
     """
     k, n, squares, n2, documents, affected = np.broadcast_arrays(
-        *(np.asarray(some, dtype=float) for some in (successes, trials, squares, squared_trials, documents, affected))
+        *(
+            np.asarray(values, dtype=float)
+            for values in (successes, trials, squares, squared_trials, documents, affected)
+        )
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         share = k / n
         variance = squares * documents / np.maximum(documents - 1, 1) / n**2
         effective = np.where(variance > 0, share * (1 - share) / variance, n**2 / n2)
     effective = np.where(n > 0, np.clip(effective, 1.0, np.maximum(n, 1.0)), 0.0)
-    # Where none is affected, each document counts as one trial at most already.
+    # If no document is affected, each counts as at most one trial already.
     freedom = np.where(affected > 0, np.minimum(documents - 1, affected + _FREEDOM), documents - 1).clip(min=1.0)
-    alone = n2 <= n  # no document has more than one trial: nothing is clustered
+    is_unclustered = n2 <= n  # no document has more than one trial: nothing is clustered
     tail = 0.5 + confidence / 2
-    z = np.where(alone, ndtri(tail), stdtrit(freedom, tail))
-    effective = np.where(alone, n, effective)
+    z = np.where(is_unclustered, ndtri(tail), stdtrit(freedom, tail))
+    effective = np.where(is_unclustered, n, effective)
     return _wilson(np.where(n > 0, share, 0.0) * effective, effective, z)
 
 
 def share_interval(successes: ArrayLike, trials: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Share of successes among trials that come in documents, with its interval; see `clustered_interval`.
+    """Compute the share of successes among trials clustered in documents, with its interval; see `clustered_interval`.
 
     Parameters
     ----------
     successes, trials
-        Of each document.
+        Numbers of each document.
+    confidence
+        Level, in (0, 1).
 
     Returns
     -------
     share, low, high
-        NaN where there is no trial.
+        NaN if there is no trial.
     """
     y, x = np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
     if not x.sum():
@@ -103,10 +110,10 @@ def share_interval(successes: ArrayLike, trials: ArrayLike, confidence: float = 
 
 
 def _wilson(k: Array, n: Array, z: "Array | float") -> tuple[Array, Array]:
-    known = np.where(n > 0, n, 1.0)
-    share = k / known
-    centre = (share + z**2 / (2 * known)) / (1 + z**2 / known)
-    half = z / (1 + z**2 / known) * np.sqrt(share * (1 - share) / known + z**2 / (4 * known**2))
+    nonzero = np.where(n > 0, n, 1.0)
+    share = k / nonzero
+    centre = (share + z**2 / (2 * nonzero)) / (1 + z**2 / nonzero)
+    half = z / (1 + z**2 / nonzero) * np.sqrt(share * (1 - share) / nonzero + z**2 / (4 * nonzero**2))
     # At the ends the bound is 0 or 1 exactly; rounding must not move it past the share itself.
     low = np.where((n > 0) & (k > 0), centre - half, 0.0)
     high = np.where((n > 0) & (k < n), centre + half, 1.0)

@@ -1,33 +1,26 @@
-"""Tidy statistics: rows of one comparison, and the file that says whose they are."""
+"""Tidy statistics: rows of one comparison, and files of rows with their corpus, system and critic."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from macroscope import __version__
 from macroscope.files import atomic
-from macroscope.statistics.permutation_groups import permutation_of
+from macroscope.resampling import Resampling
+from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.tables import write_csv
 
-if TYPE_CHECKING:
-    from macroscope.statistics.latent import Resampling
-
 log = logging.getLogger("macroscope")
-Row = tuple[str, float, float, float, float]
-"""(statistic, value, ci_low, ci_high, p_value)"""
 UNDEFINED = float("nan")
-"""A value, an end of an interval or a p-value that there is none of."""
-PARTNERS = "partners"
-"""Key of the signature that says how many of the candidate's documents have partners in the reference."""
-SMALLEST_P = "smallest_p"
-"""Key of the signature, beside the former, of the smallest p-value that an exchange can give."""
+"""Value, end of an interval or p-value that does not exist."""
 SIGNIFICANT = 0.05
-"""Adjusted p-value below which a difference is called one."""
+"""Adjusted p-value below which a difference is significant."""
 ROWS = ["statistic", "value", "ci_low", "ci_high", "p_value", "n_reference", "n_candidate", "reason"]
 """Columns of one system's statistics."""
 COLUMNS = (
@@ -41,110 +34,151 @@ COLUMNS = (
     "p_value",
     "n_reference",
     "n_candidate",
+    "n_paired",
+    "smallest_p",
     "seed",
     "signature",
     "reason",
 )
-"""Columns of tidy statistics; `reason` says why a value is NaN."""
+"""Columns of tidy statistics; `reason` explains a value that is NaN."""
 
 
-def with_partners(signature: str, reference: pd.DataFrame, candidate: pd.DataFrame, system: str) -> str:
-    """Signature that says how many documents have partners in real text, and the smallest p-value that they allow.
+@dataclass(frozen=True)
+class Estimate:
+    """Value of a statistic with its uncertainty.
 
-    The log says so too.
+    Attributes
+    ----------
+    statistic
+        Name of the statistic.
+    value
+        Its value; NaN if it is undefined.
+    ci_low, ci_high
+        Ends of its interval; NaN if it has none.
+    p_value
+        P-value of its test; NaN if it has none.
+    """
+
+    statistic: str
+    value: float
+    ci_low: float = UNDEFINED
+    ci_high: float = UNDEFINED
+    p_value: float = UNDEFINED
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Pairs of a candidate's documents with documents of the reference.
+
+    Attributes
+    ----------
+    n_paired
+        Number of the candidate's paired documents.
+    smallest_p
+        Smallest p-value that permutations within pairs can give; NaN if no document is paired.
+    """
+
+    n_paired: int = 0
+    smallest_p: float = UNDEFINED
+
+
+NO_PAIRS = Pairing()
+
+
+def find_pairs(reference: pd.DataFrame, candidate: pd.DataFrame, system: str) -> Pairing:
+    """Return how many documents of a candidate are paired with real text, and log it.
 
     Parameters
     ----------
     reference, candidate
         `KEYS` of the documents, as far as they have them.
+    system
+        Name of the candidate, for the log.
     """
-    permutation = permutation_of(reference, candidate)
-    shared = permutation.partners
-    if not shared:
-        return signature
+    permutation = build_permutation(reference, candidate)
+    if not permutation.n_paired:
+        return NO_PAIRS
     log.info(
-        "%s: %d of %d texts have partners in real text (the same id, or the same beginning): tested in pairs",
+        "%s: %d of %d texts are paired with real texts (same id or same opening); tests permute within pairs",
         system,
-        shared,
+        permutation.n_paired,
         len(candidate),
     )
-    return f"{signature}|{PARTNERS}:{shared}|{SMALLEST_P}:{permutation.smallest_p:.3g}"
+    return Pairing(permutation.n_paired, permutation.smallest_p)
 
 
-def partners_in(signature: str) -> int:
-    """How many of the candidate's documents have partners, by the signature of a statistic."""
-    return int(_part(signature, PARTNERS) or 0)
+def sized_row(estimate: Estimate, sizes: tuple[int, int]) -> dict[str, Any]:
+    """Return the row of an estimate: its attributes, and the numbers of documents in reference and candidate."""
+    return {**asdict(estimate), "n_reference": sizes[0], "n_candidate": sizes[1]}
 
 
-def smallest_p_in(signature: str) -> float | None:
-    """Smallest p-value that exchanging partners can give; None where nobody has any."""
-    found = _part(signature, SMALLEST_P)
-    return float(found) if found else None
-
-
-def _part(signature: str, key: str) -> str:
-    parts = (part.split(":", 1) for part in str(signature).split("|") if ":" in part)
-    return dict(parts).get(key, "")
-
-
-def value_only(name: str, value: float) -> Row:
-    """Row of a value that has neither an interval nor a p-value."""
-    return name, float(value), UNDEFINED, UNDEFINED, UNDEFINED
-
-
-def undefined(name: str) -> Row:
-    """Row of a statistic that there is no value of."""
-    return name, UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED
-
-
-def rows_table(rows: Iterable[Row], sizes: tuple[int, int], reason: Callable[[str], str]) -> pd.DataFrame:
-    """Statistics of one comparison; columns `ROWS`.
+def rows_table(estimates: Iterable[Estimate], sizes: tuple[int, int], reason: Callable[[str], str]) -> pd.DataFrame:
+    """Build the table of one comparison's statistics; columns `ROWS`.
 
     Parameters
     ----------
+    estimates
+        Statistics of the comparison.
     sizes
         Numbers of documents in reference and candidate.
     reason
-        Name of a statistic -> why it is NaN; asked only where it is.
+        Function of a statistic's name that returns why it is NaN; called only if it is.
     """
-    full = [(*row, *sizes, reason(row[0]) if np.isnan(row[1]) else "") for row in rows]
-    return pd.DataFrame(full, columns=ROWS)
+    rows = [
+        {**sized_row(estimate, sizes), "reason": reason(estimate.statistic) if np.isnan(estimate.value) else ""}
+        for estimate in estimates
+    ]
+    return pd.DataFrame(rows, columns=ROWS)
 
 
 def shares_table(counts: Mapping[str, int], documents: int, confidence: float) -> pd.DataFrame:
-    """Shares of a collection's documents, with Wilson's intervals; columns `ROWS`."""
-    rows: list[Row] = []
+    """Compute shares of a collection's documents, with Wilson's intervals; columns `ROWS`."""
+    estimates = []
     for name, count in counts.items():
         low, high = wilson_interval(count, documents, confidence)
-        rows.append((name, count / documents if documents else UNDEFINED, float(low), float(high), UNDEFINED))
-    return rows_table(rows, (0, documents), lambda _: "no text")
+        estimates.append(Estimate(name, count / documents if documents else UNDEFINED, float(low), float(high)))
+    return rows_table(estimates, (0, documents), lambda _: "no text")
 
 
 def tidy_table(
-    table: pd.DataFrame, *, corpus: str, system: str, critic: str, resampling: "Resampling", signature: str
+    table: pd.DataFrame,
+    *,
+    corpus: str,
+    system: str,
+    critic: str,
+    resampling: Resampling,
+    signature: str,
+    pairing: Pairing = NO_PAIRS,
 ) -> pd.DataFrame:
-    """Tidy statistics of a system: `COLUMNS`.
+    """Build the tidy statistics of a system: `COLUMNS`.
 
     Parameters
     ----------
     table
-        Columns statistic ... n_candidate; `system` and `reason` where they differ from row to row.
+        Columns statistic ... n_candidate; also `system` and `reason`, if they differ between rows.
+    corpus, system, critic
+        Names, the same for all rows.
+    resampling
+        Settings of intervals and p-values, for seed and signature.
     signature
-        Of the options of the critic.
+        Signature of the critic's options.
+    pairing
+        Pairs of the system's documents with the reference's.
     """
-    whole = "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)
-    fixed = {"corpus": corpus, "critic": critic, "seed": resampling.seed, "signature": whole}
+    full_signature = "|".join(part for part in (f"macroscope:{__version__}", signature, resampling.signature) if part)
+    common = {"corpus": corpus, "critic": critic, "seed": resampling.seed, "signature": full_signature}
+    common |= asdict(pairing)
     default = {"system": system, "reason": ""}
-    table = table.assign(**fixed, **{name: value for name, value in default.items() if name not in table})
+    table = table.assign(**common, **{name: value for name, value in default.items() if name not in table})
     return table[list(COLUMNS)].fillna({"reason": ""})
 
 
 def write_statistics(table: pd.DataFrame, output: Path, **about: Any) -> None:
-    """Write tidy statistics of a system; parameters as of `tidy_table`."""
+    """Write the tidy statistics of a system; keyword arguments are those of `tidy_table`."""
     write_tidy(tidy_table(table, **about), output)
 
 
 def write_tidy(table: pd.DataFrame, output: Path) -> None:
-    """Write statistics that are tidy."""
+    """Write a table that is tidy already."""
     with atomic(output) as temporary:
         write_csv(table, temporary)

@@ -1,7 +1,7 @@
 """Distances between two categorical distributions, and their permutation test (meister2021 §4.2, eq. 11).
 
 The paper calls the supremum over single types the total variation distance; by its usual definition that distance is
-the supremum over *sets* of types, half the L1 distance. Both are here, under their own names.
+the supremum over *sets* of types, half the L1 distance. This module has both, under names of their own.
 """
 
 import numpy as np
@@ -9,17 +9,17 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.p_values import p_value_of
+from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 
 
 def largest_difference(p: ArrayLike, q: ArrayLike) -> Array:
-    """Supremum over types of |p - q|, in [0, 1]: the paper's "tvd". Along the last axis, of counts or probabilities."""
+    """Compute the supremum over types of |p - q|, in [0, 1]: the paper's "tvd". Last axis: counts or probabilities."""
     return np.abs(_normalised(p) - _normalised(q)).max(axis=-1)
 
 
 def total_variation(p: ArrayLike, q: ArrayLike) -> Array:
-    """Half the L1 distance of p and q, in [0, 1]. Along the last axis, of counts or probabilities."""
+    """Compute half the L1 distance of p and q, in [0, 1]. Last axis: counts or probabilities."""
     return 0.5 * np.abs(_normalised(p) - _normalised(q)).sum(axis=-1)
 
 
@@ -29,12 +29,12 @@ DISTANCES = {"tvd_sup": largest_difference, "tvd_half_l1": total_variation}
 def permuted_distances(
     a: sparse.csr_matrix, b: sparse.csr_matrix, permutation: Permutation, permutations: int, rng: np.random.Generator
 ) -> dict[str, Array]:
-    """Both distances after exchanging units between two collections.
+    """Compute both distances after permutations of units between two collections.
 
     Parameters
     ----------
     a, b
-        Counts, units x types. A unit is a document, or a block of as many documents on either side.
+        Counts, units x types. A unit is a document, or a block of equally many documents in both collections.
 
     Returns
     -------
@@ -44,31 +44,31 @@ def permuted_distances(
     total = np.asarray(units.sum(axis=0)).ravel()
     transposed = units.T.tocsr()
     at_once = max(1, (1 << 24) // max(1, *units.shape))
-    found: dict[str, list[Array]] = {name: [] for name in DISTANCES}
+    distances: dict[str, list[Array]] = {name: [] for name in DISTANCES}
     for inside in permutation.memberships(permutations, rng, at_once):
         first = (transposed @ inside.T).T
         for name, distance in DISTANCES.items():
-            found[name].append(distance(first, total - first))
-    return {name: np.concatenate(values) for name, values in found.items()}
+            distances[name].append(distance(first, total - first))
+    return {name: np.concatenate(values) for name, values in distances.items()}
 
 
 def total_variation_test(
     a: sparse.csr_matrix, b: sparse.csr_matrix, permutation: Permutation, permutations: int, rng: np.random.Generator
 ) -> dict[str, tuple[float, float]]:
-    """Both distances of two collections of counts, each with its p-value.
+    """Compute both distances of two collections of counts, each with its p-value.
 
     Returns
     -------
     name -> (distance, p)
-        NaN where a side has no unit or no token.
+        NaN if a collection has no unit or no token.
     """
-    sums = [np.asarray(side.sum(axis=0)).ravel() for side in (a, b)]
-    if not all(side.sum() for side in sums):
+    sums = [np.asarray(counts.sum(axis=0)).ravel() for counts in (a, b)]
+    if not all(totals.sum() for totals in sums):
         return dict.fromkeys(DISTANCES, (float("nan"), float("nan")))
     null = permuted_distances(a, b, permutation, permutations, rng)
     exact = permutation.is_exact(permutations)
     observed = {name: float(distance(*sums)) for name, distance in DISTANCES.items()}
-    return {name: (value, p_value_of(value, null[name], exact)) for name, value in observed.items()}
+    return {name: (value, p_value_from_null(value, null[name], exact)) for name, value in observed.items()}
 
 
 def _normalised(counts: ArrayLike) -> Array:

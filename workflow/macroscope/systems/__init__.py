@@ -1,7 +1,7 @@
-"""Documents -> samples: one folder a kind of system; the text formats and the tokenizer that several of them share.
+"""Systems: documents -> samples. One folder or module per kind, and the text formats and tokenizers that kinds share.
 
-A kind is a sub-package, or another package with an entry point in the group `macroscope.systems`, that declares itself
-by `KIND`; nothing outside it names it.
+A kind is a sub-package or module, or another package with an entry point in the group `macroscope.systems`. It declares
+itself by `KIND`; no code outside of it names it.
 """
 
 from functools import cache
@@ -12,5 +12,5 @@ from macroscope.systems.declaration import Kind
 
 @cache
 def kinds() -> dict[str, Plugin[Kind]]:
-    """Every kind of system by its name, which is the `kind` of a system in the config."""
+    """Return every kind of system by its name, which is the `kind` of a system in the config."""
     return discover("macroscope.systems", "KIND", Kind, group="macroscope.systems")

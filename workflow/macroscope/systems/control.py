@@ -1,4 +1,7 @@
-"""Kind `control`: held-out real documents, the floor that a perfect model would reach."""
+"""Kind `control`: held-out real documents as a system, the floor that a perfect model would reach.
+
+The samples are a copy of a held-out split, with its ids.
+"""
 
 from pathlib import Path
 from typing import Literal
@@ -32,15 +35,15 @@ class ControlSystem(SystemOptions):
     """Held-out real documents: the floor that a perfect model would reach."""
 
     kind: Literal["control"]
-    split: Literal["valid", "test"] = Field("test", description="Which held-out split.")
+    split: Literal["valid", "test"] = Field("test", description="Held-out split.")
 
     def order_of_process(self) -> str:
-        """Held-out documents of a simulated corpus come from its process as it is."""
+        """Return `process`: held-out documents of a simulated corpus come from its unchanged process."""
         return "process"
 
 
 def generate_control(documents: Path, output: Path, options: ControlSystem, corpus: str) -> None:
-    """Copy a held-out split of the corpus."""
+    """Copy a held-out split of the corpus as samples."""
     held_out = require_count(count_documents(documents, options.split), documents, options.split)
     source = {"system": "control", "split": options.split, "of": read_provenance(documents).source}
     count = Count(f"not in split {options.split}", held_out, 0)

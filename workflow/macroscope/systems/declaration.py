@@ -1,37 +1,38 @@
-"""What a kind of system declares: data, so that it is found without importing what it runs."""
+"""Declaration of a kind of system: plain data, so that discovery imports none of the code that the kind runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from macroscope.stages import Stage
 
 GENERATE = "generate"
-"""Stage that makes the samples of a system in one step."""
+"""Name of the stage that generates the samples of a system in one step."""
 TRAIN = "train"
-"""Stage that trains the model which `draw` reads, for kinds other than language models."""
+"""Name of the stage that trains the model which `generate` reads, for kinds other than language models."""
 MEASURE = "measure_perplexity"
-"""Stage that measures the perplexity of a system's own model."""
+"""Name of the stage that measures the perplexity of a system's own model."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Whatever produces text to be judged; `KIND` in the `__init__` of a package.
+    """A kind of system, that is, a way to produce text to be judged; `KIND` of a package or module.
 
     Attributes
     ----------
     options
-        "module:class", relative to the package: its group of options, a `systems.options.SystemOptions`.
+        Class of its options as "module:class", relative to the package; a `systems.options.SystemOptions`.
     label, colour
-        In figures; the colours of `macroscope.colours` are safe for colour-blind readers.
+        Label and colour in figures; the colours of `macroscope.colours` are safe for colour-blind readers.
     stages
-        By name. A kind whose samples are made in one step declares `draw`, and needs no rule of its own: what a stage
-        may read is listed in `plan.systems`. One that trains a model first declares `train`, too. The same holds for
-        `measure_perplexity`, of those systems that say that they have a perplexity (`SystemOptions.has_perplexity`).
+        Stages by name. A kind that makes its samples in one step declares `generate` and needs no rule of its own;
+        `plan.systems` lists what a stage may read. A kind that trains a model first also declares `train`, and one
+        whose systems may have a perplexity (`SystemOptions.has_perplexity`) `measure_perplexity`.
     names_setting
-        Whether figures put the setting of its systems beside their names.
+        Whether figures show the setting of its systems beside their names.
     check
-        Whether its texts are there to see what the numbers do, and not to be judged: real ones, those of a known
-        process, and such as are wrong in a known way. The report sets them apart from the systems in question.
+        Whether its texts check the numbers and are not themselves judged: real texts, texts of a known process, and
+        texts with known defects. The report lists them apart from the systems under evaluation.
     """
 
     options: str
@@ -40,3 +41,11 @@ class Kind:
     stages: Mapping[str, Stage] = field(default_factory=dict)
     names_setting: bool = False
     check: bool = False
+
+    @cached_property
+    def all_stages(self) -> Mapping[str, Stage]:
+        """Declared stages, and the summary of the perplexity of kinds that measure one."""
+        from macroscope.systems.perplexity import SUMMARISE, summary_stage
+
+        measured = self.stages.get(MEASURE)
+        return {**self.stages, **({SUMMARISE: summary_stage(measured)} if measured else {})}

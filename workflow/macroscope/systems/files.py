@@ -1,4 +1,4 @@
-"""Kind `files`: texts of the user's own model, or of a published one."""
+"""Kind `files`: texts of the user's own model from files, or of a published model from a data set of the registry."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from macroscope.colours import VERMILION
 from macroscope.corpora.files.options import ONE_SECTION
 from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.options import Split
-from macroscope.corpora.provenance import origin_of
+from macroscope.corpora.provenance import read_origin
 from macroscope.corpora.webtext import read_texts
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
@@ -19,6 +19,9 @@ from macroscope.options import UserPath
 from macroscope.stages import Stage
 from macroscope.systems.declaration import Kind
 from macroscope.systems.options import SystemOptions
+
+LAYOUT = "webtext"
+"""Source whose file layout data sets of systems' texts have."""
 
 KIND = Kind(
     options=":FilesSystem",
@@ -30,10 +33,6 @@ KIND = Kind(
 )
 
 
-LAYOUT = "webtext"
-"""Source whose layout the data sets of systems' texts have."""
-
-
 class FilesSystem(SystemOptions):
     """Texts of the user's own model (JSON Lines, Parquet, CSV, or a folder of text files), or of a published one."""
 
@@ -42,11 +41,11 @@ class FilesSystem(SystemOptions):
     one_section: bool = ONE_SECTION
     dataset: str | None = Field(
         None,
-        description="Name of a data set in resources/sources.yaml instead of files, such as gpt2-xl-output; each text"
+        description="Name of a data set in resources/sources.yaml, such as gpt2-xl-output, instead of files; each text"
         " is one section.",
     )
     splits: list[Split] = Field(
-        ["test"], min_length=1, description="Which of the data set's files are taken, by the split in their names."
+        ["test"], min_length=1, description="Files of the data set to use, by the split in their names."
     )
 
     @model_validator(mode="after")
@@ -56,34 +55,47 @@ class FilesSystem(SystemOptions):
         return self
 
     def files_read(self, place: str) -> list[str]:
-        """The user's files, or those of the data set."""
-        from macroscope.corpora.raw_files import data_files, source_named
+        """Return the user's files, or those of the data set.
+
+        Raises
+        ------
+        MacroscopeError
+            If the data set holds real documents and not a system's texts.
+        """
+        from macroscope.corpora.raw_files import list_data_files, resolve_source
 
         if self.dataset is None:
             return list(self.files)
-        source = source_named(self.dataset, f"{place}.dataset")
+        source = resolve_source(self.dataset, f"{place}.dataset")
         if source.source != LAYOUT:
             raise MacroscopeError(
                 f"{place}.dataset: {self.dataset!r} of resources/sources.yaml holds real documents, not a system's"
                 " texts; give one such as gpt2-xl-output, or use it as a corpus"
             )
-        return data_files(source, self.splits, place)
+        return list_data_files(source, self.splits, place)
 
 
 def import_texts(files: Sequence[Path], output: Path, options: FilesSystem, *, corpus: str, system: str) -> None:
-    """Read files as samples; texts without any section are dropped and counted.
+    """Read files as samples; drop and count texts without any section.
 
     Parameters
     ----------
     files
-        The user's files, or those of the data set that the options name; what `retrieve` noted beside them goes into
+        Files of the user, or of the data set that the options name. The notes of `retrieve` beside them are copied into
         the metadata.
+
+    Raises
+    ------
+    MacroscopeError
+        If no text is left.
     """
     source = {"system": system, "files": [str(path) for path in files]}
-    origins = [origin for path in files if (origin := origin_of(path))]
+    origins = [origin for path in files if (origin := read_origin(path))]
     provenance = Provenance(corpus, source | ({"parts": origins} if origins else {}), options.model_dump(mode="json"))
     if not write_documents(output, _samples(files, options, provenance), provenance):
-        raise MacroscopeError(f"system {system}: {', '.join(source['files'])} hold no text that can be judged")
+        raise MacroscopeError(
+            f"system {system}: {', '.join(source['files'])} contain no usable text; give files with texts"
+        )
 
 
 def _samples(paths: Sequence[Path], options: FilesSystem, provenance: Provenance) -> Iterator[Document]:

@@ -1,8 +1,8 @@
-"""The two text formats that language models are trained on and sample: W/ Title and W/O Title (deng2022 §4, App. E).
+"""The two text formats that language models are trained on and generate: W/ Title and W/O Title (deng2022 §4, App. E).
 
-Sections are joined by a blank line. W/ Title, each is "title: text"; W/O Title, it is its text. A document's title
-plays no part. Section titles never hold a colon here (normalised ones have none; in others it becomes " -"), so that a
-sample splits at its first one.
+Sections are joined by a blank line. In W/ Title, each section is "title: text"; in W/O Title, it is its text. The title
+of the document is not used. Section titles contain no colon here (normalised titles have none; in others it becomes
+" -"), so that a section splits at its first colon.
 """
 
 from pathlib import Path
@@ -13,37 +13,42 @@ from macroscope.files import write_json
 SECTION_BREAK = "\n\n"
 BOUNDARY = "<|endoftext|>"
 ATTEMPTS = 20
-"""Invalid draws in a row after which a sample is given up, and counted."""
+"""Number of invalid attempts in a row after which a sample is given up and counted."""
 
-NO_TEXT, NO_COLON = "draw without text", "section without a colon"
+NO_TEXT, NO_COLON = "attempt without text", "section without a colon"
 EMPTY_TITLE, EMPTY_TEXT = "section with an empty title", "section with an empty text"
 
 
-def reasons(titles: bool) -> tuple[str, ...]:
-    """Why a draw may be invalid, in each format."""
+def invalid_reasons(titles: bool) -> tuple[str, ...]:
+    """Return the possible reasons for an invalid sample in a format."""
     return (NO_TEXT, NO_COLON, EMPTY_TITLE, EMPTY_TEXT) if titles else (NO_TEXT,)
 
 
-class InvalidDraw(ValueError):
-    """A draw that is no document of its format; the message is the reason, for the counts."""
+class InvalidSample(ValueError):
+    """Error for a generated text that is not a document of its format; the message is the reason, for the counts."""
 
 
-def training_text(document: Document, titles: bool) -> str:
-    """Text of a document as the language model sees it.
+def format_training_text(document: Document, titles: bool) -> str:
+    """Return the text of a document as a language model is trained on it.
 
     Parameters
     ----------
     titles
-        W/ Title or W/O Title. W/ Title, a section that has no title is an error of the caller: ValueError.
+        Whether the format is W/ Title.
+
+    Raises
+    ------
+    ValueError
+        If the format is W/ Title and a section has no title: an error of the caller.
     """
     return SECTION_BREAK.join(_section_text(section, titles) for section in document.sections)
 
 
-def parse_draw(text: str, titles: bool) -> tuple[tuple[Section, ...], int]:
-    """Turn a decoded sample into sections.
+def parse_sample(text: str, titles: bool) -> tuple[tuple[Section, ...], int]:
+    """Parse a decoded sample into sections.
 
-    W/ Title, every section must hold a colon, and text on both sides of it; as in the paper one bad section makes the
-    whole draw invalid. W/O Title, empty sections are removed.
+    In W/ Title, every section must contain a colon with text on both sides; as in the paper, one bad section makes the
+    whole sample invalid. In W/O Title, empty sections are removed.
 
     Returns
     -------
@@ -51,16 +56,21 @@ def parse_draw(text: str, titles: bool) -> tuple[tuple[Section, ...], int]:
 
     Raises
     ------
-    InvalidDraw
-        With the reason.
+    InvalidSample
+        If the text is not a document of the format; the message is the reason.
     """
     pieces = [piece.strip() for piece in text.replace(BOUNDARY, "").strip().split(SECTION_BREAK)]
     if not any(pieces):
-        raise InvalidDraw(NO_TEXT)
+        raise InvalidSample(NO_TEXT)
     if titles:
         return tuple(_titled_section(piece) for piece in pieces), 0
     sections = tuple(Section(None, piece) for piece in pieces if piece)
     return sections, len(pieces) - len(sections)
+
+
+def count_samples(samples: Path, output: Path) -> None:
+    """Write the number of documents of a sample file as JSON."""
+    write_json(output, {"documents": Collection(samples).total})
 
 
 def _section_text(section: Section, titles: bool) -> str:
@@ -74,14 +84,9 @@ def _section_text(section: Section, titles: bool) -> str:
 def _titled_section(piece: str) -> Section:
     title, colon, text = piece.partition(":")
     if not colon:
-        raise InvalidDraw(NO_COLON)
+        raise InvalidSample(NO_COLON)
     if not title.strip():
-        raise InvalidDraw(EMPTY_TITLE)
+        raise InvalidSample(EMPTY_TITLE)
     if not text.strip():
-        raise InvalidDraw(EMPTY_TEXT)
+        raise InvalidSample(EMPTY_TEXT)
     return Section(title.strip(), text.strip())
-
-
-def count_samples(samples: Path, output: Path) -> None:
-    """Write the number of documents as JSON."""
-    write_json(output, {"documents": Collection(samples).total})

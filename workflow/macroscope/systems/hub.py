@@ -1,4 +1,4 @@
-"""Kind `hub`: a model's texts from a Hugging Face data set."""
+"""Kind `hub`: a model's texts from a Hugging Face data set, downloaded by name or read from a folder."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Literal
 
 from macroscope.colours import VERMILION
-from macroscope.corpora.files.reading import documents_of
+from macroscope.corpora.files.reading import parse_records
 from macroscope.corpora.hub.options import DataSet
 from macroscope.corpora.hub.reading import read_data_set
-from macroscope.corpora.provenance import origin_of
+from macroscope.corpora.provenance import read_origin
 from macroscope.documents import Provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.stages import Stage
@@ -36,22 +36,29 @@ class HubSystem(DataSet, SystemOptions):
     kind: Literal["hub"]
 
     def files_read(self, place: str) -> list[str]:
-        """The folder."""
+        """Return the folder of the data set."""
         return [self.place()]
 
 
 def import_data_set(files: Sequence[Path], output: Path, options: HubSystem, *, corpus: str, system: str) -> None:
-    """Read a split of a data set as samples; texts without any section are dropped and counted.
+    """Read a split of a data set as samples; drop and count texts without any section.
 
     Parameters
     ----------
     files
-        The folder alone; what was noted beside it where it was retrieved goes into the metadata.
+        The folder of the data set, alone. The notes of its retrieval beside it are copied into the metadata.
+
+    Raises
+    ------
+    MacroscopeError
+        If no text is left.
     """
     (folder,) = files
-    source = {"system": system, "folder": folder.name} | origin_of(folder)
+    source = {"system": system, "folder": folder.name} | read_origin(folder)
     provenance = Provenance(corpus, source, options.model_dump(mode="json"))
     records = read_data_set(folder, options, provenance)
-    documents = documents_of(records, provenance, valid_share=0.0, test_share=1.0, one_section=options.one_section)
+    documents = parse_records(records, provenance, valid_share=0.0, test_share=1.0, one_section=options.one_section)
     if not write_documents(output, (replace(document, split="test") for document in documents), provenance):
-        raise MacroscopeError(f"system {system}: {folder}, split {options.split!r}, holds no text that can be judged")
+        raise MacroscopeError(
+            f"system {system}: {folder}, split {options.split!r}, contains no usable text; give another split"
+        )

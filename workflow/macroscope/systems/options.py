@@ -1,38 +1,34 @@
-"""Options that the config may give about a system: what all kinds have in common."""
+"""Options that all kinds of systems have in common."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
-from macroscope.options import LARGEST_SEED, Options
-
-if TYPE_CHECKING:
-    from macroscope.config.schema import Config
-    from macroscope.systems.language_model.options import LanguageModelSystem
+from macroscope.options import LARGEST_SEED, ConfigView, Options
 
 Seed = Annotated[
     int,
     Field(
         ge=0,
         le=LARGEST_SEED,
-        description="Added to the run's seed where this system draws: another one gives other samples.",
+        description="Added to the run's seed when this system generates samples: another value gives other samples.",
     ),
 ]
 
 
 @dataclass(frozen=True)
 class Description:
-    """What a system is, in the words of the headline.
+    """Description of a system for tables and figures.
 
     Attributes
     ----------
     kind
-        Kind that it is shown as.
+        Kind under which it is shown.
     base
-        What it is made from: a base model, another system.
+        Base model or other system that it is made from.
     setting, decoding
-        The options that tell it from others of its kind.
+        Options that distinguish it from others of its kind.
     """
 
     kind: str
@@ -42,81 +38,87 @@ class Description:
 
 
 class SystemOptions(Options):
-    """What all systems have in common; a kind's own options derive from it, and are told by `kind`.
+    """Base class of all systems' options, discriminated by `kind`.
 
-    What other places ask of a system is asked here, and answered by its kind.
+    Its methods are everything that other parts of the package need to know of a system; a kind overrides those whose
+    defaults do not fit.
     """
 
     kind: str
 
-    def description(self, config: "Config") -> Description:
-        """Return what the system is, for tables and figures."""
+    def description(self, config: ConfigView) -> Description:
+        """Describe the system for tables and figures."""
         return Description(self.kind, setting=self.kind)
 
-    def obstacle(self, corpus: str, config: "Config") -> str | None:
-        """What keeps the system from having samples of a corpus, as what is said of it ("samples the process of ...").
+    def obstacle(self, corpus: str, config: ConfigView) -> str | None:
+        """Return why the system cannot have samples of a corpus, or None if it can.
 
-        None where nothing does.
+        The reason continues a sentence about the system ("samples the process of ...").
         """
         return None
 
     def made_from(self) -> str | None:
-        """Name of the system whose samples it is made from; None for one that needs no other's."""
+        """Return the name of the system whose samples it is made from, or None if it needs none."""
         return None
 
     def made_on(self, corpus: str) -> str:
-        """Name of the corpus of which that system's samples are taken: `corpus` itself, unless it says otherwise."""
+        """Return the name of the corpus of those samples: by default `corpus` itself."""
         return corpus
 
-    def as_language_model(self, config: "Config") -> "LanguageModelSystem | None":
-        """What a system that samples a language model asks for; None for one that does not."""
+    def as_language_model(self, config: ConfigView) -> "SystemOptions | None":
+        """Return the language model that the system samples, with its options, or None if it samples none."""
         return None
 
     def model_of(self, system: str) -> str:
-        """Name of the system that makes the model which it samples: its own, `system`, unless it says otherwise."""
+        """Return the name of the system that makes the model which it samples: by default its own name, `system`."""
         return system
 
     def has_perplexity(self) -> bool:
-        """Whether the stage `measure_perplexity` of its kind gives it a perplexity; language models have one anyway."""
+        """Return whether the stage `measure_perplexity` of its kind applies to it; language models always have one."""
         return False
 
+    def perplexity_signature(self) -> str:
+        """Return what its perplexity depends on: the options that the stage was given, as key:value pairs."""
+        values = self.model_dump(mode="json", include=self.model_fields_set - {"kind"})
+        return "|".join([f"kind:{self.kind}", *(f"{name}:{value}" for name, value in values.items()), "split:test"])
+
     def has_prompts(self) -> bool:
-        """Whether a kind whose samples are made in one step begins them with the first words of held-out documents."""
+        """Return whether samples that are made in one step begin with the first words of held-out documents."""
         return False
 
     def order_of_process(self) -> str | None:
-        """Order of sections that a known process gave its documents, where the corpus has one; None where unknown."""
+        """Return the order of sections that a known process gave its documents, or None if it is unknown."""
         return None
 
     def gpus(self, stage: str) -> int:
-        """GPUs that a stage's job asks for, where no pretrained model says so."""
+        """Return the number of GPUs that a stage's job requests if no pretrained model determines it."""
         return 0
 
     def megabytes(self, stage: str) -> int | None:
-        """Memory that a stage's job asks for, where it grows with its options; None: what the stage declares."""
+        """Return the memory in MB that a stage's job requests if it grows with the options; None: as declared."""
         return None
 
     def files_read(self, place: str) -> list[str]:
-        """Files that its samples are read from: the user's, or those of a data set of the registry.
+        """Return the files that its samples are read from: the user's, or those of a data set of the registry.
 
         Parameters
         ----------
         place
-            Of the system in the config, for the message.
+            Place of the system in the config, for error messages.
         """
         return []
 
     def resources_read(self, language: str) -> list[str]:
-        """Files of the project's resources that its samples depend on, so that an edited one draws them anew.
+        """Return the project's resource files that its samples depend on, so that editing one regenerates them.
 
         Parameters
         ----------
         language
-            Of the corpus.
+            Language of the corpus.
         """
         return []
 
 
 def title_setting(titles: bool) -> str:
-    """Name a setting as the papers do."""
+    """Name the setting as the papers do."""
     return "W/ Title" if titles else "W/O Title"

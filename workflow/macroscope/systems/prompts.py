@@ -1,4 +1,4 @@
-"""Prompts: the first words of held-out documents, from which samples go on (pimentel2022, footnote 7)."""
+"""Prompts: the first words of held-out documents, which samples continue (pimentel2022, footnote 7)."""
 
 import re
 from dataclasses import dataclass
@@ -6,21 +6,21 @@ from pathlib import Path
 
 from macroscope.documents import Document, read_documents, require_documents
 from macroscope.errors import MacroscopeError
-from macroscope.systems.formats import InvalidDraw, parse_draw, training_text
+from macroscope.systems.formats import InvalidSample, format_training_text, parse_sample
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a sample begins with; nothing, unless the system has prompts.
+    """The beginning of a sample; empty unless the system has prompts.
 
     Attributes
     ----------
     text
-        As it stands at the beginning of the sample.
+        Text of the prompt, exactly as the sample begins.
     document
         Id of the document that it is taken from.
     short
-        Whether that document has fewer words than were asked for, and is the prompt as a whole.
+        Whether that document has fewer words than requested, so that the prompt is the whole document.
     """
 
     text: str = ""
@@ -29,23 +29,26 @@ class Prompt:
 
 
 def read_prompts(documents: Path | None, words: int | None, titles: bool) -> list[Prompt]:
-    """Prompts of a system's samples: sample i has number i modulo their number.
+    """Read the prompts of a system's samples; sample i begins with prompt i modulo their number.
 
     Parameters
     ----------
     documents
-        The control's samples, of which each gives a prompt, in the order of the file.
+        Samples of the control; each gives one prompt, in the order of the file.
     words
-        Words of a prompt, as white space separates them; none: samples begin with nothing.
+        Number of words of a prompt, separated by white space; None or 0: no prompts.
+    titles
+        Whether the format is W/ Title.
 
     Returns
     -------
-    list, at least one prompt; where there are none, a single empty one.
+    list of Prompt
+        At least one; without prompts, a single empty one.
 
     Raises
     ------
     MacroscopeError
-        Where there are no documents, or the format is W/ Title.
+        If prompts are requested and there are no documents, or the format is W/ Title.
     """
     if not words:
         return [Prompt()]
@@ -55,24 +58,24 @@ def read_prompts(documents: Path | None, words: int | None, titles: bool) -> lis
         raise MacroscopeError(
             "prompt_words: there are no documents to take prompts from; name them with --input prompts=..."
         )
-    found = require_documents(list(read_documents(documents)), documents, "test")
-    texts = [_plain_text(document) for document in found]
+    held_out = require_documents(list(read_documents(documents)), documents, "test")
+    texts = [_plain_text(document) for document in held_out]
     return [
         Prompt(first_words(text, words), document.id, len(text.split()) < words)
-        for document, text in zip(found, texts, strict=True)
+        for document, text in zip(held_out, texts, strict=True)
     ]
 
 
 def first_words(text: str, words: int) -> str:
     """Return the beginning of a text that ends with its `words`-th word; white space between words stays."""
-    found = re.match(rf"\s*(?:\S+\s+){{0,{words - 1}}}\S+", text)
-    return found.group() if found else ""
+    match = re.match(rf"\s*(?:\S+\s+){{0,{words - 1}}}\S+", text)
+    return match.group() if match else ""
 
 
 def _plain_text(document: Document) -> str:
-    """Text in the form that samples have: a sample that begins with its first words begins so when it is read again."""
+    """Return a document's text in the form of a parsed sample, so that a prompt survives parsing unchanged."""
     try:
-        sections, _ = parse_draw(training_text(document, titles=False), titles=False)
-    except InvalidDraw:
+        sections, _ = parse_sample(format_training_text(document, titles=False), titles=False)
+    except InvalidSample:
         return ""
-    return training_text(Document(document.id, document.split, None, sections), titles=False)
+    return format_training_text(Document(document.id, document.split, None, sections), titles=False)

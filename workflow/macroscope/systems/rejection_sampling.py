@@ -1,4 +1,4 @@
-"""Samples of models over words: draws that are read as documents, invalid ones drawn again, everything counted."""
+"""Rejection sampling from models over words: parse texts as documents, generate invalid ones again, count all."""
 
 import zlib
 from collections import Counter
@@ -10,32 +10,32 @@ import numpy as np
 from macroscope.documents import Count, Document, Provenance, Section
 from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
-from macroscope.systems.formats import ATTEMPTS, InvalidDraw, parse_draw, reasons
+from macroscope.systems.formats import ATTEMPTS, InvalidSample, invalid_reasons, parse_sample
 from macroscope.systems.words import join_words
 
-Draw = Callable[[int, np.random.Generator], Iterable[tuple[Sequence[str], bool]]]
-"""Words of so many texts, and whether each was cut off before its end."""
+TextGenerator = Callable[[int, np.random.Generator], Iterable[tuple[Sequence[str], bool]]]
+"""Function of a number of texts and a random generator: the words of each text, and whether it was cut off."""
 
 BLOCK = 4096
-"""Samples that are drawn together, from random numbers of their own."""
+"""Number of samples that are generated together, from a random stream of their own."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is to be drawn.
+class SamplingTask:
+    """A number of samples to generate for a system.
 
     Attributes
     ----------
     system
-        Name of the system, which the samples are named after.
+        Name of the system; the prefix of the samples' ids.
     samples
         Number of valid samples.
     titles
         Whether a section begins with its title.
     max_tokens
-        Words of the longest sample.
+        Number of words of the longest sample.
     remedy
-        What to do where most draws are invalid, for the message.
+        Advice for the error message if most attempts are invalid.
     """
 
     system: str
@@ -47,7 +47,7 @@ class Wanted:
 
 @dataclass
 class _Tally:
-    """What happened while sampling."""
+    """Counts that accumulate while sampling."""
 
     invalid: Counter[str]
     cut: int = 0
@@ -56,63 +56,65 @@ class _Tally:
     given_up: int = 0
 
 
-def sampled_documents(draw: Draw, wanted: Wanted, provenance: Provenance, seed: int) -> Iterator[Document]:
-    """All samples, block by block; the counts go into the provenance at the end.
+def generate_documents(
+    generate: TextGenerator, task: SamplingTask, provenance: Provenance, seed: int
+) -> Iterator[Document]:
+    """Generate all samples, block by block; the counts are added to the provenance at the end.
 
     Raises
     ------
     MacroscopeError
-        Where more than half of the samples had nothing but invalid draws.
+        If all attempts were invalid for more than half of the samples.
     """
     tally = _Tally(Counter())
-    with Progress(f"sample {wanted.system}", wanted.samples, "samples") as bar:
-        for block, start in enumerate(range(0, wanted.samples, BLOCK)):
-            indices = range(start, min(start + BLOCK, wanted.samples))
-            for index, sections in _block(draw, wanted, indices, (seed, block), tally):
-                yield Document(f"{wanted.system}-{index:07d}", "test", None, sections)
+    with Progress(f"sample {task.system}", task.samples, "samples") as bar:
+        for block, start in enumerate(range(0, task.samples, BLOCK)):
+            indices = range(start, min(start + BLOCK, task.samples))
+            for index, sections in _generate_block(generate, task, indices, (seed, block), tally):
+                yield Document(f"{task.system}-{index:07d}", "test", None, sections)
             bar.advance(len(indices))
-    if tally.given_up > wanted.samples / 2:
+    if tally.given_up > task.samples / 2:
         raise MacroscopeError(
-            f"system {wanted.system}: {tally.given_up} of {wanted.samples} samples had {ATTEMPTS} invalid draws in a"
-            f" row; {wanted.remedy}"
+            f"system {task.system}: {tally.given_up} of {task.samples} samples had {ATTEMPTS} invalid attempts in"
+            f" a row; {task.remedy}"
         )
-    provenance.counts.extend(_counts(tally, wanted))
+    provenance.counts.extend(_counts(tally, task))
 
 
-def _counts(tally: _Tally, wanted: Wanted) -> list[Count]:
-    valid = wanted.samples - tally.given_up
+def _counts(tally: _Tally, task: SamplingTask) -> list[Count]:
+    valid = task.samples - tally.given_up
     return [
-        *(Count(reason, valid, tally.invalid[reason], "draws") for reason in reasons(wanted.titles)),
-        Count(f"{ATTEMPTS} invalid draws in a row", valid, tally.given_up, "samples"),
+        *(Count(reason, valid, tally.invalid[reason], "attempts") for reason in invalid_reasons(task.titles)),
+        Count(f"{ATTEMPTS} invalid attempts in a row", valid, tally.given_up, "samples"),
         Count("section without text", tally.sections, tally.empty_sections, "sections"),
-        Count(f"end of a sample beyond {wanted.max_tokens} tokens", valid - tally.cut, tally.cut, "ends of samples"),
+        Count(f"end of a sample beyond {task.max_tokens} tokens", valid - tally.cut, tally.cut, "ends of samples"),
     ]
 
 
-def _block(
-    draw: Draw, wanted: Wanted, indices: range, key: tuple[int, int], tally: _Tally
+def _generate_block(
+    generate: TextGenerator, task: SamplingTask, indices: range, key: tuple[int, int], tally: _Tally
 ) -> Iterator[tuple[int, tuple[Section, ...]]]:
-    """Valid samples of a block, in their order; invalid draws are drawn again."""
+    """Generate the samples of a block, and invalid ones again; yield the valid ones by index."""
     seed, block = key
-    found: dict[int, tuple[Section, ...]] = {}
+    valid: dict[int, tuple[Section, ...]] = {}
     for attempt in range(ATTEMPTS):
-        missing = [index for index in indices if index not in found]
+        missing = [index for index in indices if index not in valid]
         if not missing:
             break
-        rng = np.random.default_rng([seed, zlib.crc32(wanted.system.encode()), block, attempt])
-        for index, (words, cut) in zip(missing, draw(len(missing), rng), strict=True):
-            sections = _read(words, cut, wanted.titles, tally)
+        rng = np.random.default_rng([seed, zlib.crc32(task.system.encode()), block, attempt])
+        for index, (words, cut) in zip(missing, generate(len(missing), rng), strict=True):
+            sections = _parse(words, cut, task.titles, tally)
             if sections:
-                found[index] = sections
-    tally.given_up += len(indices) - len(found)
-    yield from sorted(found.items())
+                valid[index] = sections
+    tally.given_up += len(indices) - len(valid)
+    yield from sorted(valid.items())
 
 
-def _read(words: Sequence[str], cut: bool, titles: bool, tally: _Tally) -> tuple[Section, ...]:
-    """Sections of a draw; none where it is invalid."""
+def _parse(words: Sequence[str], cut: bool, titles: bool, tally: _Tally) -> tuple[Section, ...]:
+    """Parse the sections of a text; return none if it is invalid."""
     try:
-        sections, empty = parse_draw(join_words(words), titles)
-    except InvalidDraw as error:
+        sections, empty = parse_sample(join_words(words), titles)
+    except InvalidSample as error:
         tally.invalid[str(error)] += 1
         return ()
     tally.cut += cut

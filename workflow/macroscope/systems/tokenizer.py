@@ -1,4 +1,4 @@
-"""Tokenizers of language models: the base model's own, or a byte-level BPE trained on the corpus."""
+"""Tokenizers that are trained on a corpus, and what all tokenizers of language models need: ids and training texts."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
-from macroscope.systems.formats import BOUNDARY, SECTION_BREAK, training_text
+from macroscope.systems.formats import BOUNDARY, SECTION_BREAK, format_training_text
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -15,36 +15,44 @@ UNKNOWN = "<unk>"
 
 
 def boundary_id(tokenizer: Any) -> int:
-    """Id of the token that begins and ends a document: <|endoftext|>, or the model's own end-of-text token."""
-    found = tokenizer.convert_tokens_to_ids(BOUNDARY)
-    if found is not None and found != tokenizer.unk_token_id:
-        return int(found)
+    """Return the id of the token that begins and ends a document.
+
+    It is <|endoftext|> if the vocabulary has it, and the model's own end-of-text token otherwise.
+
+    Raises
+    ------
+    MacroscopeError
+        If the tokenizer has neither.
+    """
+    token = tokenizer.convert_tokens_to_ids(BOUNDARY)
+    if token is not None and token != tokenizer.unk_token_id:
+        return int(token)
     if tokenizer.eos_token_id is None:
         raise MacroscopeError(
-            f"the tokenizer {tokenizer.name_or_path!r} has no end-of-text token; take another base model"
+            f"the tokenizer {tokenizer.name_or_path!r} has no end-of-text token; use another base model"
         )
     return int(tokenizer.eos_token_id)
 
 
 def unknown_id(tokenizer: Any) -> int | None:
-    """Id of the token for words that the vocabulary lacks; None where there is none but the boundary."""
-    found = tokenizer.unk_token_id
-    return None if found is None or found == boundary_id(tokenizer) else int(found)
+    """Return the id of the token for words outside the vocabulary, or None if there is none besides the boundary."""
+    token = tokenizer.unk_token_id
+    return None if token is None or token == boundary_id(tokenizer) else int(token)
 
 
-def training_texts(documents: Path, split: str, titles: bool) -> Iterator[str]:
-    """Training texts of a split, in file order.
+def read_training_texts(documents: Path, split: str, titles: bool) -> Iterator[str]:
+    """Yield the training texts of a split, in file order.
 
     Raises
     ------
     MacroscopeError
-        Where the format W/ Title meets a section without a title, or the split is empty.
+        If the format is W/ Title and a section has no title, or the split is empty.
     """
     empty = True
     for document in read_documents(documents, split):
         empty = False
         try:
-            yield training_text(document, titles)
+            yield format_training_text(document, titles)
         except ValueError as error:
             raise MacroscopeError(
                 f"{documents}, document {document.id!r}: {error}; set titles: false for this system"
@@ -54,10 +62,10 @@ def training_texts(documents: Path, split: str, titles: bool) -> Iterator[str]:
 
 
 def train_words(texts: Iterator[str], vocabulary: int) -> "PreTrainedTokenizerFast":
-    """Make a closed vocabulary of the most frequent words, numbered by their frequency; any other word is <unk>.
+    """Build a closed vocabulary of the most frequent words, numbered by frequency; any other word is <unk>.
 
-    A word carries the space before it, at the beginning of a section too, so that it is the same word everywhere;
-    decoding gives the text again.
+    A word includes the space before it, also at the beginning of a section, so that it is the same token everywhere;
+    decoding restores the text.
     """
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
@@ -80,7 +88,7 @@ def train_words(texts: Iterator[str], vocabulary: int) -> "PreTrainedTokenizerFa
 
 
 def train_bpe(texts: Iterator[str], vocabulary: int) -> "PreTrainedTokenizerFast":
-    """Train a byte-level BPE, as GPT-2 has; the same texts give the same tokenizer."""
+    """Train a byte-level BPE tokenizer like that of GPT-2; the same texts give the same tokenizer."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 

@@ -1,16 +1,16 @@
-// Where texts come from: files beside the page, each a script that is added when it is asked for. A page that was opened
-// from a folder may read no file by fetch(), and nothing comes from anywhere else.
+// Load texts from files beside the page, each a script that is added on demand. A page opened from a folder cannot
+// use fetch(), and nothing is loaded from elsewhere.
 "use strict";
 
 const macroscope = (() => {
-  const MOST_CHUNKS = 24; // that are kept; a chunk is some hundred texts
+  const MOST_CHUNKS = 24; // kept in memory; a chunk has about a hundred texts
   const MOST_INDEXES = 4;
   const waiting = new Map(); // path -> {resolve, promise}
   const indexes = new Map(); // least recently used first
   const chunks = new Map();
   let started = null;
 
-  function kept(cache, path, most) {
+  function cached(cache, path, most) {
     if (cache.has(path)) {
       const promise = cache.get(path);
       cache.delete(path);
@@ -58,7 +58,7 @@ const macroscope = (() => {
     chunk: (key, number, value) => arrived(`${folder(key)}/${number}.js`, value),
     // Called by the page.
     onRun: (callback) => (started = callback),
-    indexOf: (key) => kept(indexes, `${folder(key)}/index.js`, MOST_INDEXES),
-    chunkOf: (key, number) => kept(chunks, `${folder(key)}/${number}.js`, MOST_CHUNKS),
+    indexOf: (key) => cached(indexes, `${folder(key)}/index.js`, MOST_INDEXES),
+    chunkOf: (key, number) => cached(chunks, `${folder(key)}/${number}.js`, MOST_CHUNKS),
   };
 })();

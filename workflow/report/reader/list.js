@@ -1,15 +1,15 @@
-// The list of texts: of ten thousand rows only those are there that can be seen.
+// The list of texts; only visible rows are in the page, because there may be thousands.
 "use strict";
 
 class TextList {
   static HEIGHT = 66; // pixels of a row, as in reader.css
-  static SPARE = 6; // rows above and below what can be seen
+  static SPARE = 6; // extra rows above and below the visible ones
 
-  // describe(row) -> {title, beginning, value}; choose(row) is called when a reader picks one.
+  // describe(row) -> {title, beginning, value}; choose(row) is called when the user selects a row.
   constructor(box, space, describe, choose) {
     Object.assign(this, { box, space, describe, choose, rows: [], chosen: -1 });
-    box.addEventListener("scroll", () => this.draw(), { passive: true });
-    new ResizeObserver(() => this.draw()).observe(box);
+    box.addEventListener("scroll", () => this.render(), { passive: true });
+    new ResizeObserver(() => this.render()).observe(box);
     box.addEventListener("click", (event) => {
       const option = event.target.closest("[role=option]");
       if (option) this.choose(this.rows[Number(option.dataset.place)], true);
@@ -30,10 +30,10 @@ class TextList {
     this.rows = rows;
     this.space.style.height = `${rows.length * TextList.HEIGHT}px`;
     this.space.replaceChildren();
-    this.draw();
+    this.render();
   }
 
-  // Mark a row as the one that is read, and bring it into view.
+  // Mark a row as selected, and scroll it into view.
   select(row) {
     this.chosen = row;
     const place = this.rows.indexOf(row);
@@ -43,7 +43,7 @@ class TextList {
       const bottom = top + TextList.HEIGHT - this.box.clientHeight;
       if (bottom > this.box.scrollTop) this.box.scrollTop = bottom;
     }
-    this.draw();
+    this.render();
   }
 
   step(by) {
@@ -51,14 +51,14 @@ class TextList {
     const place = this.rows.indexOf(this.chosen);
     const next = place < 0 ? 0 : Math.min(this.rows.length - 1, Math.max(0, place + by));
     if (next === place) return;
-    this.select(this.rows[next]); // a text may take time to load, and keys come faster
+    this.select(this.rows[next]); // select before loading: keys may come faster than texts load
     this.choose(this.rows[next], false);
   }
 
-  draw() {
+  render() {
     const first = Math.max(0, Math.floor(this.box.scrollTop / TextList.HEIGHT) - TextList.SPARE);
-    const seen = Math.ceil(this.box.clientHeight / TextList.HEIGHT) + 2 * TextList.SPARE;
-    const last = Math.min(this.rows.length, first + seen);
+    const visible = Math.ceil(this.box.clientHeight / TextList.HEIGHT) + 2 * TextList.SPARE;
+    const last = Math.min(this.rows.length, first + visible);
     const options = [];
     for (let place = first; place < last; place++) options.push(this.option(place));
     this.space.replaceChildren(...options);

@@ -1,21 +1,21 @@
-// Texts with marked places, as elements. Every string becomes a text node: nothing of a text is ever run.
+// Texts with marks, as elements. Every string becomes a text node, so no content of a text is executed.
 "use strict";
 
 const Marks = (() => {
-  // Cut a section's text where marks begin or end: pieces [start, end, marks that cover it].
+  // Cut a section's text where marks begin or end; returns pieces [start, end, covering marks].
   function pieces(length, marks) {
     const edges = [...new Set([0, length, ...marks.flatMap((mark) => [mark.start, mark.end])])].sort((a, b) => a - b);
-    const found = [];
+    const parts = [];
     for (let i = 0; i + 1 < edges.length; i++) {
       const covering = marks.filter((mark) => mark.start <= edges[i] && mark.end >= edges[i + 1]);
-      found.push([edges[i], edges[i + 1], covering]);
+      parts.push([edges[i], edges[i + 1], covering]);
     }
-    return found;
+    return parts;
   }
 
   const tint = (mark) => `color-mix(in srgb, var(--critic-${mark.colour}) ${Math.round(18 + 30 * mark.weight)}%, transparent)`;
 
-  // One band of colour for each critic, one below the other.
+  // Stack one band of colour per critic.
   function bands(marks) {
     const critics = [...new Map(marks.map((mark) => [mark.critic, mark])).values()];
     const share = 100 / critics.length;
@@ -24,13 +24,13 @@ const Marks = (() => {
     return { background: `linear-gradient(to bottom, ${stops.join(", ")})`, shadow: lines.join(", ") };
   }
 
-  const said = (mark) => `${mark.critic}: ${mark.note}`;
+  const describe = (mark) => `${mark.critic}: ${mark.note}`;
 
   function element(name, className, text) {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    if (text !== undefined) made.textContent = text;
-    return made;
+    const node = document.createElement(name);
+    if (className) node.className = className;
+    if (text !== undefined) node.textContent = text;
+    return node;
   }
 
   function inline(text, marks) {
@@ -46,33 +46,33 @@ const Marks = (() => {
       const { background, shadow } = bands(covering);
       mark.style.backgroundImage = background;
       mark.style.boxShadow = shadow;
-      mark.title = covering.map(said).join("\n");
+      mark.title = covering.map(describe).join("\n");
       mark.tabIndex = -1;
       paragraph.append(mark);
     }
     return paragraph;
   }
 
-  // What is said of a section as a whole, or of the place behind it.
+  // Label a mark of a whole section, or of the place after its end.
   function label(mark) {
-    const made = element("mark", "whole", said(mark));
-    made.style.backgroundColor = tint(mark);
-    made.style.borderInlineStartColor = `var(--critic-${mark.colour})`;
-    made.tabIndex = -1;
-    return made;
+    const node = element("mark", "whole", describe(mark));
+    node.style.backgroundColor = tint(mark);
+    node.style.borderInlineStartColor = `var(--critic-${mark.colour})`;
+    node.tabIndex = -1;
+    return node;
   }
 
-  // A section: its title, what is said of it as a whole, its text with marked places, what is said of its end.
+  // Build a section: title, marks of the whole section, text with marks, marks after the end.
   function section([title, text], marks) {
-    const made = element("section", "part");
+    const node = element("section", "part");
     if (title) {
       const heading = element("h3", "", title);
       heading.dir = "auto";
-      made.append(heading);
+      node.append(heading);
     }
     const behind = marks.filter((mark) => mark.start === mark.end);
     const whole = marks.filter((mark) => !behind.includes(mark) && mark.start === 0 && mark.end === text.length);
-    made.append(...whole.map(label));
+    node.append(...whole.map(label));
     const paragraph = inline(text, marks.filter((mark) => !whole.includes(mark) && !behind.includes(mark)));
     if (whole.length) {
       const colours = [...new Set(whole.map((mark) => mark.colour))];
@@ -80,9 +80,9 @@ const Marks = (() => {
       paragraph.style.background = `linear-gradient(to right, ${bars.join(", ")}, transparent ${4 * colours.length}px)`;
       paragraph.style.paddingLeft = `${4 * colours.length + 10}px`;
     }
-    made.append(paragraph, ...behind.map(label));
-    return made;
+    node.append(paragraph, ...behind.map(label));
+    return node;
   }
 
-  return { element, pieces, said, section };
+  return { element, pieces, describe, section };
 })();

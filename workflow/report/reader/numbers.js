@@ -1,25 +1,25 @@
-// What the critics say of a text, in numbers.
+// Table of the critics' scores of a text.
 "use strict";
 
 const Numbers = (() => {
   const make = Marks.element;
 
-  const four = (value) => (value > 1e300 ? "∞" : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
-  // Never rounded up to all of them.
+  const format = (value) => (value > 1e300 ? "∞" : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3))));
+  // Round down, so that less than all never reads as 100 %.
   const percent = (index, critic, row) => `${Math.floor((100 * index.below[critic][row]) / Math.max(1, index.real[critic]))} %`;
 
-  // `silent`: critics that judge the corpus, and were not asked of this system.
-  function table(run, system, silent, index, row) {
-    const made = make("table", "scores");
-    made.append(make("caption", "", "What the critics say; a text stands out where its number is larger, or smaller, than those of almost all real texts"));
-    const head = made.createTHead().insertRow();
+  // `omitted`: critics of the corpus that did not evaluate this system.
+  function table(run, system, omitted, index, row) {
+    const node = make("table", "scores");
+    node.append(make("caption", "", "Scores by the critics; a score is unusual if it is larger, or smaller, than those of almost all real texts"));
+    const head = node.createTHead().insertRow();
     const others = system.control ? "other real texts" : "real texts";
-    for (const name of ["critic", "number", `larger than, of ${others}`, "marks"]) {
+    for (const name of ["critic", "score", `larger than, of ${others}`, "marks"]) {
       const cell = make("th", "", name);
       cell.scope = "col";
       head.append(cell);
     }
-    const body = made.createTBody();
+    const body = node.createTBody();
     for (const critic of system.critics) {
       const line = body.insertRow();
       const name = make("th", "", critic);
@@ -29,19 +29,19 @@ const Numbers = (() => {
       const score = index.scores[critic][row];
       const { unit } = run.critics[critic];
       if (score === null) {
-        line.append(make("td", "", "not judged"), make("td", "", "–"), make("td", "", "–"));
+        line.append(make("td", "", "no score"), make("td", "", "–"), make("td", "", "–"));
         continue;
       }
-      line.append(make("td", "", `${four(score)} ${unit}`));
+      line.append(make("td", "", `${format(score)} ${unit}`));
       line.append(make("td", "", largerThan(index, critic, row)));
       line.append(make("td", "", run.critics[critic].marks ? String(index.marks[critic][row]) : "–"));
     }
-    if (silent.length) {
-      const cell = make("td", "", `not asked: ${silent.join(", ")}`);
+    if (omitted.length) {
+      const cell = make("td", "", `not evaluated by: ${omitted.join(", ")}`);
       cell.colSpan = 4;
-      made.createTFoot().insertRow().append(cell);
+      node.createTFoot().insertRow().append(cell);
     }
-    return made;
+    return node;
   }
 
   function largerThan(index, critic, row) {
@@ -49,5 +49,5 @@ const Numbers = (() => {
     return index.below[critic][row] >= index.real[critic] ? `all ${real}` : `${percent(index, critic, row)} of ${real}`;
   }
 
-  return { four, percent, table };
+  return { format, percent, table };
 })();

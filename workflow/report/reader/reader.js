@@ -1,16 +1,15 @@
-// The page: which texts, in which order, which of them is read. What is shown follows from the address alone:
-// #<corpus>/<system>/<id>?by=<critic>, largest number first, or ?by=-<critic>, smallest first; no critic after "by=" means
-// the order in which texts were drawn.
+// State and rendering of the page. The content follows from the address alone: #<corpus>/<system>/<id>?by=<critic> sorts by
+// largest score, ?by=-<critic> by smallest score, and an empty "by=" keeps the order in which texts were generated.
 "use strict";
 
 (() => {
   const at = (id) => document.getElementById(id);
   const make = Marks.element;
-  const NEAREST = 30; // marked places that are listed below a text
-  const state = { run: null, system: null, by: null, rising: false, index: null, row: -1, real: null, realRow: -1, found: null, off: new Set() };
-  // `by`: critic that gives the order, or "". `rising`: smallest number first. `off`: critics whose marks are not shown. A link that asks for one critic shows that one's alone.
+  const MOST_NOTES = 30; // marks listed below a text
+  const state = { run: null, system: null, by: null, rising: false, index: null, row: -1, real: null, realRow: -1, matches: null, off: new Set() };
+  // `by`: critic to sort by, or "". `rising`: smallest score first. `off`: critics with hidden marks; a link with a critic shows its marks alone.
   let list = null;
-  let asked = 0; // number of the last thing that was asked for: what comes later than that is not shown
+  let latest = 0; // number of the latest request: results of earlier ones are discarded
 
   // ---- the address -------------------------------------------------------------------------------------------------
 
@@ -27,14 +26,14 @@
     } catch {
       parts = [];
     }
-    const system = state.run.systems.find((one) => one.key === parts.slice(0, 2).join("/"));
+    const system = state.run.systems.find((entry) => entry.key === parts.slice(0, 2).join("/"));
     const order = new URLSearchParams(query || "").get("by");
     const rising = order !== null && order.startsWith("-");
     const by = rising ? order.slice(1) : order;
-    return { system, id: parts.length > 2 ? parts.slice(2).join("/") : null, by, rising, asked: path !== "" };
+    return { system, id: parts.length > 2 ? parts.slice(2).join("/") : null, by, rising, isGiven: path !== "" };
   }
 
-  // As the address has it.
+  // In the form of the address.
   const orderNow = () => (state.rising ? `-${state.by}` : state.by);
 
   function go(system, id, order) {
@@ -45,12 +44,12 @@
 
   async function follow() {
     const wanted = parsed();
-    const mine = ++asked;
+    const mine = ++latest;
     const here = location.hash;
-    // What is behind a new address is asked for once its event comes: until then nothing may write over it.
-    const late = () => mine !== asked || location.hash !== here;
-    const system = wanted.system || firstJudged();
-    if (wanted.asked && !wanted.system) say(`There are no texts at ${decodeURIComponentSafely(location.hash)}; these are others.`);
+    // A new address is followed when its event arrives; until then, do not overwrite it.
+    const late = () => mine !== latest || location.hash !== here;
+    const system = wanted.system || firstEvaluated();
+    if (wanted.isGiven && !wanted.system) say(`There are no texts at ${decodeURIComponentSafely(location.hash)}; showing others.`);
     else say("");
     try {
       const index = await macroscope.indexOf(system.key);
@@ -60,15 +59,15 @@
         state.off = new Set(Object.keys(state.run.critics).filter((name) => name !== wanted.by));
       enter(system, index, real, wanted);
       const row = wanted.id === null ? -1 : index.ids.indexOf(wanted.id);
-      if (wanted.id !== null && row < 0) say(`There is no text "${wanted.id}" among these.`);
+      if (wanted.id !== null && row < 0) say(`There is no text "${wanted.id}" of this system.`);
       await read(row < 0 ? list.rows[0] : row, late);
     } catch (error) {
       say(error.message);
     }
   }
 
-  // Real text against itself is nothing to begin with.
-  const firstJudged = () => state.run.systems.find((one) => !one.control && one.critics.length && one.texts) || state.run.systems[0];
+  // Begin with a system instead of real text.
+  const firstEvaluated = () => state.run.systems.find((entry) => !entry.control && entry.critics.length && entry.texts) || state.run.systems[0];
 
   function decodeURIComponentSafely(text) {
     try {
@@ -78,19 +77,19 @@
     }
   }
 
-  // ---- which texts, in which order ---------------------------------------------------------------------------------
+  // ---- selection and order of the texts ----------------------------------------------------------------------------
 
-  const controlOf = (system) => state.run.systems.find((one) => one.corpus === system.corpus && one.control);
+  const controlOf = (system) => state.run.systems.find((entry) => entry.corpus === system.corpus && entry.control);
   const critics = () => state.system.critics;
 
   function enter(system, index, real, { by, rising }) {
-    const other = state.system !== system;
+    const isNew = state.system !== system;
     state.system = system;
     state.index = index;
     state.real = real;
-    if (other) {
+    if (isNew) {
       state.row = -1;
-      state.found = null;
+      state.matches = null;
       at("search").value = "";
       at("system").value = system.key;
       at("page").replaceChildren(...pageOf(system));
@@ -98,21 +97,21 @@
         new Option(`${name}: ${state.run.critics[name].score}, largest first`, name),
         new Option(`${name}, smallest first`, `-${name}`),
       ]);
-      at("order").replaceChildren(...options, new Option("as they were drawn", ""));
+      at("order").replaceChildren(...options, new Option("order of generation", ""));
     }
     const order = critics().includes(by) ? by : by === "" || !critics().length ? "" : critics()[0];
     const smallest = rising && order === by;
-    if (other || order !== state.by || smallest !== state.rising) {
+    if (isNew || order !== state.by || smallest !== state.rising) {
       state.by = order;
       state.rising = smallest;
       state.off.delete(order);
-      drawLegend();
+      renderLegend();
       at("order").value = orderNow();
-      drawList();
+      renderList();
     }
   }
 
-  // Of the report; real text has none.
+  // Link to the system's page of the report; real text has none.
   function pageOf(system) {
     if (!system.page) return [];
     const link = make("a", "", `The page of ${system.system}`);
@@ -125,19 +124,19 @@
     const scores = state.by ? index.scores[state.by] : null;
     if (!scores) return rows;
     const sign = state.rising ? -1 : 1;
-    const value = (row) => (scores[row] === null ? -Infinity : sign * scores[row]); // what is not judged stands last
+    const value = (row) => (scores[row] === null ? -Infinity : sign * scores[row]); // texts without a score come last
     return rows.sort((a, b) => value(b) - value(a) || a - b || 0);
   };
 
-  function drawList() {
+  function renderList() {
     const words = at("search").value.trim().toLowerCase();
     let rows = ordered(state.index);
-    if (state.found) rows = rows.filter((row) => state.found.has(row));
+    if (state.matches) rows = rows.filter((row) => state.matches.has(row));
     else if (words) {
       const { ids, titles, beginnings } = state.index;
       rows = rows.filter((row) => `${ids[row]}\n${titles[row] || ""}\n${beginnings[row]}`.toLowerCase().includes(words));
     }
-    const shown = state.by ? ". Behind each: its number, and how many real texts have a smaller one" : "";
+    const shown = state.by ? ". Beside each: its score, and the share of real texts with a smaller one" : "";
     at("count").textContent = `${rows.length.toLocaleString("en")} of ${state.index.ids.length.toLocaleString("en")} texts${shown}`;
     at("list").scrollTop = 0;
     list.show(rows);
@@ -147,32 +146,32 @@
   const nameOf = (index, row) => index.titles[row] || index.ids[row];
   function described(row) {
     const score = state.by ? state.index.scores[state.by][row] : null;
-    const value = !state.by ? "" : score === null ? "not judged" : `${Numbers.four(score)} · ${Numbers.percent(state.index, state.by, row)}`;
+    const value = !state.by ? "" : score === null ? "no score" : `${Numbers.format(score)} · ${Numbers.percent(state.index, state.by, row)}`;
     return { title: nameOf(state.index, row), beginning: state.index.beginnings[row], value };
   }
 
   async function searchEverywhere() {
     const words = at("search").value.trim().toLowerCase();
     const { system, index } = state;
-    if (!words) return say("Type what to search for first.");
+    if (!words) return say("Type a search term first.");
     const mine = (searchEverywhere.last = (searchEverywhere.last || 0) + 1);
-    const found = new Set();
+    const matches = new Set();
     const total = Math.ceil(index.ids.length / state.run.chunk);
     for (let number = 0; number < total; number++) {
       const chunk = await macroscope.chunkOf(system.key, number);
       if (mine !== searchEverywhere.last || system !== state.system) return;
       chunk.forEach(([sections], place) => {
         const text = sections.map(([title, body]) => `${title || ""}\n${body}`).join("\n").toLowerCase();
-        if (text.includes(words)) found.add(number * state.run.chunk + place);
+        if (text.includes(words)) matches.add(number * state.run.chunk + place);
       });
       if (number % 10 === 0) say(`Searched ${Math.min(index.ids.length, (number + 1) * state.run.chunk).toLocaleString("en")} texts …`);
     }
-    state.found = found;
-    drawList();
-    say(`${found.size.toLocaleString("en")} texts have "${words}" in them.`);
+    state.matches = matches;
+    renderList();
+    say(`${matches.size.toLocaleString("en")} texts contain "${words}".`);
   }
 
-  // ---- what is read ------------------------------------------------------------------------------------------------
+  // ---- the selected text ---------------------------------------------------------------------------------------------
 
   async function read(row, late) {
     if (row === undefined) {
@@ -183,7 +182,7 @@
     if (late()) return;
     state.row = row;
     list.select(row);
-    drawText(at("document"), whose(state.system), state.system, state.index, row, text);
+    renderText(at("document"), whose(state.system), state.system, state.index, row, text);
     const id = state.index.ids[row];
     history.replaceState(null, "", address(state.system, id, orderNow()));
     document.title = `${nameOf(state.index, row)} · ${state.system.key}`;
@@ -195,7 +194,7 @@
     return chunk[row % state.run.chunk];
   }
 
-  // The partner of a text, a real one of the same id or first words, where it has one; otherwise the middle one, in the order that is chosen.
+  // Row of the real text paired with a text by id or first words; without one, the middle real text in the current order.
   function beside(row) {
     const partner = state.index.partners[row];
     if (partner !== null) return partner;
@@ -205,21 +204,21 @@
 
   async function readReal(row) {
     if (row === undefined) return;
-    const mine = asked;
+    const mine = latest;
     const system = controlOf(state.system);
     const text = await textOf(system, row);
-    if (mine !== asked) return;
+    if (mine !== latest) return;
     state.realRow = row;
     const place = ordered(state.real).indexOf(row) + 1;
-    const order = `number ${place} of ${state.real.ids.length} ${state.by ? `by ${state.by}` : "as drawn"}`;
-    drawText(at("real"), `${whyReal(row)} (${order}; the keys [ and ] show others)`, system, state.real, row, text);
+    const order = `number ${place} of ${state.real.ids.length} ${state.by ? `by ${state.by}` : "in order of generation"}`;
+    renderText(at("real"), `${whyReal(row)} (${order}; the keys [ and ] show others)`, system, state.real, row, text);
   }
 
   const whose = (system) => (system.control ? `Real text of ${system.corpus}` : `Text of ${system.system} on ${system.corpus}`);
 
   function whyReal(row) {
     if (state.index.partners[state.row] === row) return "Real text with the same id or first words";
-    return row === beside(state.row) ? "Real text, the middle one in this order" : "Real text";
+    return row === beside(state.row) ? "Real text in the middle of this order" : "Real text";
   }
 
   function marksOf(system, text) {
@@ -232,33 +231,33 @@
     );
   }
 
-  // Real text is judged by every critic of its corpus: each has one colour there, whichever system is read.
-  const marking = () => controlOf(state.system).critics.filter((name) => state.run.critics[name].marks);
-  const colourOf = (critic) => marking().indexOf(critic) % state.run.colours;
+  // Real text is evaluated by every critic of its corpus, so colours do not depend on the system.
+  const markingCritics = () => controlOf(state.system).critics.filter((name) => state.run.critics[name].marks);
+  const colourOf = (critic) => markingCritics().indexOf(critic) % state.run.colours;
 
-  function drawText(pane, kind, system, index, row, text) {
+  function renderText(pane, kind, system, index, row, text) {
     const marks = marksOf(system, text);
     const heading = make("h2", "", nameOf(index, row));
     heading.dir = "auto";
     const about = make("p", "about");
     if (nameOf(index, row) !== index.ids[row]) about.append(make("bdi", "", index.ids[row]), " · ");
     about.append(`${index.words[row].toLocaleString("en")} words · `);
-    const silent = controlOf(system).critics.filter((critic) => !system.critics.includes(critic));
+    const omitted = controlOf(system).critics.filter((critic) => !system.critics.includes(critic));
     const link = make("a", "", "link to this text");
     link.href = address(system, index.ids[row], orderNow());
     about.append(link);
     const sections = text[0].map((section, number) => Marks.section(section, marks.filter((mark) => mark.section === number)));
-    pane.replaceChildren(make("p", "kind", kind), heading, about, Numbers.table(state.run, system, silent, index, row), ...sections, notesOf(text, marks));
+    pane.replaceChildren(make("p", "kind", kind), heading, about, Numbers.table(state.run, system, omitted, index, row), ...sections, notesOf(text, marks));
     pane.scrollTop = 0;
   }
 
   function notesOf(text, marks) {
-    const made = make("section", "notes");
-    if (!marks.length) return made;
-    const worst = [...marks].sort((a, b) => b.weight - a.weight).slice(0, NEAREST);
+    const node = make("section", "notes");
+    if (!marks.length) return node;
+    const worst = [...marks].sort((a, b) => b.weight - a.weight).slice(0, MOST_NOTES);
     worst.sort((a, b) => a.section - b.section || a.start - b.start);
-    const shown = worst.length < marks.length ? `the ${worst.length} most blamed of ${marks.length}` : String(marks.length);
-    made.append(make("h3", "", `Marked places: ${shown}`));
+    const shown = worst.length < marks.length ? `the ${worst.length} of ${marks.length} with the largest weights` : String(marks.length);
+    node.append(make("h3", "", `Marks: ${shown}`));
     const items = make("ol", "");
     for (const mark of worst) {
       const item = make("li", "");
@@ -266,7 +265,7 @@
       swatch.style.backgroundColor = `var(--critic-${mark.colour})`;
       const body = text[0][mark.section][1];
       const quoted = body.slice(mark.start, mark.end);
-      item.append(swatch, ` ${Marks.said(mark)} `);
+      item.append(swatch, ` ${Marks.describe(mark)} `);
       if (quoted) {
         const quote = make("q", "", shortened(quoted));
         quote.dir = "auto";
@@ -274,19 +273,19 @@
       }
       items.append(item);
     }
-    made.append(items);
-    return made;
+    node.append(items);
+    return node;
   }
 
-  // The first words, up to some 60 characters.
+  // Shorten a text to its first words, at most 60 characters.
   function shortened(text) {
     if (text.length <= 60) return text;
     const cut = text.slice(0, 60);
     return `${cut.slice(0, cut.lastIndexOf(" ") > 0 ? cut.lastIndexOf(" ") : 60)} …`;
   }
 
-  function drawLegend() {
-    const boxes = marking().filter((critic) => critics().includes(critic)).map((critic) => {
+  function renderLegend() {
+    const boxes = markingCritics().filter((critic) => critics().includes(critic)).map((critic) => {
       const label = make("label", "");
       const box = make("input", "");
       box.type = "checkbox";
@@ -294,19 +293,19 @@
       box.addEventListener("change", () => {
         if (box.checked) state.off.delete(critic);
         else state.off.add(critic);
-        redraw();
+        rerender();
       });
       const swatch = make("span", "swatch");
       swatch.style.backgroundColor = `var(--critic-${colourOf(critic)})`;
       label.append(box, swatch, ` ${critic}: ${state.run.critics[critic].marks}`);
       return label;
     });
-    at("legend").replaceChildren(...(boxes.length ? boxes : [make("span", "", "No critic marks places in these texts.")]));
+    at("legend").replaceChildren(...(boxes.length ? boxes : [make("span", "", "No critic marks these texts.")]));
   }
 
-  async function redraw() {
+  async function rerender() {
     if (state.row < 0) return;
-    drawText(at("document"), whose(state.system), state.system, state.index, state.row, await textOf(state.system, state.row));
+    renderText(at("document"), whose(state.system), state.system, state.index, state.row, await textOf(state.system, state.row));
     await readReal(state.realRow);
   }
 
@@ -314,7 +313,7 @@
 
   function stepMark(by) {
     const marks = [...at("document").querySelectorAll("mark")];
-    if (!marks.length) return say("No marked places in this text.");
+    if (!marks.length) return say("No marks in this text.");
     const place = marks.indexOf(document.activeElement);
     const next = place < 0 ? (by > 0 ? 0 : marks.length - 1) : (place + by + marks.length) % marks.length;
     marks[next].focus({ preventScroll: true });
@@ -343,30 +342,30 @@
     "?": () => at("help").click(),
   };
 
-  // On a small screen alone: everywhere else nothing is folded.
+  // Fold the controls; has an effect on small screens only.
   function fold(folded) {
     document.body.classList.toggle("folded", folded);
     at("unfold").setAttribute("aria-expanded", String(!folded));
-    if (!folded && state.row >= 0) list.select(state.row); // what is not shown cannot be scrolled
+    if (!folded && state.row >= 0) list.select(state.row); // a hidden list cannot scroll
   }
 
   function say(text) {
     at("status").textContent = text;
   }
 
-  // ---- beginning ---------------------------------------------------------------------------------------------------
+  // ---- start -------------------------------------------------------------------------------------------------------
 
   macroscope.onRun((run) => {
     state.run = run;
     const groups = new Map();
-    const corpora = new Set(run.systems.map((one) => one.corpus));
+    const corpora = new Set(run.systems.map((entry) => entry.corpus));
     for (const system of run.systems) {
       if (!groups.has(system.corpus)) {
         const group = make("optgroup", "");
         group.label = system.corpus;
         groups.set(system.corpus, group);
       }
-      // A menu that is closed does not show the group.
+      // A closed menu does not show the group, so name the corpus.
       const where = corpora.size > 1 ? ` on ${system.corpus}` : "";
       const name = `${system.system}${where}${system.control ? " (real text)" : ""}`;
       groups.get(system.corpus).append(new Option(`${name}, ${system.texts.toLocaleString("en")} texts`, system.key));
@@ -379,11 +378,11 @@
         at("document").scrollIntoView();
       }
     });
-    at("system").addEventListener("change", (event) => go(run.systems.find((one) => one.key === event.target.value), null, orderNow()));
+    at("system").addEventListener("change", (event) => go(run.systems.find((entry) => entry.key === event.target.value), null, orderNow()));
     at("order").addEventListener("change", (event) => go(state.system, null, event.target.value));
     at("search").addEventListener("input", () => {
-      state.found = null;
-      drawList();
+      state.matches = null;
+      renderList();
     });
     at("everywhere").addEventListener("click", () => searchEverywhere().catch((error) => say(error.message)));
     at("unfold").addEventListener("click", () => fold(!document.body.classList.contains("folded")));

@@ -1,4 +1,4 @@
-"""Whatever a file holds, reading it ends in documents that can be written and read again, or in one sentence."""
+"""Readers of user files, given any file, return documents that can be stored, or raise a clear error."""
 
 import gzip
 import io
@@ -104,21 +104,23 @@ def test_known_faults_are_named(name, tmp_path):
         ) in (str(error.value))
 
 
-def test_a_byte_order_mark_is_no_fault(tmp_path):
+def test_a_byte_order_mark_is_accepted(tmp_path):
     for name, content in (("a.jsonl", '{"text": "x"}'), ("a.json", '[{"text": "x"}]'), ("a.csv", "text\nx\n")):
         (tmp_path / name).write_text(content, encoding="utf-8-sig")
         (document,) = read_user_documents([tmp_path / name], Provenance("test"), 0.1, 0.1)
         assert document.text == "x"
 
 
-def test_columns_that_nobody_asked_for_are_not_read(tmp_path):
-    table = pa.table({"text": ["x"], "when": pa.array([2**62]).cast(pa.timestamp("us"))})  # no date of Python's
+def test_other_columns_are_not_read(tmp_path):
+    table = pa.table(
+        {"text": ["x"], "when": pa.array([2**62]).cast(pa.timestamp("us"))}
+    )  # outside the range of Python's dates
     pq.write_table(table, tmp_path / "a.parquet")
     (document,) = read_user_documents([tmp_path / "a.parquet"], Provenance("test"), 0.1, 0.1)
     assert document.text == "x"
 
 
-def test_json_lines_that_are_called_text(tmp_path):
+def test_json_lines_in_a_text_file(tmp_path):
     (tmp_path / "a.txt").write_text('{"id": 1, "text": "x"}\n{"id": 2, "text": "y"}\n')
     with pytest.raises(MacroscopeError, match=r"a\.txt: JSON Lines in a text file; call it \.jsonl"):
         list(read_user_documents([tmp_path], Provenance("test"), 0.1, 0.1))

@@ -1,4 +1,4 @@
-"""Texts of the user's own, in the formats that people have; errors name file and line."""
+"""User files in common formats; errors name file and line."""
 
 import csv
 import gzip
@@ -123,7 +123,7 @@ def test_malformed_records(tmp_path, record, message):
     assert message in str(error.value)
 
 
-def test_what_is_dropped_is_counted(tmp_path):
+def test_dropped_units_are_counted(tmp_path):
     records = [{"id": "a", "sections": ["x", " "]}, {"id": "b", "text": "  "}, {"id": "a", "text": "x"}]
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, records)))
     provenance = Provenance("test")
@@ -135,7 +135,7 @@ def test_what_is_dropped_is_counted(tmp_path):
     }
 
 
-def test_files_of_a_folder_that_are_passed_over_are_counted(tmp_path):
+def test_skipped_files_of_a_folder_are_counted(tmp_path):
     for name in ("a.txt", "b.md", "c.jsonl", "x/d.csv"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("One.")
@@ -146,7 +146,7 @@ def test_files_of_a_folder_that_are_passed_over_are_counted(tmp_path):
 
 
 def test_links_that_lead_to_no_file_are_counted(tmp_path):
-    """A link to a folder is not followed: it may lead back to where it is."""
+    """Links to folders are not followed, because they may be circular."""
     (tmp_path / "texts").mkdir()
     for name in ("elsewhere.txt", "texts/one.txt"):
         (tmp_path / name).write_text("One.")
@@ -168,7 +168,7 @@ def test_two_texts_with_one_id_are_named(tmp_path):
 NAMES = ("2024.01.12 essay.txt", "2024.01.13 essay.txt", "Dr. Smith.txt", "Dr. Jones.txt", "Dr. Jones.md", "x/1.txt")
 
 
-def test_every_file_has_an_id_of_its_own(tmp_path):
+def test_every_file_has_a_unique_id(tmp_path):
     for name in (*NAMES, "y/1.txt", "y/z/1.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text(f"This is {name}.")
@@ -184,12 +184,12 @@ def test_files_of_one_name_in_two_folders(tmp_path):
     paths = [tmp_path / folder / "data.jsonl" for folder in "ab"]
     ids = [f"{folder}/data.jsonl-{n}" for folder in "ab" for n in (1, 2, 3)]
     assert [d.id for d in read(*paths)] == ids
-    # A job reads one of them, and knows the others' names.
+    # A job reads one of the files, and knows the names of all.
     options = FilesCorpus(source="files", files=[str(path) for path in paths])
     assert [d.id for path in paths for d in read_files(options, path, Provenance("test"))] == ids
 
 
-def test_a_file_name_that_is_no_text(tmp_path):
+def test_a_file_name_that_is_not_utf_8(tmp_path):
     with open(os.fsencode(tmp_path) + b"/caf\xe9.txt", "wb") as stream:
         stream.write(b"One.")
     assert [d.id for d in read(tmp_path)] == [r"caf\udce9.txt"]
@@ -197,12 +197,12 @@ def test_a_file_name_that_is_no_text(tmp_path):
 
 def test_unknown_format(tmp_path):
     (tmp_path / "mine.docx").write_bytes(b"PK")
-    with pytest.raises(MacroscopeError, match="this format is not known; give JSON Lines"):
+    with pytest.raises(MacroscopeError, match="unknown format; give JSON Lines"):
         read(tmp_path / "mine.docx")
 
 
 @pytest.mark.parametrize("beside", ['[{"text": "x"}]', '{"text": "x"}\n{"text": "y"}', '{"name": "another"}', "3"])
-def test_json_beside_a_folder_is_no_note_about_it(beside, tmp_path):
+def test_json_beside_a_folder_is_not_taken_for_a_note(beside, tmp_path):
     (tmp_path / "stories").mkdir()
     (tmp_path / "stories" / "a.txt").write_text("Once.")
     (tmp_path / "stories.json").write_text(beside)

@@ -82,7 +82,7 @@ def test_sections_with_titles(tmp_path):
     assert sum(count.dropped for count in provenance.counts) == 1
 
 
-def test_configuration_licence_and_name_are_the_cards(tmp_path):
+def test_configuration_licence_and_name_come_from_the_card(tmp_path):
     for name in ("short", "long"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "train.jsonl").write_text(json.dumps({"text": f"A {name} text."}) + "\n")
@@ -116,7 +116,7 @@ def test_nothing_is_copied_to_the_librarys_cache(tmp_path, monkeypatch):
         ({"columns": {"text": "bodi"}}, r"row 1: no column 'bodi'; did you mean 'body'\?; give 'columns.text'"),
     ],
 )
-def test_what_is_missing_is_one_sentence(tmp_path, options, message):
+def test_missing_splits_and_columns_are_clear_errors(tmp_path, options, message):
     parquet(tmp_path / "reviews")
     with pytest.raises(MacroscopeError, match=message):
         read(tmp_path / "reviews", **options)
@@ -139,8 +139,8 @@ def test_bad_folders(tmp_path):
 
 def test_without_the_library(tmp_path, monkeypatch):
     parquet(tmp_path / "reviews")
-    found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "datasets" else found(name))
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "datasets" else find_spec(name))
     with pytest.raises(MacroscopeError, match=r"install macroscope\[datasets\]"):
         read(tmp_path / "reviews")
 
@@ -162,5 +162,5 @@ def test_a_system_has_all_its_texts_in_the_test_split(tmp_path):
 def test_a_system_without_any_text_is_an_error(tmp_path):
     datasets.Dataset.from_dict({"text": ["", " "]}).save_to_disk(tmp_path / "blank")
     options = HubSystem(kind="hub", folder=str(tmp_path / "blank"))
-    with pytest.raises(MacroscopeError, match="holds no text that can be judged"):
+    with pytest.raises(MacroscopeError, match="contains no usable text"):
         import_data_set([tmp_path / "blank"], tmp_path / "s.parquet", options, corpus="real", system="model")

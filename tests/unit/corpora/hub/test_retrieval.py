@@ -1,4 +1,4 @@
-"""Data sets by their names: from a server that speaks the hub's protocol, from the cache, where neither has them."""
+"""Data sets by name: from a server with the hub's protocol, from the cache, and missing in both."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from macroscope.corpora.hub.options import HubCorpus
 from macroscope.corpora.hub.reading import read_hub
-from macroscope.corpora.hub.retrieval import Wanted
+from macroscope.corpora.hub.retrieval import RemoteSplit
 from macroscope.documents import Provenance
 
 from ....hub_server import COMMIT, serve
@@ -33,7 +33,7 @@ configs:
 
 @pytest.fixture
 def hub(tmp_path):
-    """A hub with `people/lengths`, of two configurations, and `people/plain`, of one file without a card."""
+    """Hub with `people/lengths`, of two configurations, and `people/plain`, of one file without a card."""
     folder = tmp_path / "hub" / "people" / "lengths"
     features = datasets.Features(text=datasets.Value("string"), label=datasets.ClassLabel(names=["bad", "good"]))
     for name, shards in {"short": 3, "long": 1}.items():
@@ -55,7 +55,7 @@ def hub(tmp_path):
 
 
 def fetch(hub, tmp_path, place, home="home", **environment):
-    """What the rule runs; its exit status, messages and folder."""
+    """Run the rule's command; return the finished process and the output folder."""
     output = tmp_path / "data" / "hub" / place
     command = ["-m", "macroscope", "corpora", "fetch", "--source", "hub", "--place", place, "--output", str(output)]
     environment = hub.environment(tmp_path / home, **environment)
@@ -71,16 +71,20 @@ def documents(output, **options):
 def test_options_and_rule_agree_on_the_place():
     corpus = HubCorpus(source="hub", name="people/lengths", revision=COMMIT, configuration="short", split="test")
     assert corpus.place() == f"data/hub/people--lengths/{COMMIT}/short/test"
-    assert Wanted.at(corpus.place().removeprefix("data/hub/")) == Wanted("people/lengths", COMMIT, "short", "test")
+    assert RemoteSplit.from_place(corpus.place().removeprefix("data/hub/")) == RemoteSplit(
+        "people/lengths", COMMIT, "short", "test"
+    )
     alone = HubCorpus(source="hub", name="squad", revision=COMMIT)
-    assert Wanted.at(alone.place().removeprefix("data/hub/")) == Wanted("squad", COMMIT, None, "train")
+    assert RemoteSplit.from_place(alone.place().removeprefix("data/hub/")) == RemoteSplit(
+        "squad", COMMIT, None, "train"
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"name": "a/b"}, "belong together: a commit"),
-        ({"folder": "x", "revision": COMMIT}, "belong together: a folder has none"),
+        ({"name": "a/b"}, "must be given together: a commit"),
+        ({"folder": "x", "revision": COMMIT}, "must be given together: a folder has none"),
         ({"folder": "x", "name": "a/b", "revision": COMMIT}, "either 'folder', or 'name'"),
         ({}, "either 'folder', or 'name'"),
         ({"name": "a/b", "revision": "main"}, "revision"),
@@ -88,7 +92,7 @@ def test_options_and_rule_agree_on_the_place():
         ({"name": "a/b", "revision": COMMIT, "configuration": "../x"}, "configuration"),
     ],
 )
-def test_options_that_name_no_data_set(options, message):
+def test_options_without_a_data_set(options, message):
     with pytest.raises(ValueError, match=message):
         HubCorpus(source="hub", **options)
 
@@ -107,18 +111,18 @@ def test_one_split_of_one_configuration_is_retrieved(hub, tmp_path):
         "licence": "cc-by-4.0",
         "name_on_card": "Two lengths",
     }
-    found, _ = documents(output, configuration="short", columns={"label": "label"})
-    assert len(found) == 3600
-    texts = [document.sections[0].text for document in found]
+    retrieved, _ = documents(output, configuration="short", columns={"label": "label"})
+    assert len(retrieved) == 3600
+    texts = [document.sections[0].text for document in retrieved]
     assert texts == [f"A short text, {shard}-{n}." for shard in range(3) for n in range(1200)]
-    assert [document.label for document in found[:2]] == ["bad", "good"]
+    assert [document.label for document in retrieved[:2]] == ["bad", "good"]
 
 
-def test_a_split_with_a_name_of_its_own(hub, tmp_path):
+def test_a_split_with_an_unusual_name(hub, tmp_path):
     done, output = fetch(hub, tmp_path, f"people--lengths/{COMMIT}/short/validation_matched")
     assert done.returncode == 0, done.stderr
-    found, _ = documents(output, configuration="short", split="validation_matched")
-    assert [document.id for document in found] == [f"validation_matched-{n}" for n in range(1, 6)]
+    retrieved, _ = documents(output, configuration="short", split="validation_matched")
+    assert [document.id for document in retrieved] == [f"validation_matched-{n}" for n in range(1, 6)]
 
 
 def test_without_card_and_configuration(hub, tmp_path):
@@ -129,13 +133,13 @@ def test_without_card_and_configuration(hub, tmp_path):
     assert document.sections[0].text == "A plain text."
 
 
-def test_a_broken_retrieval_goes_on_with_the_next_file(hub, tmp_path):
+def test_an_interrupted_retrieval_continues_with_the_next_file(hub, tmp_path):
     place = f"people--lengths/{COMMIT}/short/train"
     (hub.root / "people/lengths/short/train-2.parquet").rename(tmp_path / "kept")
     (hub.root / "people/lengths/short/train-2.parquet").write_bytes(b"PAR1, and no more than that")
     done, output = fetch(hub, tmp_path, place)
     assert done.returncode == 1
-    assert "what is there is kept, the next call goes on" in done.stderr
+    assert "finished files are kept, and the next call continues" in done.stderr
     assert "Traceback" not in done.stderr
     assert not output.exists()
     (tmp_path / "kept").replace(hub.root / "people/lengths/short/train-2.parquet")
@@ -157,14 +161,14 @@ def test_a_broken_retrieval_goes_on_with_the_next_file(hub, tmp_path):
         (f"people--lengths/{COMMIT}/short/test", "no split 'test', only train, validation_matched"),
     ],
 )
-def test_what_the_hub_does_not_have_is_one_sentence(hub, tmp_path, place, message):
+def test_missing_data_are_clear_errors(hub, tmp_path, place, message):
     done, _ = fetch(hub, tmp_path, place)
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_gated_data_set_says_what_is_needed(hub, tmp_path):
+def test_a_gated_data_set_names_the_token(hub, tmp_path):
     hub.gated.add("people/lengths")
     done, _ = fetch(hub, tmp_path, f"people--lengths/{COMMIT}/short/train")
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""The hidden semi-Markov process: the published sizes and numbers, states that nothing leads to, the truth on disk."""
+"""The hidden semi-Markov process: published sizes and numbers, unreachable states, the truth on disk."""
 
 import numpy as np
 import pandas as pd
@@ -22,37 +22,37 @@ PUBLISHED = HsmmSizes(states=256, subsequences=10_000, letters=52, shortest=4, l
 
 @pytest.mark.parametrize("seed", range(10))
 def test_at_the_published_size_it_has_the_published_numbers(seed):
-    """deng2022 Table 1: latent PPL 44.30, PPL 1.99; 40 draws of the published code lie between 40.7 and 47.5."""
+    """deng2022 Table 1: latent PPL 44.30, PPL 1.99; 40 processes of the published code lie between 40.7 and 47.5."""
     process = hsmm_process(PUBLISHED, seed)
     assert 40.7 < np.exp(expected_nll(process)) < 47.5
     texts = list(simulate_segments(process, "process", 300, seed))
-    tokens = np.array([len(some.split()) for some in process.subsequences])
-    nll = -sum(process.log_probability(some) for some in texts)
-    assert np.exp(nll / sum(tokens[some].sum() for some in texts)) == pytest.approx(2.0, abs=0.06)
+    tokens = np.array([len(subsequence.split()) for subsequence in process.subsequences])
+    nll = -sum(process.log_probability(text) for text in texts)
+    assert np.exp(nll / sum(tokens[text].sum() for text in texts)) == pytest.approx(2.0, abs=0.06)
     assert tokens.mean() == pytest.approx(7.5, abs=0.1)
     assert (tokens.min(), tokens.max()) == (4, 11)
 
 
 def test_transitions_are_those_of_the_matrix():
     process = hsmm_process(HsmmSizes(states=5, subsequences=20, segments=4), 2)
-    states = np.array([process.states[some] for some in simulate_segments(process, "process", 20_000, 3)])
+    states = np.array([process.states[text] for text in simulate_segments(process, "process", 20_000, 3)])
     before, after = states[:, :-1].ravel(), states[:, 1:].ravel()
     counts = np.zeros((5, 5))
     np.add.at(counts, (before, after), 1)
-    seen = counts.sum(axis=1) > 0  # nothing leads to a state without sub-sequences
-    shares = counts[seen] / counts[seen].sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(shares, process.transitions[seen], atol=0.03)
+    reachable = counts.sum(axis=1) > 0  # states without sub-sequences are unreachable
+    shares = counts[reachable] / counts[reachable].sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares, process.transitions[reachable], atol=0.03)
     for place in range(4):
         shares = np.bincount(states[:, place], minlength=5) / len(states)
         np.testing.assert_allclose(shares, process.marginals[place], atol=0.015)
 
 
-def test_damaged_orders_keep_what_they_should():
+def test_damaged_orders_keep_segments_or_marginals():
     process = hsmm_process(HsmmSizes(segments=12), 1)
     straight, shuffled = (list(simulate_segments(process, order, 50, 9)) for order in ("process", "shuffled"))
     assert all(sorted(a) == sorted(b) for a, b in zip(straight, shuffled, strict=True))
     assert any((a != b).any() for a, b in zip(straight, shuffled, strict=True))
-    independent = np.array([process.states[some] for some in simulate_segments(process, "independent", 5000, 9)])
+    independent = np.array([process.states[text] for text in simulate_segments(process, "independent", 5000, 9)])
     shares = np.bincount(independent[:, 3], minlength=24) / 5000
     np.testing.assert_allclose(shares, process.marginals[3], atol=0.03)
 
@@ -66,8 +66,10 @@ def test_a_state_without_subsequences_is_never_entered():
     assert all(len(text.text.split()) >= 12 * 3 for text in simulate_texts(process, "process", 20, 1))
 
 
-def test_more_subsequences_than_there_are_is_one_clear_sentence():
-    with pytest.raises(ValidationError, match="2 letters make 12 different sub-sequences of 3 to 4 tokens, and 13 are"):
+def test_more_subsequences_than_possible_is_a_clear_error():
+    with pytest.raises(
+        ValidationError, match="2 letters make 12 different sub-sequences of 3 to 4 tokens, fewer than the 13"
+    ):
         HsmmSizes(letters=2, shortest=3, longest=4, subsequences=13)
     every = hsmm_process(HsmmSizes(letters=2, shortest=3, longest=4, subsequences=12), 1)
     assert len(set(every.subsequences)) == 12

@@ -1,4 +1,4 @@
-"""The simulated corpus of three languages: words that only one has, orders, and the way through the reader."""
+"""The simulated corpus of three languages: distinct vocabularies, orders, and reading it back."""
 
 from itertools import combinations
 
@@ -8,9 +8,9 @@ import pytest
 from macroscope.corpora.simulated.languages import (
     Meaning,
     Thing,
-    draw,
+    describe_process,
+    generate,
     languages,
-    process,
     resource,
     simulate_texts,
     write_corpus,
@@ -24,19 +24,19 @@ from macroscope.files import write_json
 NAMES = {name.lower() for name in resource()["meanings"]["place"]}
 
 
-def _languages_of(document):
-    """Number of words of each language in a text; names are of none."""
+def _count_words(document):
+    """Count the words of each language in a text, and all words; names are ignored."""
     words = set(lower_case_words(document.text)) - NAMES
     return np.array([len(words & language.words()) for language in languages()]), len(words)
 
 
 def test_no_word_is_a_word_of_two_languages():
-    for one, other in combinations(languages(), 2):
-        assert not one.words() & other.words()
+    for first, second in combinations(languages(), 2):
+        assert not first.words() & second.words()
     assert all(len(set(language.lexicon.values())) == len(language.lexicon) for language in languages())
 
 
-def test_a_meaning_is_said_in_the_order_of_the_language():
+def test_a_sentence_has_the_word_order_of_its_language():
     meaning = Meaning(Thing("woman", "old", False), "see", Thing("dog", "", True), "Arna", "today")
     for language in languages():
         parts, lexicon, grammar = language.grammar["particles"], language.lexicon, language.grammar
@@ -53,23 +53,23 @@ def test_a_meaning_is_said_in_the_order_of_the_language():
 
 def test_texts_are_of_the_language_of_their_label():
     for document in simulate_texts("process", 60, 1):
-        counts, words = _languages_of(document)
+        counts, words = _count_words(document)
         assert counts.max() == words
         assert languages()[int(counts.argmax())].name == document.label
 
 
 def test_independent_words_are_of_all_languages():
-    counts = np.array([_languages_of(document)[0] for document in simulate_texts("independent", 300, 1)])
+    counts = np.array([_count_words(document)[0] for document in simulate_texts("independent", 300, 1)])
     shares = counts.sum(axis=0) / counts.sum()
     assert np.allclose(shares, 1 / 3, atol=0.05)
     assert ((counts > 0).sum(axis=1) > 1).mean() > 0.95
 
 
 def test_shuffled_texts_have_the_same_words():
-    for one, other in zip(simulate_texts("process", 9, 1), simulate_texts("shuffled", 9, 1), strict=True):
-        assert sorted(lower_case_words(one.text)) == sorted(lower_case_words(other.text))
-        assert one.text != other.text
-        assert one.label == other.label
+    for plain, shuffled in zip(simulate_texts("process", 9, 1), simulate_texts("shuffled", 9, 1), strict=True):
+        assert sorted(lower_case_words(plain.text)) == sorted(lower_case_words(shuffled.text))
+        assert plain.text != shuffled.text
+        assert plain.label == shuffled.label
 
 
 def test_same_seed_same_texts_whatever_their_number():
@@ -81,13 +81,13 @@ def test_unknown_order():
         next(simulate_texts("other", 1, 0))
 
 
-def test_truth_is_written_with_the_corpus_and_can_be_drawn_from(tmp_path):
+def test_truth_is_written_with_the_corpus_and_generates_texts(tmp_path):
     options = SimulatedCorpus(source="simulated", kind="languages", documents=40)
     write_corpus(options, 2, tmp_path / "raw.jsonl", tmp_path)
     written = list(read_documents(tmp_path / "documents.parquet"))
     assert len(written) == 40
     assert {document.label for document in written} == {language.name for language in languages()}
-    assert list(draw(tmp_path / "process.json", "process", 3, 9)) == list(simulate_texts("process", 3, 9))
-    write_json(tmp_path / "process.json", process() | {"languages": ["other"]})
+    assert list(generate(tmp_path / "process.json", "process", 3, 9)) == list(simulate_texts("process", 3, 9))
+    write_json(tmp_path / "process.json", describe_process() | {"languages": ["other"]})
     with pytest.raises(MacroscopeError, match="other languages"):
-        draw(tmp_path / "process.json", "process", 3, 9)
+        generate(tmp_path / "process.json", "process", 3, 9)

@@ -1,4 +1,4 @@
-"""Stories about three persons: the process is what it says, and its entropy is exact."""
+"""Stories about three persons: the process is as declared, and its entropy is exact."""
 
 import itertools
 import math
@@ -28,7 +28,7 @@ def words(story):
 
 
 @pytest.mark.parametrize("genders", GENDERS)
-def test_probabilities_of_what_can_follow_add_up_to_one(genders):
+def test_probabilities_of_next_sentences_sum_to_one(genders):
     for sentence in _sentences():
         following = PROCESS.following(sentence, genders)
         assert sum(p for _, p in following) == pytest.approx(1, abs=1e-12)
@@ -36,7 +36,7 @@ def test_probabilities_of_what_can_follow_add_up_to_one(genders):
 
 
 def test_the_entropy_is_that_of_the_stories():
-    """By the probabilities of drawn stories, read back from their mentions: within four standard errors."""
+    """Compare with the probabilities of simulated stories, read from their mentions, within four standard errors."""
     costs, symbols = [], []
     for story in simulate_stories(PROCESS, "process", 1500, 3):
         cost, number = _cost(story)
@@ -49,7 +49,7 @@ def test_the_entropy_is_that_of_the_stories():
 
 
 def _cost(story):
-    """-log P of who is mentioned how in a story, and its symbols."""
+    """Return -log P of the mentions of a story, and its number of symbols."""
     bounds = [*story.sentence_starts, len(story.text)]
     sentences = [
         [(m.entity, m.pronoun, story.text[m.start : m.end]) for m in story.mentions if begin <= m.start < end]
@@ -57,26 +57,26 @@ def _cost(story):
     ]
     genders = tuple("male" if sentences[0][2 * n + 1][2] == "his" else "female" for n in range(3))
     cost, before = math.log(len(GENDERS)), BEGINNING
-    for said in sentences[1:]:
-        possible = [(s, p) for s, p in PROCESS.following(before, genders) if _matches(s, said)]
+    for mentions in sentences[1:]:
+        possible = [(s, p) for s, p in PROCESS.following(before, genders) if _matches(s, mentions)]
         assert len(possible) == 1
         ((before, p),) = possible
         cost -= math.log(p)
     return cost, len(story.mentions) + len(sentences)
 
 
-def _matches(sentence, said):
+def _matches(sentence, mentions):
     expected = []
     if sentence.subject is not None:
         expected.append((sentence.subject, sentence.subject_pronoun))
         expected += [(sentence.subject, True)] if sentence.possessive else []
     if sentence.object is not None:
         expected.append((sentence.object, sentence.object_pronoun))
-    return [(entity, pronoun) for entity, pronoun, _ in said] == expected
+    return [(entity, pronoun) for entity, pronoun, _ in mentions] == expected
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_mentions_are_where_they_are_said_to_be(order):
+def test_mentions_are_at_their_positions(order):
     for story in simulate_stories(PROCESS, order, 30, 1):
         assert all(word[0].isupper() or word in HE | SHE for word, _ in words(story))
         assert all((word in HE | SHE) == m.pronoun for word, m in words(story))
@@ -84,36 +84,36 @@ def test_mentions_are_where_they_are_said_to_be(order):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_the_first_stories_are_the_same_however_many(order):
+def test_first_stories_do_not_depend_on_the_number(order):
     assert list(simulate_stories(PROCESS, order, 3, 5)) == list(simulate_stories(PROCESS, order, 9, 5))[:3]
 
 
-def genders_told(story):
-    """Entity -> how often its pronouns are of each gender."""
-    told = {}
+def count_pronouns(story):
+    """Count the pronouns of each gender by entity."""
+    counts = {}
     for word, mention in words(story):
         if mention.pronoun:
-            told.setdefault(mention.entity, Counter())["male" if word in HE else "female"] += 1
-    return told
+            counts.setdefault(mention.entity, Counter())["male" if word in HE else "female"] += 1
+    return counts
 
 
-def test_damages_are_what_they_are_called():
-    def drawn(order):
+def test_damages_match_their_names():
+    def simulated(order):
         return list(simulate_stories(PROCESS, order, 60, 2))
 
     def mixed(stories):
-        return np.mean([len(told) > 1 for story in stories for told in genders_told(story).values()])
+        return np.mean([len(counts) > 1 for story in stories for counts in count_pronouns(story).values()])
 
-    assert mixed(drawn("process")) == 0
-    assert mixed(drawn("wrong_gender")) > 0.5
-    process, damaged = drawn("process"), drawn("no_antecedent")
+    assert mixed(simulated("process")) == 0
+    assert mixed(simulated("wrong_gender")) > 0.5
+    process, damaged = simulated("process"), simulated("no_antecedent")
     assert all(m.entity < 3 for story in process for m in story.mentions)
     strangers = [m for story in damaged for m in story.mentions if m.entity > 5]
     assert strangers
     assert all(m.pronoun for m in strangers)
-    assert {len({m.entity for m in story.mentions}) for story in drawn("merged")} == {2}
-    assert {m.entity for story in drawn("split") for m in story.mentions} == set(range(6))
-    for story in drawn("split"):
+    assert {len({m.entity for m in story.mentions}) for story in simulated("merged")} == {2}
+    assert {m.entity for story in simulated("split") for m in story.mentions} == set(range(6))
+    for story in simulated("split"):
         named = {}
         for word, mention in words(story):
             if not mention.pronoun:

@@ -31,14 +31,14 @@ def test_exact_values_equal_enumeration(tiny):
     assert share_of_a == pytest.approx(tiny.section_marginal()[0], abs=1e-4)
 
 
-def test_latent_ppl_is_the_exponential_of_nats_a_section(tiny):
+def test_latent_ppl_is_the_exponential_of_nats_per_section(tiny):
     assert tiny.latent_ppl() == pytest.approx(np.exp(tiny.expected_nll() / tiny.expected_sections()))
     assert tiny.latent_ppl(published=True) == pytest.approx(
         np.exp(tiny.expected_nll() / (tiny.expected_sections() + 1))
     )
 
 
-def test_walks_that_are_too_short_are_drawn_again():
+def test_walks_that_are_too_short_are_generated_again():
     long = SectionProcess(["a", "b"], [0.7, 0.3], [[0.1, 0.4], [0.2, 0.2]], [0.5, 0.6], shortest=3)
     documents = [(s, nll, p) for s, nll, p in enumerate_documents(long, 16) if len(s) >= 3]
     assert sum(p for *_, p in documents) == pytest.approx(1, abs=1e-3)
@@ -49,8 +49,8 @@ def test_walks_that_are_too_short_are_drawn_again():
     assert long.nll(("a", "b")) == np.inf
 
 
-def test_the_encyclopaedia_can_write_anything():
-    """No transition is impossible: what an unusual one costs is not a matter of smoothing."""
+def test_the_encyclopaedia_can_generate_any_order():
+    """No transition is impossible, so the NLL of an unusual one does not depend on smoothing."""
     process = wiki_process()
     assert min(process.begin.min(), process.transition.min(), process.end.min()) > 5e-4
     assert 2.5 < process.latent_ppl() < 4  # that of real encyclopaedias is 3 to 5
@@ -59,10 +59,10 @@ def test_the_encyclopaedia_can_write_anything():
 def test_samples_follow_the_process():
     process = wiki_process()
     rng = np.random.default_rng(0)
-    drawn = [process.sample(rng) for _ in range(4000)]
-    nll = np.array([process.nll(sections) for sections in drawn])
+    samples = [process.sample(rng) for _ in range(4000)]
+    nll = np.array([process.nll(sections) for sections in samples])
     assert abs(nll.mean() - process.expected_nll()) < 4 * nll.std() / np.sqrt(len(nll))
-    lengths = np.array([len(sections) for sections in drawn])
+    lengths = np.array([len(sections) for sections in samples])
     assert abs(lengths.mean() - process.expected_sections()) < 4 * lengths.std() / np.sqrt(len(lengths))
     assert lengths.min() == 4
 

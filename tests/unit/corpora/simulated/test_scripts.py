@@ -1,4 +1,4 @@
-"""Stories that follow scripts: what is told, and in which order."""
+"""Stories that follow scripts: their events and the order of these."""
 
 import pytest
 
@@ -10,20 +10,20 @@ PROCESS = script_process()
 
 
 def places(document, script=None):
-    """(script, number of the event) of every sentence of a story."""
-    found = []
+    """Return (script, number of the event) of every sentence of a story."""
+    pairs = []
     for sentence in document.sentences:
-        found += [
+        pairs += [
             (name, number)
-            for name, told in PROCESS.scripts.items()
-            for number, alternatives in enumerate(told["events"])
+            for name, entry in PROCESS.scripts.items()
+            for number, alternatives in enumerate(entry["events"])
             if any(_fits(sentence, alternative) for alternative in alternatives)
         ][:1]
-    return found
+    return pairs
 
 
 def _fits(sentence, template):
-    """Whether a sentence may have come of a template: the words between its slots, in order."""
+    """Return whether a sentence matches a template: it has the words between the slots, in order."""
     at = 0
     for literal in template.replace("{", "\0{").replace("}", "}\0").split("\0"):
         if literal and not literal.startswith("{"):
@@ -34,22 +34,22 @@ def _fits(sentence, template):
     return True
 
 
-def test_all_scripts_are_as_long_and_have_the_slots_that_are_known():
+def test_all_scripts_have_eight_events_and_known_slots():
     assert len(PROCESS.scripts) == 12
-    for told in PROCESS.scripts.values():
-        assert len(told["events"]) == 8
-        assert all(len(alternatives) >= 2 for alternatives in told["events"])
-        for alternatives in told["events"]:
+    for entry in PROCESS.scripts.values():
+        assert len(entry["events"]) == 8
+        assert all(len(alternatives) >= 2 for alternatives in entry["events"])
+        for alternatives in entry["events"]:
             for sentence in alternatives:
                 assert sentence.format(N="", S="", P="", O="", X="").endswith(".")
 
 
-def test_events_are_told_in_their_order_the_first_and_the_last_among_them():
+def test_events_are_in_order_with_the_first_and_the_last():
     for document in simulate_texts(PROCESS, "process", 200, 1):
-        found = places(document)
-        assert len(found) == len(document.sentences) >= FEWEST
-        assert {script for script, _ in found} == {document.label}
-        events = [event for _, event in found]
+        pairs = places(document)
+        assert len(pairs) == len(document.sentences) >= FEWEST
+        assert {script for script, _ in pairs} == {document.label}
+        events = [event for _, event in pairs]
         assert events == sorted(set(events))
         assert (events[0], events[-1]) == (0, 7)
 
@@ -59,9 +59,9 @@ def test_shuffled_has_the_same_sentences_in_another_order():
     moved = 0
     for story, shuffled in pairs:
         assert shuffled.label == story.label
-        found = [event for _, event in places(shuffled)]
-        assert sorted(found) == [event for _, event in places(story)][:1] + sorted(found)[1:]
-        moved += found != sorted(found)
+        events = [event for _, event in places(shuffled)]
+        assert sorted(events) == [event for _, event in places(story)][:1] + sorted(events)[1:]
+        moved += events != sorted(events)
     assert moved > 40
 
 
@@ -71,7 +71,7 @@ def test_independent_has_sentences_of_many_scripts():
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_the_first_stories_are_the_same_however_many(order):
+def test_first_stories_do_not_depend_on_the_number(order):
     assert list(simulate_texts(PROCESS, order, 3, 5)) == list(simulate_texts(PROCESS, order, 9, 5))[:3]
 
 

@@ -1,4 +1,4 @@
-"""The simulated encyclopaedia as WebText: reading and filters give back exactly what the process made."""
+"""The simulated encyclopaedia as WebText: reading and filters recover the generated documents exactly."""
 
 import json
 from collections import Counter
@@ -19,7 +19,7 @@ OPTIONS = SimulatedCorpus(source="simulated", kind="webtext", documents=120, clu
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     folder = tmp_path_factory.mktemp("webtext")
-    wiki.write_corpus(OPTIONS, 3, folder / "wiki.jsonl", folder / "truth")
+    wiki.write_webtext(OPTIONS, 3, folder / "wiki.jsonl", folder / "truth")
     extract("web", OPTIONS, folder / "wiki.jsonl", folder / "part.parquet", 1)
     names = ("documents.parquet", "filters.csv", "summary.csv", "section_types.csv")
     prepare("web", OPTIONS, [folder / "part.parquet"], Outputs(*(folder / name for name in names)))
@@ -63,7 +63,7 @@ def test_texts_are_the_articles_of_the_wiki_without_titles(corpus, tmp_path):
 
 def test_same_seed_same_bytes(corpus, tmp_path):
     for seed, same in ((3, True), (4, False)):
-        wiki.write_corpus(OPTIONS, seed, tmp_path / "wiki.jsonl", tmp_path / "truth")
+        wiki.write_webtext(OPTIONS, seed, tmp_path / "wiki.jsonl", tmp_path / "truth")
         assert ((tmp_path / "wiki.jsonl").read_bytes() == (corpus / "wiki.jsonl").read_bytes()) is same
 
 
@@ -78,15 +78,15 @@ def test_default_filters_drop_nothing_and_may_be_given_one_by_one():
 
 def test_samples_have_the_form_of_the_corpus(corpus, tmp_path):
     process = corpus / "truth" / "process.json"
-    drawn = {}
+    samples = {}
     for order in ("process", "shuffled", "independent"):
         options = SimulatedSystem(kind="simulated", order=order, samples=30)
         simulate(process, tmp_path / "s.parquet", options, kind_of_process="webtext", corpus="web", system="s", seed=1)
-        drawn[order] = list(read_documents(tmp_path / "s.parquet"))
-        assert all(d.title is None and [s.title for s in d.sections] == [None] for d in drawn[order])
+        samples[order] = list(read_documents(tmp_path / "s.parquet"))
+        assert all(d.title is None and [s.title for s in d.sections] == [None] for d in samples[order])
         simulate(process, tmp_path / "w.parquet", options, kind_of_process="wiki", corpus="web", system="s", seed=1)
         titled = list(read_documents(tmp_path / "w.parquet"))
-        assert [d.sections[0].text for d in drawn[order]] == ["\n".join(s.text for s in d.sections) for d in titled]
-    lines = {order: [d.sections[0].text.split("\n") for d in documents] for order, documents in drawn.items()}
+        assert [d.sections[0].text for d in samples[order]] == ["\n".join(s.text for s in d.sections) for d in titled]
+    lines = {order: [d.sections[0].text.split("\n") for d in documents] for order, documents in samples.items()}
     assert lines["process"] != lines["shuffled"]
     assert [len(text) for text in lines["process"]] == [len(text) for text in lines["independent"]]

@@ -1,4 +1,4 @@
-"""The simulated encyclopaedia: extraction and filters give back exactly what the process made."""
+"""The simulated encyclopaedia: extraction and filters recover the generated documents exactly."""
 
 import csv
 from collections import Counter
@@ -32,9 +32,9 @@ def corpus(tmp_path_factory):
 
 def test_documents_are_the_truth_to_the_letter(corpus):
     truth = {document.id: document for document in read_documents(corpus / "truth" / "documents.parquet")}
-    found = {document.id: document for document in read_documents(corpus / "documents.parquet")}
+    documents = {document.id: document for document in read_documents(corpus / "documents.parquet")}
     assert len(truth) == 150
-    assert found == truth
+    assert documents == truth
 
 
 def test_every_page_is_accounted_for(corpus):
@@ -42,17 +42,17 @@ def test_every_page_is_accounted_for(corpus):
         kinds = Counter(row["kind"] for row in csv.DictReader(stream))
     dropped = {c.filter: c.dropped for c in read_provenance(corpus / "documents.parquet").counts}
 
-    def of(start: str) -> int:
+    def dropped_by(start: str) -> int:
         return sum(n for name, n in dropped.items() if name.startswith(start))
 
-    assert of("redirect") == kinds["redirect"] > 0
-    assert of("disambiguation") == kinds["disambiguation"] > 0
-    assert of("article about a year") == kinds["year"] > 0
-    assert of("page outside the article namespace") == kinds["other namespace"] > 0
-    assert of("page that is mostly links") == kinds["list"] > 0
-    assert of("fewer than 4 sections") == kinds["few sections"] > 0
-    assert of("a section shorter") == kinds["short section"] > 0
-    assert of("a section title that is rare") == kinds["rare section title"] > 0
+    assert dropped_by("redirect") == kinds["redirect"] > 0
+    assert dropped_by("disambiguation") == kinds["disambiguation"] > 0
+    assert dropped_by("article about a year") == kinds["year"] > 0
+    assert dropped_by("page outside the article namespace") == kinds["other namespace"] > 0
+    assert dropped_by("page that is mostly links") == kinds["list"] > 0
+    assert dropped_by("fewer than 4 sections") == kinds["few sections"] > 0
+    assert dropped_by("a section shorter") == kinds["short section"] > 0
+    assert dropped_by("a section title that is rare") == kinds["rare section title"] > 0
 
 
 def test_same_seed_same_bytes(corpus, tmp_path):
@@ -84,7 +84,7 @@ def test_orders():
     assert share == pytest.approx(process.section_marginal()[process.states.index("abstract")], abs=0.04)
 
 
-def test_first_documents_do_not_depend_on_how_many_are_drawn():
+def test_first_documents_do_not_depend_on_the_number():
     process = wiki_process()
     few, many = (list(simulate_documents(process, "process", n, 5)) for n in (3, 9))
     assert few == many[:3]

@@ -1,4 +1,4 @@
-"""Reading MediaWiki dumps: the same pages from every packing, and one sentence for a broken one."""
+"""MediaWiki dumps: the same pages from every format, and clear errors for broken dumps."""
 
 import bz2
 import gzip
@@ -73,7 +73,7 @@ def test_corrupt_dump_says_where(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"<html><body>Not found</body></html>", b"\x89PNG\r\n\x1a\n"])
-def test_other_files_are_no_dumps(tmp_path, content):
+def test_other_files_are_refused(tmp_path, content):
     path = tmp_path / "dump"
     path.write_bytes(content)
     with pytest.raises(MacroscopeError, match="not a MediaWiki dump"):
@@ -85,7 +85,7 @@ def test_missing_file():
         read(__import__("pathlib").Path("nowhere.xml"))
 
 
-def test_every_kind_of_page_that_is_left_out_is_counted(tmp_path):
+def test_every_kind_of_dropped_page_is_counted(tmp_path):
     pages = [
         page(1, "Kept", "Lead.\n== History ==\nText."),
         page(2, "Moved", "#REDIRECT [[Kept]]"),

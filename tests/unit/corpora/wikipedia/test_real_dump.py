@@ -1,4 +1,4 @@
-"""Real dumps: nothing is lost without a count, and no markup is left in the text."""
+"""Real dumps: every dropped page is counted, and no markup is left in the text."""
 
 import re
 

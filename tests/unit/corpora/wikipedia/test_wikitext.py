@@ -7,7 +7,7 @@ def sections(text):
     return [(s.title, s.text) for s in parse_article(text, HIDDEN).sections]
 
 
-def test_markup_goes_and_words_stay():
+def test_markup_is_removed_and_words_are_kept():
     text = (
         "{{Infobox|name=x}}'''Rome''' is a [[city|town]] in [[Italy]].<ref>A book.</ref><!-- hidden -->\n\n"
         "[[File:A.jpg|thumb|A [[picture]]]]It is old &amp; large.\n"
@@ -25,7 +25,7 @@ def test_deeper_headings_belong_to_their_section():
     assert [title for title, _ in sections("== A ==\nx\n=== B ===\ny\n==== C ====\nz\n== D ==\nw")] == ["A", "D"]
 
 
-def test_blank_lines_never_stay_in_a_section():
+def test_sections_have_no_blank_lines():
     assert all("\n\n" not in text for _, text in sections("One.\n\n\nTwo.\n\n== A ==\n\nx\n\n\n\ny"))
 
 

@@ -2,20 +2,20 @@
 
 import pytest
 
-from macroscope.critics.coreference.chains import chain_of, gender_of
+from macroscope.critics.coreference.chains import build_chain, infer_gender
 from macroscope.critics.coreference.mentions import Mention, Resolved
 
 
-def resolved(text, *mentions, sentences=(0,)):
-    """Mentions (words, number of their occurrence, entity, pronoun, person) of a text."""
-    found = []
+def make_resolved(text, *mentions, sentences=(0,)):
+    """Build a resolved text from mentions (words, number of the occurrence, entity, pronoun, person)."""
+    mentions_of_text = []
     for words, occurrence, entity, pronoun, person in mentions:
         start = -1
         for _ in range(occurrence):
             start = text.index(words, start + 1)
         head = start + words.rindex(" ") + 1 if " " in words else start
-        found.append(Mention(start, start + len(words), head, start + len(words), entity, pronoun, person))
-    return Resolved("x", tuple(sentences), tuple(found))
+        mentions_of_text.append(Mention(start, start + len(words), head, start + len(words), entity, pronoun, person))
+    return Resolved("x", tuple(sentences), tuple(mentions_of_text))
 
 
 def symbols(chain):
@@ -24,7 +24,7 @@ def symbols(chain):
 
 def test_the_example_of_figure_5():
     text = "Lisa runs off to find him and they kiss. Josh tells her why he and Lisa go to their gig."
-    found = resolved(
+    document = make_resolved(
         text,
         ("Lisa", 1, 4, False, True),
         ("him", 1, 2, True, True),
@@ -36,60 +36,60 @@ def test_the_example_of_figure_5():
         ("their", 1, 9, True, True),
         sentences=(0, 41),
     )
-    assert symbols(chain_of(found, text)) == (
+    assert symbols(build_chain(document, text)) == (
         [".", "Female:0", "him:1", "they:2", ".", "Male:1", "her:0", "he:1", "Female:0", "their:2"]
     )
 
 
-def test_an_entity_is_a_person_if_any_of_its_mentions_tells_so():
+def test_an_entity_is_a_person_if_any_mention_is():
     text = "The company grew. It moved. The doctor slept. She woke."
-    found = resolved(
+    document = make_resolved(
         text,
         ("The company", 1, 0, False, False),
         ("It", 1, 0, True, False),
         ("The doctor", 1, 1, False, False),
         ("She", 1, 1, True, True),
     )
-    assert symbols(chain_of(found, text)) == [".", "Female:0", "She:0"]
+    assert symbols(build_chain(document, text)) == [".", "Female:0", "She:0"]
 
 
-def test_it_makes_nobody_a_person():
+def test_the_pronoun_it_does_not_indicate_a_person():
     text = "The company grew. It moved."
-    found = resolved(text, ("The company", 1, 0, False, False), ("It", 1, 0, True, True))
-    assert symbols(chain_of(found, text)) == ["."]
+    document = make_resolved(text, ("The company", 1, 0, False, False), ("It", 1, 0, True, True))
+    assert symbols(build_chain(document, text)) == ["."]
 
 
 @pytest.mark.parametrize(
     ("single", "expected"), [("none", ["."]), ("pronouns", [".", "He:0"]), ("all", [".", "He:0", "None:1"])]
 )
-def test_who_is_mentioned_once(single, expected):
+def test_entities_with_a_single_mention(single, expected):
     text = "He met Ann."
-    found = resolved(text, ("He", 1, 0, True, True), ("Ann", 1, 1, False, True))
-    assert symbols(chain_of(found, text, single)) == expected
+    document = make_resolved(text, ("He", 1, 0, True, True), ("Ann", 1, 1, False, True))
+    assert symbols(build_chain(document, text, single)) == expected
 
 
 @pytest.mark.parametrize("word", ["you", "I", "our", "its"])
-def test_of_other_pronouns_that_are_alone_nothing_is_kept(word):
-    assert symbols(chain_of(resolved(word, (word, 1, 0, True, True)), word)) == ["."]
+def test_other_single_pronouns_are_dropped(word):
+    assert symbols(build_chain(make_resolved(word, (word, 1, 0, True, True)), word)) == ["."]
 
 
-def test_the_gender_is_that_of_most_pronouns_and_of_as_many_the_first():
+def test_the_gender_is_the_majority_and_ties_go_to_the_first():
     text = "she he Kim his her"
-    mentions = resolved(
+    mentions = make_resolved(
         text,
         ("she", 1, 0, True, True),
         ("Kim", 1, 0, False, True),
         ("his", 1, 0, True, True),
         ("her", 1, 0, True, True),
     ).mentions
-    assert gender_of(mentions, text) == "Female"
-    assert gender_of([mentions[0], mentions[2]], text) == "Female"
-    assert gender_of([mentions[1]], text) == "None"
+    assert infer_gender(mentions, text) == "Female"
+    assert infer_gender([mentions[0], mentions[2]], text) == "Female"
+    assert infer_gender([mentions[1]], text) == "None"
 
 
-def test_of_several_clusters_with_one_head_the_last_is_taken():
+def test_the_last_of_several_clusters_with_the_same_head_wins():
     text = "Ann and her. She. Her."
-    found = Resolved(
+    document = Resolved(
         "x",
         (0,),
         (
@@ -99,7 +99,7 @@ def test_of_several_clusters_with_one_head_the_last_is_taken():
             Mention(18, 21, 18, 21, 1, True, True),
         ),
     )
-    assert symbols(chain_of(found, text)) == [".", "Female:0", "She:1", "Her:0"]
+    assert symbols(build_chain(document, text)) == [".", "Female:0", "She:1", "Her:0"]
 
 
 def test_empty_and_outside_mentions_are_counted_and_overlapping_ones_are_not():
@@ -110,9 +110,9 @@ def test_empty_and_outside_mentions_are_counted_and_overlapping_ones_are_not():
         Mention(8, 99, 90, 99, 0, True, True),
         Mention(-1, 3, 0, 3, 1, False, True),
     )
-    nobody = (Mention(0, 3, 0, 3, -1, False, True),)
+    without_entity = (Mention(0, 3, 0, 3, -1, False, True),)
     overlapping = (Mention(0, 11, 8, 11, 0, True, True),)
-    chain = chain_of(Resolved("x", (0, 999), (*good, *bad, *nobody, *overlapping)), text)
-    assert chain.invalid == 5  # one of them is the beginning of a sentence outside of the text
+    chain = build_chain(Resolved("x", (0, 999), (*good, *bad, *without_entity, *overlapping)), text)
+    assert chain.invalid == 5  # one of them is a sentence start outside the text
     assert symbols(chain) == [".", "Female:0", "her:0"]
     assert [text[a:b] for a, b in zip(chain.starts, chain.ends, strict=True)] == ["", "Ann", "her"]

@@ -26,7 +26,7 @@ SENTENCES = (("Mary met John .", "Mary-1 0 0", "John-2 2 2"), ("She thanked him 
 
 
 def litbank(folder, name, repeats=6):
-    """A document of LitBank: six times two sentences."""
+    """Write a document of LitBank: two sentences, repeated."""
     text, lines = [], []
     for n in range(repeats):
         for place, (words, *mentions) in enumerate(SENTENCES):
@@ -61,14 +61,14 @@ def test_conll_2012(tmp_path):
     assert set(document.clusters) == {frozenset({(0, 1), (6, 7)}), frozenset({(2, 5)}), frozenset({(2, 4)})}
 
 
-def test_conll_that_is_broken_is_one_sentence(tmp_path):
+def test_malformed_conll_raises_one_sentence(tmp_path):
     path = tmp_path / "a_conll"
     path.write_text(CONLL.replace("(1|(2", "(2"))
-    with pytest.raises(MacroscopeError, match="cluster 1 ends and never began"):
+    with pytest.raises(MacroscopeError, match="cluster 1 ends without a beginning"):
         read_gold(path)
 
 
-def test_litbank_of_persons_alone_from_a_folder_or_an_archive(tmp_path):
+def test_only_persons_of_litbank_are_read_from_folder_or_archive(tmp_path):
     (tmp_path / "some").mkdir()
     litbank(tmp_path / "some", "emma")
     with tarfile.open(tmp_path / "gold.tar.xz", "w:xz") as archive:
@@ -81,18 +81,18 @@ def test_litbank_of_persons_alone_from_a_folder_or_an_archive(tmp_path):
         assert (1, 2) not in document.clusters[0] | document.clusters[1]
 
 
-def test_what_is_no_gold_data_is_one_sentence(tmp_path):
+def test_other_files_raise_one_sentence(tmp_path):
     with pytest.raises(MacroscopeError, match="no gold data"):
         read_gold(tmp_path)
     (tmp_path / "x.tsv").write_text("a\tb\n1\t2\n")
     with pytest.raises(MacroscopeError, match="no column ID, Text"):
         read_examples(tmp_path / "x.tsv")
-    with pytest.raises(MacroscopeError, match="nothing to measure on"):
+    with pytest.raises(MacroscopeError, match="no gold data to measure on"):
         evaluate_resolver(None, None, "learnt", None)
 
 
-def test_what_is_trained_is_never_what_is_held_out(tmp_path):
-    """Trained on both, and measured apart: the numbers of documents and pages say so."""
+def test_held_out_data_is_never_trained_on(tmp_path):
+    """Trained on both data sets and evaluated separately, as the numbers of documents and pages show."""
     for n in range(20):
         litbank(tmp_path, f"book-{n}")
     examples = gap(tmp_path / "gap.tsv", 60)
@@ -106,7 +106,8 @@ def test_what_is_trained_is_never_what_is_held_out(tmp_path):
     assert counted[tmp_path.name, "held out"] == held_out[1]
     assert (table.loc[table["measure"] == "CoNLL mean", "value"] == 100).all()
     perplexities = table.loc[table["measure"].str.startswith("latent PPL"), "value"]
-    assert perplexities.nunique() == 2  # a symbol, a mention: where nothing is resolved wrongly, chains are the same
+    # Per symbol and per mention: without errors of the resolver, gold and resolved chains are equal.
+    assert perplexities.nunique() == 2
     assert (table.loc[table["measure"] == "GAP feminine", "f1"] == 100).all()
 
 

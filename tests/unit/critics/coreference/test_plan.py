@@ -1,4 +1,4 @@
-"""What a config implies for the coreference critic: whose mentions are read where, and what it cannot judge."""
+"""Plan of the coreference critic: files of mentions, resources, and unsupported languages."""
 
 import pytest
 
@@ -6,10 +6,10 @@ from macroscope.errors import MacroscopeError
 from tests.unit.plan.plans import names, plan_of
 
 
-def test_resources_that_a_stage_reads_are_all_files_of_its_folders():
+def test_resources_of_a_stage_include_all_files_of_its_folders():
     stage = plan_of().critics.stage("coreference", "project")
-    found = {path.rpartition("resources/")[2] for path in stage.resource_files}
-    assert {"persons.yaml", "pronoun_weights.json", "stop_words/en.txt"} <= found
+    files = {path.rpartition("resources/")[2] for path in stage.resource_files}
+    assert {"persons.yaml", "pronoun_weights.json", "stop_words/en.txt"} <= files
     assert plan_of().critics.stage("coreference", "score").resource_files == []
 
 
@@ -21,25 +21,26 @@ def test_resources_that_a_stage_reads_are_all_files_of_its_folders():
         (1000, {"resolver": "neuralcoref"}, "split.train.parquet", "{system}/{shard}.parquet"),
     ],
 )
-def test_mentions_are_read_where_a_resolver_puts_them(shards, options, train, project):
+def test_stages_read_the_mentions_that_resolvers_write(shards, options, train, project):
     plan = plan_of(critics={"coreference": options}, documents_per_shard=shards).critics
     for stage, expected in (("train", train), ("project", project)):
-        found = plan.inputs("coreference", stage).get("mentions")
-        assert found == (expected and f"results/default/critics/coreference/{{corpus}}/mentions/{expected}")
+        mentions = plan.inputs("coreference", stage).get("mentions")
+        assert mentions == (expected and f"results/default/critics/coreference/{{corpus}}/mentions/{expected}")
 
 
-def test_the_rules_know_english_alone():
-    with pytest.raises(MacroscopeError, match=r"critics\.coreference\.resolver: 'rules' knows English.*'german'"):
+def test_the_rules_support_english_only():
+    with pytest.raises(MacroscopeError, match=r"coreference\.resolver: 'rules' supports English only.*'german'"):
         plan_of([{"corpus": "german", "critics": ["coreference"]}])
 
 
-def test_options_with_braces_are_no_pattern_of_wildcards():
-    """Snakemake takes braces in a parameter for wildcards, unless a function gives it."""
+def test_braces_in_options_are_not_wildcards():
+    """Snakemake expands braces in a parameter as wildcards, unless a function returns it."""
     plan = plan_of(critics={"coreference": {"resolver": "files", "mentions": "mine/{system}.parquet"}}).critics
-    assert "{system}" in plan.options_of("coreference", "train")(names(corpus="wiki"))
+    (job,) = (job for job in plan.jobs() if job.name == "train_coreference")
+    assert "{system}" in job.options(names(corpus="wiki"))
 
 
-def test_mentions_of_ones_own_are_found_by_corpus_and_system():
+def test_paths_of_external_mentions_contain_corpus_and_system():
     options = {"resolver": "files", "mentions": "mine/{corpus}/{system}.parquet"}
     plan = plan_of(critics={"coreference": options}).critics
     wildcards = names(corpus="wiki", system="lm")

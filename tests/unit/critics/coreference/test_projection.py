@@ -12,7 +12,7 @@ import pytest
 from macroscope.corpora.simulated.people import people_process, simulate_stories, simulate_texts
 from macroscope.critics.coreference import projection, training
 from macroscope.critics.coreference.explanation import explain
-from macroscope.critics.coreference.known_truth import true_mentions, write_known_truth
+from macroscope.critics.coreference.known_truth import get_true_mentions, write_known_truth
 from macroscope.critics.coreference.mentions import write_resolved
 from macroscope.critics.coreference.options import CoreferenceOptions, Domain
 from macroscope.critics.coreference.prior import ChainPrior, fit_prior
@@ -21,8 +21,8 @@ from macroscope.critics.coreference.scoring import score
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
+from macroscope.resampling import Resampling
 from macroscope.statistics.comparison import category_table
-from macroscope.statistics.latent import Resampling
 
 RULES = CoreferenceOptions()
 FILES = CoreferenceOptions(resolver="files", mentions="{system}.parquet")
@@ -33,17 +33,17 @@ def write(path, documents):
     return path
 
 
-def of_text(*texts, split="test"):
+def make_documents(*texts, split="test"):
     return [Document(str(n), split, None, (Section(None, text),)) for n, text in enumerate(texts)]
 
 
-def projected(tmp_path, documents, options=RULES, mentions=None):
+def project_documents(tmp_path, documents, options=RULES, mentions=None):
     texts = write(tmp_path / "texts.parquet", documents)
     project(Collection(texts), mentions, signature="s", options=options, output=tmp_path / "latents.parquet")
     return pd.read_parquet(tmp_path / "latents.parquet")
 
 
-def test_the_domain_is_a_rule_for_all_texts(tmp_path):
+def test_the_domain_applies_to_all_texts(tmp_path):
     options = CoreferenceOptions(
         domain=Domain(pattern=".*is a.*film.*", words=["film"], without=["born"]), single="all"
     )
@@ -54,22 +54,23 @@ def test_the_domain_is_a_rule_for_all_texts(tmp_path):
         "Up\nis a film.",
         "filmed.",
     )
-    table = projected(tmp_path, of_text(*texts), options)
+    table = project_documents(tmp_path, make_documents(*texts), options)
     assert table["in_domain"].tolist() == [True, False, False, False, False]
-    assert [len(some) for some in table["surfaces"]] == [3, 0, 0, 0, 0]
+    assert [len(surfaces) for surfaces in table["surfaces"]] == [3, 0, 0, 0, 0]
     within = options.model_copy(update={"domain": Domain(pattern=".*is a.*film.*", within="text")})
-    assert projected(tmp_path, of_text(*texts), within)["in_domain"].tolist() == [True, True, True, True, False]
+    table = project_documents(tmp_path, make_documents(*texts), within)
+    assert table["in_domain"].tolist() == [True, True, True, True, False]
 
 
 def test_phrases_and_words_with_hyphens_are_words(tmp_path):
     texts = ("A science fiction story.", "A sci-fi science fiction story.", "A science book.", "Unscience fictional.")
     domain = Domain(pattern=".*", words=["science fiction"], without=["sci-fi"])
-    table = projected(tmp_path, of_text(*texts), CoreferenceOptions(domain=domain))
+    table = project_documents(tmp_path, make_documents(*texts), CoreferenceOptions(domain=domain))
     assert table["in_domain"].tolist() == [True, False, False, False]
 
 
-def test_a_pattern_that_is_none_is_one_sentence():
-    with pytest.raises(ValueError, match="is no regular expression"):
+def test_an_invalid_pattern_raises_one_sentence():
+    with pytest.raises(ValueError, match="not a regular expression"):
         Domain(pattern="(")
 
 
@@ -82,7 +83,7 @@ def test_a_pattern_that_is_none_is_one_sentence():
         {"resolver": "files", "mentions": "{system}/{shard}.parquet"},
     ],
 )
-def test_mentions_of_ones_own_need_their_place(options):
+def test_external_mentions_need_a_path(options):
     with pytest.raises(ValueError, match="mentions"):
         CoreferenceOptions(**options)
 
@@ -95,19 +96,19 @@ def test_a_document_on_which_the_resolver_fails_is_counted_and_named(tmp_path, m
 
     resolve = projection.resolve_text
     monkeypatch.setattr(projection, "resolve_text", fails)
-    documents = of_text("Ann saw Bob. She left him.", "Ann. She.", "Tom lost his hat.", split="train")
-    table = projected(tmp_path, documents)
+    documents = make_documents("Ann saw Bob. She left him.", "Ann. She.", "Tom lost his hat.", split="train")
+    table = project_documents(tmp_path, documents)
     assert table["error"].tolist()[1] == "RuntimeError: no"
     assert len(table["surfaces"].iloc[1]) == 0
 
     monkeypatch.setattr(training, "ProcessPoolExecutor", _Serial)
-    trained = trained_on(tmp_path, documents)
+    trained = train_on(tmp_path, documents)
     about = read_json(trained / "resolution.json")
     assert (about["failed"], about["failed_documents"]) == (1, ["1"])
 
 
 class _Serial:
-    """A pool whose only process is this one."""
+    """Process pool that runs everything in this process."""
 
     def __init__(self, processes):
         pass
@@ -121,7 +122,7 @@ class _Serial:
     map = staticmethod(map)
 
 
-def trained_on(tmp_path, documents, threads=1, options=RULES, mentions=None):
+def train_on(tmp_path, documents, threads=1, options=RULES, mentions=None):
     path = write(tmp_path / "documents.parquet", [replace(document, split="train") for document in documents])
     output = tmp_path / "inference"
     training.train(
@@ -130,43 +131,43 @@ def trained_on(tmp_path, documents, threads=1, options=RULES, mentions=None):
     return output
 
 
-def test_as_many_processes_as_one_likes_give_the_same(tmp_path, monkeypatch):
+def test_the_number_of_processes_does_not_matter(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "DOCUMENTS_AT_ONCE", 7)
     documents = list(simulate_texts(people_process(), "process", 50, 1))
-    found = [
-        (trained_on(tmp_path, documents, threads) / "chains.parquet").read_bytes()
+    outputs = [
+        (train_on(tmp_path, documents, threads) / "chains.parquet").read_bytes()
         for threads in (1, 3)
         if not _remove(tmp_path / "inference")
     ]
-    assert found[0] == found[1]
+    assert outputs[0] == outputs[1]
     assert not (tmp_path / "checkpoints").exists()
 
 
-def test_a_killed_job_goes_on_behind_its_finished_parts(tmp_path, monkeypatch):
+def test_a_killed_job_resumes_after_its_finished_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "DOCUMENTS_AT_ONCE", 10)
     monkeypatch.setattr(training, "ProcessPoolExecutor", _Serial)
     documents = list(simulate_texts(people_process(), "process", 50, 1))
-    expected = (trained_on(tmp_path, documents) / "chains.parquet").read_bytes()
+    expected = (train_on(tmp_path, documents) / "chains.parquet").read_bytes()
     _remove(tmp_path / "inference")
     calls = []
 
-    def killed(some, resolve, options):
-        calls.append(len(some))
+    def killed(batch, resolve, options):
+        calls.append(len(batch))
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return latents_of(some, resolve, options)
+        return compute_latents(batch, resolve, options)
 
-    latents_of = training.latents_of
-    monkeypatch.setattr(training, "latents_of", killed)
+    compute_latents = training.compute_latents
+    monkeypatch.setattr(training, "compute_latents", killed)
     with pytest.raises(KeyboardInterrupt):
-        trained_on(tmp_path, documents)
-    assert (trained_on(tmp_path, documents) / "chains.parquet").read_bytes() == expected
+        train_on(tmp_path, documents)
+    assert (train_on(tmp_path, documents) / "chains.parquet").read_bytes() == expected
     assert len(calls) == 4 + 2
 
 
-def test_texts_without_anybody_are_one_sentence(tmp_path):
-    with pytest.raises(MacroscopeError, match="nobody is mentioned in the 2 documents of the train split"):
-        trained_on(tmp_path, of_text("The rain had stopped.", "Nothing happened."))
+def test_texts_without_persons_raise_one_sentence(tmp_path):
+    with pytest.raises(MacroscopeError, match="no mentions of persons in the 2 documents of the train split"):
+        train_on(tmp_path, make_documents("The rain had stopped.", "Nothing happened."))
 
 
 def _remove(folder):
@@ -177,21 +178,21 @@ def _remove(folder):
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory):
-    """A folder with a prior of true chains, and the true chains of other stories of the process and of one defect."""
+def scored(tmp_path_factory):
+    """Folder with a prior of true chains, and true chains of new stories of the process and of each defect."""
     folder = tmp_path_factory.mktemp("judged")
     process = people_process()
     write_json(folder / "process.json", process.to_json())
 
-    def true(name, order, n, seed):
+    def write_true_chains(name, order, n, seed):
         stories = list(simulate_stories(process, order, n, seed))
         documents = [Document(str(k), "train", None, (Section(None, s.text),)) for k, s in enumerate(stories)]
         write(folder / f"{name}.parquet", documents)
-        write_resolved(folder / f"{name}.mentions", [true_mentions(s, str(k)) for k, s in enumerate(stories)])
+        write_resolved(folder / f"{name}.mentions", [get_true_mentions(s, str(k)) for k, s in enumerate(stories)])
         texts = Collection(folder / f"{name}.parquet")
         project(texts, folder / f"{name}.mentions", signature="", options=FILES, output=folder / f"{name}.latents")
 
-    true("documents", "process", 400, 1)
+    write_true_chains("documents", "process", 400, 1)
     training.train(
         folder / "documents.parquet",
         folder / "documents.mentions",
@@ -202,42 +203,42 @@ def judged(tmp_path_factory):
     )
     fit_prior(folder / "inference", options=FILES, output=folder / "prior")
     for order in ("process", "wrong_gender", "no_antecedent", "merged", "split", "shuffled", "independent"):
-        true(order, order, 200, 2)
+        write_true_chains(order, order, 200, 2)
         score(folder / f"{order}.latents", folder / "prior", options=FILES, output=folder / f"{order}.scores")
     return folder
 
 
-def perplexity(folder, order, suffix=""):
+def compute_perplexity(folder, order, suffix=""):
     scores = pd.read_parquet(folder / f"{order}.scores")
     units = "units_mentions" if suffix == "_mentions" else "units"
     return math.exp(scores[f"nll{suffix}"].sum() / scores[units].sum())
 
 
-def test_true_chains_cost_what_theory_says_and_every_damage_costs_more(judged):
+def test_true_chains_have_the_expected_cost_and_defects_a_higher_one(scored):
     for order in ("process", "wrong_gender", "no_antecedent", "merged", "split", "shuffled", "independent"):
         write_known_truth(
-            judged / "process.json",
-            judged / "prior",
+            scored / "process.json",
+            scored / "prior",
             order=order,
             seed=3,
             options=FILES,
-            output=judged / "known_truth.json",
+            output=scored / "known_truth.json",
         )
-        scores = pd.read_parquet(judged / f"{order}.scores")
+        scores = pd.read_parquet(scored / f"{order}.scores")
         rate = scores["nll"].sum() / scores["units"].sum()
         spread = np.std(scores["nll"] - rate * scores["units"]) / scores["units"].mean() / math.sqrt(len(scores))
-        assert math.log(read_json(judged / "known_truth.json")["latent_ppl"]) == pytest.approx(rate, abs=4 * spread), (
+        assert math.log(read_json(scored / "known_truth.json")["latent_ppl"]) == pytest.approx(rate, abs=4 * spread), (
             order
         )
         if order != "process":
-            assert perplexity(judged, order) > 1.5 * perplexity(judged, "process"), order
+            assert compute_perplexity(scored, order) > 1.5 * compute_perplexity(scored, "process"), order
 
 
-def test_scores_are_those_of_the_model(judged):
-    scores = pd.read_parquet(judged / "process.scores")
-    latents = pd.read_parquet(judged / "process.latents")
+def test_scores_are_those_of_the_model(scored):
+    scores = pd.read_parquet(scored / "process.scores")
+    latents = pd.read_parquet(scored / "process.latents")
     assert (scores["units"] == latents["surfaces"].map(len)).all()
-    assert (scores["units_mentions"] == latents["surfaces"].map(lambda some: sum(s != "." for s in some))).all()
+    assert (scores["units_mentions"] == latents["surfaces"].map(lambda surfaces: sum(s != "." for s in surfaces))).all()
     assert (scores["nll_mentions"] < scores["nll"]).all()
     assert scores["count_male_mention"].sum() + scores["count_female_mention"].sum() == scores["units_mentions"].sum()
     assert scores["categories"].map(len).equals(scores["units"].astype(int) - 1)
@@ -245,8 +246,8 @@ def test_scores_are_those_of_the_model(judged):
     assert (scores["count_pronoun"] < scores["of_pronoun"]).all()
 
 
-def test_what_is_not_looked_at_is_counted_and_costs_nothing(judged, tmp_path):
-    latents = pd.read_parquet(judged / "process.latents").head(3)
+def test_documents_that_are_not_scored_are_counted(scored, tmp_path):
+    latents = pd.read_parquet(scored / "process.latents").head(3)
     empty = latents.iloc[0].copy()
     for name in ("surfaces", "entities", "starts", "ends"):
         empty[name] = empty[name][:0]
@@ -262,7 +263,7 @@ def test_what_is_not_looked_at_is_counted_and_costs_nothing(judged, tmp_path):
     pq.write_table(
         projection.pa.Table.from_pylist(table.to_dict("records"), projection.LATENTS), tmp_path / "l.parquet"
     )
-    score(tmp_path / "l.parquet", judged / "prior", options=FILES, output=tmp_path / "s.parquet")
+    score(tmp_path / "l.parquet", scored / "prior", options=FILES, output=tmp_path / "s.parquet")
     scores = pd.read_parquet(tmp_path / "s.parquet").set_index("id")
     assert scores["nll"].isna().tolist() == [True, True, False, False, True]
     assert scores["nll_mentions"].isna().tolist() == [True, True, False, True, True]
@@ -272,39 +273,39 @@ def test_what_is_not_looked_at_is_counted_and_costs_nothing(judged, tmp_path):
     assert (scores["count_without_mentions"].sum(), scores["of_without_mentions"].sum()) == (1, 2)
 
 
-def test_first_and_second_persons_are_pronouns_too(judged, tmp_path):
+def test_first_and_second_persons_are_pronouns_too(scored, tmp_path):
     text = "I woke up. I took my coat. You saw your dog and my cat."
-    projected(tmp_path, of_text(text))
-    score(tmp_path / "latents.parquet", judged / "prior", options=RULES, output=tmp_path / "scores.parquet")
+    project_documents(tmp_path, make_documents(text))
+    score(tmp_path / "latents.parquet", scored / "prior", options=RULES, output=tmp_path / "scores.parquet")
     (row,) = pd.read_parquet(tmp_path / "scores.parquet").to_dict("records")
     assert row["count_pronoun"] == row["of_pronoun"] == 6
 
 
-def test_a_system_without_any_chain_has_evidence_all_the_same(judged, tmp_path):
+def test_a_system_without_chains_still_has_evidence(scored, tmp_path):
     options = FILES.model_copy(update={"domain": Domain(pattern="nothing of the kind")})
-    texts = Collection(judged / "merged.parquet")
-    project(texts, judged / "merged.mentions", signature="", options=options, output=tmp_path / "latents.parquet")
+    texts = Collection(scored / "merged.parquet")
+    project(texts, scored / "merged.mentions", signature="", options=options, output=tmp_path / "latents.parquet")
     output = tmp_path / "evidence"
     explain(
-        judged / "merged.parquet",
+        scored / "merged.parquet",
         tmp_path / "latents.parquet",
-        judged / "process.latents",
-        judged / "prior",
+        scored / "process.latents",
+        scored / "prior",
         options=options,
         output=output,
     )
     for name in ("contributions", "differences", "unlikely"):
         assert "z_1" in pd.read_csv(output / f"{name}.csv").columns
-    score(tmp_path / "latents.parquet", judged / "prior", options=options, output=tmp_path / "scores.parquet")
+    score(tmp_path / "latents.parquet", scored / "prior", options=options, output=tmp_path / "scores.parquet")
     scores = pd.read_parquet(tmp_path / "scores.parquet")
     assert scores["nll"].isna().all()
     assert scores["count_in_domain"].sum() == 0
 
 
 @pytest.mark.parametrize("share", [0.1, 1.0])
-def test_texts_outside_of_the_domain_make_no_difference(judged, share, tmp_path):
-    """Divergences are between the texts that are looked at, however many others there are on a side."""
-    scores = pd.read_parquet(judged / "process.scores")
+def test_texts_outside_of_the_domain_make_no_difference(scored, share, tmp_path):
+    """Divergences compare the texts in the domain, whatever the number of other texts."""
+    scores = pd.read_parquet(scored / "process.scores")
     halves = [scores.iloc[::2].copy(), scores.iloc[1::2].copy()]
     rng = np.random.default_rng(1)
     halves[1]["categories"] = halves[1]["categories"].where(rng.random(len(halves[1])) < share, None)
@@ -316,20 +317,20 @@ def test_texts_outside_of_the_domain_make_no_difference(judged, share, tmp_path)
     assert table.loc["jensen_shannon", "n_candidate"] == halves[1]["categories"].notna().sum()
 
 
-def test_evidence_adds_up_to_the_difference(judged, tmp_path):
-    """The contributions of all n-grams are the difference of the two NLL a symbol (deng2022 Table 6)."""
+def test_contributions_sum_to_the_difference(scored, tmp_path):
+    """The contributions of all n-grams sum to the difference in NLL per symbol (deng2022 Table 6)."""
     explain(
-        judged / "merged.parquet",
-        judged / "merged.latents",
-        judged / "process.latents",
-        judged / "prior",
+        scored / "merged.parquet",
+        scored / "merged.latents",
+        scored / "process.latents",
+        scored / "prior",
         options=FILES,
         output=tmp_path / "evidence",
     )
     contributions = pd.read_csv(tmp_path / "evidence" / "contributions.csv", keep_default_na=False)
     positive = contributions["contribution"].sum()
     assert positive > 0
-    difference = math.log(perplexity(judged, "merged") / perplexity(judged, "process"))
+    difference = math.log(compute_perplexity(scored, "merged") / compute_perplexity(scored, "process"))
     assert 0.3 * difference < positive < 3 * difference
     first = contributions.iloc[0]
     share = (first["candidate_share"] - first["reference_share"]) * first["cost"]
@@ -348,17 +349,17 @@ def test_evidence_adds_up_to_the_difference(judged, tmp_path):
     assert differences["log_ratio"].min() < 0
 
     passages = json.loads((tmp_path / "evidence" / "passages.json").read_text())
-    texts = {d.id: d.text for d in Collection(judged / "merged.parquet")}
+    texts = {d.id: d.text for d in Collection(scored / "merged.parquet")}
     for passage in passages:
         joined = "".join(piece["text"] for piece in passage["pieces"])
         assert joined.strip("… ") in texts[passage["title"].partition(":")[0]]
         assert any(piece["marked"] for piece in passage["pieces"])
 
 
-def test_the_prior_says_how_much_it_has_seen(judged):
-    prior = ChainPrior.load(judged / "prior")
+def test_the_prior_describes_its_training_data(scored):
+    prior = ChainPrior.load(scored / "prior")
     assert prior.surfaces[:3] == [".", "<pad>", "<unknown>"]
     assert {"Male", "Female", "Plural", "None", "He", "his", "She", "her"} <= set(prior.surfaces)
-    about = read_json(judged / "prior" / "prior.json")
+    about = read_json(scored / "prior" / "prior.json")
     assert about["unknown_surfaces"] == 0
     assert about["symbols"] > 10_000

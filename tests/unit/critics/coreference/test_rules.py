@@ -1,27 +1,27 @@
-"""The rules: who means whom in small texts, and texts of all kinds that must not break them."""
+"""The rules: small texts with known clusters, robustness on unusual texts, and complexity."""
 
 import random
 import sys
 
 import pytest
 
-from macroscope.critics.coreference.chains import chain_of
+from macroscope.critics.coreference.chains import build_chain
 from macroscope.critics.coreference.evaluation.evaluating import evaluate_resolver
 from macroscope.critics.coreference.rules.detection import PRONOUN, Detector
-from macroscope.critics.coreference.rules.lexicon import lexicon
-from macroscope.critics.coreference.rules.pronouns import by_sieve, learnt_ranker
+from macroscope.critics.coreference.rules.lexicon import load_lexicon
+from macroscope.critics.coreference.rules.pronouns import choose_by_sieve, load_ranker
 from macroscope.critics.coreference.rules.resolve import resolve_text
-from macroscope.critics.coreference.rules.words import words_of
+from macroscope.critics.coreference.rules.words import tokenize
 
-CHOICES = [pytest.param(by_sieve, id="sieve"), pytest.param(learnt_ranker(), id="learnt")]
+CHOICES = [pytest.param(choose_by_sieve, id="sieve"), pytest.param(load_ranker(), id="learnt")]
 
 
-def together(text, choose):
-    """Mentions of each entity that has several, as they are written, in order."""
-    found = {}
+def resolve_clusters(text, choose):
+    """Return the mentions of each entity with several mentions, as written, in order."""
+    clusters = {}
     for mention in resolve_text("x", text, choose).mentions:
-        found.setdefault(mention.entity, []).append(text[mention.start : mention.end])
-    return sorted(mentions for mentions in found.values() if len(mentions) > 1)
+        clusters.setdefault(mention.entity, []).append(text[mention.start : mention.end])
+    return sorted(mentions for mentions in clusters.values() if len(mentions) > 1)
 
 
 @pytest.mark.parametrize("choose", CHOICES)
@@ -38,25 +38,25 @@ def together(text, choose):
         ("Anna had cut herself.", [["Anna", "herself"]]),
     ],
 )
-def test_who_means_whom(text, expected, choose):
-    assert together(text, choose) == sorted(expected)
+def test_small_texts_are_resolved(text, expected, choose):
+    assert resolve_clusters(text, choose) == sorted(expected)
 
 
-def test_two_who_are_named_together_are_many():
-    """By the sieve: the gold data that the ranker learns from seldom say whom "they" mean."""
-    assert together("Alice and Bob sang. They were happy.", by_sieve) == [["Alice and Bob", "They"]]
+def test_they_refers_to_two_coordinated_names():
+    """By the sieve: the ranker's gold data rarely annotate antecedents of "they"."""
+    assert resolve_clusters("Alice and Bob sang. They were happy.", choose_by_sieve) == [["Alice and Bob", "They"]]
 
 
 @pytest.mark.parametrize("choose", CHOICES)
-def test_who_speaks_is_i_and_who_spoke_before_is_you(choose):
+def test_i_is_the_speaker_and_you_the_previous_speaker(choose):
     text = '"I am cold," said Mary. "You need my coat," said John.'
-    assert together(text, choose) == [["I", "Mary", "You"], ["my", "John"]]
+    assert resolve_clusters(text, choose) == [["I", "Mary", "You"], ["my", "John"]]
 
 
-def test_her_is_a_possessive_where_something_of_hers_follows():
+def test_her_before_a_noun_is_possessive():
     roles = {}
     for text in ("Ann saw her.", "Ann saw her dog.", "Ann saw her and left."):
-        detected = Detector(words_of(text), lexicon()).detect()
+        detected = Detector(tokenize(text), load_lexicon()).detect()
         roles[text] = next(mention.role for mention in detected if mention.key == ("her",))
     assert roles["Ann saw her."] == roles["Ann saw her and left."] != roles["Ann saw her dog."]
 
@@ -71,23 +71,23 @@ def test_her_is_a_possessive_where_something_of_hers_follows():
         ("Wojciech laughed. Then Wojciech left.", ["Wojciech", "Wojciech"]),
     ],
 )
-def test_what_a_name_is(text, names):
-    words = words_of(text)
-    detected = Detector(words, lexicon()).detect()
-    found = [text[words.starts[m.first] : words.ends[m.last - 1]] for m in detected if m.kind == 0]
-    assert found == names
+def test_names_are_detected(text, names):
+    words = tokenize(text)
+    detected = Detector(words, load_lexicon()).detect()
+    detected_names = [text[words.starts[m.first] : words.ends[m.last - 1]] for m in detected if m.kind == 0]
+    assert detected_names == names
 
 
-def test_pronouns_in_titles_are_none():
+def test_words_of_titles_are_not_pronouns():
     text = 'She sang "Your Song" at the Coal Mine of Film i Väst. "He left," I said. Her hat (His) fell. US men [US].'
-    words = words_of(text)
-    found = [words.words[m.head] for m in Detector(words, lexicon()).detect() if m.kind == PRONOUN]
-    assert found == ["She", "Your", "He", "I", "Her"]
+    words = tokenize(text)
+    pronouns = [words.words[m.head] for m in Detector(words, load_lexicon()).detect() if m.kind == PRONOUN]
+    assert pronouns == ["She", "Your", "He", "I", "Her"]
 
 
-def test_places_are_characters_of_the_text():
+def test_positions_are_characters_of_the_text():
     text = "\n  Mary’s dog — 🐕 — isn't here.\tShe left.  "
-    resolved = resolve_text("x", text, by_sieve)
+    resolved = resolve_text("x", text, choose_by_sieve)
     assert [text[m.start : m.end] for m in resolved.mentions] == ["Mary", "She"]
     assert [text[start:].split()[0] for start in resolved.sentence_starts] == ["Mary’s", "She"]
 
@@ -110,20 +110,21 @@ def test_places_are_characters_of_the_text():
         "\u0301\u0301 Anne\u0301 saw \u200bBob\u200b. \x00",
     ],
 )
-def test_no_text_breaks_it(text, choose):
+def test_unusual_texts_are_resolved_without_errors(text, choose):
     resolved = resolve_text("x", text, choose)
-    chain = chain_of(resolved, text, "all")
+    chain = build_chain(resolved, text, "all")
     assert chain.invalid == 0
     assert len(chain.surfaces) >= len(resolved.sentence_starts)
 
 
 @pytest.mark.parametrize("text", ["MARY MET JOHN. SHE THANKED HIM.", "mary met john. she thanked him."])
-def test_without_capital_letters_first_names_are_found_all_the_same(text):
-    assert [[word.lower() for word in some] for some in together(text, by_sieve)] == [["john", "him"], ["mary", "she"]]
+def test_first_names_are_found_without_capital_letters(text):
+    clusters = [[word.lower() for word in cluster] for cluster in resolve_clusters(text, choose_by_sieve)]
+    assert clusters == [["john", "him"], ["mary", "she"]]
 
 
-def lines_run(text):
-    """How many lines of code run to resolve a text: work that no busy machine changes."""
+def count_executed_lines(text):
+    """Count the lines of code that run to resolve a text: work that does not depend on the machine's load."""
     number = 0
 
     def count(frame, event, argument):
@@ -134,38 +135,38 @@ def lines_run(text):
     before = sys.gettrace()
     sys.settrace(count)
     try:
-        resolve_text("x", text, learnt_ranker())
+        resolve_text("x", text, load_ranker())
     finally:
         sys.settrace(before)
     return number
 
 
-def test_work_grows_with_the_length_and_no_faster():
-    """Twenty times as long takes no more than 22 times as much."""
+def test_work_is_linear_in_the_length():
+    """A text that is 20 times as long takes at most 22 times the work."""
     rng = random.Random(1)
     names = ["Mary", "John", "Peter Brown", "Mr. White", "Sister Agnes", "a man", "the man", "his wife", "Ann and Tom"]
     sentences = [
         f"{rng.choice(names)} {rng.choice(['saw', 'met', 'left'])} {rng.choice([*names, 'her', 'him', 'them'])}."
         for _ in range(8_000)
     ]
-    assert lines_run(" ".join(sentences)) < 22 * lines_run(" ".join(sentences[:400]))
+    assert count_executed_lines(" ".join(sentences)) < 22 * count_executed_lines(" ".join(sentences[:400]))
 
 
-def test_dialogue_takes_no_more_work_than_other_text():
-    """Every quotation has an "I" and a "you" of its own: eight times as long takes no more than nine times as much."""
+def test_work_is_linear_in_dialogue_too():
+    """Every quotation has its own "I" and "you": a text that is 8 times as long takes at most 9 times the work."""
     line = "“I saw you,” said Ann. He left her. i know. "
-    assert lines_run(line * 1600) < 9 * lines_run(line * 200)
+    assert count_executed_lines(line * 1600) < 9 * count_executed_lines(line * 200)
 
 
-def test_on_gold_data_it_is_better_than_the_sieve_of_lee_et_al(real_text):
+def test_gold_data_scores_exceed_the_sieve_of_lee_et_al(real_text):
     """GAP (Webster et al. 2018): the deterministic sieve of Lee et al. (2013) has an F1 of 50.5."""
     gap, gold = real_text("gap_coreference/gap-development.tsv"), real_text("litbank_coref/litbank_coref.tar.xz")
-    found = {}
+    scores = {}
     for ranker in ("learnt", "sieve"):
         table = evaluate_resolver(gap, gold, ranker, None)
         held_out = table[table["part"] == "held out"].set_index("measure")
-        found[ranker] = held_out.at["GAP overall", "f1"], held_out.at["CoNLL mean", "value"]
+        scores[ranker] = held_out.at["GAP overall", "f1"], held_out.at["CoNLL mean", "value"]
         assert 0.9 < held_out.at["GAP bias ratio", "value"] < 1.1
-    assert found["learnt"][0] > 62
-    assert found["sieve"][0] > 55
-    assert found["learnt"][1] > found["sieve"][1] > 55
+    assert scores["learnt"][0] > 62
+    assert scores["sieve"][0] > 55
+    assert scores["learnt"][1] > scores["sieve"][1] > 55

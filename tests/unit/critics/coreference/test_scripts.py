@@ -1,7 +1,7 @@
-"""The scripts of resolvers with environments of their own, with small packages in the place of the real ones.
+"""The scripts of external resolvers, with small fake packages in place of the real ones.
 
-What is tested is what the scripts do: which documents they read, what they write of spaCy's documents, what they do
-about failures and kills, and what they say where a package is missing.
+The tests cover the scripts' own logic: the documents that they read, the conversion of spaCy's documents, failures,
+resuming after a kill, and the message about a missing package.
 """
 
 import subprocess
@@ -124,24 +124,24 @@ def run(tmp_path):
 
 
 @pytest.mark.parametrize("resolver", ["neuralcoref", "fastcoref"])
-def test_what_they_write_is_the_contract(run, tmp_path, resolver):
+def test_scripts_write_files_of_mentions(run, tmp_path, resolver):
     done = run(resolver)
     assert done.returncode == 0, done.stderr
-    found = list(read_resolved(tmp_path / "out.parquet"))
-    assert [some.id for some in found] == [f"d{n}" for n in range(7)]
-    assert found[3].error == "RuntimeError: no"
-    assert found[0].sentence_starts == (0, 12)
-    assert found[0].mentions == (Mention(0, 3, 0, 3, 0, False, True), Mention(12, 15, 12, 15, 0, True, True))
+    resolved = list(read_resolved(tmp_path / "out.parquet"))
+    assert [document.id for document in resolved] == [f"d{n}" for n in range(7)]
+    assert resolved[3].error == "RuntimeError: no"
+    assert resolved[0].sentence_starts == (0, 12)
+    assert resolved[0].mentions == (Mention(0, 3, 0, 3, 0, False, True), Mention(12, 15, 12, 15, 0, True, True))
 
 
-def test_one_shard_or_one_split(run, tmp_path):
+def test_a_shard_or_a_split(run, tmp_path):
     run("fastcoref", "--shard", "1", "--documents-per-shard", "3")
-    assert [some.id for some in read_resolved(tmp_path / "out.parquet")] == ["d3", "d4", "d5"]
+    assert [document.id for document in read_resolved(tmp_path / "out.parquet")] == ["d3", "d4", "d5"]
     run("fastcoref", "--split", "train")
-    assert [some.id for some in read_resolved(tmp_path / "out.parquet")] == ["d1", "d3", "d5"]
+    assert [document.id for document in read_resolved(tmp_path / "out.parquet")] == ["d1", "d3", "d5"]
 
 
-def test_a_killed_job_goes_on_behind_its_finished_parts(run, tmp_path):
+def test_a_killed_job_resumes_after_its_finished_parts(run, tmp_path):
     code = (SCRIPTS / "resolving.py").read_text().replace("AT_ONCE = 200", "AT_ONCE = 2")
     (tmp_path / "resolving.py").write_text(code)
     (tmp_path / "resolve_fastcoref.py").write_text((SCRIPTS / "resolve_fastcoref.py").read_text())
@@ -168,7 +168,7 @@ def test_a_killed_job_goes_on_behind_its_finished_parts(run, tmp_path):
 
 
 @pytest.mark.parametrize("resolver", ["neuralcoref", "fastcoref"])
-def test_a_missing_package_is_one_sentence(run, tmp_path, resolver):
+def test_a_missing_package_raises_one_sentence(run, tmp_path, resolver):
     (tmp_path / "spacy.py").unlink()
     done = run(resolver)
     assert done.returncode == 1

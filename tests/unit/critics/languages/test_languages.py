@@ -1,4 +1,4 @@
-"""From texts of three languages to their proportions: what is learnt, theory, scores, and what is shown."""
+"""Critic `languages` on texts of three languages: training, known truth, scores and figures."""
 
 import numpy as np
 import pandas as pd
@@ -6,14 +6,14 @@ import pytest
 from scipy.special import digamma
 
 from macroscope.corpora.simulated.languages import languages, resource, simulate_texts
-from macroscope.critics.languages.figures import largest_share_figure, simplex_figure
-from macroscope.critics.languages.known_truth import matched, write_known_truth
+from macroscope.critics.languages.figures import plot_largest_shares, plot_simplex
+from macroscope.critics.languages.known_truth import match_languages, write_known_truth
 from macroscope.critics.languages.latents import read_proportions
 from macroscope.critics.languages.model import LatentDirichletAllocation
 from macroscope.critics.languages.options import LanguagesOptions
 from macroscope.critics.languages.projection import project
 from macroscope.critics.languages.scoring import score
-from macroscope.critics.languages.training import by_label, train
+from macroscope.critics.languages.training import add_labels, train
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
@@ -37,8 +37,8 @@ def trained(tmp_path_factory):
     documents = _write(folder / "documents.parquet", [*texts, _text("empty", "12 — !")])
     train(documents, output=folder / "inference", options=OPTIONS, seed=1)
     judged = [*simulate_texts("process", 120, 2), _text("unknown", "qqq www", "test")]
-    for name, some in {"process": judged, "mixed": list(simulate_texts("independent", 120, 3))}.items():
-        _write(folder / f"{name}.parquet", some)
+    for name, texts in {"process": judged, "mixed": list(simulate_texts("independent", 120, 3))}.items():
+        _write(folder / f"{name}.parquet", texts)
         latents, scores = folder / f"{name}.latents", folder / f"{name}.scores"
         collection = Collection(folder / f"{name}.parquet")
         project(collection, folder / "inference", options=OPTIONS, output=latents, seed=1)
@@ -51,8 +51,8 @@ def test_topics_are_languages(trained):
     assert set(table["label"]) == {language.name for language in languages()}
     assert (table["label_share"] > 0.99).all()
     for words, label in zip(table["words"], table["label"], strict=True):
-        own = next(language.words() for language in languages() if language.name == label)
-        assert set(words.split()) - own <= {name.lower() for name in resource()["meanings"]["place"]}
+        vocabulary = next(language.words() for language in languages() if language.name == label)
+        assert set(words.split()) - vocabulary <= {name.lower() for name in resource()["meanings"]["place"]}
     about = read_json(trained / "inference" / "training.json")
     assert (about["documents"], about["documents_without_words"]) == (300, 1)
 
@@ -63,7 +63,7 @@ def test_mixed_texts_are_mixed_and_others_are_not(trained):
     assert shares["mixed"].mean() > 0.95
 
 
-def test_a_text_without_known_words_is_there_with_nothing_known_of_it(trained):
+def test_a_text_without_words_of_the_vocabulary_has_undefined_scores(trained):
     scores = pd.read_parquet(trained / "process.scores").set_index("id")
     assert scores.loc["unknown", "words"] == 0
     assert scores.loc["unknown", ["nll", "nll_sample", "count_mixed", "of_mixed"]].isna().all()
@@ -71,14 +71,14 @@ def test_a_text_without_known_words_is_there_with_nothing_known_of_it(trained):
 
 
 @pytest.mark.parametrize(("order", "system"), [("process", "process"), ("independent", "mixed")])
-def test_theory_is_what_the_scores_come_to(trained, order, system):
+def test_scores_agree_with_the_known_truth(trained, order, system):
     write_known_truth(trained / "inference", order=order, output=trained / "known_truth.json")
     scores = pd.read_parquet(trained / f"{system}.scores").dropna(subset=["nll"])
-    found, error = scores["nll"].mean() / 2, scores["nll"].std() / 2 / np.sqrt(len(scores))
-    assert np.log(read_json(trained / "known_truth.json")["latent_ppl"]) == pytest.approx(found, abs=4 * error + 0.1)
+    mean, error = scores["nll"].mean() / 2, scores["nll"].std() / 2 / np.sqrt(len(scores))
+    assert np.log(read_json(trained / "known_truth.json")["latent_ppl"]) == pytest.approx(mean, abs=4 * error + 0.1)
 
 
-def test_theory_needs_as_many_topics_as_languages(tmp_path):
+def test_known_truth_needs_as_many_topics_as_languages(tmp_path):
     LatentDirichletAllocation(np.ones(2), np.full((2, 2), 0.5)).save(tmp_path / "model.npz")
     (tmp_path / "vocabulary.json").write_text('{"words": ["a", "b"]}')
     write_known_truth(tmp_path, order="process", output=tmp_path / "known_truth.json")
@@ -88,16 +88,16 @@ def test_theory_needs_as_many_topics_as_languages(tmp_path):
 def test_topics_are_matched_to_languages_by_their_words():
     words = [sorted(language.words())[0] for language in languages()]
     model = LatentDirichletAllocation(np.ones(3), np.eye(3)[[2, 0, 1]])
-    assert matched(model, words) == [1, 2, 0]
+    assert match_languages(model, words) == [1, 2, 0]
 
 
-def test_a_text_of_one_language_for_sure_has_the_closed_form():
+def test_a_text_certainly_in_one_language_has_the_closed_form():
     model = LatentDirichletAllocation(np.array([0.2, 0.3]), np.eye(2))
     from macroscope.critics.languages.sampling import sample_posterior
 
-    found = sample_posterior(np.zeros(7, dtype=np.int64), model, 5, np.random.default_rng(0))
-    assert found.mean == pytest.approx([7.2 / 7.5, 0.3 / 7.5])
-    assert found.log_mean == pytest.approx([digamma(7.2) - digamma(7.5), digamma(0.3) - digamma(7.5)])
+    posterior = sample_posterior(np.zeros(7, dtype=np.int64), model, 5, np.random.default_rng(0))
+    assert posterior.mean == pytest.approx([7.2 / 7.5, 0.3 / 7.5])
+    assert posterior.log_mean == pytest.approx([digamma(7.2) - digamma(7.5), digamma(0.3) - digamma(7.5)])
 
 
 def test_same_seed_same_bytes(trained, tmp_path):
@@ -106,30 +106,32 @@ def test_same_seed_same_bytes(trained, tmp_path):
         assert (tmp_path / "again" / name).read_bytes() == (trained / "inference" / name).read_bytes()
 
 
-def test_too_few_words_are_one_sentence(tmp_path):
+def test_too_few_words_are_an_error(tmp_path):
     documents = _write(tmp_path / "d.parquet", [_text("a", "one two")])
     with pytest.raises(MacroscopeError, match="2 words are left for 3 languages"):
         train(documents, output=tmp_path / "inference", options=OPTIONS, seed=1)
 
 
 def test_labels_are_those_of_most_documents():
-    table = by_label(pd.DataFrame({"topic": [0, 1]}), [0, 0, 0, 1], ["x", "y", "x", None])
+    table = add_labels(pd.DataFrame({"topic": [0, 1]}), [0, 0, 0, 1], ["x", "y", "x", None])
     assert list(table["label"].fillna("")) == ["x", ""]
     assert table["label_share"].iloc[0] == pytest.approx(2 / 3)
-    assert list(by_label(pd.DataFrame({"topic": [0]}), [0], [None]).columns) == ["topic"]
+    assert list(add_labels(pd.DataFrame({"topic": [0]}), [0], [None]).columns) == ["topic"]
 
 
-def test_corners_carry_points_of_one_language(trained):
-    found = {"process": read_proportions(trained / "process.latents")}
-    known = {name: some.some(some.words > 0) for name, some in found.items()}
-    figure = simplex_figure(known, ["a b", "c", "d"], left_out=2)
+def test_corners_have_the_points_of_one_language(trained):
+    latents = {"process": read_proportions(trained / "process.latents")}
+    proportions = {name: texts.subset(texts.words > 0) for name, texts in latents.items()}
+    figure = plot_simplex(proportions, ["a b", "c", "d"], left_out=2)
     points = np.array(figure.axes[0].lines[1].get_xydata())
     assert len(points) == 120
     corners = np.array(figure.axes[0].lines[0].get_xydata())[:3]
     nearest = np.linalg.norm(points[:, None] - corners, axis=2).min(axis=1)
     assert np.median(nearest) < 0.05
-    known["nothing"] = known["process"].some(np.zeros(120, dtype=bool))  # no text with a word of the vocabulary
-    axes = largest_share_figure(known, ["a", "b", "c", "d"], 1).axes[0]
+    proportions["nothing"] = proportions["process"].subset(
+        np.zeros(120, dtype=bool)
+    )  # no text with a word of the vocabulary
+    axes = plot_largest_shares(proportions, ["a", "b", "c", "d"], 1).axes[0]
     assert axes.get_xlim() == (0.25, 1)
     assert len(axes.lines) == 1
-    assert len(simplex_figure(known, ["a b", "c", "d"]).axes) == 2
+    assert len(plot_simplex(proportions, ["a b", "c", "d"]).axes) == 2

@@ -1,4 +1,4 @@
-"""Posterior samples against enumeration of all topics of a text's words, and the density of proportions."""
+"""Posterior samples against enumeration of all assignments of topics to words, and the density of proportions."""
 
 from itertools import product
 
@@ -19,7 +19,7 @@ def _model(vocabulary=6, seed=0):
 
 
 def _enumerated(words, model):
-    """E z and E log z by adding up all assignments of topics to words."""
+    """Compute E z and E log z by summing over all assignments of topics to words."""
     total, mean, log_mean = 0.0, np.zeros(3), np.zeros(3)
     for topics in product(range(3), repeat=len(words)):
         counts = np.bincount(topics, minlength=3)
@@ -35,40 +35,40 @@ def _enumerated(words, model):
 def test_expectations_are_those_of_enumeration(words):
     model = _model()
     mean, log_mean = _enumerated(words, model)
-    found = sample_posterior(np.array(words), model, 60_000, np.random.default_rng(1))
-    assert np.allclose(found.mean, mean, atol=0.006)
-    assert np.allclose(found.log_mean, log_mean, atol=0.05)
+    posterior = sample_posterior(np.array(words), model, 60_000, np.random.default_rng(1))
+    assert np.allclose(posterior.mean, mean, atol=0.006)
+    assert np.allclose(posterior.log_mean, log_mean, atol=0.05)
 
 
-def test_draws_have_the_posterior_mean():
+def test_samples_have_the_posterior_mean():
     model, words = _model(), np.array([0, 3, 4])
-    draws = [sample_posterior(words, model, 20, np.random.default_rng(n)).log_sample for n in range(3000)]
-    draws, (mean, _) = np.exp(draws), _enumerated(list(words), model)
-    assert np.allclose(np.mean(draws, axis=0), mean, atol=4 * np.std(draws, axis=0).max() / np.sqrt(3000))
-    assert np.allclose(np.sum(draws, axis=1), 1)
+    samples = [sample_posterior(words, model, 20, np.random.default_rng(n)).log_sample for n in range(3000)]
+    samples, (mean, _) = np.exp(samples), _enumerated(list(words), model)
+    assert np.allclose(np.mean(samples, axis=0), mean, atol=4 * np.std(samples, axis=0).max() / np.sqrt(3000))
+    assert np.allclose(np.sum(samples, axis=1), 1)
 
 
 def test_cross_entropy_is_that_of_the_density():
     points = np.random.default_rng(2).dirichlet(np.ones(3), 5)
-    found = _model().cross_entropy(np.log(points))
-    assert np.allclose(found, [-dirichlet(ALPHA).logpdf(point) for point in points])
+    nats = _model().cross_entropy(np.log(points))
+    assert np.allclose(nats, [-dirichlet(ALPHA).logpdf(point) for point in points])
 
 
 def test_same_seed_same_samples():
-    one, other = (sample_posterior(np.array([1, 2]), _model(), 10, np.random.default_rng(5)) for _ in range(2))
-    assert np.array_equal(one.log_sample, other.log_sample)
-    assert np.array_equal(one.log_mean, other.log_mean)
+    first, second = (sample_posterior(np.array([1, 2]), _model(), 10, np.random.default_rng(5)) for _ in range(2))
+    assert np.array_equal(first.log_sample, second.log_sample)
+    assert np.array_equal(first.log_mean, second.log_mean)
 
 
-def test_draws_near_a_corner_keep_their_logarithms():
-    """Of a gamma variable of shape a near 0, log x is about -exponential(1) / a."""
+def test_samples_near_a_corner_have_finite_logarithms():
+    """The logarithm of a gamma variable with a shape a near 0 is about -exponential(1) / a."""
     model = LatentDirichletAllocation(np.full(3, 0.002), np.full((3, 1), 1.0))
-    drawn = np.array(
+    log_samples = np.array(
         [
             sample_posterior(np.zeros(4, dtype=np.int64), model, 2, np.random.default_rng(n)).log_sample
             for n in range(2000)
         ]
     )
-    assert np.isfinite(drawn).all()
-    assert np.allclose(np.logaddexp.reduce(drawn, axis=1), 0)
-    assert drawn.min() < -2000
+    assert np.isfinite(log_samples).all()
+    assert np.allclose(np.logaddexp.reduce(log_samples, axis=1), 0)
+    assert log_samples.min() < -2000

@@ -1,4 +1,4 @@
-"""A decoder that writes the sentence of an embedding: noise, special tokens, weights, and what it writes."""
+"""Tests of the autoencoder: noise, special tokens, weights, training, generated sentences."""
 
 import json
 
@@ -14,20 +14,20 @@ from macroscope.critics.narrative.autoencoder import (
     Autoencoder,
     Decoder,
     NoisySentences,
-    _decoder,
+    _load_decoder,
     _special_tokens,
     train_autoencoder,
 )
 from macroscope.critics.narrative.corruption import corrupt
 from macroscope.critics.narrative.detector import new_detector
-from macroscope.critics.narrative.embedding import embed_sentences, embedded, sentence_encoder
+from macroscope.critics.narrative.embedding import embed_sentences, embed_unique, load_sentence_encoder
 from macroscope.critics.narrative.infilling import infill
 from macroscope.critics.narrative.options import AutoencoderOptions, NarrativeOptions
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.models import resolve
 from macroscope.pretrained import load_pretrained_encoder
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 from macroscope.systems.tokenizer import boundary_id
 
 from ....tiny import simulated_documents, write_encoder
@@ -54,7 +54,7 @@ def minilm():
 
 
 def noisy(reader, sentences=SENTENCES, max_tokens=64, **noise):
-    writer = _decoder("tiny-gpt2", sentences, 0)[1]
+    writer = _load_decoder("tiny-gpt2", sentences, 0)[1]
     return NoisySentences(sentences, reader, writer, max_tokens, AutoencoderOptions(**noise), 0)
 
 
@@ -63,18 +63,18 @@ def noisy(reader, sentences=SENTENCES, max_tokens=64, **noise):
 
 def test_shares_of_noise(minilm):
     tokens = np.arange(5000, 5000 + 20_000)
-    one = {"permuted": 0.0, "masked": 0.0, "random": 0.0}
-    found = noisy(minilm, train_encoder=True, **(one | {"masked": 0.2})).with_noise(tokens)
-    assert (found == minilm.mask_token_id).mean() == pytest.approx(0.2, abs=0.01)
-    assert ((found == tokens) | (found == minilm.mask_token_id)).all()
-    found = noisy(minilm, train_encoder=True, **(one | {"random": 0.3})).with_noise(tokens)
-    assert (found != tokens).mean() == pytest.approx(0.3, abs=0.01)
-    assert 0 <= found.min() < found.max() < minilm.vocab_size
-    found = noisy(minilm, train_encoder=True, **(one | {"permuted": 0.25})).with_noise(tokens)
-    assert (found != tokens).mean() == pytest.approx(0.25, abs=0.01)
-    assert (np.sort(found) == tokens).all()
-    found = noisy(minilm, train_encoder=True, permuted=0.0, masked=0.3, random=0.5).with_noise(tokens)
-    assert (found == tokens).mean() == pytest.approx(0.2, abs=0.01)
+    no_noise = {"permuted": 0.0, "masked": 0.0, "random": 0.0}
+    noisy_tokens = noisy(minilm, train_encoder=True, **(no_noise | {"masked": 0.2})).with_noise(tokens)
+    assert (noisy_tokens == minilm.mask_token_id).mean() == pytest.approx(0.2, abs=0.01)
+    assert ((noisy_tokens == tokens) | (noisy_tokens == minilm.mask_token_id)).all()
+    noisy_tokens = noisy(minilm, train_encoder=True, **(no_noise | {"random": 0.3})).with_noise(tokens)
+    assert (noisy_tokens != tokens).mean() == pytest.approx(0.3, abs=0.01)
+    assert 0 <= noisy_tokens.min() < noisy_tokens.max() < minilm.vocab_size
+    noisy_tokens = noisy(minilm, train_encoder=True, **(no_noise | {"permuted": 0.25})).with_noise(tokens)
+    assert (noisy_tokens != tokens).mean() == pytest.approx(0.25, abs=0.01)
+    assert (np.sort(noisy_tokens) == tokens).all()
+    noisy_tokens = noisy(minilm, train_encoder=True, permuted=0.0, masked=0.3, random=0.5).with_noise(tokens)
+    assert (noisy_tokens == tokens).mean() == pytest.approx(0.2, abs=0.01)
 
 
 def test_an_encoder_that_is_not_trained_reads_without_noise(minilm):
@@ -84,21 +84,21 @@ def test_an_encoder_that_is_not_trained_reads_without_noise(minilm):
 
 
 def test_batches_have_the_special_tokens_of_both(minilm):
-    """What the encoder reads is, with its special tokens, as long as what it embeds later."""
-    made = noisy(minilm, ["It rained.", "They all left in the evening."], max_tokens=6)
-    batch = made([0, 1])
-    end = boundary_id(_decoder("tiny-gpt2", ["It rained."], 0)[1])
+    """The encoder's input in training, with its special tokens, is as long as in embedding."""
+    batches = noisy(minilm, ["It rained.", "They all left in the evening."], max_tokens=6)
+    batch = batches([0, 1])
+    end = boundary_id(_load_decoder("tiny-gpt2", ["It rained."], 0)[1])
     assert batch["input_ids"][0].tolist() == [*minilm("It rained.")["input_ids"], minilm.pad_token_id]
     cut = minilm("They all left in the evening.", truncation=True, max_length=6)["input_ids"]
     assert batch["input_ids"][1].tolist() == cut
     assert batch["attention_mask"].tolist() == [[1] * 5 + [0], [1] * 6]
     for row in range(2):
         labels = batch["labels"][row]
-        known = labels[labels != -100]
-        assert known[-1] == end
-        assert len(known) <= 6 + 1
-        assert batch["written"][row, : len(known)].tolist() == known.tolist()
-    assert made.cut >= 1
+        tokens = labels[labels != -100]
+        assert tokens[-1] == end
+        assert len(tokens) <= 6 + 1
+        assert batch["written"][row, : len(tokens)].tolist() == tokens.tolist()
+    assert batches.cut >= 1
 
 
 def test_special_tokens_of_tokenizers(minilm, encoder):
@@ -109,41 +109,41 @@ def test_special_tokens_of_tokenizers(minilm, encoder):
 # ---- weights ---------------------------------------------------------------------------------------------------------
 
 
-def made(encoder, train_encoder=False, width=32):
-    decoder, _ = _decoder("tiny-gpt2", SENTENCES, 0)
+def make_autoencoder(encoder, train_encoder=False, width=32):
+    decoder, _ = _load_decoder("tiny-gpt2", SENTENCES, 0)
     return Autoencoder(load_pretrained_encoder(encoder)[0], decoder, width, "mean", train_encoder)
 
 
-def test_weights_are_held_once(encoder):
-    model = made(encoder)
+def test_shared_weights_are_saved_once(encoder):
+    model = make_autoencoder(encoder)
     kept = model.state_dict()
     assert len({weight.data_ptr() for weight in kept.values()}) == len(kept)
     shared_ones = [name for name in torch.nn.Module.state_dict(model) if name not in kept]
     assert shared_ones == model._keys_to_ignore_on_save
     assert len(shared_ones) == 1
     assert "lm_head" in shared_ones[0] or "wte" in shared_ones[0]
-    other = made(encoder)
+    second = make_autoencoder(encoder)
     with torch.no_grad():
-        for weights in other.parameters():
+        for weights in second.parameters():
             weights.add_(1.0)
-    other.load_state_dict(kept, strict=False)
-    for a, b in zip(model.parameters(), other.parameters(), strict=True):
+    second.load_state_dict(kept, strict=False)
+    for a, b in zip(model.parameters(), second.parameters(), strict=True):
         assert torch.equal(a, b)
-    decoder = other.decoder
+    decoder = second.decoder
     assert decoder.get_input_embeddings().weight.data_ptr() == decoder.get_output_embeddings().weight.data_ptr()
 
 
-def test_an_embedding_of_the_decoders_width_is_read_as_it_is(encoder):
-    assert isinstance(made(encoder, width=128).bridge, torch.nn.Identity)
-    assert made(encoder, width=32).bridge.weight.shape == (128, 32)
+def test_embedding_of_the_decoders_width_is_not_mapped(encoder):
+    assert isinstance(make_autoencoder(encoder, width=128).bridge, torch.nn.Identity)
+    assert make_autoencoder(encoder, width=32).bridge.weight.shape == (128, 32)
 
 
 @pytest.mark.parametrize("train_encoder", [False, True])
-def test_the_encoder_learns_only_where_it_shall(encoder, train_encoder):
-    model = made(encoder, train_encoder)
+def test_encoder_is_trained_only_if_asked(encoder, train_encoder):
+    model = make_autoencoder(encoder, train_encoder)
     reader = AutoTokenizer.from_pretrained(encoder)
     noise = AutoencoderOptions(train_encoder=train_encoder)
-    writer = _decoder("tiny-gpt2", SENTENCES, 0)[1]
+    writer = _load_decoder("tiny-gpt2", SENTENCES, 0)[1]
     batch = NoisySentences(SENTENCES, reader, writer, 32, noise, 0)(list(range(4)))
     model.train()(**batch)["loss"].backward()
     moved = [name for name, p in model.encoder.named_parameters() if p.grad is not None and p.grad.abs().sum() > 0]
@@ -151,10 +151,10 @@ def test_the_encoder_learns_only_where_it_shall(encoder, train_encoder):
     assert model.bridge.weight.grad.abs().sum() > 0
 
 
-def test_loss_is_that_of_each_sentence_by_itself(encoder):
-    model = made(encoder).eval()
+def test_loss_of_a_batch_is_the_mean_over_tokens(encoder):
+    model = make_autoencoder(encoder).eval()
     reader = AutoTokenizer.from_pretrained(encoder)
-    writer = _decoder("tiny-gpt2", SENTENCES, 0)[1]
+    writer = _load_decoder("tiny-gpt2", SENTENCES, 0)[1]
     batches = NoisySentences(SENTENCES, reader, writer, 32, AutoencoderOptions(), 0)
     lengths = np.array([len(batches.written[row]) for row in range(5)])
     with torch.no_grad():
@@ -168,7 +168,7 @@ def test_loss_is_that_of_each_sentence_by_itself(encoder):
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """Stories of two dozen sentences in all."""
+    """Write stories with two dozen different sentences in all."""
     folder, rng = tmp_path_factory.mktemp("corpus"), np.random.default_rng(0)
     splits = ["train"] * 25 + ["valid"] * 3 + ["test"] * 4
     documents = [
@@ -180,8 +180,8 @@ def corpus(tmp_path_factory):
 
 
 def options_of(encoder, **given):
-    asked = {"decoder": "tiny-gpt2", "epochs": 160, "batch_size": 12, "learning_rate": 4e-3} | given
-    return NarrativeOptions(encoder=encoder, max_tokens=32, similarity=None, autoencoders={"writer": asked})
+    autoencoder = {"decoder": "tiny-gpt2", "epochs": 160, "batch_size": 12, "learning_rate": 4e-3} | given
+    return NarrativeOptions(encoder=encoder, max_tokens=32, similarity=None, autoencoders={"writer": autoencoder})
 
 
 def fit(corpus, encoder, output, **given):
@@ -195,57 +195,57 @@ def fit(corpus, encoder, output, **given):
 @pytest.fixture(scope="module")
 def writer(corpus, encoder, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        # One sentence is held back: of so few, the best step for it is the first.
+        # One sentence is held out: with so few, the best step for it is the first.
         patch.setattr("macroscope.critics.narrative.autoencoder.EVALUATIONS", 1)
         return fit(corpus, encoder, tmp_path_factory.mktemp("writer") / "out")
 
 
-def test_sentences_that_were_learnt_are_written_from_their_embeddings(writer, encoder):
-    vectors, _ = embedded(SENTENCES, sentence_encoder(options_of(encoder)))
+def test_learnt_sentences_are_generated_from_their_embeddings(writer, encoder):
+    vectors, _ = embed_unique(SENTENCES, load_sentence_encoder(options_of(encoder)))
     for beams in (1, 3):
-        written = Decoder(writer, vectors.shape[1]).write(vectors, beams, 40, at_once=7)
-        right = np.mean([ours == theirs for ours, theirs in zip(written, SENTENCES, strict=True)])
-        assert right > 0.8  # one of them is held back
-    assert Decoder(writer, vectors.shape[1]).write(vectors[:0], 2, 40) == []
-    assert max(len(some) for some in Decoder(writer, 32).write(vectors, 1, 2)) < min(map(len, SENTENCES))
+        written = Decoder(writer, vectors.shape[1]).generate(vectors, beams, 40, at_once=7)
+        accuracy = np.mean([generated == original for generated, original in zip(written, SENTENCES, strict=True)])
+        assert accuracy > 0.8  # one of them is held out
+    assert Decoder(writer, vectors.shape[1]).generate(vectors[:0], 2, 40) == []
+    assert max(len(sentence) for sentence in Decoder(writer, 32).generate(vectors, 1, 2)) < min(map(len, SENTENCES))
 
 
-def test_the_folder_has_what_embeds_and_what_writes(writer, encoder):
+def test_folder_has_encoder_and_decoder(writer, encoder):
     assert not writer.with_name("out-ck").exists()
     assert json.loads((writer / "training.json").read_text()) == {"sentences": 24, "sentences_cut": 0}
     assert list(pd.read_csv(writer / "training_log.csv")) == ["step", "epoch", "train_loss", "valid_loss"]
     before, after = (AutoModel.from_pretrained(place).state_dict() for place in (encoder, writer / "encoder"))
-    assert all(torch.equal(before[name], after[name]) for name in before)  # it was not to be trained
+    assert all(torch.equal(before[name], after[name]) for name in before)  # it is frozen
     assert load_file(writer / "bridge.safetensors")["weight"].shape == (128, 32)
 
 
 def test_the_best_checkpoint_is_restored_in_all_its_weights(corpus, encoder, tmp_path, monkeypatch):
-    """The third of the validations is told to be the best one: what is saved are the weights at that time."""
+    """The third validation is made the best: the saved weights are those of that time."""
     seen = []
 
-    def told(trainer, *_, **__):
+    def evaluate(trainer, *_, **__):
         seen.append({name: weight.clone() for name, weight in torch.nn.Module.state_dict(trainer.model).items()})
         return {"eval_loss": float(abs(len(seen) - 3))}
 
-    monkeypatch.setattr(shared.Trainer, "evaluate", told)
+    monkeypatch.setattr(shared.Trainer, "evaluate", evaluate)
     folder = fit(corpus, encoder, tmp_path / "out", epochs=8)
     assert len(seen) > 5
-    found = torch.nn.Module.state_dict(Decoder(folder, 32).model)
-    assert {name for name in seen[2] if not name.startswith("encoder.")} == set(found)
-    for name, weight in found.items():
+    restored = torch.nn.Module.state_dict(Decoder(folder, 32).model)
+    assert {name for name in seen[2] if not name.startswith("encoder.")} == set(restored)
+    for name, weight in restored.items():
         assert torch.equal(weight, seen[2][name])
         assert not torch.equal(weight, seen[-1][name])
 
 
-def test_an_encoder_that_is_trained_along_is_saved(corpus, encoder, tmp_path):
+def test_trained_encoder_is_saved(corpus, encoder, tmp_path):
     folder = fit(corpus, encoder, tmp_path / "out", epochs=3, train_encoder=True)
     before, after = (AutoModel.from_pretrained(place).state_dict() for place in (encoder, folder / "encoder"))
     assert any(not torch.equal(before[name], after[name]) for name in before)
-    vectors, _ = embedded(SENTENCES[:3], sentence_encoder(options_of(encoder), folder))
+    vectors, _ = embed_unique(SENTENCES[:3], load_sentence_encoder(options_of(encoder), folder))
     assert vectors.shape == (3, 32)
 
 
-def test_sentences_are_written_where_one_was_taken_out(corpus, writer, encoder, tmp_path):
+def test_sentences_are_generated_for_damaged_places(corpus, writer, encoder, tmp_path):
     options = options_of(encoder).model_copy(update={"intact": 0.0})
     detector = options.detector.model_copy(update={"semantic_matching": 1.0, "heads": 2, "hidden": 8, "layers": 1})
     given = {"options": options, "language": "en"}
@@ -269,13 +269,15 @@ def test_sentences_are_written_where_one_was_taken_out(corpus, writer, encoder, 
         assert (tmp_path / f"{task}-out" / "generation.csv").exists()
 
 
-def test_too_few_sentences_are_one_sentence(encoder, tmp_path):
+def test_too_few_sentences_give_a_clear_error(encoder, tmp_path):
     document = Document("d", "train", None, (Section(None, "x"),), ("One alone.", "One alone."))
     write_documents(tmp_path / "documents.parquet", [document], Provenance("x"))
-    with pytest.raises(MacroscopeError, match="fewer than two sentences in split 'train' for autoencoder 'writer'"):
+    with pytest.raises(
+        MacroscopeError, match="split 'train' has fewer than two sentences, too few for autoencoder 'writer'"
+    ):
         fit(tmp_path, encoder, tmp_path / "out")
 
 
 def test_noise_is_at_most_all_of_a_sentence():
-    with pytest.raises(ValueError, match="they add up to 1 at most"):
+    with pytest.raises(ValueError, match="'masked' and 'random' add up to more than 1"):
         AutoencoderOptions(masked=0.6, random=0.5)

@@ -1,11 +1,11 @@
-"""What takes the place of a sentence: brute force, and an exchange followed by hand."""
+"""Tests of distractors: brute force, and a permutation computed by hand."""
 
 import numpy as np
 import pytest
 
-from macroscope.critics.narrative.distractors import Pool, replaced
+from macroscope.critics.narrative.distractors import Pool, find_replacements
 from macroscope.critics.narrative.examples import NONE
-from macroscope.critics.narrative.retrieval import Matches, best_matches
+from macroscope.critics.narrative.retrieval import Matches, find_best_matches
 
 from .made import random_sentences
 
@@ -16,123 +16,123 @@ def matches(rows, scores):
     return Matches(np.array(rows, dtype=np.int64), np.array(scores, dtype=np.float32))
 
 
-def permutation(sentences, owners, numbers, similarity=None, limit=ANY, most=100, once=True, pool=None):
-    """Replace the sentences of some numbers by each other, or by those of a pool."""
+def replace_by_matches(sentences, owners, numbers, similarity=None, limit=ANY, most=100, once=True, pool=None):
+    """Replace the sentences with these numbers by each other, or by those of a pool."""
     owners = np.asarray(owners)
-    offered = Pool.of(sentences, numbers if pool is None else pool, owners)
+    candidates = Pool.of(sentences, numbers if pool is None else pool, owners)
     texts = [sentences[number] for number in numbers]
-    found = best_matches(offered.texts, texts, most)
-    return replaced(texts, owners[numbers], offered, found, similarity, limit, once, 0)
+    matched = find_best_matches(candidates.texts, texts, most)
+    return find_replacements(texts, owners[numbers], candidates, matched, similarity, limit, once, 0)
 
 
 def by_table(values):
-    """A similarity that is looked up; anything else is 0."""
+    """Return a similarity that looks up pairs in a table; it is 0 for other pairs."""
     return lambda first, second: np.array([values.get(pair, 0.0) for pair in zip(first, second, strict=True)])
 
 
-def alike(first, second):
-    """Some number between 0 and 1 for each pair of sentences, the same each time."""
+def random_similarity(first, second):
+    """Return a fixed pseudo-random number between 0 and 1 for each pair of sentences."""
     rows = [np.random.default_rng([len(a), *map(ord, a + b)]).random() for a, b in zip(first, second, strict=True)]
     return np.array(rows)
 
 
-# ---- the exchange ----------------------------------------------------------------------------------------------------
+# ---- permutation ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("similarity", [None, alike])
+@pytest.mark.parametrize("similarity", [None, random_similarity])
 @pytest.mark.parametrize("most", [3, 100])
-def test_the_exchange_gives_each_sentence_once_and_none_to_itself_or_its_narrative(similarity, most):
+def test_permutation_uses_each_sentence_once_and_never_for_itself_or_its_narrative(similarity, most):
     sentences = random_sentences(300, 4, 12, 0)  # many of them are the same
     sentences[100:] = [sentence.split()[0] for sentence in sentences[100:]]
     owners = np.repeat(np.arange(75), 4)
     numbers = np.random.default_rng(1).permutation(300)[:200].tolist()
-    found = permutation(sentences, owners, numbers, similarity, 0.7, most)
-    has = found.numbers != NONE
-    assert has.mean() > 0.97  # at the end those may be left that only have each other
-    assert has.all() == (sorted(found.numbers) == sorted(numbers))
-    used, of = found.numbers[has], np.array(numbers)[has]
+    result = replace_by_matches(sentences, owners, numbers, similarity, 0.7, most)
+    is_replaced = result.numbers != NONE
+    assert is_replaced.mean() > 0.97  # the last ones may only have each other
+    assert is_replaced.all() == (sorted(result.numbers) == sorted(numbers))
+    used, replaced = result.numbers[is_replaced], np.array(numbers)[is_replaced]
     assert set(used) <= set(numbers)
     assert len(set(used)) == len(used)
-    assert all(sentences[new] != sentences[old] for new, old in zip(used, of, strict=True))
-    assert (owners[used] != owners[of]).all()
+    assert all(sentences[new] != sentences[old] for new, old in zip(used, replaced, strict=True))
+    assert (owners[used] != owners[replaced]).all()
 
 
-def test_only_matches_below_the_limit_are_taken():
+def test_only_matches_below_the_limit_are_used():
     sentences = random_sentences(200, 6, 30, 2)
     owners, numbers = np.arange(200), list(range(200))
-    found = permutation(sentences, owners, numbers, alike, 0.3)
-    values = alike(sentences, [sentences[number] for number in found.numbers])
-    assert (values >= 0.3).sum() <= found.without  # only the rest, exchanged at random, may be alike
-    assert found.without < 40
-    assert (values < 0.3).sum() >= 200 - found.without
+    result = replace_by_matches(sentences, owners, numbers, random_similarity, 0.3)
+    values = random_similarity(sentences, [sentences[number] for number in result.numbers])
+    assert (values >= 0.3).sum() <= result.unmatched  # only the rest, permuted at random, may be similar
+    assert result.unmatched < 40
+    assert (values < 0.3).sum() >= 200 - result.unmatched
 
 
-def test_a_sentence_that_is_taken_out_several_times_is_used_as_often():
+def test_sentence_removed_several_times_is_used_as_often():
     sentences = random_sentences(100, 6, 30, 3)
     numbers = [*range(100), *range(0, 100, 2), *range(0, 100, 4)]
-    found = permutation(sentences, range(100), numbers, most=3)
-    assert sorted(found.numbers) == sorted(numbers)
+    result = replace_by_matches(sentences, range(100), numbers, most=3)
+    assert sorted(result.numbers) == sorted(numbers)
 
 
-def test_of_several_that_ask_for_a_sentence_the_one_that_it_matches_best_gets_it():
+def test_sentence_requested_several_times_goes_to_the_best_match():
     pool = Pool(["p", "q", "r"], [[0], [1], [2]], np.array([0, 1, 2]))
-    asked = matches([[0, 1, 2]] * 3, [[5, 2, 1], [9, 2, 1], [7, 3, 1]])
-    found = replaced(["x", "y", "z"], np.array([7, 8, 9]), pool, asked, None, ANY, True, 0)
-    assert found.numbers.tolist() == [2, 0, 1]
-    assert (found.same, found.alike, found.without) == (0, 0, 0)
+    candidates = matches([[0, 1, 2]] * 3, [[5, 2, 1], [9, 2, 1], [7, 3, 1]])
+    result = find_replacements(["x", "y", "z"], np.array([7, 8, 9]), pool, candidates, None, ANY, True, 0)
+    assert result.numbers.tolist() == [2, 0, 1]
+    assert (result.same, result.similar, result.unmatched) == (0, 0, 0)
 
 
-def test_an_exchange_by_hand():
-    """Four sentences of three narratives: u and v are of one of them, and w is too much like x."""
+def test_permutation_by_hand():
+    """Four sentences of three narratives: u and v share a narrative, and w is too similar to x."""
     sentences, owners = ["u", "v", "w", "x"], np.array([0, 0, 1, 2])
     pool = Pool.of(sentences, [0, 1, 2, 3], owners)
-    asked = matches([[0, 1, 2, 3], [1, 0, 2, 3], [2, 3, 0, 1], [3, 2, 1, 0]], [[9, 8, 7, 6]] * 4)
+    candidates = matches([[0, 1, 2, 3], [1, 0, 2, 3], [2, 3, 0, 1], [3, 2, 1, 0]], [[9, 8, 7, 6]] * 4)
     similarity = by_table({("w", "x"): 0.9, ("x", "w"): 0.9})
-    found = replaced(sentences, owners, pool, asked, similarity, 0.7, True, 0)
-    # Each passes over itself; u and v over each other; w and x over each other, since they are alike: that is one
-    # more question, in which u, the first of two as good, has taken w. Then w takes u, x takes v, and v takes x.
-    assert found.numbers.tolist() == [2, 3, 0, 1]
-    assert (found.same, found.alike, found.without) == (4 + 2, 2, 0)
+    result = find_replacements(sentences, owners, pool, candidates, similarity, 0.7, True, 0)
+    # Each passes over itself; u and v over each other; w and x over each other, since they are similar: in
+    # that further round u, the first of two equal scores, has taken w. Then w takes u, x takes v, and v takes x.
+    assert result.numbers.tolist() == [2, 3, 0, 1]
+    assert (result.same, result.similar, result.unmatched) == (4 + 2, 2, 0)
 
 
-def test_who_has_no_match_left_gets_what_is_left():
+def test_unmatched_sentences_get_the_unused_ones():
     sentences, owners = ["a", "b", "c"], np.arange(3)
     pool = Pool.of(sentences, [0, 1, 2], owners)
     only_itself = matches([[0], [1], [2]], [[1]] * 3)
-    found = replaced(sentences, owners, pool, only_itself, None, ANY, True, 0)
-    assert found.without == 3
-    assert sorted(found.numbers) == [0, 1, 2]
-    assert (found.numbers != [0, 1, 2]).all()
+    result = find_replacements(sentences, owners, pool, only_itself, None, ANY, True, 0)
+    assert result.unmatched == 3
+    assert sorted(result.numbers) == [0, 1, 2]
+    assert (result.numbers != [0, 1, 2]).all()
 
 
 @pytest.mark.parametrize("number", [2, 3, 5, 9, 20])
-def test_a_small_pool_is_exchanged_as_a_whole(number):
-    """Who is left with itself in the end exchanges with one that has another one already."""
+def test_small_pool_is_permuted_completely(number):
+    """A sentence that is left with itself swaps with one that is replaced already."""
     for seed in range(10):
-        found = permutation(random_sentences(number, 6, 300, seed), range(number), list(range(number)))
-        assert sorted(found.numbers) == list(range(number))
-        assert (found.numbers != np.arange(number)).all()
+        result = replace_by_matches(random_sentences(number, 6, 300, seed), range(number), list(range(number)))
+        assert sorted(result.numbers) == list(range(number))
+        assert (result.numbers != np.arange(number)).all()
 
 
-def test_where_no_exchange_is_possible_sentences_stay():
-    found = permutation(["a b", "a c"], [5] * 2, [0, 1])
-    assert found.numbers.tolist() == [NONE, NONE]
-    found = permutation(["a b", "a b"], [0, 1], [0, 1])
-    assert found.numbers.tolist() == [NONE, NONE]
-    assert found.without == 2
+def test_sentences_stay_if_no_permutation_is_possible():
+    result = replace_by_matches(["a b", "a c"], [5] * 2, [0, 1])
+    assert result.numbers.tolist() == [NONE, NONE]
+    result = replace_by_matches(["a b", "a b"], [0, 1], [0, 1])
+    assert result.numbers.tolist() == [NONE, NONE]
+    assert result.unmatched == 2
 
 
 # ---- from the whole corpus -------------------------------------------------------------------------------------------
 
 
-def best_below(query, owner, pool, owners, found, limit):
-    """The published rule for one sentence, its matches one after the other."""
+def best_below(query, owner, pool, owners, numbers, limit):
+    """Apply the published rule to one sentence, match by match."""
     possible = []
-    for number in found:
+    for number in numbers:
         carriers = [c for c in pool.carriers[number] if owners[c] != owner]
         if pool.texts[number] == query or not carriers:
             continue
-        value = alike([query], [pool.texts[number]])[0]
+        value = random_similarity([query], [pool.texts[number]])[0]
         if value < limit:
             return carriers[0]
         possible.append((value, carriers[0]))
@@ -140,27 +140,27 @@ def best_below(query, owner, pool, owners, found, limit):
 
 
 @pytest.mark.parametrize("limit", [0.6, 0.1, 0.01])
-def test_from_the_corpus_each_gets_its_best_match_below_the_limit_or_the_least_similar_one(limit):
+def test_corpus_gives_the_best_match_below_the_limit_or_the_least_similar_one(limit):
     sentences = random_sentences(240, 5, 15, 4)
     sentences[::9] = sentences[:1] * len(sentences[::9])
     owners = np.repeat(np.arange(60), 4)
     numbers = list(range(0, 240, 2))
     pool = Pool.of(sentences, list(range(240)), owners)
     texts = [sentences[number] for number in numbers]
-    asked = best_matches(pool.texts, texts, 12)
-    found = replaced(texts, owners[numbers], pool, asked, alike, limit, False, 0)
+    candidates = find_best_matches(pool.texts, texts, 12)
+    result = find_replacements(texts, owners[numbers], pool, candidates, random_similarity, limit, False, 0)
     expected = [
         best_below(text, owners[number], pool, owners, row, limit)
-        for text, number, row in zip(texts, numbers, asked.numbers, strict=True)
+        for text, number, row in zip(texts, numbers, candidates.numbers, strict=True)
     ]
-    assert found.numbers.tolist() == expected
+    assert result.numbers.tolist() == expected
     assert len(set(expected)) < len(expected)  # some replace several
 
 
-def test_a_match_of_the_same_narrative_is_never_the_least_similar_one():
-    """Of what is left for a sentence without a match below the limit; the similar one is of its own narrative."""
+def test_match_of_the_same_narrative_is_never_the_least_similar_one():
+    """A sentence without a match below the limit does not fall back to one of its own narrative."""
     pool = Pool.of(["x", "mine", "theirs"], [0, 1, 2], np.array([0, 0, 1]))
     similarity = by_table({("x", "mine"): 0.1, ("x", "theirs"): 0.9})
-    found = replaced(["x"], np.array([0]), pool, matches([[0, 1, 2]], [[3, 2, 1]]), similarity, 0.7, False, 0)
-    assert found.numbers.tolist() == [2]
-    assert (found.same, found.alike, found.without) == (2, 1, 1)
+    result = find_replacements(["x"], np.array([0]), pool, matches([[0, 1, 2]], [[3, 2, 1]]), similarity, 0.7, False, 0)
+    assert result.numbers.tolist() == [2]
+    assert (result.same, result.similar, result.unmatched) == (2, 1, 1)

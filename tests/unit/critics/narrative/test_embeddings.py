@@ -1,11 +1,16 @@
-"""Sentences and their embeddings on disk: each embedded once, each with its own narrative."""
+"""Tests of sentence embeddings on disk: each computed once, each with its narrative."""
 
 import numpy as np
 import pytest
 
 from macroscope.critics.narrative import embedding
-from macroscope.critics.narrative.embedding import embed_sentences, embedded
-from macroscope.critics.narrative.narratives import SentenceVectors, corpus_narratives, narratives_of, sentences_of
+from macroscope.critics.narrative.embedding import embed_sentences, embed_unique
+from macroscope.critics.narrative.narratives import (
+    SentenceVectors,
+    read_corpus_narratives,
+    split_document,
+    split_narratives,
+)
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
@@ -14,7 +19,7 @@ from ....tiny import simulated_documents, write_encoder
 
 
 class Counting:
-    """An encoder whose embedding of a text is its length and its first letter; it keeps what it was given."""
+    """An encoder that embeds a text as its length and first letter, and records its input."""
 
     width = 2
 
@@ -30,12 +35,14 @@ class Counting:
 @pytest.fixture
 def counting(monkeypatch):
     encoder = Counting()
-    monkeypatch.setattr(embedding, "sentence_encoder", lambda *_: encoder)
+    monkeypatch.setattr(embedding, "load_sentence_encoder", lambda *_: encoder)
     return encoder
 
 
-def story(name, *sentences, known=True):
-    return Document(name, "train", None, (Section(None, " ".join(sentences)),), tuple(sentences) if known else None)
+def story(name, *sentences, has_sentences=True):
+    return Document(
+        name, "train", None, (Section(None, " ".join(sentences)),), tuple(sentences) if has_sentences else None
+    )
 
 
 STORIES = [
@@ -53,18 +60,18 @@ def collection(folder, documents=STORIES):
 
 def test_a_sentence_that_occurs_several_times_is_embedded_once():
     encoder = Counting()
-    vectors, cut = embedded(["b", "aa", "b", "a long sentence", "aa"], encoder)
+    vectors, cut = embed_unique(["b", "aa", "b", "a long sentence", "aa"], encoder)
     assert encoder.given == ["b", "aa", "a long sentence"]
     assert vectors[:, 0].tolist() == [1, 2, 1, 15, 2]
     assert cut.tolist() == [False, False, False, True, False]
-    assert embedded([], encoder)[0].shape == (0, 2)
+    assert embed_unique([], encoder)[0].shape == (0, 2)
 
 
-def test_embeddings_come_back_from_their_folder(counting, tmp_path):
+def test_embeddings_round_trip_through_their_folder(counting, tmp_path):
     path = collection(tmp_path)
     embed_sentences(path, options=NarrativeOptions(), language="en", output=tmp_path / "e")
     assert len(counting.given) == 4
-    read = corpus_narratives(path, "en", tmp_path / "e")
+    read = read_corpus_narratives(path, "en", tmp_path / "e")
     assert read.lengths.tolist() == [3, 0, 1, 2]
     assert read.vectors[:, 0].tolist() == [len(sentence) for sentence in read.sentences]
     assert read.vectors[:, 1].tolist() == [ord(sentence[0]) for sentence in read.sentences]
@@ -72,21 +79,21 @@ def test_embeddings_come_back_from_their_folder(counting, tmp_path):
     assert sorted(path.name for path in (tmp_path / "e").iterdir()) == ["cut.npy", "sentences.parquet", "vectors.npy"]
 
 
-def test_batches_and_shards_have_the_embeddings_of_their_own(counting, tmp_path, monkeypatch):
+def test_batches_and_shards_have_their_own_embeddings(counting, tmp_path, monkeypatch):
     monkeypatch.setattr(embedding, "DOCUMENTS_AT_ONCE", 2)
     documents = [story(f"d{n}", *(f"Number {m} here." for m in range(n, n + n % 4))) for n in range(9)]
     path = collection(tmp_path, documents)
     embed_sentences(texts=Collection(path), options=NarrativeOptions(), language="en", output=tmp_path / "whole")
-    whole = SentenceVectors.read(tmp_path / "whole", narratives_of(Collection(path), "en", known=False))
+    whole = SentenceVectors.read(tmp_path / "whole", split_narratives(Collection(path), "en", from_source=False))
     for shard in range(3):
-        some = Collection(path, shard, 4)
-        embed_sentences(texts=some, options=NarrativeOptions(), language="en", output=tmp_path / str(shard))
-        told = narratives_of(some, "en", known=False)
-        of_shard = SentenceVectors.read(tmp_path / str(shard), told)
-        of_whole = SentenceVectors.read(tmp_path / "whole", told, first=4 * shard)
+        part = Collection(path, shard, 4)
+        embed_sentences(texts=part, options=NarrativeOptions(), language="en", output=tmp_path / str(shard))
+        narratives = split_narratives(part, "en", from_source=False)
+        of_shard = SentenceVectors.read(tmp_path / str(shard), narratives)
+        of_whole = SentenceVectors.read(tmp_path / "whole", narratives, first=4 * shard)
         assert of_shard.vectors.tolist() == of_whole.vectors.tolist()
-        first = whole.ids.index(told.ids[0])
-        assert of_whole.vectors.tolist() == whole.vectors[whole.starts[first] :][: len(told.sentences)].tolist()
+        first = whole.ids.index(narratives.ids[0])
+        assert of_whole.vectors.tolist() == whole.vectors[whole.starts[first] :][: len(narratives.sentences)].tolist()
 
 
 def test_embeddings_of_other_documents_are_refused(counting, tmp_path):
@@ -96,29 +103,29 @@ def test_embeddings_of_other_documents_are_refused(counting, tmp_path):
     longer = [*STORIES[:3], story("d", "It rained.", "Then they left.", "And so on.")]
     more = [*STORIES, story("e", "It rained.")]
     for documents in (renamed, longer, more, STORIES[::-1]):
-        with pytest.raises(MacroscopeError, match="embeddings of the sentences of other documents"):
-            SentenceVectors.read(tmp_path / "e", narratives_of(documents, "en"))
-    assert len(SentenceVectors.read(tmp_path / "e", narratives_of(STORIES[:3], "en")).sentences) == 4
+        with pytest.raises(MacroscopeError, match="the embeddings belong to other documents"):
+            SentenceVectors.read(tmp_path / "e", split_narratives(documents, "en"))
+    assert len(SentenceVectors.read(tmp_path / "e", split_narratives(STORIES[:3], "en")).sentences) == 4
 
 
 def test_texts_without_a_sentence_have_no_embeddings(counting, tmp_path):
     path = collection(tmp_path, [story("b"), story("c")])
     embed_sentences(texts=path, options=NarrativeOptions(), language="en", output=tmp_path / "e")
-    read = SentenceVectors.read(tmp_path / "e", narratives_of(Collection(path), "en"))
+    read = SentenceVectors.read(tmp_path / "e", split_narratives(Collection(path), "en"))
     assert read.vectors.shape == (0, 2)
 
 
-def test_sentences_that_a_source_gives_are_taken_for_a_corpus_and_never_for_a_system():
+def test_sentences_of_a_source_are_used_for_a_corpus_and_never_for_a_system():
     given = story("a", "It rained. And  how", "it\train was.")
-    assert sentences_of(given, "en") == ["It rained. And how", "it rain was."]
-    assert sentences_of(given, "en", known=False) == ["It rained.", "And how it rain was."]
+    assert split_document(given, "en") == ["It rained. And how", "it rain was."]
+    assert split_document(given, "en", from_source=False) == ["It rained.", "And how it rain was."]
 
 
-def test_embeddings_are_those_of_the_encoder_to_half_a_precision(tmp_path):
+def test_embeddings_are_those_of_the_encoder_in_half_precision(tmp_path):
     encoder = write_encoder(tmp_path / "encoder")
     path = collection(tmp_path, simulated_documents("process", 3, 1))
     options = NarrativeOptions(encoder=str(encoder), pooling="first")
     embed_sentences(path, options=options, language="en", output=tmp_path / "e")
-    read = corpus_narratives(path, "en", tmp_path / "e")
-    alone, _ = embedding.sentence_encoder(options).embed(read.sentences[5:6])
+    read = read_corpus_narratives(path, "en", tmp_path / "e")
+    alone, _ = embedding.load_sentence_encoder(options).embed(read.sentences[5:6])
     assert read.vectors[5] == pytest.approx(alone[0], abs=2e-3)

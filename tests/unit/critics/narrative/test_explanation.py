@@ -1,11 +1,11 @@
-"""The doubtful places of narratives, and what is marked of them."""
+"""Tests of the evidence: doubtful places and marked passages."""
 
 import json
 
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.narrative.explanation import GAP, PASSAGES, explain, passage
+from macroscope.critics.narrative.explanation import GAP, PASSAGES, explain, make_passage
 from macroscope.documents import Document, Provenance, Section, write_documents
 
 from .test_scoring import POINTS, write
@@ -16,11 +16,11 @@ def document(name, sentences, title=None):
 
 
 def pieces_of(places, sentences):
-    found = passage(document("t0", sentences), [f"S{n}" for n in range(sentences)], places, POINTS)
-    return found["pieces"]
+    passage = make_passage(document("t0", sentences), [f"S{n}" for n in range(sentences)], places, POINTS)
+    return passage["pieces"]
 
 
-def test_gaps_and_sentences_that_stand_out_are_marked_where_they_are():
+def test_doubtful_gaps_and_sentences_are_marked():
     places = {"missing": np.array([0.1, 0.8, 0.5]), "discordant": np.array([0.0, 0.3, 0.1, 0.1])}
     pieces = pieces_of(places, 4)
     assert "".join(piece["text"] for piece in pieces) == f"S0 S1 {GAP} S2 {GAP} S3 "
@@ -56,7 +56,7 @@ def test_evidence_of_a_system(tmp_path):
     assert table.loc[1, ["before", "after"]].tolist() == ["Number 1 is here.", "Number 2 is here."]
     passages = json.loads((tmp_path / "evidence" / "passages.json").read_text())
     assert len(passages) == PASSAGES
-    assert passages[0]["title"] == "Title 9"  # two of its places are doubtful, of the others one
+    assert passages[0]["title"] == "Title 9"  # it has two doubtful places, the others have one
     assert sum(piece["marked"] for piece in passages[0]["pieces"]) == 2
 
 

@@ -1,4 +1,4 @@
-"""What a config implies for the narrative critic: which job reads what, and what jobs share."""
+"""Tests of the narrative critic's plan: inputs of jobs, and what jobs share."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.errors import MacroscopeError
+from macroscope.jobs import OUTPUT
 from tests.unit.plan.plans import FOLDER, names, plan_of
 
 JUDGED = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative"]}]
@@ -19,17 +20,28 @@ def plan(comparisons=None, variants=None, documents_per_shard=None, **options):
     return plan_of(comparisons or JUDGED, critics={"narrative": options}, **given).critics
 
 
-def job(stage, made):
-    return next(job for job in made.own["narrative"].jobs() if job.stage == stage)
+def job(stage, critics_plan):
+    return next(job for job in critics_plan.own["narrative"].jobs() if job.command.endswith(f" --stage {stage}"))
 
 
-def detect(made, detector, critic="narrative", task="missing", corpus="wiki"):
-    """What a detector is trained on."""
-    return job("detect", made).inputs(names(critic=critic, corpus=corpus, task=task, detector=detector))
+def inputs_of(stage, critics_plan, **wildcards):
+    """Return the input files of a job by name, without inputs that it does not need."""
+    files = {name: path(names(**wildcards)) for name, path in job(stage, critics_plan).inputs.items()}
+    return {name: path for name, path in files.items() if path}
+
+
+def values_of(stage, critics_plan, **wildcards):
+    """Return the values of a job, as "name=value"."""
+    return job(stage, critics_plan).values(names(**wildcards))[1::2]
+
+
+def detect(critics_plan, detector, critic="narrative", task="missing", corpus="wiki"):
+    """Return the inputs of a detector's training."""
+    return inputs_of("detect", critics_plan, critic=critic, corpus=corpus, task=task, detector=detector)
 
 
 def kind_of(folder):
-    """Kind of embedding from the folder of a corpus's, ".../embeddings/<kind>/split.all"."""
+    """Return the kind of embedding from the folder of a corpus's, ".../embeddings/<kind>/split.all"."""
     return folder.split("/")[-2]
 
 
@@ -37,21 +49,23 @@ def kind_of(folder):
 
 
 def test_a_detector_is_trained_on_the_damage_and_the_embeddings_of_its_corpus():
-    made = plan()
-    found = detect(made, "judge")
-    assert found["documents"] == DOCUMENTS.format("wiki")
-    assert found["corrupted"] == f"{OWN}/corrupted/missing.parquet"
-    assert found["embeddings"].startswith(f"{OWN}/embeddings/plain-")
-    assert "pretrained" not in found
-    assert job("detect", made).output == "results/<run>/critics/{critic}/{corpus}/detectors/{task}.{detector}"
-    assert job("detect", made).is_folder
-    assert not job("corrupt", made).is_folder
+    critics_plan = plan()
+    inputs = detect(critics_plan, "judge")
+    assert inputs["documents"] == DOCUMENTS.format("wiki")
+    assert inputs["corrupted"] == f"{OWN}/corrupted/missing.parquet"
+    assert inputs["embeddings"].startswith(f"{OWN}/embeddings/plain-")
+    assert "pretrained" not in inputs
+    detect_job = job("detect", critics_plan)
+    assert detect_job.name == "detect_narrative"
+    assert detect_job.outputs == {OUTPUT: "results/<run>/critics/{critic}/{corpus}/detectors/{task}.{detector}"}
+    assert detect_job.folders == {OUTPUT}
+    assert not job("corrupt", critics_plan).folders
 
 
 def test_the_judges_are_what_the_critic_is_put_together_from():
     for tasks in (["missing", "discordant"], ["discordant"]):
-        found = plan(tasks=tasks).inputs("narrative", "train")["detectors"](names(corpus="wiki"))
-        assert found == [f"{OWN}/detectors/{task}.judge" for task in tasks]
+        inputs = plan(tasks=tasks).inputs("narrative", "train")["detectors"](names(corpus="wiki"))
+        assert inputs == [f"{OWN}/detectors/{task}.judge" for task in tasks]
 
 
 def test_one_judge_alone_embeds_what_it_reads_itself():
@@ -64,37 +78,38 @@ def test_one_judge_alone_embeds_what_it_reads_itself():
 @pytest.mark.parametrize("shards", [None, 1000])
 def test_texts_that_several_judges_read_are_embedded_once(shards):
     both = [{"corpus": "wiki", "systems": ["shuffled"], "critics": ["narrative", "narrative-more"]}]
-    made = plan(both, {"more": {"draws": 9}}, documents_per_shard=shards)
+    critics_plan = plan(both, {"more": {"draws": 9}}, documents_per_shard=shards)
     where = names(corpus="wiki", system="shuffled", shard="2")
-    found = made.inputs("narrative", "project")["embeddings"](where)
-    embeddings = detect(made, "judge")["embeddings"].removesuffix("split.all")
-    assert found == f"{embeddings}shuffled{'/2' if shards else ''}"
-    own = made.own["narrative"]
-    collection = found.removeprefix(embeddings)
-    wildcards = names(corpus="wiki", kind=kind_of(embeddings + "split.all"), collection=collection)
-    assert own.embedded(wildcards) == {"texts": "results/default/systems/wiki/shuffled/samples.parquet"}
-    assert own.shard_flags(wildcards) == ("--shard 2 --documents-per-shard 1000" if shards else "")
-    everything = names(corpus="wiki", kind=wildcards.kind, collection="split.all")
-    assert own.embedded(everything) == {"documents": DOCUMENTS.format("wiki")}
-    assert own.shard_flags(everything) == ""
+    inputs = critics_plan.inputs("narrative", "project")["embeddings"](where)
+    embeddings = detect(critics_plan, "judge")["embeddings"].removesuffix("split.all")
+    assert inputs == f"{embeddings}shuffled{'/2' if shards else ''}"
+    collection = inputs.removeprefix(embeddings)
+    where = {"corpus": "wiki", "kind": kind_of(embeddings + "split.all")}
+    system, everything = where | {"collection": collection}, where | {"collection": "split.all"}
+    samples = "results/default/systems/wiki/shuffled/samples.parquet"
+    assert inputs_of("embed_sentences", critics_plan, **system) == {"texts": samples}
+    shard = ["texts_shard=2", "texts_per_shard=1000"] if shards else []
+    assert values_of("embed_sentences", critics_plan, **system) == ["language=en", *shard]
+    assert inputs_of("embed_sentences", critics_plan, **everything) == {"documents": DOCUMENTS.format("wiki")}
+    assert values_of("embed_sentences", critics_plan, **everything) == ["language=en"]
 
 
 def test_a_detector_of_words_reads_no_embeddings():
-    made = plan(detector={"level": "token"})
-    assert "embeddings" not in detect(made, "judge")
-    assert not made.inputs("narrative", "project").get("embeddings")
+    critics_plan = plan(detector={"level": "token"})
+    assert "embeddings" not in detect(critics_plan, "judge")
+    assert not critics_plan.inputs("narrative", "project").get("embeddings")
 
 
 @pytest.mark.parametrize("task", ["missing", "discordant"])
 @pytest.mark.parametrize("shards", [1, 3])
 def test_matches_are_read_where_jobs_share_the_search(task, shards):
-    made = plan(retrieval_shards=shards)
-    found = job("corrupt", made).inputs(names(critic="narrative", corpus="wiki", task=task))
+    critics_plan = plan(retrieval_shards=shards)
+    inputs = inputs_of("corrupt", critics_plan, critic="narrative", corpus="wiki", task=task)
     expected = {"documents": DOCUMENTS.format("wiki")}
     if task == "discordant" and shards == 3:
         expected["retrieved"] = [f"{OWN}/retrieved/{n}.parquet" for n in range(3)]
-    assert found == expected
-    words = made.own["narrative"].values("retrieve")(names(critic="narrative", corpus="wiki", shard="1"))
+    assert inputs == expected
+    words = values_of("retrieve", critics_plan, critic="narrative", corpus="wiki", shard="1")
     assert {"shard=1", f"shards={shards}"} <= set(words)
 
 
@@ -107,10 +122,12 @@ PARTS = {
 
 
 def test_detectors_that_embed_alike_share_their_embeddings():
-    made = plan(
+    critics_plan = plan(
         **PARTS | {"compared": PARTS["compared"] | {"writes": {"autoencoder": "plain", "semantic_matching": 1.0}}}
     )
-    embeddings = {name: detect(made, name).get("embeddings") for name in ("judge", "deep", "words", "dae", "writes")}
+    embeddings = {
+        name: detect(critics_plan, name).get("embeddings") for name in ("judge", "deep", "words", "dae", "writes")
+    }
     assert embeddings["judge"] == embeddings["deep"] == embeddings["writes"]  # the last one's encoder stays as it is
     assert embeddings["words"] is None
     assert embeddings["dae"] != embeddings["judge"]
@@ -120,46 +137,45 @@ def test_detectors_that_embed_alike_share_their_embeddings():
 def test_variants_share_the_embeddings_of_the_critic_where_they_embed_alike():
     variants = {"long": {"sentences": 8, "damaged": 2}, "first": {"pooling": "first"}}
     critics = ["narrative", "narrative-long", "narrative-first"]
-    made = plan([{"corpus": "wiki", "systems": ["shuffled"], "critics": critics}], variants)
-    found = [detect(made, "judge", critic) for critic in critics]
-    assert found[0]["embeddings"] == found[1]["embeddings"] != found[2]["embeddings"]
-    assert found[2]["embeddings"].startswith(f"{OWN}/embeddings/")
-    assert found[1]["corrupted"] == f"{FOLDER}/narrative-long/wiki/corrupted/missing.parquet"
-    own = made.own["narrative"]
+    critics_plan = plan([{"corpus": "wiki", "systems": ["shuffled"], "critics": critics}], variants)
+    inputs = [detect(critics_plan, "judge", critic) for critic in critics]
+    assert inputs[0]["embeddings"] == inputs[1]["embeddings"] != inputs[2]["embeddings"]
+    assert inputs[2]["embeddings"].startswith(f"{OWN}/embeddings/")
+    assert inputs[1]["corrupted"] == f"{FOLDER}/narrative-long/wiki/corrupted/missing.parquet"
+    embed = job("embed_sentences", critics_plan)
     poolings = [
-        json.loads(own.options("embed_sentences")(names(corpus="wiki", kind=kind_of(f["embeddings"]))))["pooling"]
-        for f in found
+        json.loads(embed.options(names(corpus="wiki", kind=kind_of(files["embeddings"]))))["pooling"]
+        for files in inputs
     ]
     assert poolings == ["mean", "mean", "first"]
-    assert own.names.count("|") == 2
+    assert job("detect", critics_plan).constraints["critic"].count("|") == 2
 
 
 def test_embeddings_by_a_trained_encoder_wait_for_it():
-    made = plan(**PARTS)
-    embeddings = detect(made, "dae")["embeddings"]
-    wildcards = names(corpus="wiki", kind=kind_of(embeddings), collection="split.all")
-    found = made.own["narrative"].embedded(wildcards)
-    assert found["documents"] == DOCUMENTS.format("wiki")
-    assert found["autoencoder"].startswith(f"{OWN}/autoencoders/dae")
-    assert "autoencoder" not in made.own["narrative"].embedded(
-        names(corpus="wiki", kind=kind_of(detect(made, "judge")["embeddings"]), collection="split.all")
-    )
+    critics_plan = plan(**PARTS)
+    embeddings = detect(critics_plan, "dae")["embeddings"]
+    where = {"corpus": "wiki", "collection": "split.all"}
+    inputs = inputs_of("embed_sentences", critics_plan, **where, kind=kind_of(embeddings))
+    assert inputs["documents"] == DOCUMENTS.format("wiki")
+    assert inputs["autoencoder"].startswith(f"{OWN}/autoencoders/dae")
+    plain = kind_of(detect(critics_plan, "judge")["embeddings"])
+    assert "autoencoder" not in inputs_of("embed_sentences", critics_plan, **where, kind=plain)
 
 
 def test_an_autoencoder_stands_with_the_corpus_that_it_learns_from():
     writes = {"autoencoder": "plain", "semantic_matching": 1.0}
-    made = plan(autoencoders=PARTS["autoencoders"], compared={"writes": writes})
-    wildcards = names(critic="narrative", corpus="wiki", task="missing", detector="writes")
-    found = job("infill", made).inputs(wildcards)
-    assert found["autoencoder"].startswith(f"{FOLDER}/narrative/web/autoencoders/plain")
-    assert found["detector"] == f"{OWN}/detectors/missing.writes"
-    assert found["embeddings"] == detect(made, "writes")["embeddings"]
-    assert found["corrupted"] == f"{OWN}/corrupted/missing.parquet"
-    assert "web" in made.corpora_used
-    key = found["autoencoder"].rpartition("/")[2]
-    learns = names(corpus="web", autoencoder=key)
-    assert job("autoencode", made).inputs(learns) == {"documents": DOCUMENTS.format("web")}
-    assert "name=plain" in made.own["narrative"].values("autoencode")(learns)
+    critics_plan = plan(autoencoders=PARTS["autoencoders"], compared={"writes": writes})
+    where = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": "writes"}
+    inputs = inputs_of("infill", critics_plan, **where)
+    assert inputs["autoencoder"].startswith(f"{FOLDER}/narrative/web/autoencoders/plain")
+    assert inputs["detector"] == f"{OWN}/detectors/missing.writes"
+    assert inputs["embeddings"] == detect(critics_plan, "writes")["embeddings"]
+    assert inputs["corrupted"] == f"{OWN}/corrupted/missing.parquet"
+    assert "web" in critics_plan.corpora_used
+    key = inputs["autoencoder"].rpartition("/")[2]
+    learns = {"corpus": "web", "autoencoder": key}
+    assert inputs_of("autoencode", critics_plan, **learns) == {"documents": DOCUMENTS.format("web")}
+    assert "name=plain" in values_of("autoencode", critics_plan, **learns)
 
 
 def test_pretraining_reads_the_other_corpus_embedded_in_the_same_way():
@@ -167,51 +183,50 @@ def test_pretraining_reads_the_other_corpus_embedded_in_the_same_way():
         "pretraining": {"corpus": "web"},
         "compared": {"warm": {"pretrained": True}, "warm-dae": {"pretrained": True, "autoencoder": "dae"}},
     }
-    made = plan(**options)
+    critics_plan = plan(**options)
     for name in ("warm", "warm-dae"):
-        wildcards = names(critic="narrative", corpus="wiki", task="missing", detector=name)
-        before, then = job("pretrain", made).inputs(wildcards), detect(made, name)
+        where = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": name}
+        before, then = inputs_of("pretrain", critics_plan, **where), detect(critics_plan, name)
         assert before["documents"] == DOCUMENTS.format("web")
         assert before["embeddings"] == then["embeddings"].replace("/wiki/", "/web/")
         assert then["pretrained"] == f"{OWN}/pretrained/missing.{name}"
         # The job that makes these embeddings is there, and knows by what.
         kind = kind_of(before["embeddings"])
-        found = made.own["narrative"].embedded(names(corpus="web", kind=kind, collection="split.all"))
-        assert ("autoencoder" in found) == (name == "warm-dae")
-    assert "web" in made.corpora_used
+        inputs = inputs_of("embed_sentences", critics_plan, corpus="web", kind=kind, collection="split.all")
+        assert ("autoencoder" in inputs) == (name == "warm-dae")
+    assert "web" in critics_plan.corpora_used
 
 
 def test_a_corpus_is_cut_in_its_own_language_for_pretraining():
-    made = plan(pretraining={"corpus": "german"}, compared={"warm": {"pretrained": True}})
-    own = made.own["narrative"]
-    wildcards = names(critic="narrative", corpus="wiki", task="missing", detector="warm")
-    kind = kind_of(job("pretrain", made).inputs(wildcards)["embeddings"])
-    embeds = own.values("embed_sentences")(names(corpus="german", kind=kind, collection="split.all"))
+    critics_plan = plan(pretraining={"corpus": "german"}, compared={"warm": {"pretrained": True}})
+    where = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": "warm"}
+    kind = kind_of(inputs_of("pretrain", critics_plan, **where)["embeddings"])
+    embeds = values_of("embed_sentences", critics_plan, corpus="german", kind=kind, collection="split.all")
     assert "language=de" in embeds
-    assert "language=de" in own.values("pretrain")(wildcards)
+    assert "language=de" in values_of("pretrain", critics_plan, **where)
 
 
 def test_every_detector_is_shown_and_those_that_write_with_what_they_wrote():
     writes = {"autoencoder": "plain", "semantic_matching": 1.0}
-    made = plan(**PARTS | {"compared": PARTS["compared"] | {"writes": writes}}).own["narrative"]
-    found = made.inputs("narrative", "detectors", "wiki")
-    assert len(found) == 2 * 5
-    assert f"{OWN}/detectors/discordant.words" in found
+    critics_plan = plan(**PARTS | {"compared": PARTS["compared"] | {"writes": writes}}).own["narrative"]
+    inputs = critics_plan.inputs("narrative", "detectors", "wiki")
+    assert len(inputs) == 2 * 5
+    assert f"{OWN}/detectors/discordant.words" in inputs
     expected = [f"{OWN}/infilled/{task}.writes" for task in ("missing", "discordant")]
-    assert made.inputs("narrative", "infilled", "wiki") == expected
+    assert critics_plan.inputs("narrative", "infilled", "wiki") == expected
 
 
 def test_checkpoints_of_no_two_jobs_are_the_same():
-    made = plan(pretraining={"corpus": "web"}, compared={"warm": {"pretrained": True}}).own["narrative"]
-    found = [
+    critics_plan = plan(pretraining={"corpus": "web"}, compared={"warm": {"pretrained": True}})
+    checkpoints = [
         word
         for stage in ("pretrain", "detect")
         for task in ("missing", "discordant")
         for name in ("judge", "warm")
-        for word in made.values(stage)(names(critic="narrative", corpus="wiki", task=task, detector=name))
+        for word in values_of(stage, critics_plan, critic="narrative", corpus="wiki", task=task, detector=name)
         if word.startswith("checkpoints=")
     ]
-    assert len(set(found)) == 8
+    assert len(set(checkpoints)) == 8
 
 
 # ---- options ---------------------------------------------------------------------------------------------------------
@@ -222,14 +237,17 @@ def test_checkpoints_of_no_two_jobs_are_the_same():
     [
         ({"detector": {"autoencoder": "dea"}, **PARTS}, r"narrative\.detector\.autoencoder.*dea.*did you mean 'dae'"),
         ({"compared": {"a": {"autoencoder": "x"}}}, r"narrative\.compared\.a\.autoencoder"),
-        ({"detector": {"pretrained": True}}, r"narrative\.detector: it is pretrained, but nothing says on what"),
+        ({"detector": {"pretrained": True}}, r"narrative\.detector\.pretrained: no corpus is given to pre-train on"),
         ({"pretraining": {"corpus": "stories"}}, r"narrative\.pretraining\.corpus.*stories"),
         ({"autoencoders": {"a": {"corpus": "stories"}}}, r"narrative\.autoencoders\.a\.corpus.*stories"),
-        ({"compared": {"judge": {}}}, r"narrative\.compared: 'judge' is the name of the detector that judges"),
-        ({"tasks": ["missing", "missing"]}, r"narrative\.tasks: one stands there twice"),
+        ({"compared": {"judge": {}}}, r"narrative\.compared: 'judge' is reserved for the detector that judges"),
+        ({"tasks": ["missing", "missing"]}, r"narrative\.tasks: a task is listed twice"),
         ({"tasks": ["missing", "discordan"]}, r"narrative\.tasks"),
-        ({"sentences": 4, "damaged": 2}, r"narrative: of 4 sentences 2 cannot be taken out .* at least 5"),
-        ({"pretraining": {"corpus": "web", "sentences": 8}}, r"narrative\.pretraining: of 8 sentences 4 cannot be"),
+        ({"sentences": 4, "damaged": 2}, r"narrative: 2 damaged sentences do not fit into segments of 4.* at least 5"),
+        (
+            {"pretraining": {"corpus": "web", "sentences": 8}},
+            r"narrative\.pretraining: 4 damaged sentences do not fit into segments of 8",
+        ),
         (
             {"detector": {"level": "token", "pretrained": True}},
             "a detector of level 'token' has no sentence embeddings",
@@ -237,7 +255,7 @@ def test_checkpoints_of_no_two_jobs_are_the_same():
         ({"detector": {"width": 10, "heads": 4}}, r"narrative\.detector.*heads"),
     ],
 )
-def test_options_that_do_not_fit_are_one_sentence(options, message):
+def test_inconsistent_options_give_a_clear_error(options, message):
     with pytest.raises(MacroscopeError, match=message) as error:
         plan(**options)
     assert "\n" not in str(error.value).strip()

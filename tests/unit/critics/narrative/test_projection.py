@@ -1,4 +1,4 @@
-"""From texts to probabilities: the same whoever embeds, shard by shard or together."""
+"""Tests of projection: the same probabilities with given or computed embeddings, in shards or together."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ import pytest
 from macroscope.critics.narrative import projection
 from macroscope.critics.narrative.detector import new_detector
 from macroscope.critics.narrative.embedding import embed_sentences
-from macroscope.critics.narrative.narratives import narratives_of
+from macroscope.critics.narrative.narratives import split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.narrative.projection import project
 from macroscope.critics.narrative.sliding_window import read_narratives
@@ -20,14 +20,14 @@ DETECTOR = {"layers": 1, "heads": 2, "width": 16, "hidden": 16}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Texts, two of them of one sentence and of none, the options, and the folder of a critic."""
+    """Write texts, two of them with one sentence and none, and a critic; return its folder and options."""
     folder = tmp_path_factory.mktemp("critic")
-    some = [Document(d.id, "test", None, d.sections) for d in simulated_documents("process", 7, 1)]
+    documents = [Document(d.id, "test", None, d.sections) for d in simulated_documents("process", 7, 1)]
     short = [
         Document("one", "test", None, (Section(None, "It rained."),)),
         Document("no", "test", None, (Section(None, ""),)),
     ]
-    write_documents(folder / "texts.parquet", [*some[:3], *short, *some[3:]], Provenance("x"))
+    write_documents(folder / "texts.parquet", [*documents[:3], *short, *documents[3:]], Provenance("x"))
     options = NarrativeOptions(encoder=str(write_encoder(folder / "encoder")), max_tokens=8, detector=DETECTOR)
     for task in options.tasks:
         (folder / task).mkdir()
@@ -43,29 +43,29 @@ def projected(made, output, texts=None, **given):
     return pd.read_parquet(output)
 
 
-def assert_same(one, other):
-    assert one["id"].tolist() == other["id"].tolist()
+def assert_same(first, second):
+    assert first["id"].tolist() == second["id"].tolist()
     for task in ("missing", "discordant"):
-        for a, b in zip(one[task], other[task], strict=True):
+        for a, b in zip(first[task], second[task], strict=True):
             assert a == pytest.approx(b, abs=1e-5)
 
 
 def test_every_slot_and_sentence_of_a_text_has_a_probability(made, tmp_path):
     folder, _ = made
     table = projected(made, tmp_path / "l.parquet")
-    told = narratives_of(Collection(folder / "texts.parquet"), "en", known=False)
-    assert table["sentences"].tolist() == told.lengths.tolist()
+    narratives = split_narratives(Collection(folder / "texts.parquet"), "en", from_source=False)
+    assert table["sentences"].tolist() == narratives.lengths.tolist()
     for row in table.itertuples():
         long = row.sentences > 1
         assert len(row.missing) == (row.sentences - 1 if long else 0)
         assert len(row.discordant) == (row.sentences if long else 0)
         assert ((row.missing >= 0) & (row.missing <= 1)).all()
     assert table["cut"].sum() > 0
-    assert table["opening"][0] == told.openings[0]
+    assert table["opening"][0] == narratives.openings[0]
 
 
 @pytest.mark.parametrize("size", [4, 100])
-def test_embeddings_that_are_given_say_what_those_computed_here_say(size, made, tmp_path, monkeypatch):
+def test_given_embeddings_give_the_same_probabilities(size, made, tmp_path, monkeypatch):
     monkeypatch.setattr("macroscope.documents.DOCUMENTS_AT_ONCE", 2)
     folder, options = made
     here = projected(made, tmp_path / "here.parquet")
@@ -77,25 +77,26 @@ def test_embeddings_that_are_given_say_what_those_computed_here_say(size, made, 
     assert_same(here, pd.concat(parts, ignore_index=True))
 
 
-def test_a_task_that_is_not_asked_for_is_null_and_words_need_no_embeddings(made, tmp_path, monkeypatch):
+def test_other_tasks_are_null_and_token_detectors_need_no_embeddings(made, tmp_path, monkeypatch):
     folder, options = made
-    asked = options.model_copy(
+    token_options = options.model_copy(
         update={"tasks": ["missing"], "detector": options.detector.model_copy(update={"level": "token"})}
     )
     (tmp_path / "missing").mkdir()
-    detector = new_detector(asked, asked.detector, "missing", 0, 0)
+    detector = new_detector(token_options, token_options.detector, "missing", 0, 0)
     detector.save(tmp_path / "missing")
-    monkeypatch.setattr(projection, "sentence_encoder", None)
+    monkeypatch.setattr(projection, "load_sentence_encoder", None)
     texts = Collection(folder / "texts.parquet")
-    project(texts, tmp_path, options=asked, language="en", output=tmp_path / "l.parquet")
+    project(texts, tmp_path, options=token_options, language="en", output=tmp_path / "l.parquet")
     table = pd.read_parquet(tmp_path / "l.parquet")
     assert table["discordant"].isna().all()
-    told = narratives_of(texts, "en", known=False)
-    for a, b in zip(table["missing"], read_narratives(detector, told), strict=True):
+    narratives = split_narratives(texts, "en", from_source=False)
+    for a, b in zip(table["missing"], read_narratives(detector, narratives), strict=True):
         assert a == pytest.approx(b, abs=1e-5)
     tokens = [
-        len(ids) > detector.most for ids in detector.tokenizer(told.sentences, add_special_tokens=False)["input_ids"]
+        len(ids) > detector.most
+        for ids in detector.tokenizer(narratives.sentences, add_special_tokens=False)["input_ids"]
     ]
-    cut = [sum(tokens[a:b]) for a, b in zip(told.starts[:-1], told.starts[1:], strict=True)]
+    cut = [sum(tokens[a:b]) for a, b in zip(narratives.starts[:-1], narratives.starts[1:], strict=True)]
     assert table["cut"].tolist() == cut
     assert np.sum(cut) > 0

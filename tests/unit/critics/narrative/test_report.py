@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from macroscope.critics.narrative.report import published_detection, published_rows
+from macroscope.critics.narrative.report import published_table, read_published_detection
 
 SIZES = {
     ("TimeTravel", "missing"): (1200, 400),
@@ -17,7 +17,7 @@ WORKERS = 3
 
 
 def rows():
-    return [pytest.param(row, id="-".join(row[1:4])) for row in published_detection().itertuples()]
+    return [pytest.param(row, id="-".join(row[1:4])) for row in read_published_detection().itertuples()]
 
 
 @pytest.mark.parametrize("row", rows())
@@ -30,15 +30,15 @@ def test_accuracy_precision_and_recall_are_of_so_many_decisions(row):
     limit = 0.1
     if row.model == "human":
         decisions, positives, limit = decisions * WORKERS, positives * WORKERS, 0.25
-    found = np.arange(positives + 1)[:, None]
+    true_positives = np.arange(positives + 1)[:, None]
     called = np.arange(1, decisions + 1)[None]
-    right = found + decisions - positives - (called - found)
+    right = true_positives + decisions - positives - (called - true_positives)
     fits = (
-        (np.abs(100 * found / positives - row.recall) < limit)
-        & (np.abs(100 * found / called - row.precision) < limit)
+        (np.abs(100 * true_positives / positives - row.recall) < limit)
+        & (np.abs(100 * true_positives / called - row.precision) < limit)
         & (np.abs(100 * right / decisions - row.accuracy) < limit)
-        & (called >= found)
-        & (called - found <= decisions - positives)
+        & (called >= true_positives)
+        & (called - true_positives <= decisions - positives)
     )
     assert fits.any()
 
@@ -64,7 +64,7 @@ def test_f1_is_that_of_precision_and_recall(row):
 
 
 def test_table_is_complete():
-    table = published_detection()
+    table = read_published_detection()
     assert table.groupby(["corpus", "task"]).size().to_dict() == dict.fromkeys(SIZES, 8)
     assert table["auc"].isna().equals(table["model"] == "human")
-    assert set(published_rows(["missing"])["task"]) == {"missing"}
+    assert set(published_table(["missing"])["task"]) == {"missing"}

@@ -1,4 +1,4 @@
-"""T(x) of the detectors' probabilities, place after place."""
+"""Tests of T(x) from detectors' probabilities."""
 
 from math import log
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.narrative.latents import LATENTS, POINT, read_latents
+from macroscope.critics.narrative.latents import LATENTS, OPERATING_POINT, read_latents
 from macroscope.critics.narrative.operating_point import OperatingPoint
 from macroscope.critics.narrative.scoring import score
 from macroscope.errors import MacroscopeError
@@ -19,7 +19,7 @@ POINTS = {
 
 
 def write(folder, rows, tasks=("missing", "discordant")):
-    """Latents of rows (sentences, cut, missing, discordant), and the folder of the detectors."""
+    """Write latents from rows (sentences, cut, missing, discordant), and operating points into the folder."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -29,7 +29,7 @@ def write(folder, rows, tasks=("missing", "discordant")):
     pq.write_table(pa.Table.from_pydict(data, LATENTS), folder / "latents.parquet")
     for task in tasks:
         (folder / task).mkdir()
-        write_json(folder / task / POINT, vars(POINTS[task]))
+        write_json(folder / task / OPERATING_POINT, vars(POINTS[task]))
     return folder / "latents.parquet"
 
 
@@ -40,25 +40,25 @@ def scored(folder, rows, tasks=("missing", "discordant")):
 
 def rows(number=30):
     rng = np.random.default_rng(0)
-    found = []
+    records = []
     for _ in range(number):
         size = int(rng.integers(2, 9))
-        found.append((size, int(rng.integers(size)), rng.random(size - 1).tolist(), rng.random(size).tolist()))
-    return [*found, (2, 0, [0.0], [1.0, 0.0])]
+        records.append((size, int(rng.integers(size)), rng.random(size - 1).tolist(), rng.random(size).tolist()))
+    return [*records, (2, 0, [0.0], [1.0, 0.0])]
 
 
-def test_t_is_the_cross_entropy_with_what_is_expected(tmp_path):
+def test_t_is_the_cross_entropy_with_the_prior(tmp_path):
     given = rows()
     table = scored(tmp_path, given)
     for (_, _, missing, discordant), row in zip(given, table.to_dict("records"), strict=True):
         total = 0.0
         for task, values in (("missing", missing), ("discordant", discordant)):
             e = POINTS[task].expected
-            own = -sum(p * log(e) + (1 - p) * log(1 - e) for p in values)
-            assert row[f"nll_{task}"] == pytest.approx(own, rel=1e-5)
+            nll = -sum(p * log(e) + (1 - p) * log(1 - e) for p in values)
+            assert row[f"nll_{task}"] == pytest.approx(nll, rel=1e-5)
             assert row[f"units_{task}"] == row[f"of_{task}"] == len(values)
             assert row[f"count_{task}"] == sum(p >= POINTS[task].threshold for p in values)
-            total += own
+            total += nll
         assert row["nll"] == pytest.approx(total, rel=1e-5)
         assert row["units"] == len(missing) + len(discordant)
 
@@ -72,7 +72,7 @@ def test_entropy_and_divergence_add_up_to_t(tmp_path):
     assert table["entropy"].to_numpy() == pytest.approx(entropy, abs=1e-5)
 
 
-def test_where_what_is_expected_is_seen_t_is_its_entropy_and_there_is_no_divergence(tmp_path):
+def test_divergence_is_0_if_the_posterior_is_the_prior(tmp_path):
     table = scored(tmp_path, [(4, 0, [0.2] * 3, [0.1] * 4)])
     assert table["kl"].item() == pytest.approx(0, abs=1e-6)
 
@@ -81,14 +81,14 @@ def test_a_narrative_of_one_sentence_is_counted_and_not_scored(tmp_path):
     table = scored(tmp_path, [(3, 2, [0.1, 0.2], [0.1, 0.2, 0.3]), (1, 1, [], []), (0, 0, [], [])])
     assert table["count_too_short"].tolist() == [0, 1, 1]
     assert table["of_too_short"].tolist() == [1, 1, 1]
-    nothing = table.loc[1:, ["nll", "units", "entropy", "kl", "nll_missing", "of_missing", "count_discordant"]]
-    assert nothing.isna().all(axis=None)
+    unscored = table.loc[1:, ["nll", "units", "entropy", "kl", "nll_missing", "of_missing", "count_discordant"]]
+    assert unscored.isna().all(axis=None)
     assert table["categories"].tolist()[1:] == [None, None]
     assert table["count_cut_sentence"].tolist()[:2] == [2, 1]
     assert np.isnan(table["of_cut_sentence"][2])
 
 
-def test_places_are_put_into_classes(tmp_path):
+def test_places_have_classes_of_probability(tmp_path):
     table = scored(tmp_path, [(3, 0, [0.01, 0.99], [0.15, 0.95, 0.5])])
     expected = ["missing 0", "missing 9", "discordant 1", "discordant 9", "discordant 5"]
     assert table["categories"][0].tolist() == expected
@@ -100,7 +100,7 @@ def test_a_task_that_the_critic_does_not_have_is_left_out(tmp_path):
     assert table["units"].item() == 2
 
 
-def test_no_latents_are_one_sentence(tmp_path):
+def test_missing_latents_give_a_clear_error(tmp_path):
     with pytest.raises(MacroscopeError, match="no documents to score"):
         score(write(tmp_path, []), tmp_path, output=tmp_path / "s.parquet")
     with pytest.raises(MacroscopeError, match="no such file of sentence probabilities"):

@@ -1,4 +1,4 @@
-"""BERTScore against bert-score itself."""
+"""Tests of BERTScore against the library bert-score."""
 
 import numpy as np
 import pytest
@@ -37,12 +37,12 @@ def test_a_raw_score_is_that_of_bert_score(published):
 
 def test_a_rescaled_score_is_0_for_random_pairs_and_1_for_the_same_sentence(published):
     score = BertScore("minilm", FIRST, True, 0)
-    one, other = score._random
-    assert score(one, other).mean() == pytest.approx(0, abs=1e-5)
+    first, second = score._random
+    assert score(first, second).mean() == pytest.approx(0, abs=1e-5)
     assert score(FIRST, FIRST) == pytest.approx(np.ones(len(FIRST)), abs=1e-5)
-    # Of five sentences all 25 pairs are as likely.
-    every = published([a for a in FIRST for _ in FIRST], FIRST * len(FIRST))
-    assert score.baseline == pytest.approx(every.mean(), abs=4 * every.std() / np.sqrt(len(one)))
+    # All 25 pairs of five sentences are equally likely.
+    all_pairs = published([a for a in FIRST for _ in FIRST], FIRST * len(FIRST))
+    assert score.baseline == pytest.approx(all_pairs.mean(), abs=4 * all_pairs.std() / np.sqrt(len(first)))
     assert score(FIRST, SECOND) == pytest.approx(
         (published(FIRST, SECOND) - score.baseline) / (1 - score.baseline), abs=1e-5
     )
@@ -54,6 +54,6 @@ def test_random_pairs_are_the_same_for_a_seed():
     assert BertScore("minilm", FIRST, True, 0)._random != BertScore("minilm", FIRST, True, 1)._random
 
 
-def test_a_model_without_weights_is_one_sentence():
+def test_model_without_weights_gives_a_clear_error():
     with pytest.raises(MacroscopeError, match="encoder 'tiny-gpt2' has no pretrained weights"):
         BertScore("tiny-gpt2", FIRST, False, 0)(FIRST, SECOND)

@@ -1,4 +1,4 @@
-"""Training of detectors: what they learn, how they go on after a kill, what they say where there is too little."""
+"""Tests of training: learnt detectors, resumption after a kill, calibration, and errors."""
 
 import json
 
@@ -12,17 +12,17 @@ from transformers import TrainerCallback
 from macroscope import training as shared
 from macroscope.critics.narrative import evaluation, judges
 from macroscope.critics.narrative import training as narrative
-from macroscope.critics.narrative.corruption import corrupt, corrupted
+from macroscope.critics.narrative.corruption import corrupt, corrupt_splits
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.embedding import embed_sentences
 from macroscope.critics.narrative.options import DetectorOptions, NarrativeOptions, PretrainingOptions
-from macroscope.critics.narrative.training import _calibrate, _require, _Training, pretrain, train_detector
+from macroscope.critics.narrative.training import _calibrate, _require_segments, _Training, pretrain, train_detector
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 
 from ....tiny import simulated_documents, write_encoder
-from .made import told
+from .made import make_narratives
 
 RESAMPLING = Resampling(resamples=100)
 SMALL = {"layers": 1, "heads": 2, "width": 32, "hidden": 32, "dropout": 0.0, "learning_rate": 3e-3, "batch_size": 32}
@@ -34,57 +34,59 @@ def no_timing(monkeypatch):
 
 
 def walk(stories, sentences=8, seed=0):
-    """Narratives whose sentence k + 1 has the embedding of sentence k, turned by a fixed angle in one plane."""
+    """Make narratives in which each embedding is the previous one, rotated by a fixed angle in one plane."""
     rng = np.random.default_rng(seed)
     angles = rng.uniform(0, 2 * np.pi, (stories, 1)) + 0.9 * np.arange(sentences)
     topics = np.repeat(rng.normal(size=(stories, 1, 4)), sentences, axis=1)
     vectors = np.concatenate([np.stack([np.cos(angles), np.sin(angles)], axis=-1), topics], axis=-1).reshape(-1, 6)
     splits = ["train"] * (stories * 7 // 10) + ["valid"] * (stories // 10)
     splits += ["test"] * (stories - len(splits))
-    return told([sentences] * stories, splits=splits, vectors=vectors.astype(np.float16))
+    return make_narratives([sentences] * stories, splits=splits, vectors=vectors.astype(np.float16))
 
 
 def trained(narratives, options, task, folder, name="judge", seed=1):
-    examples, about = corrupted(narratives, options, task, seed)
-    made = _Training(narratives, options, name, task, seed, folder / "checkpoints")
-    made.write(folder / "detector", examples, about, None, RESAMPLING)
+    examples, counts = corrupt_splits(narratives, options, task, seed)
+    training = _Training(narratives, options, name, task, seed, folder / "checkpoints")
+    training.run(folder / "detector", examples, counts, None, RESAMPLING)
     return pd.read_csv(folder / "detector" / "metrics.csv").set_index(["of", "metric"])["value"]
 
 
 @pytest.mark.parametrize("task", ["missing", "discordant"])
-def test_a_detector_finds_what_does_not_follow(task, tmp_path):
+def test_detector_detects_incoherent_places(task, tmp_path):
     options = NarrativeOptions(detector=SMALL | {"epochs": 15}, similarity=None, draws=3)
-    found = trained(walk(500), options, task, tmp_path)
-    assert found["detector", "auc"] > 0.9
-    assert set(found.index.levels[0]) == {"detector", "position", "single_sentence"}
+    metrics = trained(walk(500), options, task, tmp_path)
+    assert metrics["detector", "auc"] > 0.9
+    assert set(metrics.index.levels[0]) == {"detector", "position", "single_sentence"}
     folder = tmp_path / "detector"
-    about = json.loads((folder / "evaluation.json").read_text())
-    assert (about["segments"], about["positives"]) == (100, 100)
-    assert about["decisions"] == 100 * (3 if task == "missing" else 5)
+    counts = json.loads((folder / "evaluation.json").read_text())
+    assert (counts["segments"], counts["positives"]) == (100, 100)
+    assert counts["decisions"] == 100 * (3 if task == "missing" else 5)
     assert Detector.load(folder).slope > 0
     errors = pd.read_csv(folder / "errors.csv")
     assert set(errors["kind"]) <= {"not found", "not damaged"}
     assert errors["text"].str.contains("[", regex=False).all()
 
 
-def test_a_detector_of_damage_in_noise_finds_nothing(tmp_path):
-    """Embeddings that do not depend on each other: what is learnt of them must not show in the test."""
-    made = walk(400)
-    noise = made.with_vectors(np.random.default_rng(0).normal(size=made.vectors.shape).astype(np.float16), made.cut)
+def test_detector_learns_nothing_from_noise(tmp_path):
+    """Independent embeddings: overfitting must not show in the test."""
+    narratives = walk(400)
+    noise = narratives.with_vectors(
+        np.random.default_rng(0).normal(size=narratives.vectors.shape).astype(np.float16), narratives.cut
+    )
     options = NarrativeOptions(detector=SMALL | {"epochs": 3}, similarity=None, draws=1)
     assert abs(trained(noise, options, "missing", tmp_path)["detector", "auc"] - 0.5) < 0.15
 
 
-def test_the_sentence_that_was_there_is_predicted(tmp_path):
-    """With semantic matching, the prediction for a gap is nearer to what was there than to other sentences."""
-    made = walk(500)
+def test_original_sentence_is_predicted(tmp_path):
+    """With semantic matching, the prediction for a gap is nearer to the original sentence than to others."""
+    narratives = walk(500)
     options = NarrativeOptions(detector=SMALL | {"epochs": 15, "semantic_matching": 1.0}, intact=0.0, draws=3)
-    trained(made, options, "missing", tmp_path)
-    test = corrupted(made, options, "missing", 1)[0]["test"]
+    trained(narratives, options, "missing", tmp_path)
+    test = corrupt_splits(narratives, options, "missing", 1)[0]["test"]
     detector = Detector.load(tmp_path / "detector")
     places = tuple(np.argwhere(test.labels == 1).T)
-    predicted = detector.outputs(made, test.inputs, "predicted")[places]
-    true = made.vectors[test.targets[places]].astype(float)
+    predicted = detector.outputs(narratives, test.inputs, "predicted")[places]
+    true = narratives.vectors[test.targets[places]].astype(float)
     cosine = (predicted * true).sum(axis=1) / np.linalg.norm(predicted, axis=1) / np.linalg.norm(true, axis=1)
     others = np.roll(true, 1, axis=0)
     chance = (predicted * others).sum(axis=1) / np.linalg.norm(predicted, axis=1) / np.linalg.norm(others, axis=1)
@@ -144,7 +146,7 @@ def detect(corpus, output, name="judge", task="missing", **given):
 
 
 class Kill(TrainerCallback):
-    """Stands for a kill signal in the middle of a training."""
+    """A callback that simulates a kill signal in the middle of a training."""
 
     def on_step_end(self, args, state, control, **kwargs):
         if state.global_step == state.max_steps // 2 + 1:
@@ -172,15 +174,15 @@ def test_a_killed_training_ends_with_the_same_weights(corpus, tmp_path, monkeypa
 
 
 def test_a_token_level_detector_is_trained_from_the_encoder(corpus, tmp_path):
-    found = detect(corpus, tmp_path / "words", "words", "discordant")
-    assert found.level == "token"
-    assert found.most == min(24, (64 - 1) // 5 - 1)
+    detector = detect(corpus, tmp_path / "words", "words", "discordant")
+    assert detector.level == "token"
+    assert detector.most == min(24, (64 - 1) // 5 - 1)
     assert {"metrics.csv", "roc.csv", "found.csv", "operating_point.json"} <= {
         p.name for p in (tmp_path / "words").iterdir()
     }
 
 
-def test_a_pretrained_detector_begins_with_the_weights_that_it_is_given(corpus, tmp_path, monkeypatch):
+def test_pretrained_detector_starts_from_the_given_weights(corpus, tmp_path, monkeypatch):
     folder, options = corpus
     pretrain(
         folder / "documents.parquet", folder / "embeddings", options=options, language="en", seed=1,
@@ -195,81 +197,83 @@ def test_a_pretrained_detector_begins_with_the_weights_that_it_is_given(corpus, 
     assert any(not torch.equal(given[name], fresh[name]) for name in given if given[name].shape == fresh[name].shape)
 
 
-def test_judges_are_trained_here_where_none_are_given_and_copied_where_they_are(corpus, tmp_path):
+def test_judges_are_copied_if_given_and_trained_otherwise(corpus, tmp_path):
     folder, options = corpus
-    asked = options.model_copy(update={"tasks": ["missing"]})
-    given = {"options": asked, "language": "en", "seed": 3, "resampling": RESAMPLING}
+    judge_options = options.model_copy(update={"tasks": ["missing"]})
+    given = {"options": judge_options, "language": "en", "seed": 3, "resampling": RESAMPLING}
     judges.train(folder / "documents.parquet", checkpoints=tmp_path / "ck", output=tmp_path / "one", **given)
     judge = tmp_path / "missing.judge"
     (tmp_path / "one" / "missing").rename(judge)
     judges.train(folder / "documents.parquet", [judge], checkpoints=tmp_path / "ck", output=tmp_path / "two", **given)
     for path in judge.iterdir():
         assert (tmp_path / "two" / "missing" / path.name).read_bytes() == path.read_bytes()
-    # What is computed on the way is what the jobs of the workflow compute.
-    own, job = Detector.load(judge).network, detect(corpus, tmp_path / "job").network
-    for a, b in zip(own.parameters(), job.parameters(), strict=True):
+    # Training in one stage gives the same weights as the jobs of the workflow.
+    trained_here, job = Detector.load(judge).network, detect(corpus, tmp_path / "job").network
+    for a, b in zip(trained_here.parameters(), job.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
-def test_too_few_segments_are_one_clear_sentence(tmp_path):
+def test_too_few_segments_give_a_clear_error(tmp_path):
     options = NarrativeOptions(detector=SMALL, similarity=None, draws=1, intact=0.0)
-    said = r"has 14 damaged segments of split 'train' .* and needs 20 \(0 documents are too short\)"
-    with pytest.raises(MacroscopeError, match=said):
+    message = r"has 14 damaged segments of split 'train' .* and needs 20 for training \(0 documents are too short\)"
+    with pytest.raises(MacroscopeError, match=message):
         trained(walk(20), options, "missing", tmp_path)
-    examples, _ = corrupted(walk(40), options, "missing", 1)
+    examples, _ = corrupt_splits(walk(40), options, "missing", 1)
     with pytest.raises(MacroscopeError, match=r"0 damaged segments of split 'valid'"):
-        _require({"train": examples["train"], "valid": examples["test"].some(~examples["test"].damaged)}, {}, "missing")
+        _require_segments(
+            {"train": examples["train"], "valid": examples["test"].select(~examples["test"].damaged)}, {}, "missing"
+        )
     with pytest.raises(MacroscopeError, match=r"0 damaged segments of split 'valid'"):
-        _require({"train": examples["train"]}, {}, "missing")
+        _require_segments({"train": examples["train"]}, {}, "missing")
 
 
-def test_without_a_test_split_there_is_nothing_to_say_but_that(tmp_path):
-    made = walk(60)
-    made = told(made.lengths, splits=["train"] * 50 + ["valid"] * 10, vectors=made.vectors)
+def test_evaluation_without_a_test_split(tmp_path):
+    narratives = walk(60)
+    narratives = make_narratives(narratives.lengths, splits=["train"] * 50 + ["valid"] * 10, vectors=narratives.vectors)
     options = NarrativeOptions(detector=SMALL | {"epochs": 1}, similarity=None)
-    examples, about = corrupted(made, options, "missing", 1)
-    training = _Training(made, options, "judge", "missing", 1, tmp_path / "ck")
-    training.write(tmp_path / "detector", examples, about, None, RESAMPLING)
+    examples, counts = corrupt_splits(narratives, options, "missing", 1)
+    training = _Training(narratives, options, "judge", "missing", 1, tmp_path / "ck")
+    training.run(tmp_path / "detector", examples, counts, None, RESAMPLING)
     assert json.loads((tmp_path / "detector" / "evaluation.json").read_text()) == {"segments": 0}
     assert (tmp_path / "detector" / "found.csv").exists()
 
 
-# ---- probabilities that mean what they say -----------------------------------------------------------------------
+# ---- calibration -----------------------------------------------------------------------
 
 
-class Says(Detector):
-    """A detector whose logit is the first number of a sentence's embedding."""
+class EmbeddedLogit(Detector):
+    """A detector whose logit is the first component of a sentence's embedding."""
 
     def outputs(self, narratives, inputs, name="logits"):
         return np.asarray(narratives.vectors, dtype=float)[np.maximum(inputs, 0), 0]
 
 
 @pytest.mark.parametrize(("times", "shift"), [(3.0, 1.0), (0.3, -2.0)])
-def test_calibrated_probabilities_are_the_shares_that_are_found(times, shift):
-    made = walk(4000, 5)
-    examples, _ = corrupted(made, NarrativeOptions(intact=0.0, similarity=None), "missing", 1)
+def test_calibrated_probabilities_are_the_shares_of_damage(times, shift):
+    narratives = walk(4000, 5)
+    examples, _ = corrupt_splits(narratives, NarrativeOptions(intact=0.0, similarity=None), "missing", 1)
     test = examples["train"]
     rng = np.random.default_rng(0)
-    truth = rng.uniform(0.02, 0.98, len(made.sentences))
+    truth = rng.uniform(0.02, 0.98, len(narratives.sentences))
     labels = np.where(test.labels >= 0, rng.random(test.labels.shape) < truth[test.inputs], -1)
-    made = made.with_vectors(times * logit(truth)[:, None] + shift, made.cut)
-    detector = Says("missing", "sentence", 4, 0, None)
-    _calibrate(detector, made, type(test)(test.narratives, test.inputs, labels.astype(np.int8), test.targets))
-    known = test.labels >= 0
-    found = detector.probabilities(made, test.inputs)[known]
-    assert found == pytest.approx(truth[test.inputs][known], abs=0.03)
+    narratives = narratives.with_vectors(times * logit(truth)[:, None] + shift, narratives.cut)
+    detector = EmbeddedLogit("missing", "sentence", 4, 0, None)
+    _calibrate(detector, narratives, type(test)(test.narratives, test.inputs, labels.astype(np.int8), test.targets))
+    is_labelled = test.labels >= 0
+    probabilities = detector.probabilities(narratives, test.inputs)[is_labelled]
+    assert probabilities == pytest.approx(truth[test.inputs][is_labelled], abs=0.03)
 
 
-def test_a_detector_that_is_worse_than_chance_says_the_base_rate():
-    made = walk(300, 5)
-    examples, _ = corrupted(made, NarrativeOptions(intact=0.0, similarity=None), "missing", 1)
+def test_detector_worse_than_chance_predicts_the_base_rate():
+    narratives = walk(300, 5)
+    examples, _ = corrupt_splits(narratives, NarrativeOptions(intact=0.0, similarity=None), "missing", 1)
     train = examples["train"]
-    values = np.zeros(len(made.sentences))
+    values = np.zeros(len(narratives.sentences))
     values[train.inputs[train.labels == 1]] = -1.0
-    detector = Says("missing", "sentence", 4, 0, None)
-    _calibrate(detector, made.with_vectors(values[:, None], made.cut), train)
+    detector = EmbeddedLogit("missing", "sentence", 4, 0, None)
+    _calibrate(detector, narratives.with_vectors(values[:, None], narratives.cut), train)
     assert detector.slope == 0
-    assert np.unique(detector.probabilities(made, train.inputs)[train.labels >= 0]) == pytest.approx([1 / 3])
+    assert np.unique(detector.probabilities(narratives, train.inputs)[train.labels >= 0]) == pytest.approx([1 / 3])
 
 
 def test_options_of_levels_are_checked():

@@ -1,4 +1,4 @@
-"""The synthetic critic: exact costs and theory, texts that the process cannot write, what the report says of them."""
+"""The synthetic critic: exact costs and theory, invalid texts, and evidence."""
 
 from itertools import product
 
@@ -13,20 +13,20 @@ from macroscope.critics.synthetic.explanation import explain
 from macroscope.critics.synthetic.known_truth import expected_nll
 from macroscope.critics.synthetic.latents import UNKNOWN
 from macroscope.critics.synthetic.options import SyntheticOptions
-from macroscope.critics.synthetic.projection import project, states_of
+from macroscope.critics.synthetic.projection import look_up_states, project
 from macroscope.critics.synthetic.scoring import score
 from macroscope.critics.synthetic.truth import measure_truth
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.files import read_json, write_json
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 
 SMALL = hsmm_process(HsmmSizes(states=4, subsequences=12, segments=5), 1)
 
 
 @pytest.mark.parametrize("tail", [False, True])
 @pytest.mark.parametrize("states", [[0, 1, 2], [UNKNOWN, 3], [1, UNKNOWN, UNKNOWN, 2], [2, UNKNOWN], [UNKNOWN], []])
-def test_what_is_not_recognised_is_summed_over(states, tail):
-    """Every state that it may have had, one after the other."""
+def test_invalid_subsequences_are_marginalised(states, tail):
+    """Compare with a sum over all states of invalid sub-sequences."""
     invalid, total = 0.1, 0.0
     given = [*states, *([UNKNOWN] if tail else [])]
     for path in product(range(4), repeat=len(given)):
@@ -44,10 +44,10 @@ def test_what_is_not_recognised_is_summed_over(states, tail):
 def test_theory_is_the_mean_of_many_texts(order, sizes):
     process = hsmm_process(HsmmSizes(**{"subsequences": 40} | sizes), 5)
     costs = StateChain(process, 1e-300)
-    drawn = np.array([costs.nll(process.states[s]) for s in simulate_segments(process, order, 6000, 2)])
-    drawn /= process.segments
-    error = drawn.std() / np.sqrt(len(drawn))
-    assert abs(drawn.mean() - expected_nll(process, order)) < 4 * error
+    rates = np.array([costs.nll(process.states[s]) for s in simulate_segments(process, order, 6000, 2)])
+    rates /= process.segments
+    error = rates.std() / np.sqrt(len(rates))
+    assert abs(rates.mean() - expected_nll(process, order)) < 4 * error
 
 
 def test_one_segment_has_no_order():
@@ -73,7 +73,7 @@ TEXTS = {
 
 @pytest.fixture
 def scored(tmp_path):
-    """Scores of texts of all kinds."""
+    """Scores of valid and invalid texts."""
     write_json(tmp_path / "process.json", SMALL.to_json())
     documents = [Document(name, "test", None, (Section(None, text),)) for name, text in TEXTS.items()]
     write_documents(tmp_path / "texts.parquet", documents, Provenance("x"))
@@ -91,7 +91,7 @@ def scored(tmp_path):
     return pd.read_parquet(tmp_path / "scores.parquet").set_index("id")
 
 
-def test_what_the_process_cannot_write_is_counted_and_scored(scored):
+def test_invalid_texts_are_counted_and_scored(scored):
     assert list(scored.index[scored["count_valid"] == 1]) == ["whole"]
     assert list(scored.index[scored["count_unfinished"] == 1]) == ["unfinished", "no delimiter"]
     assert list(scored.index[scored["count_other_length"] == 1]) == ["short", "no delimiter", "nothing"]
@@ -107,7 +107,7 @@ def test_what_the_process_cannot_write_is_counted_and_scored(scored):
     assert scored.at["whole", "nll_valid"] == pytest.approx(scored.at["whole", "nll"] + 5 * np.log1p(-0.001))
 
 
-def test_what_the_process_does_not_have_is_shown(scored, tmp_path):
+def test_invalid_subsequences_are_listed(scored, tmp_path):
     explain(
         tmp_path / "texts.parquet",
         tmp_path / "latents.parquet",
@@ -123,9 +123,9 @@ def test_what_the_process_does_not_have_is_shown(scored, tmp_path):
     assert passages[2]["pieces"][-1]["marked"]
 
 
-def test_tokens_are_cut_behind_each_delimiter():
-    found = states_of("a /".split(), SMALL)
-    assert found == {
+def test_tokens_are_split_after_each_delimiter():
+    row = look_up_states("a /".split(), SMALL)
+    assert row == {
         "states": [UNKNOWN],
         "tail": False,
         "unknown_symbols": 0 if "a" in SMALL.symbols else 1,
@@ -134,10 +134,10 @@ def test_tokens_are_cut_behind_each_delimiter():
 
 
 def test_the_process_is_the_best_model_of_its_texts(tmp_path):
-    """Its word PPL is that of every token, and its latent PPL the one of theory."""
+    """Its word PPL covers the exact value per token, and its latent PPL equals the theoretical one."""
     texts = [
-        Document(str(n), "test", None, (Section(None, " ".join(SMALL.subsequences[k] for k in some)),))
-        for n, some in enumerate(simulate_segments(SMALL, "process", 300, 8))
+        Document(str(n), "test", None, (Section(None, " ".join(SMALL.subsequences[k] for k in lengths)),))
+        for n, lengths in enumerate(simulate_segments(SMALL, "process", 300, 8))
     ]
     write_json(tmp_path / "process.json", SMALL.to_json())
     write_documents(tmp_path / "documents.parquet", texts, Provenance("x"))
@@ -156,6 +156,6 @@ def test_the_process_is_the_best_model_of_its_texts(tmp_path):
     ]
     before = np.vstack([np.eye(4)[0], SMALL.marginals[:-1]])
     nll = (before @ entropies).sum() + (SMALL.marginals @ emission).sum()
-    exact = np.exp(nll / (SMALL.marginals @ [some.sum() for some in tokens]).sum())
+    exact = np.exp(nll / (SMALL.marginals @ [lengths.sum() for lengths in tokens]).sum())
     assert truth["word_ppl_low"] < exact < truth["word_ppl_high"]
     assert truth["latent_ppl"] == pytest.approx(np.exp((before @ entropies).mean()))

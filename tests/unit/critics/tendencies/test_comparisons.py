@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 
 from macroscope.critics.tendencies import comparison, growth, latents, projection, vocabulary
-from macroscope.critics.tendencies.comparison import halves
-from macroscope.critics.tendencies.latents import documents_per_block, on_common_types, read_counted
+from macroscope.critics.tendencies.comparison import split_into_halves
+from macroscope.critics.tendencies.latents import align_types, documents_per_block, read_token_counts
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 
 OPTIONS = TendenciesOptions(simulations=39, count_permutations=199, min_texts_per_length=5)
 
@@ -28,7 +28,7 @@ def write(path, texts):
 def collection(folder, name, texts, options=OPTIONS):
     documents = Collection(write(folder / f"{name}.documents", texts))
     project(documents, language="en", options=options, output=folder / f"{name}.parquet")
-    return read_counted(folder / f"{name}.parquet")
+    return read_token_counts(folder / f"{name}.parquet")
 
 
 def random_texts(rng, count, types=300, exponent=1.1, low=30, high=90):
@@ -38,80 +38,87 @@ def random_texts(rng, count, types=300, exponent=1.1, low=30, high=90):
 
 
 def test_texts_and_counts_are_those_of_the_documents(tmp_path):
-    found = collection(tmp_path, "a", ["The cat, the dog.||A cat.", "1990 the", ""])
-    assert found.texts["id"].tolist() == ["d0", "d1", "d2"]
-    assert found.texts["tokens"].tolist() == [9, 2, 0]
-    assert found.texts["stop_words"].tolist() == [3, 1, 0]
-    assert found.texts["symbols"].tolist() == [3, 1, 0]
-    counts = pd.DataFrame(found.counts.toarray(), columns=found.types)
+    token_counts = collection(tmp_path, "a", ["The cat, the dog.||A cat.", "1990 the", ""])
+    assert token_counts.texts["id"].tolist() == ["d0", "d1", "d2"]
+    assert token_counts.texts["tokens"].tolist() == [9, 2, 0]
+    assert token_counts.texts["stop_words"].tolist() == [3, 1, 0]
+    assert token_counts.texts["symbols"].tolist() == [3, 1, 0]
+    counts = pd.DataFrame(token_counts.counts.toarray(), columns=token_counts.types)
     assert counts.loc[0, ["the", "cat", "."]].tolist() == [2, 2, 2]
     assert counts.loc[1].sum() == 2
-    assert found.counts.shape[0] == 3
+    assert token_counts.counts.shape[0] == 3
 
 
 @pytest.mark.parametrize(("unit", "tokens"), [("document", [7]), ("section", [5, 2]), ("line", [2, 3, 2])])
 def test_units(tmp_path, unit, tokens):
-    found = collection(tmp_path, "a", ["one two\nthree four five||six seven"], options=TendenciesOptions(unit=unit))
-    assert found.texts["tokens"].tolist() == tokens
+    token_counts = collection(
+        tmp_path, "a", ["one two\nthree four five||six seven"], options=TendenciesOptions(unit=unit)
+    )
+    assert token_counts.texts["tokens"].tolist() == tokens
 
 
 def test_the_language_is_the_corpus_s_unless_the_options_name_another(tmp_path):
     path = write(tmp_path / "documents", ["le chat", "the cat"])
-    found = {}
-    for language, told in (("en", None), ("fr", None), ("en", "fr")):
+    stop_words = {}
+    for language, option in (("en", None), ("fr", None), ("en", "fr")):
         output = tmp_path / "latents.parquet"
-        project(Collection(path), language=language, options=TendenciesOptions(language=told), output=output)
-        found[language, told] = read_counted(output).texts["stop_words"].tolist()
-    assert found["en", None] == [0, 1]
-    assert found["fr", None] == found["en", "fr"] == [0, 0]  # there is no list of French ones
+        project(Collection(path), language=language, options=TendenciesOptions(language=option), output=output)
+        stop_words[language, option] = read_token_counts(output).texts["stop_words"].tolist()
+    assert stop_words["en", None] == [0, 1]
+    assert stop_words["fr", None] == stop_words["en", "fr"] == [0, 0]  # there is no list of French stop words
 
 
 def test_worker_processes_change_nothing(tmp_path, monkeypatch):
     texts = random_texts(np.random.default_rng(0), 600)
-    found = []
+    results = []
     for cores in (1, 2):
         monkeypatch.setattr(projection, "usable_cores", lambda cores=cores: cores)
-        found.append(collection(tmp_path, str(cores), texts))
-    one, two = found
-    pd.testing.assert_frame_equal(one.texts, two.texts)
-    assert (one.counts != two.counts).nnz == 0
+        results.append(collection(tmp_path, str(cores), texts))
+    serial, parallel = results
+    pd.testing.assert_frame_equal(serial.texts, parallel.texts)
+    assert (serial.counts != parallel.counts).nnz == 0
 
 
 def test_blocks_are_bounded_and_merge(tmp_path, monkeypatch):
     assert [documents_per_block(n) for n in (0, 1, 1024, 1025, 10**6)] == [1, 1, 1, 2, 1024]
     texts = random_texts(np.random.default_rng(0), 50)
     fine = collection(tmp_path, "fine", texts)
-    monkeypatch.setattr(latents, "MOST_BLOCKS", 13)
+    monkeypatch.setattr(latents, "MAX_BLOCKS", 13)
     coarse = collection(tmp_path, "coarse", texts)
     assert (fine.documents_per_block, coarse.documents_per_block) == (1, 4)
-    a, b = on_common_types(fine.merged(4), coarse)
+    a, b = align_types(fine.merged(4), coarse)
     assert (a != b).nnz == 0
     assert fine.merged(4).texts["block"].tolist() == coarse.texts["block"].tolist()
+
+
+def by_name(estimates):
+    return {estimate.statistic: estimate for estimate in estimates}
 
 
 def test_vocabulary_rows_of_known_counts(tmp_path):
     rng = np.random.default_rng(1)
     a = collection(tmp_path, "a", random_texts(rng, 40))
     b = collection(tmp_path, "b", random_texts(rng, 40))
-    reference, candidate = on_common_types(a, b)
-    own = {name: row for name, *row in vocabulary.own_rows(candidate, OPTIONS, 0.95, 1)}
-    assert own["vocabulary_size"][0] == len(b.types)
+    reference, candidate = align_types(a, b)
+    alone = by_name(vocabulary.collection_rows(candidate, OPTIONS, 0.95, 1))
+    assert alone["vocabulary_size"].value == len(b.types)
     rows, null = vocabulary.comparison_rows(reference, candidate, OPTIONS, 0.95, 1)
-    values = {name: row for name, *row in rows}
-    unlike_a_law, of_one_side = {"zipf_d_reference"}, {"vocabulary_tokens_compared", "vocabulary_size_compared"}
-    assert all(row[3] > 0.01 for name, row in values.items() if name not in unlike_a_law | of_one_side)
-    assert all(np.isnan(values[name][3]) for name in of_one_side)
+    values = by_name(rows)
+    law_tests, untested = {"zipf_d_reference"}, {"vocabulary_tokens_compared", "vocabulary_size_compared"}
+    assert all(estimate.p_value > 0.01 for name, estimate in values.items() if name not in law_tests | untested)
+    assert all(np.isnan(values[name].p_value) for name in untested)
     assert len(null["tvd_sup"]) == OPTIONS.count_permutations
-    for name, (value, low, high, _) in values.items():
-        assert low <= value <= high or name.startswith("zipf_d") or name == "vocabulary_tokens_compared", name
+    for name, estimate in values.items():
+        holds = estimate.ci_low <= estimate.value <= estimate.ci_high
+        assert holds or name.startswith("zipf_d") or name == "vocabulary_tokens_compared", name
 
 
 def test_a_cut_vocabulary_is_found(tmp_path):
     rng = np.random.default_rng(2)
     a = collection(tmp_path, "a", random_texts(rng, 40))
     b = collection(tmp_path, "b", random_texts(rng, 40, types=60))
-    rows, _ = vocabulary.comparison_rows(*on_common_types(a, b), OPTIONS, 0.95, 1)
-    p = {name: row[3] for name, *row in rows}
+    rows, _ = vocabulary.comparison_rows(*align_types(a, b), OPTIONS, 0.95, 1)
+    p = {estimate.statistic: estimate.p_value for estimate in rows}
     assert p["vocabulary_size_difference"] == p["tvd_half_l1"] == p["zipf_d_empirical"] == 0.005
 
 
@@ -121,12 +128,13 @@ def test_growth_rows(tmp_path):
     b = collection(tmp_path, "b", random_texts(rng, 120)).texts
     c = collection(tmp_path, "c", random_texts(rng, 120, types=25)).texts
     for prefix in growth.TYPES:
-        own = {name: row for name, *row in growth.own_rows(a, prefix, OPTIONS, 0.95, 1)}
-        assert own[f"{prefix}_beta"][1] < own[f"{prefix}_beta"][0] < own[f"{prefix}_beta"][2]
-        same = {name: row for name, *row in growth.comparison_rows(a, b, prefix, OPTIONS, 0.95, 1)}
-        other = {name: row for name, *row in growth.comparison_rows(a, c, prefix, OPTIONS, 0.95, 1)}
-        assert same[f"{prefix}_d_empirical"][3] > 0.01
-        assert other[f"{prefix}_d_empirical"][3] == 0.005
+        alone = by_name(growth.collection_rows(a, prefix, OPTIONS, 0.95, 1))
+        beta = alone[f"{prefix}_beta"]
+        assert beta.ci_low < beta.value < beta.ci_high
+        same = by_name(growth.comparison_rows(a, b, prefix, OPTIONS, 0.95, 1))
+        different = by_name(growth.comparison_rows(a, c, prefix, OPTIONS, 0.95, 1))
+        assert same[f"{prefix}_d_empirical"].p_value > 0.01
+        assert different[f"{prefix}_d_empirical"].p_value == 0.005
     table = growth.curve(a, b, "heaps", OPTIONS, 1)
     assert table["texts"].sum() == 118  # two texts have lengths that no other four have
     assert table["d_empirical"].notna().any()
@@ -138,25 +146,25 @@ def test_poor_collections_have_defined_results(tmp_path, texts):
     a = collection(tmp_path, "a", random_texts(np.random.default_rng(4), 12))
     b = collection(tmp_path, "b", texts)
     for first, second in ((a, b), (b, a), (b, b)):
-        reference, candidate = on_common_types(first, second)
-        vocabulary.own_rows(candidate, OPTIONS, 0.95, 1)
+        reference, candidate = align_types(first, second)
+        vocabulary.collection_rows(candidate, OPTIONS, 0.95, 1)
         rows, _ = vocabulary.comparison_rows(reference, candidate, OPTIONS, 0.95, 1)
         for prefix in growth.TYPES:
-            growth.own_rows(second.texts, prefix, OPTIONS, 0.95, 1)
+            growth.collection_rows(second.texts, prefix, OPTIONS, 0.95, 1)
             rows += growth.comparison_rows(first.texts, second.texts, prefix, OPTIONS, 0.95, 1)
-        for _, value, *_, p in rows:
-            assert np.isnan(value) or np.isnan(p) or 0 < p <= 1
+        for estimate in rows:
+            assert np.isnan(estimate.value) or np.isnan(estimate.p_value) or 0 < estimate.p_value <= 1
 
 
-def test_missing_and_foreign_latents_are_one_sentence(tmp_path):
+def test_missing_and_foreign_latents_are_reported(tmp_path):
     with pytest.raises(MacroscopeError, match="no such file of latents"):
-        read_counted(tmp_path / "none.parquet")
+        read_token_counts(tmp_path / "none.parquet")
     with pytest.raises(MacroscopeError, match="not latents of the tendencies critic"):
-        read_counted(write(tmp_path / "documents.parquet", ["words"]))
+        read_token_counts(write(tmp_path / "documents.parquet", ["words"]))
 
 
-def test_blocks_are_partners_where_their_documents_are(tmp_path):
-    """Of three blocks of two documents, those of the second side begin as the first's do, in another order."""
+def test_blocks_are_paired_if_their_documents_are(tmp_path):
+    """Three blocks of two documents each; the second collection has the same openings, in another order of blocks."""
     rng = np.random.default_rng(0)
     openings = [f"prompt {n} of eight words and no more" for n in range(6)]
 
@@ -166,27 +174,27 @@ def test_blocks_are_partners_where_their_documents_are(tmp_path):
         path = tmp_path / f"{name}.documents"
         write_documents(path, documents, Provenance("test"))
         project(Collection(path), language="en", options=OPTIONS, output=tmp_path / name)
-        return read_counted(tmp_path / name).merged(2)
+        return read_token_counts(tmp_path / name).merged(2)
 
     first, second = written("a", range(6)), written("b", [4, 5, 2, 3, 0, 1])
-    groups = comparison.permutation_of_blocks(first, second).groups
+    groups = comparison.build_block_permutation(first, second).groups
     assert groups[:3].tolist() == groups[3:][::-1].tolist()
     assert len(set(groups)) == 3
-    assert comparison.permutation_of_blocks(first, written("c", [0, 2])).groups.tolist() == [1, 1, 0, 1]
-    assert not comparison.permutation_of_blocks(*halves(first)).paired
+    assert comparison.build_block_permutation(first, written("c", [0, 2])).groups.tolist() == [1, 1, 0, 1]
+    assert not comparison.build_block_permutation(*split_into_halves(first)).is_paired
 
 
-def test_several_texts_of_a_document_are_one_number_of_it(tmp_path):
-    """Lines of a document are as long as each other: forty lines are four documents, and no test finds anything."""
+def test_several_texts_of_a_document_count_as_one_document(tmp_path):
+    """All lines of a document have equal lengths: forty lines are four documents, too few for a significant test."""
     options = OPTIONS.model_copy(update={"unit": "line"})
     texts = {"a": ["\n".join(["w " * n] * 10) for n in (9, 9, 9, 9)], "b": ["\n".join(["w " * n] * 10) for n in (5, 5)]}
     sides = []
-    for name, some in texts.items():
-        documents = [Document(f"{name}{n}", "test", None, (Section(None, t),)) for n, t in enumerate(some)]
+    for name, lines in texts.items():
+        documents = [Document(f"{name}{n}", "test", None, (Section(None, t),)) for n, t in enumerate(lines)]
         path = tmp_path / f"{name}.documents"
         write_documents(path, documents, Provenance("test"))
         project(Collection(path), language="en", options=options, output=tmp_path / name)
-        sides.append(read_counted(tmp_path / name))
+        sides.append(read_token_counts(tmp_path / name))
     assert len(sides[0].texts) == 40
     rows = comparison.compare(*sides, options, Resampling(200, 199)).rows.set_index("statistic")
     assert rows.loc["length_mean_difference", ["n_reference", "n_candidate"]].tolist() == [4, 2]

@@ -1,4 +1,4 @@
-"""Counts of texts against their definitions, one text at a time."""
+"""Features of texts against their definitions, one text at a time."""
 
 import random
 import zlib
@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from macroscope.critics.tendencies.features import compression_ratio, features, is_symbol
+from macroscope.critics.tendencies.features import compression_ratio, count_features, is_symbol
 from macroscope.critics.tendencies.tokens import Batch
 
 
@@ -27,28 +27,28 @@ def longest_repeat(tokens):
 @pytest.fixture(scope="module")
 def texts():
     rng = random.Random(0)
-    some = [[rng.choice("abc1,") for _ in range(rng.randint(0, 40))] for _ in range(300)]
-    return [*some, ["a"] * 17, [], ["x"], ["x", "x"], list("abcd") * 9]
+    random_texts = [[rng.choice("abc1,") for _ in range(rng.randint(0, 40))] for _ in range(300)]
+    return [*random_texts, ["a"] * 17, [], ["x"], ["x", "x"], list("abcd") * 9]
 
 
 def test_every_feature_by_its_definition(texts):
-    found = features(batch_of(texts), frozenset("a"))
+    columns = count_features(batch_of(texts), frozenset("a"))
     for i, tokens in enumerate(texts):
-        assert found["tokens"][i] == len(tokens)
-        assert found["types"][i] == len(set(tokens))
-        assert found["bigram_types"][i] == len(set(ngrams(tokens, 2)))
-        assert found["stop_words"][i] == tokens.count("a")
-        assert found["symbols"][i] == tokens.count("1") + tokens.count(",")
-        assert found["longest_repeat"][i] == longest_repeat(tokens)
+        assert columns["tokens"][i] == len(tokens)
+        assert columns["types"][i] == len(set(tokens))
+        assert columns["bigram_types"][i] == len(set(ngrams(tokens, 2)))
+        assert columns["stop_words"][i] == tokens.count("a")
+        assert columns["symbols"][i] == tokens.count("1") + tokens.count(",")
+        assert columns["longest_repeat"][i] == longest_repeat(tokens)
         for n in (2, 4):
             grams = ngrams(tokens, n)
             expected = 1 - len(set(grams)) / len(grams) if grams else np.nan
-            assert found[f"duplicate_{n}grams"][i] == pytest.approx(expected, nan_ok=True)
+            assert columns[f"duplicate_{n}grams"][i] == pytest.approx(expected, nan_ok=True)
 
 
 def test_no_texts_and_only_empty_texts():
-    assert len(features(batch_of([]), frozenset())["tokens"]) == 0
-    assert features(batch_of([[], []]), frozenset())["types"].tolist() == [0, 0]
+    assert len(count_features(batch_of([]), frozenset())["tokens"]) == 0
+    assert count_features(batch_of([[], []]), frozenset())["types"].tolist() == [0, 0]
 
 
 def test_symbols_hold_no_letter():

@@ -1,4 +1,4 @@
-"""Systems with a known defect are found by the tendency in question, and by no other; real halves by none."""
+"""Known defects are detected by the tendency in question and by no other; halves of real text by none."""
 
 import itertools
 import lzma
@@ -9,12 +9,12 @@ import pytest
 from macroscope.corpora.stop_words import stop_words
 from macroscope.critics import critics
 from macroscope.critics.declaration import difference_tests
-from macroscope.critics.tendencies.comparison import compare, describe, halves
-from macroscope.critics.tendencies.latents import read_counted
+from macroscope.critics.tendencies.comparison import compare, describe, split_into_halves
+from macroscope.critics.tendencies.latents import read_token_counts
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 from macroscope.statistics.p_values import benjamini_hochberg
 
 OPTIONS = TendenciesOptions(simulations=20, count_permutations=999)
@@ -27,21 +27,21 @@ TENDENCIES = {
     "stop words": ("stop_word",),
     "symbols": ("symbol",),
 }
-"""Beginnings of the statistics' names. Repetition is left out: by its definition it follows all of these."""
+"""Tendency -> prefixes of its statistics' names. Repetition is left out: it depends on all of these."""
 
 
 def texts(seed, count=150):
-    """Two stop words in five tokens, now and then a symbol, the rest from Zipf's law; lengths vary widely."""
+    """Simulate texts: two of five tokens are stop words, some are symbols, the rest follows Zipf's law."""
     rng = np.random.default_rng(seed)
     law = 1 / np.arange(1, len(CONTENT) + 1)
-    found = []
+    simulated = []
     for length in rng.integers(60, 240, count) // 10 * 10:
         words = rng.choice(CONTENT, length, p=law / law.sum())
         words[0::5] = rng.choice(STOP_WORDS, length // 5)
         words[2::5] = rng.choice(STOP_WORDS, length // 5)
         words[1::5] = np.where(rng.random(length // 5) < 0.3, ",", words[1::5])
-        found.append(list(words))
-    return found
+        simulated.append(list(words))
+    return simulated
 
 
 def without_every_kth_stop_word(words, k=16):
@@ -54,7 +54,7 @@ def without_every_kth_stop_word(words, k=16):
 
 
 def without_tail(words, rng, kept=100):
-    """Every content word beyond the first `kept` is replaced by one of these."""
+    """Replace every content word beyond the first `kept` by one of these."""
     law = 1 / np.arange(1, kept + 1)
     head = set(CONTENT[:kept])
     return [w if w in head or w not in CONTENT else rng.choice(CONTENT[:kept], p=law / law.sum()) for w in words]
@@ -65,16 +65,16 @@ def collection(folder, name, sides):
     write_documents(folder / f"{name}.documents", documents, Provenance("test"))
     texts = Collection(folder / f"{name}.documents")
     project(texts, language="en", options=OPTIONS, output=folder / f"{name}.parquet")
-    return read_counted(folder / f"{name}.parquet")
+    return read_token_counts(folder / f"{name}.parquet")
 
 
-def found_by(reference, candidate):
-    """Tendencies of which a test differs."""
+def detected_by(reference, candidate):
+    """Return the tendencies with a significant test."""
     rows = compare(reference, candidate, OPTIONS, RESAMPLING).rows.assign(signature="")
     tests = difference_tests(critics()["tendencies"], rows)
     tests = tests.assign(p_adjusted=benjamini_hochberg(tests["p_value"]))
     names = tests.loc[tests["p_adjusted"] < 0.05, "statistic"]
-    return {what for what, beginnings in TENDENCIES.items() if names.str.startswith(beginnings).any()}
+    return {tendency for tendency, prefixes in TENDENCIES.items() if names.str.startswith(prefixes).any()}
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +91,11 @@ DEFECTS = {
 
 
 @pytest.mark.parametrize("defect", DEFECTS)
-def test_defect_is_found_by_its_tendency_alone(defect, reference, tmp_path):
+def test_defect_is_detected_by_its_tendency_alone(defect, reference, tmp_path):
     change, expected = DEFECTS[defect]
     rng = np.random.default_rng(3)
     candidate = collection(tmp_path, "candidate", [change(words, rng) for words in texts(2)])
-    assert found_by(reference, candidate) == expected
+    assert detected_by(reference, candidate) == expected
 
 
 def test_halves_of_real_english_do_not_differ_and_its_exponents_are_those_of_english(real_text, tmp_path):
@@ -104,11 +104,11 @@ def test_halves_of_real_english_do_not_differ_and_its_exponents_are_those_of_eng
         articles = itertools.islice(stream.read().split("</doc>"), 1000)
         sides = [article.partition(">")[2].split() for article in articles]
     real = collection(tmp_path, "real", sides)
-    own = describe(real, OPTIONS, RESAMPLING).set_index("statistic")["value"]
+    statistics = describe(real, OPTIONS, RESAMPLING).set_index("statistic")["value"]
     # meister2021, Table 4: s = 1.20; Heaps' beta of whole articles lies below that of lines, 0.84.
-    assert 1.15 < own["zipf_s_ranked"] < 1.25
-    assert 1.12 < own["zipf_s"] < own["zipf_s_ranked"]
-    assert 0.13 < own["zipf_d_own"] < 0.16
-    assert 0.70 < own["heaps_beta"] < 0.85
-    assert own["heaps_beta"] < own["heaps_bigram_beta"] < 1
-    assert found_by(*halves(real)) == set()
+    assert 1.15 < statistics["zipf_s_ranked"] < 1.25
+    assert 1.12 < statistics["zipf_s"] < statistics["zipf_s_ranked"]
+    assert 0.13 < statistics["zipf_d_own"] < 0.16
+    assert 0.70 < statistics["heaps_beta"] < 0.85
+    assert statistics["heaps_beta"] < statistics["heaps_bigram_beta"] < 1
+    assert detected_by(*split_into_halves(real)) == set()

@@ -1,4 +1,4 @@
-"""Odd collections: a defined number, or NaN with its reason; never a crash."""
+"""Edge cases of collections: a defined number, or NaN with its reason; never a crash."""
 
 import numpy as np
 import pandas as pd
@@ -8,14 +8,14 @@ from macroscope.critics import critics
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import Findings
 from macroscope.critics.tendencies.comparison import compare_latents
-from macroscope.critics.tendencies.figures import _distances_panel, draw, panels
+from macroscope.critics.tendencies.figures import _plot_distances, plot, plot_panels
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.projection import project
-from macroscope.critics.tendencies.report import _cell, _words, items
+from macroscope.critics.tendencies.report import _format_cell_with_test, _words, items
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.plotting import save
 from macroscope.reporting.tables import with_adjusted_p_values
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 from macroscope.statistics.tidy import write_statistics
 
 OPTIONS = TendenciesOptions(simulations=20, count_permutations=99, min_texts_per_length=2)
@@ -41,7 +41,7 @@ def latents(folder, name, texts):
 
 
 def compared(folder, system, control, candidate):
-    """Tidy statistics of a system, as the report reads them; the evidence lies beside."""
+    """Write the evidence, and return the tidy statistics of a system as the report reads them."""
     evidence = folder / "evidence" / system
     table = compare_latents(control, candidate, options=OPTIONS, resampling=RESAMPLING, evidence=evidence)
     about = {"corpus": "corpus", "system": system, "critic": "tendencies"}
@@ -54,24 +54,24 @@ def compared(folder, system, control, candidate):
 @pytest.mark.parametrize("odd", ODD)
 def test_every_number_is_there_or_its_reason(tmp_path, odd, odd_side):
     sides = {"reference": REAL, "candidate": REAL[5:25], odd_side: ODD[odd]}
-    paths = {side: latents(tmp_path, side, texts) for side, texts in sides.items()}
+    paths = {name: latents(tmp_path, name, texts) for name, texts in sides.items()}
     tables = [
         compared(tmp_path, system, paths["reference"], candidate)
         for system, candidate in (("control", paths["reference"]), ("mine", paths["candidate"]))
     ]
     table = with_adjusted_p_values(pd.concat(tables, ignore_index=True))
-    unknown = table["value"].isna()
-    assert table.loc[unknown, "reason"].notna().all()
-    assert table.loc[~unknown, "reason"].isna().all()
-    assert table.loc[unknown, "p_value"].isna().all()
+    is_undefined = table["value"].isna()
+    assert table.loc[is_undefined, "reason"].notna().all()
+    assert table.loc[~is_undefined, "reason"].isna().all()
+    assert table.loc[is_undefined, "p_value"].isna().all()
     figures = tmp_path / "figures"
     findings = Findings("tendencies", "corpus", tmp_path, ["control", "mine"], table, OPTIONS, 0.95, figures)
-    draw(findings)
+    plot(findings)
     for item in items(findings):
         assert item.table is not None or item.figure.exists()
 
 
-def test_what_is_known_of_odd_collections(tmp_path):
+def test_expected_numbers_of_odd_collections(tmp_path):
     reference = latents(tmp_path, "reference", REAL)
     rows = {
         odd: compared(tmp_path, odd, reference, latents(tmp_path, odd, texts)).set_index("statistic")
@@ -84,12 +84,12 @@ def test_what_is_known_of_odd_collections(tmp_path):
     assert rows["one type"].at["zipf_s", "reason"].startswith("fewer than two types")
     assert rows["one type"].at["vocabulary_size", "value"] == 1
     assert rows["all equal"].at["heaps_beta", "reason"] == "fewer than two different lengths"
-    assert rows["lengths never seen"].at["heaps_d_empirical", "reason"] == "no length with 2 texts on both sides"
+    assert rows["lengths never seen"].at["heaps_d_empirical", "reason"] == "no length with 2 texts in both collections"
     assert rows["lengths never seen"].at["length_ks", "value"] == 1
     assert rows["one document"].at["length_mean_difference", "n_candidate"] == 1
 
 
-def test_so_few_documents_that_no_test_could_tell_have_no_verdict(tmp_path):
+def test_too_few_documents_for_any_significant_test_have_no_verdict(tmp_path):
     control = latents(tmp_path, "control", REAL[:10])
     few = {count: latents(tmp_path, f"few{count}", REAL[20 : 20 + count]) for count in (1, 3)}
     tables = {count: compared(tmp_path, f"few{count}", control, path) for count, path in few.items()}
@@ -97,22 +97,22 @@ def test_so_few_documents_that_no_test_could_tell_have_no_verdict(tmp_path):
     assert list(map(len, tests)) == [0, 19]
 
 
-def test_lengths_that_nobody_has_twice_are_drawn_as_such(tmp_path):
+def test_figures_note_that_no_length_occurs_twice(tmp_path):
     texts = ["word " * length for length in (10, 100, 1000)]
     control, mine = latents(tmp_path, "control", texts), latents(tmp_path, "mine", [text * 3 for text in texts])
     tables = [compared(tmp_path, name, control, path) for name, path in (("control", control), ("mine", mine))]
     statistics = with_adjusted_p_values(pd.concat(tables, ignore_index=True))
-    draw(Findings("tendencies", "corpus", tmp_path, ["control", "mine"], statistics, OPTIONS, 0.95, tmp_path))
+    plot(Findings("tendencies", "corpus", tmp_path, ["control", "mine"], statistics, OPTIONS, 0.95, tmp_path))
     assert "no length has" in (tmp_path / "tendencies_heaps_distances_corpus.svg").read_text()
 
 
-def test_stars_stand_at_differences_to_real_text_alone():
+def test_only_differences_to_real_text_have_stars():
     row = {"value": 1.0, "ci_low": 0.5, "ci_high": 1.5, "p_value": 0.01}
     for p, stars in ((0.2, 0), (0.04, 1), (0.004, 2)):
-        shown = _cell(pd.Series({**row, "p_adjusted": p}), "length_mean_difference", 1)
+        shown = _format_cell_with_test(pd.Series({**row, "p_adjusted": p}), "length_mean_difference", 1)
         assert shown == "1.0 [0.5, 1.5]" + (" " + "*" * stars if stars else "")
     for law in ("zipf_d_own", "heaps_bigram_d_reference"):
-        assert _cell(pd.Series({**row, "p_adjusted": np.nan}), law, 1) == "1.0 [0.5, 1.5], p = 0.01"
+        assert _format_cell_with_test(pd.Series({**row, "p_adjusted": np.nan}), law, 1) == "1.0 [0.5, 1.5], p = 0.01"
 
 
 def test_the_word_of_the_largest_difference_comes_first(tmp_path):
@@ -129,12 +129,12 @@ def test_the_word_of_the_largest_difference_comes_first(tmp_path):
 
 
 def test_a_system_without_lengths_beside_one_without_distances(tmp_path):
-    """Too few texts of any length; texts of one length that real ones, all of another, do not have."""
+    """One system has too few texts of any length, the other only texts of a length without real texts."""
     numbers = ["d_own", "d_reference", "d_empirical", "p_empirical", "p_adjusted"]
     none = pd.DataFrame(columns=["mean_tokens", *numbers], dtype=float)
     far = pd.DataFrame([[52.0, *[np.nan] * 5]], columns=none.columns)
     real = pd.DataFrame([[2.0, np.nan, np.nan, 0.0, 1.0, 1.0]], columns=none.columns)
-    figure = panels({"control": real, "few": none, "long": far}, _distances_panel, "tokens", "distance")
-    said = [text.get_text() for axes in figure.axes for text in axes.texts]
-    assert said == ["no length has enough\ntexts of the system", "no distance is defined\nat any length"]
+    figure = plot_panels({"control": real, "few": none, "long": far}, _plot_distances, "tokens", "distance")
+    notes = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert notes == ["no length has enough\ntexts of the system", "no distance is defined\nat any length"]
     save(figure, tmp_path / "distances")

@@ -1,19 +1,19 @@
-"""The exponent of Zipf's law, and the tests of the law, against simulated texts of it."""
+"""Exponent of Zipf's law, and tests of the law, on simulated samples of the law."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import zeta
 
-from macroscope.critics.tendencies.law_tests import own_law_p_value, reference_law_p_value, zipf_sample
+from macroscope.critics.tendencies.law_tests import fitted_law_p_value, reference_law_p_value, sample_zipf_counts
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.rank_frequency import fit_zipf, ranked
+from macroscope.critics.tendencies.rank_frequency import fit_zipf, rank_counts
 from macroscope.critics.tendencies.ranking import expected_mean_log_rank, zipf_exponent
-from macroscope.critics.tendencies.vocabulary import own_rows
+from macroscope.critics.tendencies.vocabulary import collection_rows
 
 
 def mean_log_rank(counts):
-    counts = ranked(counts)
+    counts = rank_counts(counts)
     return counts @ np.log(np.arange(1, len(counts) + 1)) / counts.sum()
 
 
@@ -21,10 +21,10 @@ def mean_log_rank(counts):
 @pytest.mark.parametrize("s", [1.02, 1.1, 1.3, 1.5, 1.8, 2.5, 3.5])
 def test_expected_mean_log_rank_is_that_of_simulated_samples(s, tokens, samples):
     rng = np.random.default_rng(0)
-    found = [mean_log_rank(zipf_sample(s, tokens, rng)) for _ in range(samples)]
-    error = np.std(found) / np.sqrt(samples)
+    simulated = [mean_log_rank(sample_zipf_counts(s, tokens, rng)) for _ in range(samples)]
+    error = np.std(simulated) / np.sqrt(samples)
     # The formula is off by a tenth of a standard deviation at most; the law's E[log k] by up to 100 of them.
-    assert abs(np.mean(found) - expected_mean_log_rank(s, tokens)) < 4 * error + 0.1 * np.std(found)
+    assert abs(np.mean(simulated) - expected_mean_log_rank(s, tokens)) < 4 * error + 0.1 * np.std(simulated)
 
 
 @pytest.mark.parametrize("s", [1.05, 1.2, 1.5, 2.5])
@@ -41,7 +41,7 @@ def test_expectation_approaches_the_law_s_as_tokens_grow(s):
 @pytest.mark.parametrize("s", [1.3, 1.5, 1.8, 2.5])
 def test_exponent_of_a_sample_is_the_law_s(s):
     rng = np.random.default_rng(1)
-    samples = [zipf_sample(s, 10_000, rng) for _ in range(40)]
+    samples = [sample_zipf_counts(s, 10_000, rng) for _ in range(40)]
     exponents = [zipf_exponent(sample) for sample in samples]
     error = np.std(exponents) / np.sqrt(40)
     assert abs(np.mean(exponents) - s) < 3.5 * error
@@ -61,8 +61,8 @@ def test_interval_of_the_exponent_covers_the_law_s(s):
         for n, ranks in enumerate(documents):
             for rank in ranks:
                 counts[n, types[rank]] += 1
-        rows = {name: row for name, *row in own_rows(counts.tocsr(), options, 0.95, 1)}
-        covered.append(rows["zipf_s"][1] <= s <= rows["zipf_s"][2])
+        by_name = {estimate.statistic: estimate for estimate in collection_rows(counts.tocsr(), options, 0.95, 1)}
+        covered.append(by_name["zipf_s"].ci_low <= s <= by_name["zipf_s"].ci_high)
     assert sum(covered) >= 34
 
 
@@ -74,12 +74,12 @@ def zipf_ranks(s, tokens, rng):
 @pytest.mark.parametrize("s", [1.3, 1.5, 1.8, 2.5])
 def test_a_text_of_the_law_is_not_rejected(s):
     rng = np.random.default_rng(3)
-    own, of_reference = [], []
+    fitted, of_reference = [], []
     for _ in range(60):
-        candidate, reference = zipf_sample(s, 10_000, rng), zipf_sample(s, 4_000, rng)
-        own.append(own_law_p_value(candidate, 10_000, 19, rng))
+        candidate, reference = sample_zipf_counts(s, 10_000, rng), sample_zipf_counts(s, 4_000, rng)
+        fitted.append(fitted_law_p_value(candidate, 10_000, 19, rng))
         of_reference.append(reference_law_p_value(candidate, reference, 10_000, 19, rng))
-    for p in (own, of_reference):
+    for p in (fitted, of_reference):
         assert np.mean(np.array(p) <= 0.1) < 0.1 + 3 * np.sqrt(0.09 / 60)
         assert 0.37 < np.mean(p) < 0.68
 
@@ -87,21 +87,24 @@ def test_a_text_of_the_law_is_not_rejected(s):
 def test_another_law_is_rejected():
     rng = np.random.default_rng(4)
     flat = rng.multinomial(5000, np.ones(200) / 200)
-    assert own_law_p_value(flat, 1000, 99, rng) == 0.01
-    assert reference_law_p_value(flat, zipf_sample(1.5, 5000, rng), 1000, 99, rng) == 0.01
-    assert reference_law_p_value(zipf_sample(1.6, 20_000, rng), zipf_sample(1.4, 20_000, rng), 1000, 99, rng) == 0.01
+    assert fitted_law_p_value(flat, 1000, 99, rng) == 0.01
+    assert reference_law_p_value(flat, sample_zipf_counts(1.5, 5000, rng), 1000, 99, rng) == 0.01
+    assert (
+        reference_law_p_value(sample_zipf_counts(1.6, 20_000, rng), sample_zipf_counts(1.4, 20_000, rng), 1000, 99, rng)
+        == 0.01
+    )
 
 
 @pytest.mark.parametrize("s", [1.02, 1.3, 2.5])
 def test_samples_have_the_law_s_probabilities(s):
-    counts = np.sort(zipf_sample(s, 100_000, np.random.default_rng(5)))[::-1]
+    counts = np.sort(sample_zipf_counts(s, 100_000, np.random.default_rng(5)))[::-1]
     assert counts.sum() == 100_000
     expected = 100_000 / zeta(s)
     assert abs(counts[0] - expected) < 4 * np.sqrt(expected)
 
 
-def test_counts_that_no_law_has():
+def test_counts_that_no_law_fits():
     assert np.isnan(zipf_exponent([7]))
     assert np.isnan(zipf_exponent([1] * 50))
-    assert np.isnan(own_law_p_value([1] * 50, 10, 20, np.random.default_rng(0)))
+    assert np.isnan(fitted_law_p_value([1] * 50, 10, 20, np.random.default_rng(0)))
     assert zipf_exponent([10**9, 1]) > 10

@@ -1,4 +1,4 @@
-"""Moses tokens: the same as the port gives for the whole text."""
+"""Moses tokens: the same as those of the port for the whole text."""
 
 import itertools
 import lzma
@@ -33,7 +33,7 @@ LANGUAGES = ("en", "fr", "de")
 
 
 def listed(batch):
-    """Tokens of each text."""
+    """Return the tokens of each text."""
     tokens = [batch.types[i] for i in batch.ids]
     ends = np.cumsum(batch.lengths)
     return [tokens[end - length : end] for end, length in zip(ends, batch.lengths, strict=True)]
@@ -53,7 +53,7 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(PIECES, max_size=9).map(" ".join))
-def test_context_does_not_matter_more_than_the_key_says(text):
+def test_tokens_depend_on_no_more_context_than_the_key(text):
     assert listed(OURS([text]))[0] == [token.lower() for token in PEER.tokenize(text, escape=False)]
 
 
@@ -68,7 +68,7 @@ def test_real_lines_have_the_same_tokens_as_the_port(real_text):
     assert listed(MosesTokens("en")(lines)) == peer
 
 
-def test_what_was_learnt_before_does_not_show():
+def test_the_cache_does_not_change_results():
     ours = MosesTokens("en")
     ours(["zebras and apes"])
     after, alone = ours(["apes, ants and zebras"]), MosesTokens("en")(["apes, ants and zebras"])
@@ -77,7 +77,7 @@ def test_what_was_learnt_before_does_not_show():
 
 
 def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(tokens, "MOST_WORDS", 10)
+    monkeypatch.setattr(tokens, "MAX_CACHED_WORDS", 10)
     ours = MosesTokens("en")
     for n in range(100):
         assert listed(ours([f"word{n} again"])) == [[f"word{n}", "again"]]

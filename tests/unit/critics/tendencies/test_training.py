@@ -1,4 +1,4 @@
-"""The spread over samples of training texts, and what exchanging their texts gives."""
+"""Spread over samples of training texts, and the null distribution from permuting their texts."""
 
 import numpy as np
 import pandas as pd
@@ -6,10 +6,10 @@ import pytest
 
 from macroscope.config.schema import parse_config
 from macroscope.critics.findings import Findings
-from macroscope.critics.tendencies.figures import training_null_figure
-from macroscope.critics.tendencies.latents import on_common_types, read_counted
+from macroscope.critics.tendencies.figures import plot_training_null
+from macroscope.critics.tendencies.latents import align_types, read_token_counts
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.training import VARYING, exchanged_training_texts, spread_table
+from macroscope.critics.tendencies.training import VARYING, permute_training_texts, spread_table
 
 from .test_comparisons import collection, random_texts
 
@@ -22,7 +22,7 @@ def findings(folder, statistics, names=SAMPLES):
 
 
 def rows_of(values):
-    """Statistics of every system at these values; the control's intervals are two standard errors of 3 wide."""
+    """Return statistics of every system with these values; intervals have a standard error of 3."""
     systems = dict(zip(["control", *SAMPLES], values, strict=True))
     half = 3 * 1.959964
     return pd.DataFrame(
@@ -42,23 +42,23 @@ def test_spread_is_the_standard_deviation_beside_the_standard_error(tmp_path):
     assert spread_table(findings(tmp_path, rows_of([10, 8, 10, 15]), names=["one"])) is None
 
 
-def test_exchanged_training_texts_are_those_of_the_first_two_samples(tmp_path):
+def test_permuted_training_texts_are_those_of_the_first_two_samples(tmp_path):
     rng = np.random.default_rng(0)
     (tmp_path / "latents").mkdir()
     for name in SAMPLES:
         collection(tmp_path / "latents", name, random_texts(rng, 40))
-    observed, null = exchanged_training_texts(findings(tmp_path, rows_of([1, 1, 1, 1])))
-    sides = [read_counted(tmp_path / f"latents/{name}.parquet") for name in SAMPLES[:2]]
-    a, b = (np.asarray(side.sum(axis=0)).ravel() for side in on_common_types(*sides))
+    observed, null = permute_training_texts(findings(tmp_path, rows_of([1, 1, 1, 1])))
+    samples = [read_token_counts(tmp_path / f"latents/{name}.parquet") for name in SAMPLES[:2]]
+    a, b = (np.asarray(counts.sum(axis=0)).ravel() for counts in align_types(*samples))
     assert observed == pytest.approx(np.abs(a / a.sum() - b / b.sum()).max())
     assert len(null) == 199
     assert null.min() < observed < null.max()
-    assert exchanged_training_texts(findings(tmp_path, rows_of([1, 1, 1, 1]), names=[])) is None
+    assert permute_training_texts(findings(tmp_path, rows_of([1, 1, 1, 1]), names=[])) is None
     shown = pd.DataFrame({"statistic": ["tvd_sup"], "value": [0.1]})
-    assert training_null_figure(observed, null, shown).axes[0].get_xlabel().startswith("unigrams")
+    assert plot_training_null(observed, null, shown).axes[0].get_xlabel().startswith("unigrams")
 
 
-def test_samples_that_are_no_training_texts_are_named():
+def test_systems_that_are_not_training_texts_are_rejected():
     judged = [{"corpus": "c", "critics": ["tendencies"]}]
     config = {"corpora": {"c": {"source": "simulated"}}, "comparisons": judged}
     systems = {"t": {"kind": "training_texts"}}

@@ -58,6 +58,6 @@ def test_bins_have_equal_ratios_and_hold_their_lengths():
     assert len(length_bins([], 10)) == 0
 
 
-def test_one_length_has_no_slope():
+def test_a_single_length_has_no_slope():
     assert fit_heaps([5, 5, 0], [4, 3, 0]) is None
     assert fit_heaps([], []) is None

@@ -1,4 +1,4 @@
-"""Documents of a correlated topic model that is known."""
+"""Documents simulated from a given correlated topic model."""
 
 import numpy as np
 import torch
@@ -8,7 +8,7 @@ from macroscope.critics.topics.word_counts import Words
 
 
 def random_model(topics, vocabulary, seed=0, pinned=True, sharpness=0.1):
-    """A model with correlated strengths and topics of few words."""
+    """Return a model with correlated strengths and topics of few words."""
     rng = np.random.default_rng(seed)
     free = topics - pinned
     loadings = rng.normal(size=(free, max(1, free // 2)))
@@ -18,20 +18,20 @@ def random_model(topics, vocabulary, seed=0, pinned=True, sharpness=0.1):
     return CorrelatedTopicModel(*(torch.from_numpy(part) for part in parts))
 
 
-def drawn_strengths(model, documents, rng):
-    """Topic strengths of some documents, documents x dimensions."""
+def sample_strengths(model, documents, rng):
+    """Sample topic strengths (documents x dimensions)."""
     return rng.multivariate_normal(model.mean.numpy(), model.covariance.numpy(), documents)
 
 
-def drawn_counts(model, strengths, lengths, rng):
-    """Counts of word types, documents x vocabulary."""
+def sample_counts(model, strengths, lengths, rng):
+    """Sample counts of word types (documents x vocabulary)."""
     full = model.strengths(torch.from_numpy(strengths))
     shares = torch.softmax(full, dim=1).numpy() @ model.topics.numpy()
     return np.stack([rng.multinomial(n, p / p.sum()) for n, p in zip(lengths, shares, strict=True)])
 
 
-def words_of(counts):
-    """Documents x vocabulary -> what inference takes."""
+def pad_counts(counts):
+    """Convert counts (documents x vocabulary) to the input of the inference."""
     rows = [np.flatnonzero(row) for row in counts]
     width = max(1, *map(len, rows))
     types, numbers = np.zeros((len(rows), width), dtype=np.int64), np.zeros((len(rows), width))

@@ -1,4 +1,4 @@
-"""EM: a bound that never falls, a model that is found again, and a fit that survives being killed."""
+"""EM: the bound never falls, the true model is recovered, and an interrupted fit resumes."""
 
 import numpy as np
 import pytest
@@ -11,16 +11,16 @@ from macroscope.critics.topics.inference import Convergence
 from macroscope.critics.topics.word_counts import WordCounts
 from macroscope.errors import MacroscopeError
 
-from .simulated import drawn_counts, drawn_strengths, random_model
+from .simulated import random_model, sample_counts, sample_strengths
 
 VOCABULARY = 120
 
 
 def corpus(model, documents, seed=0, low=60, high=200):
     rng = np.random.default_rng(seed)
-    strengths = drawn_strengths(model, documents, rng)
-    counts = drawn_counts(model, strengths, rng.integers(low, high, documents), rng)
-    return WordCounts.of([np.repeat(np.arange(counts.shape[1]), row) for row in counts])
+    strengths = sample_strengths(model, documents, rng)
+    counts = sample_counts(model, strengths, rng.integers(low, high, documents), rng)
+    return WordCounts.from_documents([np.repeat(np.arange(counts.shape[1]), row) for row in counts])
 
 
 def fitted(counts, settings, folder, seed=0):
@@ -29,15 +29,15 @@ def fitted(counts, settings, folder, seed=0):
 
 def test_bound_never_falls(tmp_path):
     counts = corpus(random_model(4, VOCABULARY, seed=1), 150)
-    found = fitted(counts, Settings(4, iterations=25, tolerance=0.0), tmp_path / "c")
-    bounds = np.array(found.bounds)
+    result = fitted(counts, Settings(4, iterations=25, tolerance=0.0), tmp_path / "c")
+    bounds = np.array(result.bounds)
     assert len(bounds) == 25
     assert (np.diff(bounds) >= -1e-9 * np.abs(bounds[-1])).all()
     assert bounds[-1] > bounds[0]
 
 
 def centred(model, order):
-    """Mean and covariance of strengths less their mean over topics, which do not depend on which one is pinned."""
+    """Return mean and covariance of centred strengths, which do not depend on the pinned topic."""
     free = torch.eye(model.dimensions, dtype=torch.float64)
     full = torch.cat([free, torch.zeros(1, model.dimensions, dtype=torch.float64)]) if model.pinned else free
     less = np.eye(len(order)) - 1 / len(order)
@@ -46,23 +46,23 @@ def centred(model, order):
 
 
 @pytest.mark.parametrize("pinned", [True, False])
-def test_parameters_are_found_again(tmp_path, pinned):
-    """Up to what strengths between -7 and 7, so many documents and a variational posterior leave open."""
+def test_parameters_are_recovered(tmp_path, pinned):
+    """Tolerances allow for strengths between -7 and 7, the number of documents, and the variational posterior."""
     truth = random_model(4, VOCABULARY, seed=3, sharpness=0.05)
     counts = corpus(truth, 1200, low=150, high=300)
     settings = Settings(4, iterations=150, tolerance=1e-6, pinned=pinned)
     fits = [fitted(counts, settings, tmp_path / str(seed), seed) for seed in range(3)]
-    model = max(fits, key=lambda found: found.bounds[-1]).model
+    model = max(fits, key=lambda result: result.bounds[-1]).model
     distance = 0.5 * (truth.topics[:, None] - model.topics[None]).abs().sum(dim=2).numpy()
     rows, order = linear_sum_assignment(distance)
     assert distance[rows, order].max() < 0.12
-    (mean, covariance), (own_mean, own_covariance) = centred(truth, rows), centred(model, order)
-    np.testing.assert_allclose(own_mean, mean, atol=0.3)
+    (mean, covariance), (fitted_mean, fitted_covariance) = centred(truth, rows), centred(model, order)
+    np.testing.assert_allclose(fitted_mean, mean, atol=0.3)
     scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
-    assert np.abs(own_covariance - covariance).max() < 0.2 * scale.max()
+    assert np.abs(fitted_covariance - covariance).max() < 0.2 * scale.max()
 
 
-def test_a_killed_fit_goes_on_where_it_was(tmp_path, monkeypatch):
+def test_an_interrupted_fit_resumes(tmp_path, monkeypatch):
     counts = corpus(random_model(3, VOCABULARY, seed=4), 60)
     settings = Settings(3, iterations=6, tolerance=0.0)
     whole = fitted(counts, settings, tmp_path / "whole")
@@ -83,11 +83,11 @@ def test_a_killed_fit_goes_on_where_it_was(tmp_path, monkeypatch):
     torch.testing.assert_close(resumed.model.topics, whole.model.topics, rtol=0, atol=0)
 
 
-def test_checkpoints_of_other_documents_or_settings_do_not_count(tmp_path):
+def test_checkpoints_of_other_documents_or_settings_are_ignored(tmp_path):
     model = random_model(3, VOCABULARY, seed=5)
     fitted(corpus(model, 40), Settings(3, iterations=3, tolerance=0.0), tmp_path / "c")
-    other = fitted(corpus(model, 40, seed=1), Settings(3, iterations=2, tolerance=0.0), tmp_path / "c")
-    assert len(other.bounds) == 2
+    result = fitted(corpus(model, 40, seed=1), Settings(3, iterations=2, tolerance=0.0), tmp_path / "c")
+    assert len(result.bounds) == 2
 
 
 def test_batches_change_nothing(tmp_path, monkeypatch):
@@ -101,15 +101,15 @@ def test_batches_change_nothing(tmp_path, monkeypatch):
 
 def test_fewer_documents_than_dimensions_still_give_a_proper_gaussian(tmp_path):
     counts = corpus(random_model(12, VOCABULARY, seed=7), 12)
-    found = fitted(counts, Settings(12, iterations=10, tolerance=0.0, shrinkage=0.1), tmp_path / "c")
-    assert torch.linalg.eigvalsh(found.model.covariance).min() > 0
+    result = fitted(counts, Settings(12, iterations=10, tolerance=0.0, shrinkage=0.1), tmp_path / "c")
+    assert torch.linalg.eigvalsh(result.model.covariance).min() > 0
     with pytest.raises(MacroscopeError, match="13 topics and 12 training documents"):
         fitted(counts, Settings(13), tmp_path / "d")
 
 
-def test_a_topic_without_words_stays_what_it_was_and_is_named():
+def test_a_topic_without_words_is_unchanged_and_reported():
     model = random_model(3, VOCABULARY)
-    sums = fitting._Sums.nothing(model)
+    sums = fitting._Sums.zeros(model)
     sums.documents, sums.variance = 10, torch.ones(2, dtype=torch.float64)
     sums.words[:, :2] = 1.0
     after, dead = sums.model(model, Settings(3))
@@ -118,14 +118,14 @@ def test_a_topic_without_words_stays_what_it_was_and_is_named():
     torch.testing.assert_close(after.topics.sum(dim=1), torch.ones(3, dtype=torch.float64))
 
 
-def test_a_bound_that_is_no_number_is_one_sentence(tmp_path, monkeypatch):
+def test_a_bound_that_is_not_finite_is_an_error(tmp_path, monkeypatch):
     counts = corpus(random_model(3, VOCABULARY), 30)
     real = fitting._Sums.add
 
-    def broken(self, found, types, topics):
-        real(self, found, types, topics)
+    def broken(self, posterior, types, topics):
+        real(self, posterior, types, topics)
         self.bound += float("nan")
 
     monkeypatch.setattr(fitting._Sums, "add", broken)
-    with pytest.raises(MacroscopeError, match="no finite number"):
+    with pytest.raises(MacroscopeError, match="not finite"):
         fitted(counts, Settings(3), tmp_path / "c")

@@ -1,4 +1,4 @@
-"""The bound, its derivatives and its maximum, against direct evaluation and numerical optimisation."""
+"""Bound, its derivatives and its maximum, against direct evaluation and numerical optimisation."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from macroscope.critics.topics.inference import Convergence, _Problem, expected_topics, infer
 from macroscope.critics.topics.word_counts import Words
 
-from .simulated import drawn_counts, drawn_strengths, random_model, words_of
+from .simulated import pad_counts, random_model, sample_counts, sample_strengths
 
 TIGHT = Convergence(1e-13, 300)
 LENGTHS = (1, 7, 40, 200, 1000)
@@ -16,12 +16,12 @@ LENGTHS = (1, 7, 40, 200, 1000)
 
 def documents(model, seed=1, lengths=LENGTHS):
     rng = np.random.default_rng(seed)
-    strengths = drawn_strengths(model, len(lengths), rng)
-    return drawn_counts(model, strengths, lengths, rng)
+    strengths = sample_strengths(model, len(lengths), rng)
+    return sample_counts(model, strengths, lengths, rng)
 
 
 def bound_of_one(model, row, mean, variance, phi, zeta):
-    """Equations 5 to 7 of Blei and Lafferty (2006), term by term; phi: words x topics."""
+    """Compute equations 5 to 7 of Blei and Lafferty (2006) term by term; phi: words x topics."""
     full = np.append(mean, 0.0) if model.pinned else mean
     spread = np.append(variance, 0.0) if model.pinned else variance
     precision, beta = np.linalg.inv(model.covariance.numpy()), model.topics.numpy()
@@ -43,22 +43,22 @@ def test_bound_is_the_published_one_at_its_best_phi_and_zeta(pinned):
     counts = documents(model)
     rng = np.random.default_rng(2)
     mean, variance = rng.normal(size=(5, model.dimensions)), rng.gamma(2.0, 0.3, (5, model.dimensions))
-    problem = _Problem.of(words_of(counts), model)
-    found = problem.bound(torch.from_numpy(mean), torch.from_numpy(variance)).numpy()
-    for row, own, spread, value in zip(counts, mean, variance, found, strict=True):
-        full = np.append(own, 0.0) if pinned else own
+    problem = _Problem.build(pad_counts(counts), model)
+    bounds = problem.bound(torch.from_numpy(mean), torch.from_numpy(variance)).numpy()
+    for row, strengths, spread, value in zip(counts, mean, variance, bounds, strict=True):
+        full = np.append(strengths, 0.0) if pinned else strengths
         phi = np.exp(full)[None] * model.topics.numpy()[:, np.flatnonzero(row)].T
         phi /= phi.sum(axis=1, keepdims=True)
         zeta = np.exp(full + (np.append(spread, 0.0) if pinned else spread) / 2).sum()
-        assert value == pytest.approx(bound_of_one(model, row, own, spread, phi, zeta), rel=1e-10)
-        for other in (rng.dirichlet(np.ones(5), len(phi)), phi):
-            assert bound_of_one(model, row, own, spread, other, zeta * rng.uniform(0.5, 2)) <= value + 1e-9
+        assert value == pytest.approx(bound_of_one(model, row, strengths, spread, phi, zeta), rel=1e-10)
+        for worse in (rng.dirichlet(np.ones(5), len(phi)), phi):
+            assert bound_of_one(model, row, strengths, spread, worse, zeta * rng.uniform(0.5, 2)) <= value + 1e-9
 
 
 def test_derivatives_are_those_of_the_bound():
     model = random_model(4, 25)
-    words = words_of(documents(model))
-    problem = _Problem.of(words, model)
+    words = pad_counts(documents(model))
+    problem = _Problem.build(words, model)
     rng = np.random.default_rng(3)
     mean = torch.from_numpy(rng.normal(size=(5, 3)))
     variance = torch.from_numpy(rng.gamma(2.0, 0.3, (5, 3)))
@@ -68,14 +68,14 @@ def test_derivatives_are_those_of_the_bound():
         moved = [mean.clone() for _ in range(2)]
         moved[0][:, i] -= step
         moved[1][:, i] += step
-        low, high = (problem.bound(some, variance) for some in moved)
+        low, high = (problem.bound(point, variance) for point in moved)
         torch.testing.assert_close(gradient[:, i], (high - low) / (2 * step), rtol=1e-5, atol=1e-5)
 
 
 def test_search_begins_with_the_curvature_at_mu_with_phi_held_fixed():
     model = random_model(4, 25)
-    words = words_of(documents(model, lengths=(64, 4, 60)))
-    problem = _Problem.of(words, model)
+    words = pad_counts(documents(model, lengths=(64, 4, 60)))
+    problem = _Problem.build(words, model)
     metric, step = problem.metric(), 1e-5
     assert metric.kind.tolist() == [1, 0, 1]
     mean, variance = model.mean.expand(3, 3).clone(), torch.full((3, 3), 1e-12, dtype=torch.float64)
@@ -85,7 +85,7 @@ def test_search_begins_with_the_curvature_at_mu_with_phi_held_fixed():
         moved = [mean.clone() for _ in range(2)]
         moved[0][:, i] -= step
         moved[1][:, i] += step
-        slopes = [problem.gradient(some, variance, counted) for some in moved]
+        slopes = [problem.gradient(point, variance, counted) for point in moved]
         hessian[i] = ((slopes[0] - slopes[1]) / (2 * step))[0]
     torch.testing.assert_close(torch.linalg.inv(metric.inverses[1]), hessian, rtol=1e-4, atol=1e-4)
     vectors = torch.from_numpy(np.random.default_rng(0).normal(size=(3, 3)))
@@ -96,12 +96,12 @@ def test_search_begins_with_the_curvature_at_mu_with_phi_held_fixed():
 @pytest.mark.parametrize("pinned", [True, False])
 def test_maximum_is_that_of_a_numerical_optimiser(pinned):
     model = random_model(6, 40, seed=4, pinned=pinned)
-    words = words_of(documents(model))
-    found = infer(words, model, TIGHT)
-    assert found.converged.all()
+    words = pad_counts(documents(model))
+    posterior = infer(words, model, TIGHT)
+    assert posterior.converged.all()
     size = model.dimensions
     for d in range(len(words)):
-        problem = _Problem.of(words[torch.tensor([d])], model)
+        problem = _Problem.build(words[torch.tensor([d])], model)
 
         def negative(x, problem=problem):
             mean, logs = torch.from_numpy(x[None, :size]), torch.from_numpy(x[None, size:])
@@ -109,24 +109,24 @@ def test_maximum_is_that_of_a_numerical_optimiser(pinned):
 
         start = np.concatenate([model.mean.numpy(), np.log(np.diag(model.covariance.numpy()))])
         best = minimize(negative, start, method="BFGS", options={"gtol": 1e-8})
-        assert float(found.bound[d]) >= -best.fun - 1e-6
-        np.testing.assert_allclose(found.mean[d].numpy(), best.x[:size], atol=2e-3)
-        np.testing.assert_allclose(found.variance[d].log().numpy(), best.x[size:], atol=2e-3)
+        assert float(posterior.bound[d]) >= -best.fun - 1e-6
+        np.testing.assert_allclose(posterior.mean[d].numpy(), best.x[:size], atol=2e-3)
+        np.testing.assert_allclose(posterior.variance[d].log().numpy(), best.x[size:], atol=2e-3)
 
 
 def test_a_batch_is_a_loop_and_order_does_not_matter():
     model = random_model(6, 40, seed=5)
-    words = words_of(documents(model))
+    words = pad_counts(documents(model))
     whole = infer(words, model, TIGHT)
     for d in reversed(range(len(words))):
-        one = infer(words[torch.tensor([d])], model, TIGHT)
-        torch.testing.assert_close(one.mean[0], whole.mean[d], atol=1e-6, rtol=0)
-        torch.testing.assert_close(one.bound[0], whole.bound[d], atol=1e-8, rtol=1e-12)
+        single = infer(words[torch.tensor([d])], model, TIGHT)
+        torch.testing.assert_close(single.mean[0], whole.mean[d], atol=1e-6, rtol=0)
+        torch.testing.assert_close(single.bound[0], whole.bound[d], atol=1e-8, rtol=1e-12)
 
 
 def test_no_iteration_lowers_the_bound():
     model = random_model(8, 60, seed=6, sharpness=0.02)
-    words = words_of(documents(model, lengths=(3, 30, 300)))
+    words = pad_counts(documents(model, lengths=(3, 30, 300)))
     before = infer(words, model, Convergence(0.0, 1)).bound
     for iterations in range(2, 12):
         now = infer(words, model, Convergence(0.0, iterations)).bound
@@ -137,32 +137,32 @@ def test_no_iteration_lowers_the_bound():
 def test_a_document_without_words_has_the_prior_as_its_posterior():
     model = random_model(4, 20)
     nothing = Words(torch.zeros(1, 1, dtype=torch.int64), torch.zeros(1, 1, dtype=torch.float64))
-    found = infer(nothing, model, TIGHT)
-    torch.testing.assert_close(found.mean[0], model.mean)
-    torch.testing.assert_close(found.variance[0], 1 / model.precision.diagonal())
+    posterior = infer(nothing, model, TIGHT)
+    torch.testing.assert_close(posterior.mean[0], model.mean)
+    torch.testing.assert_close(posterior.variance[0], 1 / model.precision.diagonal())
 
 
 def test_bound_is_below_the_likelihood_and_near_it():
-    """The likelihood by importance sampling from q."""
+    """The likelihood is estimated by importance sampling from q."""
     model = random_model(4, 30, seed=7)
     counts = documents(model, lengths=(50,))
-    words = words_of(counts)
-    found = infer(words, model, TIGHT)
+    words = pad_counts(counts)
+    posterior = infer(words, model, TIGHT)
     rng = torch.Generator().manual_seed(0)
     noise = torch.randn(40_000, 3, generator=rng, dtype=torch.float64)
-    points = found.mean + found.variance.sqrt() * noise
+    points = posterior.mean + posterior.variance.sqrt() * noise
     shares = torch.softmax(model.strengths(points), dim=1) @ model.topics
     fit = shares.log() @ torch.from_numpy(counts[0].astype(float))
-    proposal = -0.5 * (noise**2 + found.variance.log() + np.log(2 * np.pi)).sum(dim=1)
+    proposal = -0.5 * (noise**2 + posterior.variance.log() + np.log(2 * np.pi)).sum(dim=1)
     weights = fit - model.negative_log_density(points) - proposal
     likelihood = float(torch.logsumexp(weights, 0) - np.log(len(points)))
-    assert likelihood - 1.5 < float(found.bound[0]) < likelihood + 0.05
+    assert likelihood - 1.5 < float(posterior.bound[0]) < likelihood + 0.05
 
 
 def test_expected_topics_share_out_the_counts():
     model = random_model(5, 30)
-    words = words_of(documents(model))
-    found = infer(words, model, TIGHT)
-    shared = expected_topics(words, model, found.mean)
+    words = pad_counts(documents(model))
+    posterior = infer(words, model, TIGHT)
+    shared = expected_topics(words, model, posterior.mean)
     torch.testing.assert_close(shared.sum(dim=2), words.counts)
     assert (shared >= 0).all()

@@ -1,4 +1,4 @@
-"""Directions of L-BFGS against the formula of BFGS written out."""
+"""Directions of L-BFGS against the explicit formula of BFGS."""
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ def _metric(rng, problems):
 
 
 def _bfgs(inverse, pairs):
-    """Inverse Hessian after updates (Nocedal and Wright 2006, eq. 6.17)."""
+    """Return the inverse Hessian after updates (Nocedal and Wright 2006, eq. 6.17)."""
     for step, change in pairs:
         rho = 1 / (step @ change)
         left = np.eye(SIZE) - rho * np.outer(step, change)
@@ -32,14 +32,14 @@ def test_directions_are_those_of_bfgs_over_the_last_steps():
         history.remember(torch.from_numpy(step), torch.from_numpy(change))
         kept.append((step, change))
     gradient = rng.normal(size=(3, SIZE))
-    found = history.direction(torch.from_numpy(gradient)).numpy()
+    directions = history.direction(torch.from_numpy(gradient)).numpy()
     for n in range(3):
         inverse = history.metric.inverses[n % 2].numpy()
         expected = _bfgs(inverse, [(step[n], change[n]) for step, change in kept[-MEMORY:]]) @ gradient[n]
-        np.testing.assert_allclose(found[n], expected, rtol=1e-8)
+        np.testing.assert_allclose(directions[n], expected, rtol=1e-8)
 
 
-def test_a_step_without_curvature_says_nothing():
+def test_a_step_without_curvature_is_ignored():
     rng = np.random.default_rng(1)
     history = History(_metric(rng, 2))
     gradient = torch.from_numpy(rng.normal(size=(2, SIZE)))
@@ -50,11 +50,11 @@ def test_a_step_without_curvature_says_nothing():
     torch.testing.assert_close(history.direction(gradient), before)
 
 
-def test_some_problems_are_those_problems():
+def test_a_subset_of_problems_keeps_their_histories():
     rng = np.random.default_rng(2)
     history = History(_metric(rng, 4))
     step = torch.from_numpy(rng.normal(size=(4, SIZE)))
     history.remember(step, 2 * step)
     gradient = torch.from_numpy(rng.normal(size=(4, SIZE)))
-    some = torch.tensor([3, 0])
-    torch.testing.assert_close(history[some].direction(gradient[some]), history.direction(gradient)[some])
+    subset = torch.tensor([3, 0])
+    torch.testing.assert_close(history[subset].direction(gradient[subset]), history.direction(gradient)[subset])

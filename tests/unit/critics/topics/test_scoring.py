@@ -1,4 +1,4 @@
-"""T(x) of topic strengths: closed forms, and theory for texts of the model itself."""
+"""T(x) of topic strengths: closed forms, and theory for texts from the model."""
 
 import numpy as np
 import pandas as pd
@@ -13,27 +13,27 @@ from macroscope.critics.topics.scoring import score
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.files import write_json
 
-from .simulated import drawn_counts, drawn_strengths, random_model
+from .simulated import random_model, sample_counts, sample_strengths
 
 VOCABULARY = 60
 
 
 def word(number):
-    """A word of letters only."""
+    """Return a word of letters only."""
     return "w" + "".join(chr(ord("a") + int(digit)) for digit in str(number))
 
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
-    """Documents of a known model, and one without a word of it: folder, model, strengths."""
+    """Score documents of a given model, and one without a word of it; return folder, model, strengths."""
     folder = tmp_path_factory.mktemp("topics")
     model = random_model(4, VOCABULARY, seed=3, sharpness=0.05)
     (folder / "inference").mkdir()
     model.save(folder / "inference" / "model.npz")
     write_json(folder / "inference" / "vocabulary.json", {"words": [word(n) for n in range(VOCABULARY)]})
     rng = np.random.default_rng(0)
-    strengths = drawn_strengths(model, 400, rng)
-    counts = drawn_counts(model, strengths, np.full(400, 4000), rng)
+    strengths = sample_strengths(model, 400, rng)
+    counts = sample_counts(model, strengths, np.full(400, 4000), rng)
     texts = [" ".join(np.repeat([word(n) for n in range(VOCABULARY)], row)) for row in counts]
     documents = [Document(f"d{n}", "test", None, (Section(None, text),)) for n, text in enumerate([*texts, "12 !"])]
     write_documents(folder / "texts.parquet", documents, Provenance("c"))
@@ -45,26 +45,26 @@ def judged(tmp_path_factory):
     return folder, model, strengths
 
 
-def test_strengths_of_long_documents_are_found(judged):
+def test_strengths_of_long_documents_are_recovered(judged):
     folder, _, strengths = judged
-    found = read_strengths(folder / "definition.latents")
-    assert found.words.tolist() == [4000] * 400 + [0]
-    assert np.isnan(found.mean[-1]).all()
-    assert np.median(np.abs(found.mean[:-1] - strengths)) < 0.15
+    latents = read_strengths(folder / "definition.latents")
+    assert latents.words.tolist() == [4000] * 400 + [0]
+    assert np.isnan(latents.mean[-1]).all()
+    assert np.median(np.abs(latents.mean[:-1] - strengths)) < 0.15
 
 
 def test_nll_is_the_expectation_over_the_posterior(judged):
     folder, model, _ = judged
-    found, scores = read_strengths(folder / "definition.latents"), pd.read_parquet(folder / "definition.scores")
+    latents, scores = read_strengths(folder / "definition.latents"), pd.read_parquet(folder / "definition.scores")
     [(_, _, variance)] = read_posteriors(folder / "definition.latents")
     gaussian = multivariate_normal(model.mean.numpy(), model.covariance.numpy())
     rng = np.random.default_rng(1)
     for d in range(3):
-        own = multivariate_normal(found.mean[d], np.diag(variance[d]))
-        drawn = own.rvs(200_000, random_state=rng)
-        assert scores["nll"][d] == pytest.approx(-gaussian.logpdf(drawn).mean(), abs=0.02)
-        assert scores["nll_published"][d] == pytest.approx(-gaussian.logpdf(found.mean[d]))
-        assert scores["entropy"][d] == pytest.approx(own.entropy())
+        posterior = multivariate_normal(latents.mean[d], np.diag(variance[d]))
+        samples = posterior.rvs(200_000, random_state=rng)
+        assert scores["nll"][d] == pytest.approx(-gaussian.logpdf(samples).mean(), abs=0.02)
+        assert scores["nll_published"][d] == pytest.approx(-gaussian.logpdf(latents.mean[d]))
+        assert scores["entropy"][d] == pytest.approx(posterior.entropy())
         assert scores["kl"][d] > 0
     trace = 0.5 * variance[:-1] @ np.diag(np.linalg.inv(model.covariance.numpy()))
     np.testing.assert_allclose((scores["nll"] - scores["nll_published"])[:-1], trace, rtol=1e-9)
@@ -74,17 +74,17 @@ def test_nll_is_the_expectation_over_the_posterior(judged):
 
 
 def test_texts_of_the_model_have_the_entropy_of_its_gaussian(judged):
-    """-E log N(eta) over eta from N itself is the entropy; with documents so long, q adds next to nothing."""
+    """-E log N(eta) over eta from N itself is the entropy; with long documents, q adds almost nothing."""
     folder, model, strengths = judged
     scores = pd.read_parquet(folder / "definition.scores")
     analytic = float(multivariate_normal(model.mean.numpy(), model.covariance.numpy()).entropy())
     mean, error = scores["nll"].mean(), scores["nll"].std() / np.sqrt(400)
-    drawn = model.negative_log_density(torch.from_numpy(strengths)).mean()
-    assert abs(float(drawn) - analytic) < 4 * error
+    empirical = model.negative_log_density(torch.from_numpy(strengths)).mean()
+    assert abs(float(empirical) - analytic) < 4 * error
     assert abs(mean - analytic) < 4 * error
 
 
-def test_a_document_without_words_is_there_with_nothing_known_of_it(judged):
+def test_a_document_without_words_has_undefined_scores(judged):
     scores = pd.read_parquet(judged[0] / "definition.scores")
     assert len(scores) == 401
     last = scores.iloc[-1]

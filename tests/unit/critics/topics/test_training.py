@@ -1,4 +1,4 @@
-"""From documents to a topic model: what is written, what held-out words say, and what cannot work."""
+"""Training of the topic model: outputs, prediction of held-out words, and errors."""
 
 import json
 
@@ -10,12 +10,12 @@ import torch
 from macroscope.critics.topics.completion import completion_perplexity
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.critics.topics.training import npmi, train
+from macroscope.critics.topics.training import compute_npmi, train
 from macroscope.critics.topics.word_counts import WordCounts
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 
-from .simulated import drawn_counts, drawn_strengths, random_model
+from .simulated import random_model, sample_counts, sample_strengths
 
 SUBJECTS = {
     "sky": "star planet moon orbit comet galaxy telescope".split(),
@@ -25,20 +25,20 @@ SUBJECTS = {
 
 
 def corpus(path, documents=90, seed=0, empty=0):
-    """Documents of one subject mostly, some in the validation split, some without a word of any."""
+    """Write documents that are mostly about one subject, some in the validation split, some without any word."""
     rng = np.random.default_rng(seed)
     subjects = list(SUBJECTS.values())
-    found = []
+    texts = []
     for n in range(documents):
         shares = rng.dirichlet(np.full(3, 0.2))
         words = [str(rng.choice(subjects[rng.choice(3, p=shares)])) for _ in range(40)]
-        found.append(Document(f"d{n}", "valid" if n % 5 == 0 else "train", None, (Section(None, " ".join(words)),)))
-    found += [Document(f"empty{n}", "train", None, (Section(None, "the 12 !"),)) for n in range(empty)]
-    write_documents(path, found, Provenance("c", options={"language": "en"}))
+        texts.append(Document(f"d{n}", "valid" if n % 5 == 0 else "train", None, (Section(None, " ".join(words)),)))
+    texts += [Document(f"empty{n}", "train", None, (Section(None, "the 12 !"),)) for n in range(empty)]
+    write_documents(path, texts, Provenance("c", options={"language": "en"}))
     return path
 
 
-def test_topics_are_the_subjects_and_held_out_words_are_foreseen(tmp_path):
+def test_topics_are_the_subjects_and_held_out_words_are_predicted(tmp_path):
     documents = corpus(tmp_path / "documents.parquet", empty=2)
     options = TopicsOptions(topics=3, most_documents=1.0, tolerance=1e-4, restarts=2)
     train(documents, output=tmp_path / "inference", options=options, seed=1, checkpoints=tmp_path / "checkpoints")
@@ -64,7 +64,7 @@ def test_same_seed_same_bytes(tmp_path):
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
 
 
-def test_too_small_a_vocabulary_is_one_sentence(tmp_path):
+def test_too_small_a_vocabulary_is_an_error(tmp_path):
     documents = corpus(tmp_path / "documents.parquet", documents=10)
     options = TopicsOptions(topics=3, most_documents=1.0, least_frequency=100)
     with pytest.raises(MacroscopeError, match=r"0 words are left for 3 topics .*21 too rare"):
@@ -72,40 +72,40 @@ def test_too_small_a_vocabulary_is_one_sentence(tmp_path):
 
 
 def test_npmi_by_hand():
-    # Of four documents, words 0 and 1 are in two each, together in one; word 2 with neither.
-    counts = WordCounts.of([np.array(words) for words in ([0, 1], [0], [1], [2])])
+    # Of four documents, words 0 and 1 are in two each and both in one; word 2 occurs with neither.
+    counts = WordCounts.from_documents([np.array(words) for words in ([0, 1], [0], [1], [2])])
     pair = np.log(0.25 / (0.5 * 0.5)) / -np.log(0.25)
-    assert npmi(np.array([0, 1]), counts) == pytest.approx(pair)
-    assert npmi(np.array([0, 2]), counts) == pytest.approx(-1)
-    assert npmi(np.array([0, 1, 2]), counts) == pytest.approx((pair - 2) / 3)
+    assert compute_npmi(np.array([0, 1]), counts) == pytest.approx(pair)
+    assert compute_npmi(np.array([0, 2]), counts) == pytest.approx(-1)
+    assert compute_npmi(np.array([0, 1, 2]), counts) == pytest.approx((pair - 2) / 3)
 
 
 def test_completion_of_one_topic_is_the_perplexity_of_its_words():
-    """With equal topics nothing can be learned from the other words."""
+    """With equal topics, the other words are not informative."""
     share = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64)
-    one = torch.ones(1, dtype=torch.float64)
-    model = CorrelatedTopicModel(0 * one, torch.eye(1, dtype=torch.float64), share.repeat(2, 1))
-    documents = WordCounts.of([np.array([0, 0]), np.array([1, 1]), np.array([2, 2]), np.array([0, 0])])
-    training = WordCounts.of([np.repeat([0, 1, 2], [999, 499, 499])])
-    found = completion_perplexity(documents, model, training, 0)
+    ones = torch.ones(1, dtype=torch.float64)
+    model = CorrelatedTopicModel(0 * ones, torch.eye(1, dtype=torch.float64), share.repeat(2, 1))
+    documents = WordCounts.from_documents([np.array([0, 0]), np.array([1, 1]), np.array([2, 2]), np.array([0, 0])])
+    training = WordCounts.from_documents([np.repeat([0, 1, 2], [999, 499, 499])])
+    perplexities = completion_perplexity(documents, model, training, 0)
     expected = np.exp(-(2 * np.log(0.5) + 2 * np.log(0.25)) / 4)
-    assert found == pytest.approx((expected, expected), rel=1e-3)
+    assert perplexities == pytest.approx((expected, expected), rel=1e-3)
 
 
-def test_a_document_of_one_word_has_none_to_learn_from():
-    """It says nothing of what a topic model foresees; where there are no others, nothing is known."""
-    model, training = random_model(4, 80, seed=1), WordCounts.of([np.arange(80)])
-    one, two = np.array([3]), np.array([5, 7, 9])
-    assert np.isnan(completion_perplexity(WordCounts.of([one, one]), model, training, 0)).all()
-    mixed = completion_perplexity(WordCounts.of([one, two, one]), model, training, 0)
-    assert mixed == completion_perplexity(WordCounts.of([two]), model, training, 0)
+def test_documents_of_one_word_are_left_out_of_the_completion():
+    """The perplexity is undefined if there are no others."""
+    model, training = random_model(4, 80, seed=1), WordCounts.from_documents([np.arange(80)])
+    single, several = np.array([3]), np.array([5, 7, 9])
+    assert np.isnan(completion_perplexity(WordCounts.from_documents([single, single]), model, training, 0)).all()
+    mixed = completion_perplexity(WordCounts.from_documents([single, several, single]), model, training, 0)
+    assert mixed == completion_perplexity(WordCounts.from_documents([several]), model, training, 0)
 
 
-def test_the_true_model_foresees_best():
-    truth, other = (random_model(4, 80, seed=seed) for seed in (1, 2))
+def test_the_true_model_predicts_best():
+    truth, wrong_model = (random_model(4, 80, seed=seed) for seed in (1, 2))
     rng = np.random.default_rng(0)
-    counts = drawn_counts(truth, drawn_strengths(truth, 60, rng), np.full(60, 80), rng)
-    documents = WordCounts.of([np.repeat(np.arange(80), row) for row in counts])
+    counts = sample_counts(truth, sample_strengths(truth, 60, rng), np.full(60, 80), rng)
+    documents = WordCounts.from_documents([np.repeat(np.arange(80), row) for row in counts])
     right, alone = completion_perplexity(documents, truth, documents, 0)
-    wrong, _ = completion_perplexity(documents, other, documents, 0)
+    wrong, _ = completion_perplexity(documents, wrong_model, documents, 0)
     assert right < alone < wrong

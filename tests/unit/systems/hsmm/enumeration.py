@@ -1,4 +1,4 @@
-"""The hidden semi-Markov model by brute force: every segmentation and every sequence of states, one after the other."""
+"""Brute-force enumeration of a hidden semi-Markov model: every segmentation with every sequence of states."""
 
 from itertools import pairwise, product
 
@@ -9,7 +9,7 @@ from macroscope.systems.hsmm.marginal import Batch, LogProbabilities
 
 
 def random_model(states, longest, rows, seed, ends=True, dtype=torch.float64):
-    """Log-probabilities of anything; they need not add up to anything."""
+    """Return random log-probabilities, which are not normalised."""
     rng = np.random.default_rng(seed)
 
     def logits(*shape):
@@ -20,19 +20,19 @@ def random_model(states, longest, rows, seed, ends=True, dtype=torch.float64):
 
 
 def random_batch(sizes, longest, rows, seed, missing=0.0):
-    """Texts of these sizes with any n-grams; a share of them is not in the model."""
+    """Return texts of given sizes with random n-grams, a share of which is missing from the model."""
     rng = np.random.default_rng(seed)
-    found = np.full((len(sizes), max(sizes), longest), -1)
+    table = np.full((len(sizes), max(sizes), longest), -1)
     for text, size in enumerate(sizes):
         for n in range(size):
             for k in range(min(longest, size - n)):
                 if rng.random() >= missing or k == 0:
-                    found[text, n, k] = rng.integers(rows)
-    return Batch(torch.tensor(found), torch.tensor(sizes))
+                    table[text, n, k] = rng.integers(rows)
+    return Batch(torch.tensor(table), torch.tensor(sizes))
 
 
 def segmentations(tokens, longest):
-    """Every way to cut so many tokens into segments, as tuples of their lengths."""
+    """Yield every segmentation of a number of tokens, as a tuple of lengths."""
     if tokens == 0:
         yield ()
     for first in range(1, min(longest, tokens) + 1):
@@ -41,7 +41,7 @@ def segmentations(tokens, longest):
 
 
 def paths(model, rows, size):
-    """(log-probability, segments) of each way to make a text; segments are (start, length, state)."""
+    """Yield (log-probability, segments) of each derivation of a text; segments are (start, length, state)."""
     states, longest = len(model.initial), len(model.length)
     for lengths in segmentations(size, longest):
         starts = np.cumsum([0, *lengths[:-1]])

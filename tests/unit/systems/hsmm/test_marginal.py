@@ -1,4 +1,4 @@
-"""The log-marginal and its gradient: against exhaustive enumeration, finite differences, autograd, double precision."""
+"""The log-marginal and its gradient against exhaustive enumeration, finite differences and double precision."""
 
 import itertools
 
@@ -27,14 +27,14 @@ ROWS = 7
 )
 def test_it_is_the_sum_over_all_states_and_segmentations(states, longest, sizes, seed, missing, ends):
     model, batch = random_model(states, longest, ROWS, seed, ends), random_batch(sizes, longest, ROWS, seed, missing)
-    found, counts = expected_counts(model, batch)
+    log_marginals, counts = expected_counts(model, batch)
     transitions = np.zeros((states, states))
     lengths, emissions = np.zeros((longest, states)), np.zeros((ROWS, states))
     for text, size in enumerate(sizes):
-        every = list(paths(model, batch.rows[text], size))
-        total = logsumexp([log for log, _ in every])
-        assert float(found[text]) == pytest.approx(total, abs=1e-9)
-        for log, segments in every:
+        derivations = list(paths(model, batch.rows[text], size))
+        total = logsumexp([log for log, _ in derivations])
+        assert float(log_marginals[text]) == pytest.approx(total, abs=1e-9)
+        for log, segments in derivations:
             share = np.exp(log - total)
             for start, length, state in segments:
                 lengths[length - 1, state] += share
@@ -50,28 +50,28 @@ def test_it_is_the_sum_over_all_states_and_segmentations(states, longest, sizes,
 
 def test_the_gradient_is_that_of_finite_differences():
     model, batch = random_model(3, 3, ROWS, 1), random_batch([5, 1, 4], 3, ROWS, 2, 0.3)
-    leaves = tuple(some.clone().requires_grad_() for some in model)
-    assert torch.autograd.gradcheck(lambda *some: log_marginal(LogProbabilities(*some), batch), leaves)
+    leaves = tuple(tensor.clone().requires_grad_() for tensor in model)
+    assert torch.autograd.gradcheck(lambda *tensors: log_marginal(LogProbabilities(*tensors), batch), leaves)
 
 
 def test_single_precision_is_enough_for_long_texts():
-    """1,000 tokens, log-probabilities of some thousand nats, and transitions of e^-60 that some texts need."""
+    """1,000 tokens, log-probabilities of several thousand nats, and transitions of e^-60 that some texts need."""
     model, batch = random_model(20, 6, 500, 3), random_batch([1000, 700], 6, 500, 4, 0.5)
     transition = torch.log_softmax(model.transition * 20, dim=1)
     model = model._replace(transition=transition, emission=model.emission - 8)
     exact, counts = expected_counts(model, batch)
-    single = LogProbabilities(*(some.float() for some in model))
-    found, rounded = expected_counts(single, batch)
-    np.testing.assert_allclose(found, exact, rtol=1e-5)
-    for some, other in zip(rounded, counts, strict=True):
-        np.testing.assert_allclose(some, other, atol=2e-2 * float(other.max()))
+    single = LogProbabilities(*(tensor.float() for tensor in model))
+    log_marginals, rounded = expected_counts(single, batch)
+    np.testing.assert_allclose(log_marginals, exact, rtol=1e-5)
+    for actual, expected in zip(rounded, counts, strict=True):
+        np.testing.assert_allclose(actual, expected, atol=2e-2 * float(expected.max()))
 
 
-def test_a_text_without_any_way_to_make_it_uses_nothing():
+def test_an_impossible_text_uses_nothing():
     model, batch = random_model(2, 2, ROWS, 5), random_batch([3, 2], 2, ROWS, 6)
     batch.rows[0] = -1
-    found, counts = expected_counts(model, batch)
-    assert found[0] <= IMPOSSIBLE / 2
+    log_marginals, counts = expected_counts(model, batch)
+    assert log_marginals[0] <= IMPOSSIBLE / 2
     alone = expected_counts(model, random_batch([3, 2], 2, ROWS, 6).__class__(batch.rows[1:, :2], batch.sizes[1:]))[1]
-    for some, other in zip(counts, alone, strict=True):
-        np.testing.assert_allclose(some, other, atol=1e-12)
+    for actual, expected in zip(counts, alone, strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-12)

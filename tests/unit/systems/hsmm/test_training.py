@@ -1,4 +1,4 @@
-"""Fitting from files: kills, the two phases, perplexity and samples; what the process is recovered from."""
+"""Fitting from files: kills, the two phases, perplexity, samples, and recovery of a known process."""
 
 import json
 
@@ -54,10 +54,10 @@ def documents(process, tmp_path_factory):
     return path
 
 
-def fitted(documents, folder, fit, **options):
-    asked = HsmmSystem(**SMALL | {"fit": fit} | options)
-    train_hsmm(documents, folder / "model", asked, seed=1, checkpoints=folder / "checkpoints")
-    return asked
+def fit_model(documents, folder, fit, **changes):
+    options = HsmmSystem(**SMALL | {"fit": fit} | changes)
+    train_hsmm(documents, folder / "model", options, seed=1, checkpoints=folder / "checkpoints")
+    return options
 
 
 EM = {"method": "em", "iterations": 12, "tolerance": 0.0, "batch_size": 50}
@@ -65,21 +65,21 @@ SGD = {"method": "sgd", "epochs": 3, "evaluations": 3, "batch_size": 16}
 
 
 def test_expectation_maximisation_comes_near_the_process(documents, process, tmp_path):
-    asked = fitted(documents, tmp_path, EM | {"iterations": 40})
-    measure_perplexity(documents, tmp_path / "model", tmp_path / "perplexity.parquet", asked, split="test")
+    options = fit_model(documents, tmp_path, EM | {"iterations": 40})
+    measure_perplexity(documents, tmp_path / "model", tmp_path / "perplexity.parquet", options, split="test")
     table = pd.read_parquet(tmp_path / "perplexity.parquet")
     assert list(table["id"]) == [document.id for document in read_documents(documents, "test")]
     assert (table["tokens"] == table["words"] + 1).all()
     numbers = [
         [process.places[f"{p.strip()} /"] for p in d.text.split("/")[:-1]] for d in read_documents(documents, "test")
     ]
-    true = -sum(process.log_probability(some) for some in numbers)
-    # A geometric number of segments costs (1 + log M) nats a text where there are always M; states may do better.
+    true = -sum(process.log_probability(text) for text in numbers)
+    # If all texts have M segments, a geometric distribution of their number costs (1 + log M) nats per text at most.
     assert 0.98 * true < table["nll"].sum() < true + len(table) * (1 + np.log(4))
 
 
 def test_gradient_descent_goes_through_two_phases(documents, tmp_path):
-    fitted(documents, tmp_path, SGD)
+    fit_model(documents, tmp_path, SGD)
     log = pd.read_csv(tmp_path / "model" / "training_log.csv")
     assert list(dict.fromkeys(log["phase"])) == ["emissions", "all"]
     losses = log.dropna(subset=["valid_loss"])["valid_loss"]
@@ -89,20 +89,20 @@ def test_gradient_descent_goes_through_two_phases(documents, tmp_path):
     assert about["parameters"] == sum(p.numel() for p in Hsmm.load(tmp_path / "model")[0].parameters())
 
 
-def test_in_the_first_phase_nothing_but_emissions_is_fitted(documents, tmp_path, monkeypatch):
-    seen = []
+def test_the_first_phase_fits_emissions_only(documents, tmp_path, monkeypatch):
+    changed = []
 
-    def spied(model, *arguments):
+    def recorded_train(model, *arguments):
         before = {name: p.detach().clone() for name, p in model.named_parameters()}
         history = shared.train(model, *arguments)
-        seen.append({name for name, p in model.named_parameters() if not torch.equal(p, before[name])})
+        changed.append({name for name, p in model.named_parameters() if not torch.equal(p, before[name])})
         return history
 
-    monkeypatch.setattr(training, "train", spied)
-    fitted(documents, tmp_path, SGD)
-    emissions = {name for name in seen[1] if name.startswith("emission")}
-    assert seen[0] == emissions
-    assert seen[1] == emissions | {"initial", "transition", "length"}
+    monkeypatch.setattr(training, "train", recorded_train)
+    fit_model(documents, tmp_path, SGD)
+    emissions = {name for name in changed[1] if name.startswith("emission")}
+    assert changed[0] == emissions
+    assert changed[1] == emissions | {"initial", "transition", "length"}
 
 
 class Killed(Exception):
@@ -111,7 +111,7 @@ class Killed(Exception):
 
 def test_killed_expectation_maximisation_ends_with_the_same_weights(documents, tmp_path, monkeypatch):
     (tmp_path / "whole").mkdir()
-    fitted(documents, tmp_path / "whole", EM)
+    fit_model(documents, tmp_path / "whole", EM)
     save, calls = training._save, []
 
     def killing(model, place, about):
@@ -124,8 +124,8 @@ def test_killed_expectation_maximisation_ends_with_the_same_weights(documents, t
     with monkeypatch.context() as patched:
         patched.setattr(training, "_save", killing)
         with pytest.raises(Killed):
-            fitted(documents, tmp_path / "killed", EM)
-    fitted(documents, tmp_path / "killed", EM)
+            fit_model(documents, tmp_path / "killed", EM)
+    fit_model(documents, tmp_path / "killed", EM)
     for name in ("model.safetensors", "training_log.csv"):
         first, second = ((tmp_path / run / "model" / name).read_bytes() for run in ("whole", "killed"))
         assert first == second, name
@@ -134,17 +134,17 @@ def test_killed_expectation_maximisation_ends_with_the_same_weights(documents, t
 
 def test_killed_gradient_descent_ends_with_the_same_weights(documents, tmp_path, monkeypatch):
     (tmp_path / "whole").mkdir()
-    fitted(documents, tmp_path / "whole", SGD)
+    fit_model(documents, tmp_path / "whole", SGD)
 
     class Kill(TrainerCallback):
         def on_save(self, args, state, control, **kwargs):
             if "all" in args.output_dir and state.global_step >= 20:
                 raise Killed
 
-    made = shared.Trainer
+    original = shared.Trainer
 
     def killing(*arguments, **named):
-        trainer = made(*arguments, **named)
+        trainer = original(*arguments, **named)
         trainer.add_callback(Kill())
         return trainer
 
@@ -152,36 +152,36 @@ def test_killed_gradient_descent_ends_with_the_same_weights(documents, tmp_path,
     with monkeypatch.context() as patched:
         patched.setattr(shared, "Trainer", killing)
         with pytest.raises(Killed):
-            fitted(documents, tmp_path / "killed", SGD)
-    fitted(documents, tmp_path / "killed", SGD)
+            fit_model(documents, tmp_path / "killed", SGD)
+    fit_model(documents, tmp_path / "killed", SGD)
     first, second = ((tmp_path / run / "model" / "model.safetensors").read_bytes() for run in ("whole", "killed"))
     assert first == second
 
 
 def test_samples_are_documents_and_cuts_are_counted(documents, tmp_path):
-    asked = fitted(documents, tmp_path, EM, segments=None, max_tokens=8)
+    options = fit_model(documents, tmp_path, EM, segments=None, max_tokens=8)
     for name in ("once", "again"):
-        sample_hsmm(tmp_path / "model", tmp_path / f"{name}.parquet", asked, corpus="c", system="h", seed=1)
+        sample_hsmm(tmp_path / "model", tmp_path / f"{name}.parquet", options, corpus="c", system="h", seed=1)
     assert (tmp_path / "once.parquet").read_bytes() == (tmp_path / "again.parquet").read_bytes()
     texts = list(read_documents(tmp_path / "once.parquet"))
     assert len(texts) == 50
     cut = sum(len(text.text.split()) == 8 for text in texts)
     counts = {count.filter: count.dropped for count in read_provenance(tmp_path / "once.parquet").counts}
     assert 0 < counts["end of a sample beyond 8 tokens"] <= cut
-    other = asked.model_copy(update={"seed": 5})
-    sample_hsmm(tmp_path / "model", tmp_path / "other.parquet", other, corpus="c", system="h", seed=1)
+    reseeded = options.model_copy(update={"seed": 5})
+    sample_hsmm(tmp_path / "model", tmp_path / "other.parquet", reseeded, corpus="c", system="h", seed=1)
     assert [d.text for d in read_documents(tmp_path / "other.parquet")] != [text.text for text in texts]
 
 
-def test_a_model_without_an_end_is_told_how_much_to_write():
-    with pytest.raises(ValueError, match=r"h.segments: a model that does not end its texts samples without end"):
+def test_a_model_without_ends_requires_a_number_of_segments():
+    with pytest.raises(ValueError, match=r"h.segments: a model with ends: false samples endless texts"):
         HsmmSystem(kind="hsmm", ends=False).check("h", None)
     HsmmSystem(kind="hsmm", ends=False, segments=50).check("h", None)
     with pytest.raises(ValueError, match=r"h.segments: 50 segments are more than the 20 tokens of the longest"):
         HsmmSystem(kind="hsmm", segments=50, max_tokens=20).check("h", None)
 
 
-def test_texts_without_words_are_one_clear_sentence():
+def test_texts_without_words_are_refused():
     ngrams = count_ngrams([["a"]], 2, 5)
     with pytest.raises(MacroscopeError, match="1 of 2 texts have no words"):
         Texts([["a"], []], ngrams)

@@ -1,4 +1,4 @@
-"""Models that carry a state: token by token as over whole windows, and the same texts as a plain loop."""
+"""Models that carry a state: stepwise results against those for whole windows, and samples against a plain loop."""
 
 from collections import deque
 
@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-import macroscope.systems.language_model.architectures  # noqa: F401 - makes them known to transformers
+import macroscope.systems.language_model.architectures  # noqa: F401 - registers them with transformers
 from macroscope.models import resolve
 from macroscope.systems.language_model.architectures.gated_cnn import NormedWeight
 from macroscope.systems.language_model.beam_sampler import BeamSampler
@@ -36,11 +36,11 @@ def test_token_by_token_is_as_over_the_window(recurrent):
 
 
 @torch.inference_mode()
-def test_no_token_sees_those_behind_it(recurrent):
+def test_no_token_sees_later_ones(recurrent):
     tokens = torch.randint(0, VOCABULARY, (1, 12), generator=torch.Generator().manual_seed(0))
-    other = tokens.clone()
-    other[0, 7:] = (other[0, 7:] + 1) % VOCABULARY
-    first, second = (recurrent(input_ids=some).logits[0] for some in (tokens, other))
+    changed = tokens.clone()
+    changed[0, 7:] = (changed[0, 7:] + 1) % VOCABULARY
+    first, second = (recurrent(input_ids=ids).logits[0] for ids in (tokens, changed))
     torch.testing.assert_close(first[:7], second[:7])
     assert not torch.allclose(first[7:], second[7:])
 
@@ -49,11 +49,11 @@ def test_no_token_sees_those_behind_it(recurrent):
 def test_a_gated_cnn_sees_as_far_as_its_kernels_reach():
     model = tiny_model("macroscope-gated-cnn", 2.5)  # three layers of kernels of three: seven tokens
     tokens = torch.randint(0, VOCABULARY, (1, 20), generator=torch.Generator().manual_seed(0))
-    for changed, seen in ((12, False), (13, True)):
-        other = tokens.clone()
-        other[0, changed] = (other[0, changed] + 1) % VOCABULARY
-        same = torch.allclose(model(input_ids=tokens).logits[0, 19], model(input_ids=other).logits[0, 19], atol=1e-7)
-        assert same is not seen
+    for place, is_seen in ((12, False), (13, True)):
+        changed = tokens.clone()
+        changed[0, place] = (changed[0, place] + 1) % VOCABULARY
+        same = torch.allclose(model(input_ids=tokens).logits[0, 19], model(input_ids=changed).logits[0, 19], atol=1e-7)
+        assert same is not is_seen
 
 
 @pytest.mark.parametrize("normalisation", ["weight", "layer"])
@@ -66,7 +66,7 @@ def test_weights_of_a_gated_cnn_have_the_lengths_that_are_learnt(normalisation):
     weights = [module for module in model.modules() if isinstance(module, NormedWeight)]
     assert len(weights) == (3 if normalisation == "weight" else 0)
     for weight in weights:
-        torch.testing.assert_close(weight(), weight.direction)  # so it begins
+        torch.testing.assert_close(weight(), weight.direction)  # initially
         peer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(weight.direction[0].numel(), 1))
         peer.parametrizations.weight.original0.data[:] = weight.length[:1].flatten(1)
         peer.parametrizations.weight.original1.data[:] = 3 * weight.direction[:1].flatten(1)
@@ -93,8 +93,8 @@ def test_saved_and_loaded_is_the_same_model(recurrent, tmp_path):
 
 
 @torch.inference_mode()
-def plain_draw(model, sampler, index):
-    """One document at a time, all of it encoded anew for every token."""
+def generate_plainly(model, sampler, index):
+    """Generate one document, encoding all of it again for every token."""
     generator, tokens = sampler.generator(Request(index)), [0]
     while True:
         logits = model(input_ids=torch.tensor([tokens])).logits[0, -1]
@@ -106,11 +106,11 @@ def plain_draw(model, sampler, index):
             return tokens[1:]
 
 
-def test_samples_are_those_of_a_plain_loop_beyond_any_window(recurrent):
+def test_samples_equal_those_of_a_plain_loop_beyond_any_window(recurrent):
     sampler = TokenSampler(recurrent, 0, decoding=Ancestral(rule="ancestral"), **OPTIONS)
-    draws = {d.request.index: d.tokens.tolist() for d in sampler.run(deque(Request(i) for i in range(15)))}
-    assert draws == {i: plain_draw(recurrent, sampler, i) for i in range(15)}
-    assert max(map(len, draws.values())) > OPTIONS["context"]
+    samples = {d.request.index: d.tokens.tolist() for d in sampler.run(deque(Request(i) for i in range(15)))}
+    assert samples == {i: generate_plainly(recurrent, sampler, i) for i in range(15)}
+    assert max(map(len, samples.values())) > OPTIONS["context"]
 
 
 def test_beams_do_not_depend_on_their_neighbours(recurrent):

@@ -1,4 +1,4 @@
-"""The stochastic beam against enumeration, a plain loop without a cache, and itself in other batches."""
+"""The stochastic beam against enumeration, against a plain loop without a cache, and in different batches."""
 
 import itertools
 from collections import Counter, defaultdict, deque
@@ -23,14 +23,14 @@ def sampler(model, beams, **changes):
     return BeamSampler(model, 0, decoding=BeamSampling(rule="beam_sampling", beams=beams), **options)
 
 
-def draws(model, beams, indices, **changes):
+def generate(model, beams, indices, **changes):
     run = sampler(model, beams, **changes).run(deque(Request(index) for index in indices))
-    return {draw.request.index: draw for draw in run}
+    return {result.request.index: result for result in run}
 
 
 @torch.inference_mode()
-def plain_draw(model, index, beams, stride=4, max_tokens=40):
-    """One beam, every sequence encoded anew for every token."""
+def generate_plainly(model, index, beams, stride=4, max_tokens=40):
+    """Generate one document, encoding every sequence of the beam again for every token."""
     generator = sampler(model, beams).generator(Request(index))
     live, ended, start = [((0,), 0.0)], [], 0
     while True:
@@ -55,54 +55,60 @@ def plain_draw(model, index, beams, stride=4, max_tokens=40):
 
 @pytest.mark.parametrize("beams", [2, 3])
 def test_cached_beams_equal_a_plain_loop(model, beams):
-    found = draws(model, beams, range(10))
-    assert {i: draw.tokens.tolist() for i, draw in found.items()} == {i: plain_draw(model, i, beams) for i in range(10)}
+    results = generate(model, beams, range(10))
+    assert {i: result.tokens.tolist() for i, result in results.items()} == {
+        i: generate_plainly(model, i, beams) for i in range(10)
+    }
 
 
 def test_some_beams_outgrow_the_window():
-    # The model seldom ends here, so that sequences get long.
+    # With this scale the model seldom ends, so that sequences get long.
     model = tiny_model("gpt2", 3.0)
-    found = draws(model, 3, range(6))
-    assert max(len(draw.tokens) for draw in found.values()) > CONTEXT
-    assert {i: draw.tokens.tolist() for i, draw in found.items()} == {i: plain_draw(model, i, 3) for i in range(6)}
+    results = generate(model, 3, range(6))
+    assert max(len(result.tokens) for result in results.values()) > CONTEXT
+    assert {i: result.tokens.tolist() for i, result in results.items()} == {
+        i: generate_plainly(model, i, 3) for i in range(6)
+    }
 
 
 def test_samples_do_not_depend_on_the_batch_or_the_shards(gpt2):
-    together = draws(gpt2, 3, range(12))
-    apart = draws(gpt2, 3, range(0, 12, 2)) | draws(gpt2, 3, range(1, 12, 2))
-    for index, draw in together.items():
-        np.testing.assert_array_equal(apart[index].tokens, draw.tokens)
+    together = generate(gpt2, 3, range(12))
+    apart = generate(gpt2, 3, range(0, 12, 2)) | generate(gpt2, 3, range(1, 12, 2))
+    for index, result in together.items():
+        np.testing.assert_array_equal(apart[index].tokens, result.tokens)
 
 
 def test_one_beam_is_ancestral_sampling(gpt2):
-    found = draws(gpt2, 1, range(400), max_tokens=1, batch_size=64)
+    results = generate(gpt2, 1, range(400), max_tokens=1, batch_size=64)
     ancestral = TokenSampler(gpt2, 0, decoding=Ancestral(rule="ancestral"), **OPTIONS | {"stride": 4, "max_tokens": 1})
-    other = {d.request.index: d for d in ancestral.run(deque(Request(index) for index in range(400)))}
-    assert {i: d.tokens.tolist() for i, d in found.items()} == {i: d.tokens.tolist() for i, d in other.items()}
+    expected = {d.request.index: d for d in ancestral.run(deque(Request(index) for index in range(400)))}
+    assert {i: d.tokens.tolist() for i, d in results.items()} == {i: d.tokens.tolist() for i, d in expected.items()}
 
 
-def sets_of_draws(p, k):
-    """Sets of distinct tokens among k independent draws -> probability."""
-    found = defaultdict(float)
+def probabilities_of_token_sets(p, k):
+    """Compute the probability of each set of distinct tokens among k independent draws."""
+    probabilities = defaultdict(float)
     for tokens in itertools.product(range(len(p)), repeat=k):
-        found[frozenset(tokens)] += float(np.prod([p[token] for token in tokens]))
-    return found
+        probabilities[frozenset(tokens)] += float(np.prod([p[token] for token in tokens]))
+    return probabilities
 
 
-def enumerated(logs_of, k, longest):
-    """P(sample) under the beam, over all that can be drawn; samples are cut at `longest` tokens."""
+def enumerate_samples(logs_of, k, longest):
+    """Compute P(sample) of all possible samples under the beam; samples are cut at `longest` tokens."""
     result = defaultdict(float)
-    states = {(((), 0.0),): 1.0}  # what is on the beam, most probable first -> probability
+    states = {(((), 0.0),): 1.0}  # sequences of the beam, most probable first -> probability
     for length in range(1, longest + 1):
         after = defaultdict(float)
         for beam, weight in states.items():
             ended = [item for item in beam if item[0] and item[0][-1] == 0]
             live = [item for item in beam if item not in ended]
             logs = [logs_of(tokens) for tokens, _ in live]
-            for chosen in itertools.product(*(sets_of_draws(np.exp(some), k).items() for some in logs)):
+            for chosen in itertools.product(
+                *(probabilities_of_token_sets(np.exp(next_logs), k).items() for next_logs in logs)
+            ):
                 new = [
-                    ((*tokens, token), log + some[token])
-                    for (tokens, log), some, (drawn, _) in zip(live, logs, chosen, strict=True)
+                    ((*tokens, token), log + next_logs[token])
+                    for (tokens, log), next_logs, (drawn, _) in zip(live, logs, chosen, strict=True)
                     for token in sorted(drawn)
                 ]
                 kept = tuple(sorted([*ended, *new], key=lambda item: -item[1])[:k])
@@ -122,11 +128,11 @@ def test_samples_come_with_the_exact_probabilities_of_the_beam(gpt2):
         with torch.inference_mode():
             return gpt2(torch.tensor([[0, *tokens]])).logits[0, -1].double().log_softmax(-1).numpy()
 
-    exact = enumerated(logs_of, k, longest)
+    exact = enumerate_samples(logs_of, k, longest)
     assert sum(exact.values()) == pytest.approx(1)
     counts = Counter(
         tuple(d.tokens.tolist()) + (() if d.cut else (0,))
-        for d in draws(gpt2, k, range(n), max_tokens=longest, batch_size=128).values()
+        for d in generate(gpt2, k, range(n), max_tokens=longest, batch_size=128).values()
     )
     assert set(counts) <= set(exact)
     common = [tokens for tokens, p in exact.items() if p * n >= 5]

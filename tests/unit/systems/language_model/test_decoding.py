@@ -1,4 +1,4 @@
-"""Decoding rules by their definitions, one row at a time, and through the sampler by enumeration."""
+"""Decoding rules against their definitions, row by row, and through the sampler against enumeration."""
 
 import math
 from collections import Counter, deque
@@ -33,8 +33,8 @@ def test_ancestral_sampling_leaves_the_distribution_alone():
 @pytest.mark.parametrize("name", ["temperature", "top_k", "nucleus", "typical", "min_p"])
 def test_temperature_divides_the_logits_of_every_rule(name):
     everything = {"temperature": {}, "top_k": {"k": 9}, "nucleus": {"p": 1}, "typical": {"p": 1}, "min_p": {"p": 0}}
-    found = distribution(LOGITS, rule(name, temperature=0.5, **everything[name]))
-    torch.testing.assert_close(found, (LOGITS.double() * 2).softmax(-1))
+    probabilities = distribution(LOGITS, rule(name, temperature=0.5, **everything[name]))
+    torch.testing.assert_close(probabilities, (LOGITS.double() * 2).softmax(-1))
 
 
 def renormalised(full, kept):
@@ -79,8 +79,8 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "kept", "options"), CASES)
 def test_rules_keep_what_their_definitions_say(name, kept, options):
-    found = distribution(LOGITS, rule(name, **options))
-    for full, row in zip(FULL.tolist(), found.tolist(), strict=True):
+    probabilities = distribution(LOGITS, rule(name, **options))
+    for full, row in zip(FULL.tolist(), probabilities.tolist(), strict=True):
         expected = renormalised(full, kept(full, *options.values()))
         np.testing.assert_allclose(row, list(expected.values()), atol=1e-12)
 
@@ -95,13 +95,13 @@ def test_first_tokens_come_with_the_probabilities_of_the_rule(gpt2, decoding):
     sampler = TokenSampler(
         gpt2, 0, context=CONTEXT, stride=4, batch_size=64, max_tokens=1, decoding=decoding, seed=2, stream="test"
     )
-    draws = sampler.run(deque(Request(index) for index in range(n)))
-    counts = Counter(int(draw.tokens[0]) if len(draw.tokens) else 0 for draw in draws)
+    results = sampler.run(deque(Request(index) for index in range(n)))
+    counts = Counter(int(result.tokens[0]) if len(result.tokens) else 0 for result in results)
     with torch.inference_mode():
         exact = distribution(gpt2(torch.tensor([[0]])).logits[0, -1:], decoding)[0].numpy()
     assert set(counts) <= set(np.flatnonzero(exact))
-    there = exact > 0
-    assert chisquare([counts[token] for token in np.flatnonzero(there)], exact[there] * n).pvalue > 1e-4
+    possible = exact > 0
+    assert chisquare([counts[token] for token in np.flatnonzero(possible)], exact[possible] * n).pvalue > 1e-4
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_first_tokens_come_with_the_probabilities_of_the_rule(gpt2, decoding):
         ({"rule": "top_k", "k": 0}, "systems.lm.decoding.k: input should be greater than or equal to 1"),
     ],
 )
-def test_wrong_rules_are_told_in_a_sentence(decoding, message):
+def test_wrong_rules_are_one_sentence(decoding, message):
     lm = {"kind": "language_model", "base": "tiny-gpt2", "titles": True, "decoding": decoding}
     config = {
         "corpora": {"wiki": {"source": "simulated"}},

@@ -1,4 +1,4 @@
-"""Log-probabilities of samples: against forward passes one token at a time, and over all texts they sum to one."""
+"""Log-probabilities of samples against stepwise forward passes; the probabilities of all texts sum to one."""
 
 import itertools
 
@@ -31,14 +31,14 @@ def options(**changes):
 
 @torch.inference_mode()
 def stepwise_nll(model, tokens, stride):
-    """-log P of one token after the other, from what the plain loop of the sampler's tests sees before it."""
-    found, start = [], 0
+    """Compute -log P token by token, from the window of the plain loop in the sampler's tests."""
+    nll, start = [], 0
     for position in range(1, len(tokens)):
         if not isinstance(model, RecurrentLM) and position - start > CONTEXT - 1:
             start = position - (CONTEXT - stride)
         logs = model(torch.tensor([tokens[start:position]])).logits[0, -1].double().log_softmax(-1)
-        found.append(-float(logs[tokens[position]]))
-    return found
+        nll.append(-float(logs[tokens[position]]))
+    return nll
 
 
 @pytest.mark.parametrize("stride", [1, 4, CONTEXT - 1])
@@ -48,8 +48,8 @@ def test_log_probabilities_are_those_of_the_sampler_token_by_token(kind, stride)
     lengths = [2, CONTEXT - 1, CONTEXT, CONTEXT + 1, CONTEXT + stride, CONTEXT + stride + 1, 50]
     documents = [np.array([0, *rng.integers(1, VOCABULARY, length - 1)]) for length in lengths]
     sampler = make_sampler(model, 0, CONTEXT, options(stride=stride), 0, "")
-    found = document_nll(sampler, documents)
-    for values, tokens in zip(found, documents, strict=True):
+    nll = document_nll(sampler, documents)
+    for values, tokens in zip(nll, documents, strict=True):
         np.testing.assert_allclose(values, stepwise_nll(model, tokens.tolist(), stride), atol=2e-5)
 
 
@@ -58,7 +58,7 @@ LETTERS = ("a", "b", "c")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A model that knows three letters and the end, and a control whose only document is the word "ab"."""
+    """Folder with a model of three letters and the end, and with a control whose only document is the word "ab"."""
     folder = tmp_path_factory.mktemp("letters")
     tokenizer = Tokenizer(models.BPE(vocab={BOUNDARY: 0, "a": 1, "b": 2, "c": 3}, merges=[]))
     tokenizer.decoder = decoders.ByteLevel()
@@ -74,7 +74,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def measured(folder, output, parsed, texts, cut=()):
+def measure(folder, output, parsed, texts, cut=()):
     samples = [Document(f"lm-{n:07d}", "test", None, (Section(None, text),)) for n, text in enumerate(texts)]
     write_documents(output / "samples", samples, Provenance("c", {"cut_samples": list(cut)}))
     prompts = folder / "control" if parsed.prompt_words else None
@@ -83,14 +83,14 @@ def measured(folder, output, parsed, texts, cut=()):
 
 
 def every_text(longest):
-    return ["".join(some) for n in range(longest + 1) for some in itertools.product(LETTERS, repeat=n)]
+    return ["".join(letters) for n in range(longest + 1) for letters in itertools.product(LETTERS, repeat=n)]
 
 
 def test_probabilities_of_all_texts_sum_to_one(folder, tmp_path):
     longest = 4
     texts = every_text(longest)[1:]  # a sample is never empty
     cut = [number for number, text in enumerate(texts) if len(text) == longest]
-    table = measured(folder, tmp_path, options(max_tokens=longest), texts, cut)
+    table = measure(folder, tmp_path, options(max_tokens=longest), texts, cut)
     assert table["tokens"].tolist() == [min(len(text) + 1, longest) for text in texts]
     assert table["ended"].tolist() == [len(text) < longest for text in texts]
     assert set(table["prompt_tokens"]) == {0}
@@ -101,31 +101,33 @@ def test_probabilities_of_all_texts_sum_to_one(folder, tmp_path):
     assert np.exp(table["log_probability"]).sum() == pytest.approx(1 - empty, abs=1e-5)
 
 
-def test_conditional_on_a_prompt_those_of_all_continuations_sum_to_one(folder, tmp_path):
+def test_probabilities_of_all_continuations_of_a_prompt_sum_to_one(folder, tmp_path):
     longest = 5
     texts = ["ab" + text for text in every_text(longest - 2)]
     cut = [number for number, text in enumerate(texts) if len(text) == longest]
-    table = measured(folder, tmp_path, options(max_tokens=longest, prompt_words=1, stride=2), texts, cut)
+    table = measure(folder, tmp_path, options(max_tokens=longest, prompt_words=1, stride=2), texts, cut)
     assert set(table["prompt_tokens"]) == {2}
     assert table["tokens"].tolist() == [min(len(text) - 1, longest - 2) for text in texts]
     assert np.exp(table["log_probability"]).sum() == pytest.approx(1, abs=1e-5)
 
 
-def test_they_are_those_of_a_plain_forward_pass(folder, tmp_path):
+def test_log_probabilities_are_those_of_a_plain_forward_pass(folder, tmp_path):
     model = load_model(folder / "model")[0]
-    table = measured(folder, tmp_path, options(), ["abca", "c"])
-    for tokens, found in zip(([0, 1, 2, 3, 1, 0], [0, 3, 0]), table["log_probability"], strict=True):
+    table = measure(folder, tmp_path, options(), ["abca", "c"])
+    for tokens, log_probability in zip(([0, 1, 2, 3, 1, 0], [0, 3, 0]), table["log_probability"], strict=True):
         with torch.inference_mode():
             logs = model(torch.tensor([tokens])).logits[0].double().log_softmax(-1)
-        assert found == pytest.approx(sum(float(logs[i, token]) for i, token in enumerate(tokens[1:])), abs=1e-5)
+        assert log_probability == pytest.approx(
+            sum(float(logs[i, token]) for i, token in enumerate(tokens[1:])), abs=1e-5
+        )
 
 
 @pytest.mark.parametrize("prompt_words", [None, 1])
 def test_samples_have_a_log_probability_each_and_cut_ones_no_end(folder, tmp_path, prompt_words):
     parsed = options(samples=40, max_tokens=6, prompt_words=prompt_words)
     prompts = folder / "control" if prompt_words else None
-    known = {"system": "lm", "seed": 1, "shard": 0, "shards": 1, "prompts": prompts}
-    sample_shard(folder / "model", tmp_path / "s", parsed, **known)
+    arguments = {"system": "lm", "seed": 1, "shard": 0, "shards": 1, "prompts": prompts}
+    sample_shard(folder / "model", tmp_path / "s", parsed, **arguments)
     measure_log_probabilities(tmp_path / "s", folder / "model", tmp_path / "t", parsed, prompts=prompts)
     table = pd.read_parquet(tmp_path / "t")
     documents = list(read_documents(tmp_path / "s"))
@@ -148,19 +150,19 @@ def test_a_prompt_keeps_the_tokens_that_the_sampler_had():
     assert sample_tokens("aba", apart, given, tokenizer) == apart
 
 
-def test_what_cannot_be_measured_is_one_sentence(folder, tmp_path):
-    with pytest.raises(MacroscopeError, match="nucleus does not draw from the model's own distribution"):
-        measured(folder, tmp_path, options(decoding={"rule": "nucleus", "p": 0.9}), ["a"])
+def test_invalid_samples_and_options_are_one_sentence(folder, tmp_path):
+    with pytest.raises(MacroscopeError, match="nucleus does not sample the model's own distribution"):
+        measure(folder, tmp_path, options(decoding={"rule": "nucleus", "p": 0.9}), ["a"])
     with pytest.raises(
         MacroscopeError, match="sample 'lm-0000001': it does not begin with the prompt from document 'ab'"
     ):
-        measured(folder, tmp_path, options(prompt_words=1), ["abc", "ba"])
+        measure(folder, tmp_path, options(prompt_words=1), ["abc", "ba"])
     write_documents(tmp_path / "other", [Document("x", "test", None, (Section(None, "a"),))], Provenance("c"))
-    with pytest.raises(MacroscopeError, match="its metadata do not say which samples were cut"):
+    with pytest.raises(MacroscopeError, match="the metadata do not say which samples were cut"):
         measure_log_probabilities(tmp_path / "other", folder / "model", tmp_path / "t", options())
 
 
-def test_a_plan_has_them_where_they_are_asked_for():
+def test_a_plan_has_log_probabilities_of_ancestral_systems():
     lm = {"kind": "language_model", "base": "tiny-gpt2", "titles": False}
     nucleus = {"kind": "resampled", "of": "lm", "decoding": {"rule": "nucleus", "p": 0.9}}
     again = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}}
@@ -171,10 +173,10 @@ def test_a_plan_has_them_where_they_are_asked_for():
         "comparisons": [{"corpus": "wiki", "critics": ["coherence"]}],
     }
     plan = Plan(parse_config(config)).systems.language_models
-    assert plan.ancestral == "lm|again"
+    assert plan.systems_of("measure_log_probabilities") == ["lm", "again"]
     assert plan.log_probabilities("wiki", "again") == "results/default/systems/wiki/again/log_probabilities.parquet"
     for system in ("nucleus", "trigram", "control"):
         with pytest.raises(
-            MacroscopeError, match=f"systems.{system}: the log-probabilities of its samples are not known"
+            MacroscopeError, match=f"systems.{system}: the log-probabilities of its samples are unknown"
         ):
             plan.log_probabilities("wiki", system)

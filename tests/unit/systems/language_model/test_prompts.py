@@ -1,4 +1,4 @@
-"""Prompts: samples go on from the first words of documents, and are drawn as if those words had been drawn before."""
+"""Prompts: samples continue the first words of documents, as if these words had been sampled."""
 
 import itertools
 import math
@@ -19,15 +19,16 @@ from macroscope.systems.language_model.decoding import distribution
 from macroscope.systems.language_model.options import Ancestral, BeamSampling, LanguageModelSystem, Nucleus
 from macroscope.systems.language_model.prompts import decode, encode_prompts
 from macroscope.systems.language_model.sampler import Request
-from macroscope.systems.language_model.sampling import gather, sample_shard
+from macroscope.systems.language_model.sampling import merge_shards, sample_shard
 from macroscope.systems.language_model.token_sampler import TokenSampler
 from macroscope.systems.prompts import first_words, read_prompts
 from macroscope.systems.tokenizer import train_words
+from tests.unit.plan.plans import find_job
 
 from ..conftest import CONTEXT, RECURRENT, SIZES, VOCABULARY, tiny_model
 
 PROMPTS = {0: (), 1: (3,), 2: (5, 5, 2), 3: tuple(range(1, 11)) * 2, 4: (7, 1) * (CONTEXT - 1)}
-"""One longer than the window among them."""
+"""Prompts by sample number; one is longer than the window."""
 ANCESTRAL = Ancestral(rule="ancestral")
 OPTIONS = {"context": CONTEXT, "batch_size": 4, "max_tokens": 60, "seed": 5, "stream": "test"}
 
@@ -37,14 +38,14 @@ def sampler(model, decoding=ANCESTRAL, **changes):
     return kind(model, 0, decoding=decoding, **OPTIONS | {"stride": 4} | changes)
 
 
-def draws(model, prompts, decoding=ANCESTRAL, **changes):
+def generate(model, prompts, decoding=ANCESTRAL, **changes):
     requests = deque(Request(index, prompt=prompt) for index, prompt in prompts.items())
-    return {draw.request.index: draw for draw in sampler(model, decoding, **changes).run(requests)}
+    return {result.request.index: result for result in sampler(model, decoding, **changes).run(requests)}
 
 
 @torch.inference_mode()
-def plain_draw(model, index, prompt, *, stride=4, max_tokens=60, rule=ANCESTRAL):
-    """One document, no cache: the loop of an unprompted sampler whose first tokens are forced."""
+def generate_plainly(model, index, prompt, *, stride=4, max_tokens=60, rule=ANCESTRAL):
+    """Generate one document without a cache, by the loop of an unprompted sampler with forced first tokens."""
     generator = sampler(model).generator(Request(index))
     tokens, start, forced = [0], 0, list(prompt)
     while True:
@@ -64,30 +65,30 @@ def plain_draw(model, index, prompt, *, stride=4, max_tokens=60, rule=ANCESTRAL)
 
 @pytest.mark.parametrize("stride", [1, 4, CONTEXT - 1])
 @pytest.mark.parametrize("kind", [*SIZES, *RECURRENT])
-def test_prompted_draws_equal_unprompted_ones_with_forced_tokens(kind, stride):
+def test_prompted_samples_equal_unprompted_ones_with_forced_tokens(kind, stride):
     model = tiny_model(kind)
-    found = {index: draw.tokens.tolist() for index, draw in draws(model, PROMPTS, stride=stride).items()}
-    assert found == {index: plain_draw(model, index, prompt, stride=stride) for index, prompt in PROMPTS.items()}
-    assert all(tuple(found[index][: len(prompt)]) == prompt for index, prompt in PROMPTS.items())
+    tokens = {index: result.tokens.tolist() for index, result in generate(model, PROMPTS, stride=stride).items()}
+    assert tokens == {index: generate_plainly(model, index, prompt, stride=stride) for index, prompt in PROMPTS.items()}
+    assert all(tuple(tokens[index][: len(prompt)]) == prompt for index, prompt in PROMPTS.items())
 
 
 def continuations(model, prompt, longest):
-    """P(continuation | prompt) of every continuation of at most `longest` tokens, by enumeration."""
-    found = {}
+    """Compute P(continuation | prompt) of every continuation of at most `longest` tokens, by enumeration."""
+    probabilities = {}
     for length in range(longest + 1):
         for tokens in itertools.product(range(1, VOCABULARY), repeat=length):
             with torch.inference_mode():
                 logs = model(torch.tensor([[0, *prompt, *tokens]])).logits[0].double().log_softmax(-1)
             path = [*tokens, 0]
-            found[tokens] = math.exp(sum(float(logs[len(prompt) + i, token]) for i, token in enumerate(path)))
-    return found
+            probabilities[tokens] = math.exp(sum(float(logs[len(prompt) + i, token]) for i, token in enumerate(path)))
+    return probabilities
 
 
 def test_continuations_come_with_their_exact_conditional_probabilities():
     n, prompt, model = 3000, (4, 2), tiny_model("gpt2", 3.0)
     exact = continuations(model, prompt, 2)
-    drawn = draws(model, dict.fromkeys(range(n), prompt), batch_size=64, max_tokens=len(prompt) + 3)
-    counts = Counter(tuple(draw.tokens.tolist()[2:]) for draw in drawn.values())
+    results = generate(model, dict.fromkeys(range(n), prompt), batch_size=64, max_tokens=len(prompt) + 3)
+    counts = Counter(tuple(result.tokens.tolist()[2:]) for result in results.values())
     common = [tokens for tokens, p in exact.items() if p * n >= 5]
     observed, expected = [counts[tokens] for tokens in common], [exact[tokens] * n for tokens in common]
     observed.append(n - sum(observed))
@@ -96,15 +97,15 @@ def test_continuations_come_with_their_exact_conditional_probabilities():
     assert chisquare(observed, expected).pvalue > 1e-4
 
 
-def test_nucleus_draws_go_on_from_prompts_too(gpt2):
+def test_nucleus_samples_continue_prompts_too(gpt2):
     rule = Nucleus(rule="nucleus", p=0.8)
-    found = {index: draw.tokens.tolist() for index, draw in draws(gpt2, PROMPTS, rule).items()}
-    assert found == {index: plain_draw(gpt2, index, prompt, rule=rule) for index, prompt in PROMPTS.items()}
+    tokens = {index: result.tokens.tolist() for index, result in generate(gpt2, PROMPTS, rule).items()}
+    assert tokens == {index: generate_plainly(gpt2, index, prompt, rule=rule) for index, prompt in PROMPTS.items()}
 
 
 @torch.inference_mode()
 def plain_beam(model, index, prompt, beams, stride=4, max_tokens=60):
-    """One beam, every sequence encoded anew for every token, that begins with a prompt."""
+    """Generate one document that begins with a prompt, encoding every sequence of the beam again for every token."""
     generator = sampler(model).generator(Request(index))
     live, ended, start = [((0, *prompt), 0.0)], [], 0
     for length in range(1, len(prompt) + 1):
@@ -129,17 +130,17 @@ def plain_beam(model, index, prompt, beams, stride=4, max_tokens=60):
 
 
 def test_beams_that_begin_with_prompts_equal_a_plain_loop():
-    # The model seldom ends here, so that sequences get long.
+    # With this scale the model seldom ends, so that sequences get long.
     model, rule = tiny_model("gpt2", 3.0), BeamSampling(rule="beam_sampling", beams=3)
-    found = {index: draw.tokens.tolist() for index, draw in draws(model, PROMPTS, rule, batch_size=6).items()}
-    assert found == {index: plain_beam(model, index, prompt, 3) for index, prompt in PROMPTS.items()}
+    tokens = {index: result.tokens.tolist() for index, result in generate(model, PROMPTS, rule, batch_size=6).items()}
+    assert tokens == {index: plain_beam(model, index, prompt, 3) for index, prompt in PROMPTS.items()}
 
 
 def test_one_beam_with_a_prompt_is_ancestral_sampling(gpt2):
     prompts = dict.fromkeys(range(300), (3, 8))
-    one = draws(gpt2, prompts, BeamSampling(rule="beam_sampling", beams=1), max_tokens=3, batch_size=64)
-    other = draws(gpt2, prompts, max_tokens=3, batch_size=64)
-    assert {i: d.tokens.tolist() for i, d in one.items()} == {i: d.tokens.tolist() for i, d in other.items()}
+    beam = generate(gpt2, prompts, BeamSampling(rule="beam_sampling", beams=1), max_tokens=3, batch_size=64)
+    ancestral = generate(gpt2, prompts, max_tokens=3, batch_size=64)
+    assert {i: d.tokens.tolist() for i, d in beam.items()} == {i: d.tokens.tolist() for i, d in ancestral.items()}
 
 
 RULES = {
@@ -166,14 +167,14 @@ def options(**changes):
     return LanguageModelSystem(kind="language_model", **defaults | {"prompt_words": WORDS} | changes)
 
 
-def drawn(folder, output, parsed, shards=1):
+def sample_documents(folder, output, parsed, shards=1):
     paths = [output.with_name(f"{output.name}-{shard}") for shard in range(shards)]
     for shard, path in enumerate(paths):
         sample_shard(
             folder / "model", path, parsed, system="lm", seed=1, shard=shard, shards=shards,
             prompts=folder / "control.parquet",
         )  # fmt: skip
-    gather(paths, output, "c")
+    merge_shards(paths, output, "c")
     return [(document.id, document.sections) for document in read_documents(output)]
 
 
@@ -183,7 +184,7 @@ def text(sections):
 
 @pytest.mark.parametrize("rule", list(RULES))
 def test_every_sample_begins_with_the_words_of_its_document(folder, tmp_path, rule):
-    samples = drawn(folder, tmp_path / "s", options(decoding=RULES[rule]))
+    samples = sample_documents(folder, tmp_path / "s", options(decoding=RULES[rule]))
     assert len(samples) == 10
     for number, (name, sections) in enumerate(samples):
         words = TEXTS[number % len(TEXTS)].split()[:WORDS]
@@ -195,13 +196,13 @@ def test_every_sample_begins_with_the_words_of_its_document(folder, tmp_path, ru
 
 @pytest.mark.parametrize("rule", list(RULES))
 def test_prompted_samples_do_not_depend_on_the_shards_or_the_batch(folder, tmp_path, rule):
-    whole = drawn(folder, tmp_path / "one", options(decoding=RULES[rule]))
-    assert drawn(folder, tmp_path / "three", options(decoding=RULES[rule]), shards=3) == whole
-    assert drawn(folder, tmp_path / "batch", options(decoding=RULES[rule], batch_size=7)) == whole
+    whole = sample_documents(folder, tmp_path / "one", options(decoding=RULES[rule]))
+    assert sample_documents(folder, tmp_path / "three", options(decoding=RULES[rule]), shards=3) == whole
+    assert sample_documents(folder, tmp_path / "batch", options(decoding=RULES[rule], batch_size=7)) == whole
 
 
 def test_short_documents_are_prompts_as_a_whole_and_counted(folder, tmp_path):
-    drawn(folder, tmp_path / "s", options(), shards=3)
+    sample_documents(folder, tmp_path / "s", options(), shards=3)
     provenance = read_provenance(tmp_path / "s")
     counts = {count.filter: (count.kept, count.dropped) for count in provenance.counts}
     assert counts["prompt shorter than 3 words"] == (7, 3)  # text-1 is the prompt of samples 1, 5 and 9
@@ -209,12 +210,12 @@ def test_short_documents_are_prompts_as_a_whole_and_counted(folder, tmp_path):
     assert provenance.source["cut_samples"] == sorted(set(provenance.source["cut_samples"]))
 
 
-def test_tokens_of_prompts_are_not_counted_as_drawn(folder, tmp_path):
-    drawn(folder, tmp_path / "s", options(samples=1, max_tokens=10))  # "aa bb\n\ncc" has 9 tokens
+def test_tokens_of_prompts_are_not_counted_as_generated(folder, tmp_path):
+    sample_documents(folder, tmp_path / "s", options(samples=1, max_tokens=10))  # "aa bb\n\ncc" has 9 tokens
     assert read_provenance(tmp_path / "s").source["tokens"] == 1
 
 
-def test_unknown_words_of_a_prompt_stay_what_they_were(tmp_path):
+def test_unknown_words_of_a_prompt_keep_their_text(tmp_path):
     tokenizer = train_words(iter(["the owl sleeps. the owl wakes."] * 5), 8)
     write_documents(
         tmp_path / "d", [Document("x", "test", None, (Section(None, "the lynx sleeps."),))], Provenance("c")
@@ -235,15 +236,15 @@ def test_first_words(text, words, expected):
     assert first_words(text, words).split() == text.split()[:words]
 
 
-def test_prompts_that_cannot_be_are_one_sentence(folder, tmp_path):
-    model, known = folder / "model", {"system": "lm", "seed": 1, "shard": 0, "shards": 1}
+def test_invalid_prompts_are_one_sentence(folder, tmp_path):
+    model, arguments = folder / "model", {"system": "lm", "seed": 1, "shard": 0, "shards": 1}
     with pytest.raises(MacroscopeError, match="there are no documents to take prompts from"):
-        sample_shard(model, tmp_path / "s", options(), **known)
-    known["prompts"] = folder / "control.parquet"
+        sample_shard(model, tmp_path / "s", options(), **arguments)
+    arguments["prompts"] = folder / "control.parquet"
     with pytest.raises(MacroscopeError, match="prompts are for untitled texts; set titles: false"):
-        sample_shard(model, tmp_path / "s", options(titles=True), **known)
+        sample_shard(model, tmp_path / "s", options(titles=True), **arguments)
     with pytest.raises(MacroscopeError, match="from document 'text-0' has 9 tokens, and a sample at most 9; raise"):
-        sample_shard(model, tmp_path / "s", options(max_tokens=9), **known)
+        sample_shard(model, tmp_path / "s", options(max_tokens=9), **arguments)
 
 
 def planned(**systems):
@@ -263,12 +264,11 @@ AGAIN = {"kind": "resampled", "of": "lm", "decoding": {"rule": "ancestral"}}
 
 
 def test_prompts_are_the_controls_documents():
-    plan = planned(
-        lm={**LM, "prompt_words": 10}, again=AGAIN, free={**AGAIN, "prompt_words": 0}
-    ).systems.language_models
+    plan = planned(lm={**LM, "prompt_words": 10}, again=AGAIN, free={**AGAIN, "prompt_words": 0})
+    sample = find_job(plan, "sample")
     control = "results/default/systems/wiki/control/samples.parquet"
-    assert [plan.prompts(Wildcards(name)) for name in ("lm", "again", "free")] == [[control], [control], []]
-    assert '"prompt_words": null' in plan.options("sample")(Wildcards("free"))
+    assert [sample.inputs["prompts"](Wildcards(name)) for name in ("lm", "again", "free")] == [[control], [control], []]
+    assert '"prompt_words": null' in sample.options(Wildcards("free"))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Models as they were published: the same weights and tokenizer, a folder that later stages can use, no training."""
+"""Published models: the same weights and tokenizer, in a folder that later stages can use, without training."""
 
 import shutil
 
@@ -18,6 +18,7 @@ from macroscope.systems.language_model.options import LanguageModelSystem, Train
 from macroscope.systems.language_model.perplexity import measure_perplexity
 from macroscope.systems.language_model.sampling import sample_shard
 from macroscope.systems.language_model.training import finetune
+from tests.unit.plan.plans import find_job
 
 from ..conftest import CONTEXT, VOCABULARY, tiny_model
 
@@ -32,8 +33,8 @@ def base(tmp_path_factory, letters):
 
 
 def options(base, **changes):
-    known = {"kind": "language_model", "base": str(base), "titles": False, "training": None}
-    return LanguageModelSystem(**known | {"samples": 5, "max_tokens": 40, "stride": 4} | changes)
+    required = {"kind": "language_model", "base": str(base), "titles": False, "training": None}
+    return LanguageModelSystem(**required | {"samples": 5, "max_tokens": 40, "stride": 4} | changes)
 
 
 def test_a_published_model_keeps_its_weights_and_its_tokenizer(base, tmp_path, letters):
@@ -74,12 +75,12 @@ def test_a_base_without_weights_is_one_sentence(tmp_path):
 
 
 def test_a_published_model_is_not_fine_tuned(base, tmp_path):
-    with pytest.raises(MacroscopeError, match="training: null is for a model that is not trained"):
+    with pytest.raises(MacroscopeError, match="training: null means that the model is not trained"):
         finetune(tmp_path, tmp_path, tmp_path / "model", options(base), seed=1, checkpoints=tmp_path / "ck")
 
 
 def test_a_context_that_the_model_does_not_have_is_refused_at_once(base, tmp_path):
-    with pytest.raises(MacroscopeError, match="context: 99 tokens are asked for"):
+    with pytest.raises(MacroscopeError, match="context: 99 tokens are more than"):
         copy_base(tmp_path / "model", options(base, context=99))
 
 
@@ -90,11 +91,12 @@ def planned(**systems):
 
 def test_only_trained_models_have_training_jobs():
     lm = {"kind": "language_model", "base": "gpt2", "titles": False}
-    plan = planned(tuned=lm, published={**lm, "training": None}).systems.language_models
-    assert (plan.trained, plan.published, plan.models) == ("tuned", "published", "tuned|published")
-    none = planned().systems.language_models
-    assert none.published == none.trained == NO_NAME
-    signatures = [plan.perplexity_signature(type("W", (), {"system": name})) for name in ("tuned", "published")]
+    plan = planned(tuned=lm, published={**lm, "training": None})
+    stages = ("finetune", "copy_base", "measure_perplexity_language_model")
+    constraints = [find_job(plan, stage).constraints["system"] for stage in stages]
+    assert constraints == ["tuned", "published", "tuned|published"]
+    assert {find_job(planned(), stage).constraints["system"] for stage in stages} == {NO_NAME}
+    signatures = [plan.systems.all[name].perplexity_signature() for name in ("tuned", "published")]
     assert signatures[1] == signatures[0] + "|training:none"
 
 
@@ -108,5 +110,5 @@ def test_a_model_that_cannot_be_sampled_is_refused_before_anything_is_trained(ki
     documents = [Document(split, split, None, (Section(None, "abc"),)) for split in ("train", "valid")]
     write_documents(tmp_path / "d", documents, Provenance("c"))
     trained = options(tmp_path / "base", training=Training())
-    with pytest.raises(MacroscopeError, match="take another base, or run it behind a server"):
+    with pytest.raises(MacroscopeError, match="use another base, or run it behind a server"):
         finetune(tmp_path / "d", tmp_path / "base", tmp_path / "model", trained, seed=1, checkpoints=tmp_path / "ck")

@@ -1,4 +1,4 @@
-"""The sampler against a plain loop without a cache, against enumeration, and against itself in other batches."""
+"""The sampler against a plain loop without a cache, against enumeration, and in different batches."""
 
 import itertools
 import math
@@ -32,15 +32,16 @@ def sampler(model, **changes):
     return TokenSampler(model, 0, **(options | changes))
 
 
-def draws(model, indices, **changes):
+def generate(model, indices, **changes):
     return {
-        draw.request.index: draw for draw in sampler(model, **changes).run(deque(Request(index) for index in indices))
+        result.request.index: result
+        for result in sampler(model, **changes).run(deque(Request(index) for index in indices))
     }
 
 
 @torch.inference_mode()
-def plain_draw(model, index, *, stride=4, max_tokens=60):
-    """One document at a time, no cache: the sliding window's rule, spelt out."""
+def generate_plainly(model, index, *, stride=4, max_tokens=60):
+    """Generate one document without a cache, with the sliding window written out."""
     generator = sampler(model).generator(Request(index))
     tokens, start = [0], 0
     while True:
@@ -59,23 +60,23 @@ def plain_draw(model, index, *, stride=4, max_tokens=60):
 
 @pytest.mark.parametrize("stride", [1, 4, 9, CONTEXT - 1])
 def test_cached_batches_equal_a_plain_loop_of_every_architecture(model, stride):
-    found = draws(model, range(12), stride=stride)
-    expected = {index: plain_draw(model, index, stride=stride) for index in range(12)}
-    assert {index: draw.tokens.tolist() for index, draw in found.items()} == expected
-    assert max(len(tokens) for tokens in expected.values()) > CONTEXT, "some documents must outgrow the window"
+    results = generate(model, range(12), stride=stride)
+    expected = {index: generate_plainly(model, index, stride=stride) for index in range(12)}
+    assert {index: result.tokens.tolist() for index, result in results.items()} == expected
+    assert max(len(tokens) for tokens in expected.values()) > CONTEXT, "some documents must be longer than the window"
 
 
 def test_samples_do_not_depend_on_the_batch_or_the_shards(model):
-    together = draws(model, range(24))
+    together = generate(model, range(24))
     for shards in (2, 3, 4):
         apart = {}
         for shard in range(shards):
-            apart |= draws(model, range(shard, 24, shards))
-        for index, draw in together.items():
-            np.testing.assert_array_equal(apart[index].tokens, draw.tokens)
+            apart |= generate(model, range(shard, 24, shards))
+        for index, result in together.items():
+            np.testing.assert_array_equal(apart[index].tokens, result.tokens)
 
 
-def test_logits_are_the_same_bits_whatever_the_neighbours_do(gpt2):
+def test_logits_do_not_depend_on_other_rows_to_the_bit(gpt2):
     seen = {}
 
     def recorded(neighbours):
@@ -86,13 +87,13 @@ def test_logits_are_the_same_bits_whatever_the_neighbours_do(gpt2):
         return logits
 
     seen = [recorded(neighbours) for neighbours in ([], [1, 2], [3, 4, 5, 6])]
-    for other in seen[1:]:
-        for a, b in zip(seen[0], other, strict=False):
+    for logits in seen[1:]:
+        for a, b in zip(seen[0], logits, strict=False):
             assert torch.equal(a, b)
 
 
 class Recorder:
-    """A model that keeps the logits of its first row as long as that row holds the first document."""
+    """A model that records the logits of its first row while that row has the first document."""
 
     def __init__(self, model, logits):
         self.inner, self.logits, self.ended = model, logits, False
@@ -109,22 +110,22 @@ class Recorder:
 
 
 def exact_probabilities(model, longest):
-    """P(document) of every document of at most `longest` tokens, by enumeration."""
-    found = {}
+    """Compute P(document) of every document of at most `longest` tokens, by enumeration."""
+    probabilities = {}
     for length in range(longest + 1):
         for tokens in itertools.product(range(1, VOCABULARY), repeat=length):
             with torch.inference_mode():
                 logs = model(torch.tensor([[0, *tokens]])).logits[0].double().log_softmax(-1)
             path = [*tokens, 0]
-            found[tokens] = math.exp(sum(float(logs[i, token]) for i, token in enumerate(path)))
-    return found
+            probabilities[tokens] = math.exp(sum(float(logs[i, token]) for i, token in enumerate(path)))
+    return probabilities
 
 
 def test_short_documents_come_with_their_exact_probabilities(gpt2):
     n = 3000
     exact = exact_probabilities(gpt2, 2)
     counts = Counter(
-        tuple(draw.tokens.tolist()) for draw in draws(gpt2, range(n), batch_size=64, max_tokens=3).values()
+        tuple(result.tokens.tolist()) for result in generate(gpt2, range(n), batch_size=64, max_tokens=3).values()
     )
     common = [tokens for tokens, p in exact.items() if p * n >= 5]
     observed = [counts[tokens] for tokens in common]
@@ -136,18 +137,18 @@ def test_short_documents_come_with_their_exact_probabilities(gpt2):
 
 
 def test_a_document_is_cut_at_the_longest_length(gpt2):
-    found = draws(gpt2, range(40), max_tokens=5)
-    assert all(len(draw.tokens) <= 5 for draw in found.values())
-    assert any(draw.cut for draw in found.values())
-    assert all(len(draw.tokens) == 5 for draw in found.values() if draw.cut)
-    assert all(0 not in draw.tokens for draw in found.values())
+    results = generate(gpt2, range(40), max_tokens=5)
+    assert all(len(result.tokens) <= 5 for result in results.values())
+    assert any(result.cut for result in results.values())
+    assert all(len(result.tokens) == 5 for result in results.values() if result.cut)
+    assert all(0 not in result.tokens for result in results.values())
 
 
 def test_other_attempts_seeds_and_streams_give_other_documents(gpt2):
-    first = draws(gpt2, range(8))
+    first = generate(gpt2, range(8))
     again = {d.request.index: d for d in sampler(gpt2).run(deque(Request(i, 1) for i in range(8)))}
-    for other in (again, draws(gpt2, range(8), seed=6), draws(gpt2, range(8), stream="else")):
-        assert any(first[i].tokens.tolist() != other[i].tokens.tolist() for i in range(8))
+    for changed in (again, generate(gpt2, range(8), seed=6), generate(gpt2, range(8), stream="else")):
+        assert any(first[i].tokens.tolist() != changed[i].tokens.tolist() for i in range(8))
 
 
 def test_a_stride_as_long_as_the_window_is_refused(gpt2):

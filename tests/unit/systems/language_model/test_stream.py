@@ -1,4 +1,4 @@
-"""Windows over the joined stream, and perplexity, against what they say by hand."""
+"""Windows over the joined stream, and perplexity, against computations by hand."""
 
 import math
 
@@ -38,17 +38,17 @@ def corpus(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tokenizer(corpus):
-    from macroscope.pretrained import load_own_tokenizer
+    from macroscope.pretrained import load_saved_tokenizer
 
-    return load_own_tokenizer(corpus / "tokenizer")
+    return load_saved_tokenizer(corpus / "tokenizer")
 
 
-def stream_of(corpus, tokenizer, split="train"):
+def write_stream(corpus, tokenizer, split="train"):
     return TokenStream.write(corpus / "documents.parquet", split, tokenizer, True, boundary_id(tokenizer), corpus / "t")
 
 
 def test_every_token_is_predicted_exactly_once(corpus, tokenizer):
-    stream = stream_of(corpus, tokenizer)
+    stream = write_stream(corpus, tokenizer)
     boundary = boundary_id(tokenizer)
     order = np.array([3, 0, 2, 1, 7, 6, 5, 4])
     windows = Windows(stream, order, 10, boundary)
@@ -60,24 +60,24 @@ def test_every_token_is_predicted_exactly_once(corpus, tokenizer):
         assert a["input_ids"][-1] == b["input_ids"][0]
 
 
-def test_documents_with_windows_of_their_own_begin_with_the_boundary(corpus, tokenizer):
-    stream, boundary = stream_of(corpus, tokenizer), boundary_id(tokenizer)
+def test_the_windows_of_each_document_begin_with_the_boundary(corpus, tokenizer):
+    stream, boundary = write_stream(corpus, tokenizer), boundary_id(tokenizer)
     order = np.array([3, 0, 2, 1, 7, 6, 5, 4])
     windows = list(Windows(stream, order, 10, boundary, by_document=True))
     whole = [stream.tokens[stream.bounds[i] : stream.bounds[i + 1]] for i in order]
     assert len(windows) == sum(-(-len(tokens) // 9) for tokens in whole)
     for tokens in whole:
-        own = [windows.pop(0) for _ in range(-(-len(tokens) // 9))]
-        assert own[0]["input_ids"][0] == boundary
-        predicted = np.concatenate([window["labels"][1:].numpy() for window in own])
+        document_windows = [windows.pop(0) for _ in range(-(-len(tokens) // 9))]
+        assert document_windows[0]["input_ids"][0] == boundary
+        predicted = np.concatenate([window["labels"][1:].numpy() for window in document_windows])
         np.testing.assert_array_equal(predicted[predicted != -100], tokens)
 
 
 def test_stream_ends_every_document_with_the_boundary(corpus, tokenizer):
-    stream = stream_of(corpus, tokenizer)
+    stream = write_stream(corpus, tokenizer)
     assert (stream.tokens[stream.bounds[1:] - 1] == boundary_id(tokenizer)).all()
     assert (np.asarray(stream.tokens) == boundary_id(tokenizer)).sum() == 8
-    assert fingerprint(stream) != fingerprint(stream_of(corpus, tokenizer, "test"))
+    assert fingerprint(stream) != fingerprint(write_stream(corpus, tokenizer, "test"))
 
 
 def test_same_texts_same_tokenizer(corpus, tmp_path):
@@ -87,7 +87,7 @@ def test_same_texts_same_tokenizer(corpus, tmp_path):
 
 
 @torch.inference_mode()
-def by_hand(model, stream, context):
+def stepwise_nll(model, stream, context):
     nll = []
     for position in range(1, len(stream)):
         start = (position - 1) // (context - 1) * (context - 1)
@@ -99,17 +99,19 @@ def by_hand(model, stream, context):
 @pytest.mark.parametrize("context", [CONTEXT, 5])
 def test_token_nll_equals_one_token_at_a_time(model, context):
     stream = np.random.default_rng(0).integers(0, 11, size=77)
-    np.testing.assert_allclose(token_nll(model, stream, context), by_hand(model, stream, context), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        token_nll(model, stream, context), stepwise_nll(model, stream, context), rtol=1e-4, atol=1e-5
+    )
 
 
-def test_documents_by_themselves_are_predicted_from_nothing_before(model):
+def test_documents_by_themselves_do_not_depend_on_earlier_ones(model):
     rng = np.random.default_rng(0)
     lengths = [3, 1, 12, 7]
     documents = [np.append(rng.integers(1, 11, size=length - 1), 0) for length in lengths]
     parts = np.cumsum([0, *lengths[:-1]])
-    found = token_nll(model, np.concatenate([[0], *documents]), 5, parts)
-    alone = [by_hand(model, np.concatenate([[0], tokens]), 5) for tokens in documents]
-    np.testing.assert_allclose(found, np.concatenate(alone), rtol=1e-4, atol=1e-5)
+    nll = token_nll(model, np.concatenate([[0], *documents]), 5, parts)
+    alone = [stepwise_nll(model, np.concatenate([[0], tokens]), 5) for tokens in documents]
+    np.testing.assert_allclose(nll, np.concatenate(alone), rtol=1e-4, atol=1e-5)
 
 
 def test_uniform_model_has_the_perplexity_of_its_vocabulary(corpus, tokenizer, tmp_path):

@@ -1,4 +1,4 @@
-"""Training: resumes after a kill to the same weights, keeps the best checkpoint, says what is wrong."""
+"""Training: resuming after a kill with the same weights, the best checkpoint, and error messages."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from transformers import TrainerCallback
 from macroscope import training
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.pretrained import load_own_tokenizer
+from macroscope.pretrained import load_saved_tokenizer
 from macroscope.systems.language_model.model import context_window, load_base, load_model
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
 from macroscope.systems.language_model.training import finetune, train_tokenizer
@@ -48,7 +48,7 @@ def train(corpus, output, options=OPTIONS):
 
 
 class Kill(TrainerCallback):
-    """Ends the process, as it were, after the second checkpoint."""
+    """Callback that stops the training after the second checkpoint, like a kill."""
 
     def on_save(self, args, state, control, **kwargs):
         if len([e for e in state.log_history if "eval_loss" in e]) == 2:
@@ -66,7 +66,7 @@ def test_killed_training_ends_with_the_same_weights(corpus, tmp_path, monkeypatc
 
 
 def cut_off(corpus, output, monkeypatch):
-    """Train until the process ends after the second checkpoint."""
+    """Train until a kill after the second checkpoint; return the checkpoints."""
     original = training.Trainer
 
     def dying(*arguments, **options):
@@ -92,19 +92,19 @@ BREAKS = {
 
 
 @pytest.mark.parametrize("broken", BREAKS)
-def test_a_broken_checkpoint_gives_way_to_the_one_before(broken, corpus, tmp_path, monkeypatch, caplog):
+def test_after_a_broken_checkpoint_the_one_before_is_used(broken, corpus, tmp_path, monkeypatch, caplog):
     whole = train(corpus, tmp_path / "whole")
     before, newest = cut_off(corpus, tmp_path / "cut", monkeypatch)
     BREAKS[broken](newest)
     with caplog.at_level("INFO", logger="macroscope"):
         resumed = train(corpus, tmp_path / "cut")
-    assert f"{newest} is not whole" in caplog.text
+    assert f"{newest} is incomplete" in caplog.text
     assert f"resuming from {before}" in caplog.text
     for a, b in zip(whole.parameters(), resumed.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
-def test_without_a_whole_checkpoint_training_begins_anew(corpus, tmp_path, monkeypatch):
+def test_without_a_complete_checkpoint_training_starts_from_the_beginning(corpus, tmp_path, monkeypatch):
     whole = train(corpus, tmp_path / "whole")
     for checkpoint in cut_off(corpus, tmp_path / "cut", monkeypatch):
         cut(checkpoint / "model.safetensors")
@@ -124,23 +124,21 @@ def test_without_a_whole_checkpoint_training_begins_anew(corpus, tmp_path, monke
         (6, 4, 3, (2, 1)),
     ],
 )
-def test_a_batch_is_as_large_as_it_was_asked_for(batch, device, devices, expected, monkeypatch):
+def test_a_batch_has_the_requested_size(batch, device, devices, expected, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", str(devices))
-    assert training._shares(training.Schedule(1, batch, device, 0.1)) == expected
+    assert training._split_batch(training.Schedule(1, batch, device, 0.1)) == expected
     assert expected[0] * expected[1] * devices == batch
 
 
-def test_a_batch_that_cannot_be_shared_out(monkeypatch):
+def test_a_batch_that_cannot_be_divided_is_refused(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "4")
-    with pytest.raises(MacroscopeError, match="batch_size: 10 examples cannot be shared out among 4 devices"):
-        training._shares(training.Schedule(1, 10, 8, 0.1))
+    with pytest.raises(MacroscopeError, match="batch_size: 10 examples cannot be divided among 4 devices"):
+        training._split_batch(training.Schedule(1, 10, 8, 0.1))
 
 
 def test_a_training_that_diverges_says_at_which_step(corpus, tmp_path):
     wild = OPTIONS.model_copy(update={"training": OPTIONS.training.model_copy(update={"learning_rate": 1e30})})
-    with pytest.raises(
-        MacroscopeError, match=r"diverged at or before step \d+ of \d+: .* give a smaller learning_rate"
-    ):
+    with pytest.raises(MacroscopeError, match=r"diverged at or before step \d+ of \d+: .* set a smaller learning_rate"):
         train(corpus, tmp_path / "wild", wild)
 
 
@@ -172,22 +170,22 @@ def test_context_longer_than_the_model_has_is_refused():
         max_position_embeddings = 64
 
     assert context_window(Config, None) == 64
-    with pytest.raises(MacroscopeError, match="128 tokens are asked for, and the model has 64"):
+    with pytest.raises(MacroscopeError, match="128 tokens are more than the 64 positions"):
         context_window(Config, 128)
 
 
 def test_weights_in_half_precision_are_trained_in_single(corpus, tmp_path):
     whole = train(corpus, tmp_path / "base")
     whole.half().save_pretrained(tmp_path / "half")
-    load_own_tokenizer(corpus / "tokenizer").save_pretrained(tmp_path / "half")
+    load_saved_tokenizer(corpus / "tokenizer").save_pretrained(tmp_path / "half")
     trained = train(corpus, tmp_path / "trained", OPTIONS.model_copy(update={"base": str(tmp_path / "half")}))
     assert trained.dtype == torch.float32
 
 
 def test_training_in_bfloat16_needs_no_gpu(corpus, tmp_path):
     options = OPTIONS.model_copy(update={"training": OPTIONS.training.model_copy(update={"precision": "bfloat16"})})
-    found, single = train(corpus, tmp_path / "bfloat16", options), train(corpus, tmp_path / "float32")
-    assert found.dtype == torch.float32
+    half, single = train(corpus, tmp_path / "bfloat16", options), train(corpus, tmp_path / "float32")
+    assert half.dtype == torch.float32
     losses = [pd.read_csv(tmp_path / name / "training_log.csv")["valid_loss"].min() for name in ("bfloat16", "float32")]
     assert losses[0] == pytest.approx(losses[1], rel=0.05)
-    assert not torch.equal(found.lm_head.weight, single.lm_head.weight)
+    assert not torch.equal(half.lm_head.weight, single.lm_head.weight)

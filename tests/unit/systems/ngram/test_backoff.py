@@ -1,4 +1,4 @@
-"""Models in back-off form: against files that KenLM publishes and writes, and against the model that they come from."""
+"""Models in back-off form against files of KenLM and against the interpolated model."""
 
 import shutil
 import subprocess
@@ -7,40 +7,40 @@ import numpy as np
 import pytest
 
 from macroscope.systems.ngram import backoff
-from macroscope.systems.ngram.backoff import backoff_model, words_of
+from macroscope.systems.ngram.backoff import to_backoff_model, words_of
 from macroscope.systems.ngram.counts import MISSING
 
 from ....arpa import write_arpa
 from .test_model import TOY0, model_of, random_texts
 
-# lm/common/test_data/toy0.arpa of KenLM, the back-offs of its unigrams.
+# Back-offs of the unigrams in KenLM's lm/common/test_data/toy0.arpa.
 TOY0_BACKOFFS = {"a": -0.30103, "b": -0.30103, "<s>": -0.30103}
 
 
-def estimated(texts, order):
+def estimate_backoff(texts, order):
     model, vocabulary = model_of([" ".join(words_of(text)) for text in texts], order, "kneser_ney", unknown=True)
-    return model, backoff_model(model, list(vocabulary)), list(vocabulary)
+    return model, to_backoff_model(model, list(vocabulary)), list(vocabulary)
 
 
-def entries(path):
-    """n-gram -> (log10 P, back-off)."""
-    found = {}
+def read_entries(path):
+    """Read an ARPA file: n-gram -> (log10 P, back-off)."""
+    entries = {}
     for line in path.read_text().splitlines():
         parts = line.split("\t")
         if len(parts) > 1:
-            found[tuple(parts[1].split())] = (float(parts[0]), float(parts[2]) if len(parts) > 2 else 0.0)
-    return found
+            entries[tuple(parts[1].split())] = (float(parts[0]), float(parts[2]) if len(parts) > 2 else 0.0)
+    return entries
 
 
 def test_arpa_is_that_of_kenlm(tmp_path):
-    _, model, _ = estimated(["a a b a", "b a a b"], 3)
+    _, model, _ = estimate_backoff(["a a b a", "b a a b"], 3)
     write_arpa(model, tmp_path / "toy0.arpa")
-    found = entries(tmp_path / "toy0.arpa")
+    entries = read_entries(tmp_path / "toy0.arpa")
     for ngram, log in TOY0.items():
-        assert found[ngram][0] == pytest.approx(log, abs=1e-6)
+        assert entries[ngram][0] == pytest.approx(log, abs=1e-6)
     for word, log in TOY0_BACKOFFS.items():
-        assert found[word,][1] == pytest.approx(log, abs=1e-6)
-    sizes = [len([ngram for ngram in found if len(ngram) == n]) for n in (1, 2, 3)]
+        assert entries[word,][1] == pytest.approx(log, abs=1e-6)
+    sizes = [len([ngram for ngram in entries if len(ngram) == n]) for n in (1, 2, 3)]
     assert (
         (tmp_path / "toy0.arpa")
         .read_text()
@@ -51,21 +51,21 @@ def test_arpa_is_that_of_kenlm(tmp_path):
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
 def test_scores_are_those_of_the_interpolated_model(order):
     texts = random_texts(200, 20)
-    model, in_backoff_form, words = estimated(texts, order)
-    others = [*random_texts(20, 25, seed=1), "", "w0 never w1"]
+    model, in_backoff_form, words = estimate_backoff(texts, order)
+    held_out = [*random_texts(20, 25, seed=1), "", "w0 never w1"]
     numbers = {word: i for i, word in enumerate(words)}
     expected = []
-    for text in others:
+    for text in held_out:
         ids = [numbers.get(word, MISSING) for word in text.split()] + [numbers["</s>"]]
         history = [MISSING] * (order - 1) + [0] + ids
         contexts = [history[i + order - 1 - (order - 1) + 1 : i + order] for i in range(len(ids))]
         rows = np.array(contexts, dtype=np.int64).reshape(len(ids), order - 1)
         expected.append(np.log(model.probabilities(rows, np.array(ids))).sum())
-    np.testing.assert_allclose(in_backoff_form.score([text.split() for text in others]), expected, rtol=1e-10)
+    np.testing.assert_allclose(in_backoff_form.score([text.split() for text in held_out]), expected, rtol=1e-10)
 
 
 def test_probabilities_sum_to_one_after_any_context():
-    _, model, words = estimated(random_texts(60, 6), 3)
+    _, model, words = estimate_backoff(random_texts(60, 6), 3)
     for context in (["w0"], ["w1", "w0"], ["w5", "w5"], ["never"]):
         end = model.score([context])[0]
         total = np.exp(end)
@@ -78,34 +78,37 @@ def test_probabilities_sum_to_one_after_any_context():
 
 
 def _log_end(model, text):
-    """log P(</s> | text)."""
+    """Compute log P(</s> | text)."""
     numbers = [0, *(model.words.get(word, MISSING) for word in text), model.words["</s>"]]
     return model._token_logs(np.array(numbers))[-1] * np.log(10)
 
 
 @pytest.mark.parametrize("texts", [["", ""], ["a", "b a"]])
 def test_texts_shorter_than_the_order(texts):
-    """An order that no text reaches adds nothing: the model is that of the longest n-grams."""
-    long, short = estimated(texts, 5)[1], estimated(texts, 1 + max(len(text.split()) + 1 for text in texts))[1]
-    some = [text.split() for text in [*texts, "a b c d e f", "never"]]
-    np.testing.assert_allclose(long.score(some), short.score(some))
+    """An order that no text reaches adds nothing: the model has the order of the longest n-grams."""
+    long, short = (
+        estimate_backoff(texts, 5)[1],
+        estimate_backoff(texts, 1 + max(len(text.split()) + 1 for text in texts))[1],
+    )
+    scored = [text.split() for text in [*texts, "a b c d e f", "never"]]
+    np.testing.assert_allclose(long.score(scored), short.score(scored))
     assert len(long.score([])) == 0
 
 
 def test_scores_do_not_depend_on_how_many_texts_are_scored_together(monkeypatch):
     texts = random_texts(60, 15)
-    _, model, _ = estimated(texts, 3)
-    some = [text.split() for text in [*random_texts(30, 20, seed=2), ""]]
-    together = model.score(some)
+    _, model, _ = estimate_backoff(texts, 3)
+    scored = [text.split() for text in [*random_texts(30, 20, seed=2), ""]]
+    together = model.score(scored)
     monkeypatch.setattr(backoff, "BLOCK", 1)
-    np.testing.assert_array_equal(model.score(some), together)
-    np.testing.assert_allclose([model.score([text])[0] for text in some], together)
+    np.testing.assert_array_equal(model.score(scored), together)
+    np.testing.assert_allclose([model.score([text])[0] for text in scored], together)
 
 
 def test_unicode_and_odd_line_ends_stay_within_their_words(tmp_path):
     kenlm = pytest.importorskip("kenlm", reason="the kenlm module is not installed")
     texts = ["日本語 テキスト \u00a0x\u2028y \x0b z\u0085w", "émigré 🙂 \u200b"]
-    _, model, _ = estimated(texts, 3)
+    _, model, _ = estimate_backoff(texts, 3)
     write_arpa(model, tmp_path / "odd.arpa")
     theirs = kenlm.Model(str(tmp_path / "odd.arpa"))
     expected = [theirs.score(" ".join(words_of(text))) * np.log(10) for text in texts]
@@ -119,26 +122,26 @@ def test_words_are_those_of_kenlm():
 @pytest.mark.skipif(shutil.which("lmplz") is None, reason="KenLM's lmplz is not on the PATH")
 def test_estimates_are_those_of_lmplz(tmp_path):
     texts = random_texts(500, 40)
-    _, model, _ = estimated(texts, 4)
+    _, model, _ = estimate_backoff(texts, 4)
     command = ["lmplz", "-o", "4", "--discount_fallback", "-S", "100M", "-T", str(tmp_path)]
-    # Without a line end behind the last text, lmplz counts that one otherwise.
+    # Without a final line end, lmplz counts the last text differently.
     lines = "".join(f"{text}\n" for text in texts)
     done = subprocess.run(command, input=lines.encode(), capture_output=True, check=True)
     (tmp_path / "kenlm.arpa").write_bytes(done.stdout)
     write_arpa(model, tmp_path / "own.arpa")
-    theirs, ours = entries(tmp_path / "kenlm.arpa"), entries(tmp_path / "own.arpa")
+    theirs, ours = read_entries(tmp_path / "kenlm.arpa"), read_entries(tmp_path / "own.arpa")
     assert set(theirs) == set(ours)
     for ngram, logs in theirs.items():
         if ngram != ("<s>",):
             assert ours[ngram] == pytest.approx(logs, abs=1e-5), ngram
 
 
-def test_kenlm_reads_what_is_written(tmp_path):
+def test_kenlm_reads_the_written_file(tmp_path):
     kenlm = pytest.importorskip("kenlm", reason="the kenlm module is not installed")
     texts = random_texts(300, 30)
-    _, model, _ = estimated(texts, 5)
+    _, model, _ = estimate_backoff(texts, 5)
     write_arpa(model, tmp_path / "own.arpa")
     theirs = kenlm.Model(str(tmp_path / "own.arpa"))
-    some = random_texts(50, 35, seed=3)
-    expected = [theirs.score(text) * np.log(10) for text in some]
-    np.testing.assert_allclose(model.score([text.split() for text in some]), expected, rtol=1e-5)
+    scored = random_texts(50, 35, seed=3)
+    expected = [theirs.score(text) * np.log(10) for text in scored]
+    np.testing.assert_allclose(model.score([text.split() for text in scored]), expected, rtol=1e-5)

@@ -10,29 +10,31 @@ from scipy.stats import chisquare
 from macroscope.config.schema import Config
 from macroscope.documents import read_documents, read_provenance
 from macroscope.systems.ngram.counts import MISSING
-from macroscope.systems.ngram.decoding import NgramBeamSampler, nucleus
+from macroscope.systems.ngram.decoding import NgramBeamSampler, truncate_to_nucleus
 from macroscope.systems.ngram.generation import sample_ngram
 from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.sampling import NgramSampler
 
-from ..language_model.test_beam_sampler import enumerated
+from ..language_model.test_beam_sampler import enumerate_samples
 from .test_model import BEGINNING, END, model_of, random_texts
-from .test_sampling import counted, documents  # noqa: F401 - one is a fixture
+from .test_sampling import count, documents  # noqa: F401 - documents is a fixture
 
 
-def following(model, history, words):
+def probabilities_after(model, history, words):
     rows = np.tile(np.array(history, dtype=np.int64), (len(words), 1))
     return model.probabilities(rows, words)
 
 
 def test_a_low_temperature_leaves_the_most_probable_word():
-    """The power of a probability is then 0 in floating point, of the largest one too."""
+    """In floating point, all powers of probabilities are then 0, even that of the largest one."""
     texts = [f"word{n} is {'good' if n % 3 else 'bad'}" for n in range(60)]
     model, vocabulary = model_of(texts, 3, "none")
-    sampler = NgramSampler(nucleus(model, 0.9, 1e-4), END, 10)
+    sampler = NgramSampler(truncate_to_nucleus(model, 0.9, 1e-4), END, 10)
     names = list(vocabulary)
-    drawn = [" ".join(names[word] for word in words[:-1]) for words in sampler.draw(400, np.random.default_rng(0))]
-    assert set(drawn) == set(texts[:54])  # all are as probable, and these have nine tenths
+    sampled = [
+        " ".join(names[word] for word in words[:-1]) for words in sampler.generate(400, np.random.default_rng(0))
+    ]
+    assert set(sampled) == set(texts[:54])  # all are equally probable, and these have nine tenths
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
@@ -40,31 +42,31 @@ def test_a_low_temperature_leaves_the_most_probable_word():
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_nucleus_is_that_of_its_definition(order, p, temperature):
     model, vocabulary = model_of(random_texts(), order, "none")
-    kept = nucleus(model, p, temperature)
+    kept = truncate_to_nucleus(model, p, temperature)
     words = np.array([n for n in range(len(vocabulary)) if n != BEGINNING])
     for history in ([MISSING, BEGINNING], [BEGINNING, 2], [2, 3], [3, 3]):
-        some = history[-(order - 1) :] if order > 1 else []
-        full = following(model, some, words) ** (1 / temperature)
+        context = history[-(order - 1) :] if order > 1 else []
+        full = probabilities_after(model, context, words) ** (1 / temperature)
         full = full / full.sum()
         order_of_words = np.lexsort((words, -full))
         fewest = next(n for n in range(1, len(words) + 1) if full[order_of_words[:n]].sum() >= p - 1e-9)
         expected = np.zeros(len(words))
         expected[order_of_words[:fewest]] = full[order_of_words[:fewest]]
-        np.testing.assert_allclose(following(kept, some, words), expected / expected.sum(), atol=1e-12)
+        np.testing.assert_allclose(probabilities_after(kept, context, words), expected / expected.sum(), atol=1e-12)
 
 
 def test_shares_that_reach_the_nucleus_exactly_are_enough():
     # Ten words follow, a tenth each: 0.1 added up nine times is a little less than 0.9.
     model, _ = model_of([f"w{n}" for n in range(10)], 2, "none")
-    level = nucleus(model, 0.9).shares[1]
+    level = truncate_to_nucleus(model, 0.9).shares[1]
     contexts = model.trie.levels[1].keys // model.trie.words
     assert np.count_nonzero(level[contexts == contexts[0]]) == 9
 
 
-def test_no_word_outside_the_nucleus_is_drawn():
+def test_no_word_outside_the_nucleus_is_sampled():
     model, _ = model_of(random_texts(), 2, "none")
-    kept = nucleus(model, 0.5)
-    texts = NgramSampler(kept, END, 20).draw(3000, np.random.default_rng(0))
+    kept = truncate_to_nucleus(model, 0.5)
+    texts = NgramSampler(kept, END, 20).generate(3000, np.random.default_rng(0))
     pairs = {(a, b) for text in texts for a, b in zip([BEGINNING, *text[:-1]], text, strict=True)}
     rows = np.array(sorted(pairs))
     assert (kept.probabilities(rows[:, :1], rows[:, 1]) > 0).all()
@@ -79,13 +81,13 @@ def test_beams_come_with_their_exact_probabilities(smoothing, order):
     def logs_of(tokens):
         history = [MISSING] * order + [BEGINNING, *(words[token] for token in tokens)]
         with np.errstate(divide="ignore"):
-            return np.log(following(model, history[len(history) - order + 1 :], words))
+            return np.log(probabilities_after(model, history[len(history) - order + 1 :], words))
 
-    exact = {text: p for text, p in enumerated(logs_of, k, longest).items() if p}
+    exact = {text: p for text, p in enumerate_samples(logs_of, k, longest).items() if p}
     assert sum(exact.values()) == pytest.approx(1)
     place = {word: i for i, word in enumerate(words.tolist())}
-    drawn = NgramBeamSampler(model, END, longest, k).draw(n, np.random.default_rng(0))
-    counts = Counter(tuple(place[word] for word in text.tolist()) for text in drawn)
+    sampled = NgramBeamSampler(model, END, longest, k).generate(n, np.random.default_rng(0))
+    counts = Counter(tuple(place[word] for word in text.tolist()) for text in sampled)
     assert set(counts) <= set(exact)
     common = [tokens for tokens, p in exact.items() if p * n >= 5]
     observed, expected = [counts[tokens] for tokens in common], [exact[tokens] * n for tokens in common]
@@ -96,28 +98,28 @@ def test_beams_come_with_their_exact_probabilities(smoothing, order):
 
 
 @pytest.mark.parametrize("order", [1, 3])
-def test_one_beam_draws_as_ancestral_sampling_does(order):
+def test_one_beam_is_ancestral_sampling(order):
     model, _ = model_of(random_texts(), order, "none")
-    sides = [
-        Counter(tuple(text.tolist()) for text in sampler.draw(5000, np.random.default_rng(seed)))
+    counts = [
+        Counter(tuple(text.tolist()) for text in sampler.generate(5000, np.random.default_rng(seed)))
         for seed, sampler in enumerate((NgramBeamSampler(model, END, 2, 1), NgramSampler(model, END, 2)))
     ]
-    common = [text for text in sides[0] if sides[0][text] + sides[1][text] > 20]
-    observed, other = (np.array([side[text] for text in common]) for side in sides)
-    total = observed + other
-    assert (np.square(observed - other) / total).sum() < len(common) + 4 * np.sqrt(2 * len(common))
+    common = [text for text in counts[0] if counts[0][text] + counts[1][text] > 20]
+    beam, ancestral = (np.array([count[text] for text in common]) for count in counts)
+    total = beam + ancestral
+    assert (np.square(beam - ancestral) / total).sum() < len(common) + 4 * np.sqrt(2 * len(common))
 
 
 def test_a_beam_that_does_not_end_is_cut():
     model, _ = model_of(["a b " * 30], 2, "none")
-    texts = NgramBeamSampler(model, END, 5, 3).draw(20, np.random.default_rng(0))
+    texts = NgramBeamSampler(model, END, 5, 3).generate(20, np.random.default_rng(0))
     assert all(len(text) == 5 for text in texts)
 
 
 @pytest.mark.parametrize("decoding", [{"rule": "nucleus", "p": 0.9}, {"rule": "beam_sampling", "beams": 5}])
-def test_system_draws_under_its_rule(documents, tmp_path, decoding):  # noqa: F811
+def test_a_system_generates_under_its_rule(documents, tmp_path, decoding):  # noqa: F811
     options = NgramSystem(kind="ngram", titles=False, samples=30, max_tokens=300, decoding=decoding)
-    model = counted(documents, tmp_path, options)
+    model = count(documents, tmp_path, options)
     for name in ("one", "two"):
         sample_ngram(model, tmp_path / name, options, corpus="wiki", system="trigram", seed=1)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()

@@ -1,4 +1,4 @@
-"""N-gram models against published models, their definition, and each other's sums."""
+"""N-gram models against published models, their definition, and sums of probabilities."""
 
 import itertools
 from collections import Counter
@@ -17,25 +17,25 @@ BEGINNING, END = 0, 1
 
 
 def numbered(texts):
-    """Texts of words, with their end; and the vocabulary."""
+    """Return texts as the numbers of their words, with their end, and the vocabulary."""
     vocabulary = {"<s>": BEGINNING, "</s>": END}
-    found = [
+    numbers = [
         np.array([*(vocabulary.setdefault(w, len(vocabulary)) for w in text.split()), END], dtype=np.int64)
         for text in texts
     ]
-    return found, vocabulary
+    return numbers, vocabulary
 
 
 def trie_of(texts, order, words, folder=None):
-    """Counts of texts of numbers."""
+    """Count the n-grams of numbered texts."""
     stream = BytesIO()
     write_words(texts, BEGINNING, stream)
     return count_ngrams(read_words(stream), order, words, BEGINNING, folder)
 
 
 def model_of(texts, order, smoothing, unknown=False):
-    found, vocabulary = numbered(texts)
-    return estimate(trie_of(found, order, len(vocabulary)), smoothing, unknown), vocabulary
+    numbers, vocabulary = numbered(texts)
+    return estimate(trie_of(numbers, order, len(vocabulary)), smoothing, unknown), vocabulary
 
 
 def probability(model, vocabulary, *words):
@@ -76,18 +76,18 @@ def random_texts(count=300, words=12, seed=0):
 
 
 def ngrams(texts, order):
-    found = Counter()
+    counts = Counter()
     for text in texts:
         padded = ["<s>", *text.split(), "</s>"]
         for n in range(1, order + 1):
-            found.update(tuple(padded[i : i + n]) for i in range(len(padded) - n + 1))
-    return found
+            counts.update(tuple(padded[i : i + n]) for i in range(len(padded) - n + 1))
+    return counts
 
 
 def test_counts_are_those_of_the_texts():
     texts = random_texts(50)
-    some, vocabulary = numbered(texts)
-    trie = trie_of(some, 4, len(vocabulary))
+    numbers, vocabulary = numbered(texts)
+    trie = trie_of(numbers, 4, len(vocabulary))
     expected, words = ngrams(texts, 4), list(vocabulary)
     names = [()]
     for n, level in enumerate(trie.levels, 1):
@@ -108,7 +108,7 @@ def test_unsmoothed_probabilities_are_relative_frequencies():
 
 
 def kneser_ney(texts, order, vocabulary):
-    """Modified Kneser-Ney, spelt out over dictionaries (Chen and Goodman 1999)."""
+    """Return the probability function of modified Kneser-Ney, from dictionaries (Chen and Goodman 1999)."""
     raw = ngrams(texts, order)
     adjusted = {}
     for gram, count in raw.items():
@@ -119,9 +119,9 @@ def kneser_ney(texts, order, vocabulary):
     del adjusted[("<s>",)]
     discounts = {}
     for n in range(1, order + 1):
-        of = Counter(c for g, c in adjusted.items() if len(g) == n)
-        y = of[1] / (of[1] + 2 * of[2])
-        discounts[n] = [0, *(j - (j + 1) * y * of[j + 1] / of[j] for j in (1, 2, 3))]
+        counts = Counter(c for g, c in adjusted.items() if len(g) == n)
+        y = counts[1] / (counts[1] + 2 * counts[2])
+        discounts[n] = [0, *(j - (j + 1) * y * counts[j + 1] / counts[j] for j in (1, 2, 3))]
         assert all(d > 0 for d in discounts[n][1:])
 
     def p(context, word):
@@ -132,8 +132,8 @@ def kneser_ney(texts, order, vocabulary):
             return lower
         total = sum(following.values())
         left = sum(discounts[n][min(c, 3)] for c in following.values()) / total
-        own = following.get((*context, word), 0)
-        return (own - discounts[n][min(own, 3)]) / total + left * lower
+        count = following.get((*context, word), 0)
+        return (count - discounts[n][min(count, 3)]) / total + left * lower
 
     return p
 
@@ -158,13 +158,13 @@ def test_probabilities_sum_to_one_in_every_context(smoothing):
     for context in itertools.product(everything, everything):
         if context[1] in (BEGINNING, END) or (context[1] == MISSING and context[0] != MISSING):
             continue
-        found = model.probabilities(np.tile(context, (len(words), 1)), words)
-        assert found.min() >= 0
-        assert found.sum() == pytest.approx(1)
+        probabilities = model.probabilities(np.tile(context, (len(words), 1)), words)
+        assert probabilities.min() >= 0
+        assert probabilities.sum() == pytest.approx(1)
 
 
-def test_an_unknown_word_is_no_word_of_the_context_before():
-    # "a c" ends in the last word of the vocabulary, and "b" is the next context after "a": the next key begins with b.
+def test_an_unknown_word_does_not_match_another_context():
+    # "a c" ends with the last word of the vocabulary, so that the next key belongs to the next context, "b".
     model, vocabulary = model_of(["a b", "a c", "b a"], 2, "kneser_ney", unknown=True)
     left = [probability(model, vocabulary, context, "never") for context in ("a", "b", "c")]
     for context, p in zip(("a", "b", "c"), left, strict=True):
@@ -182,5 +182,5 @@ def test_a_model_in_files_is_that_in_memory(tmp_path, monkeypatch, smoothing):
     outside = estimate(trie_of(texts, 3, len(vocabulary), tmp_path), smoothing, True, tmp_path)
     assert isinstance(outside.shares[2].base, np.memmap)
     for name in ("shares", "left"):
-        for one, other in zip(getattr(inside, name), getattr(outside, name), strict=True):
-            np.testing.assert_array_equal(one, other)
+        for in_memory, in_file in zip(getattr(inside, name), getattr(outside, name), strict=True):
+            np.testing.assert_array_equal(in_memory, in_file)

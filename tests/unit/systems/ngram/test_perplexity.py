@@ -26,7 +26,7 @@ def test_perplexity_is_that_of_the_probabilities_of_the_model(tmp_path, order):
     options = NgramSystem(kind="ngram", order=order, smoothing="kneser_ney", titles=False)
     count_train_split(tmp_path / "documents", tmp_path / "model", options, checkpoints=tmp_path / "checkpoints")
     measure_perplexity(tmp_path / "documents", tmp_path / "model", tmp_path / "test.parquet", options, split="test")
-    found = pd.read_parquet(tmp_path / "test.parquet")
+    table = pd.read_parquet(tmp_path / "test.parquet")
 
     numbers = {"<s>": 0, "</s>": 1}
     texts = [np.array([*(numbers.setdefault(w, len(numbers)) for w in split_words(text)), 1]) for text in TRAIN]
@@ -43,12 +43,12 @@ def test_perplexity_is_that_of_the_probabilities_of_the_model(tmp_path, order):
             for i, word in enumerate(ids)
         ]
         expected.append(-np.log(probabilities).sum())
-    np.testing.assert_allclose(found["nll"], expected, rtol=1e-10)
-    assert found["tokens"].tolist() == [5, 7]
-    assert found["words"].tolist() == [3, 5]
-    assert found["unknown"].tolist() == [0, 1]
+    np.testing.assert_allclose(table["nll"], expected, rtol=1e-10)
+    assert table["tokens"].tolist() == [5, 7]
+    assert table["words"].tolist() == [3, 5]
+    assert table["unknown"].tolist() == [0, 1]
 
 
-def test_a_model_without_smoothing_has_none():
+def test_an_unsmoothed_model_has_no_perplexity():
     assert not NgramSystem(kind="ngram", titles=False).has_perplexity()
     assert NgramSystem(kind="ngram", titles=False, smoothing="kneser_ney").has_perplexity()

@@ -1,4 +1,4 @@
-"""Texts of an n-gram model come with the model's probabilities; the system is the same whenever it is drawn."""
+"""Texts of an n-gram model have the model's probabilities; a system's samples are reproducible."""
 
 import shutil
 from collections import Counter
@@ -23,7 +23,7 @@ from .test_model import BEGINNING, END, model_of, random_texts
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_words_come_with_the_probabilities_of_the_model(order, smoothing):
     model, vocabulary = model_of(random_texts(), order, smoothing)
-    texts = NgramSampler(model, END, 3).draw(20_000, np.random.default_rng(0))
+    texts = NgramSampler(model, END, 3).generate(20_000, np.random.default_rng(0))
     words = np.array([n for n in range(len(vocabulary)) if n != BEGINNING])
     for place, before in ((0, ()), (1, (2,)), (2, (2, 3))):
         following = Counter(
@@ -38,77 +38,77 @@ def test_words_come_with_the_probabilities_of_the_model(order, smoothing):
         observed = np.array([following[word] for word in words])
         groups = [*observed[common], observed[~common].sum()], [*exact[common] * n, exact[~common].sum() * n]
         if groups[1][-1] < 1:
-            groups = [side[:-1] for side in groups]
+            groups = [group[:-1] for group in groups]
         assert chisquare(groups[0], np.array(groups[1]) * sum(groups[0]) / sum(groups[1])).pvalue > 1e-3
 
 
 def test_a_text_that_does_not_end_is_cut():
     model, _ = model_of(["a b " * 30], 2, "none")
-    texts = NgramSampler(model, END, 5).draw(50, np.random.default_rng(0))
+    texts = NgramSampler(model, END, 5).generate(50, np.random.default_rng(0))
     assert all(len(text) == 5 or text[-1] == END for text in texts)
     assert any(text[-1] != END for text in texts)
 
 
 @pytest.fixture
 def documents(tmp_path):
-    some = [d for d in simulated_documents("process", 120, 1)]
-    some = [type(d)(d.id, "train" if n % 5 else "valid", d.title, d.sections) for n, d in enumerate(some)]
-    write_documents(tmp_path / "documents.parquet", some, Provenance("wiki"))
+    simulated = [d for d in simulated_documents("process", 120, 1)]
+    split = [type(d)(d.id, "train" if n % 5 else "valid", d.title, d.sections) for n, d in enumerate(simulated)]
+    write_documents(tmp_path / "documents.parquet", split, Provenance("wiki"))
     return tmp_path / "documents.parquet"
 
 
-def counted(documents, folder, options):
-    """Counts of the train split."""
+def count(documents, folder, options):
+    """Count the n-grams of the train split."""
     count_train_split(documents, folder / "model", options, checkpoints=folder / "checkpoints")
     return folder / "model"
 
 
-def test_a_count_that_is_killed_while_it_is_put_away_can_go_on(documents, tmp_path, monkeypatch):
+def test_a_count_that_is_killed_while_its_files_move_can_be_resumed(documents, tmp_path, monkeypatch):
     options = NgramSystem(kind="ngram", titles=False)
-    whole = {path.name: path.read_bytes() for path in counted(documents, tmp_path / "whole", options).iterdir()}
+    whole = {path.name: path.read_bytes() for path in count(documents, tmp_path / "whole", options).iterdir()}
     move = shutil.move
     for number in range(len(whole)):
         moves = iter(range(number))
-        with monkeypatch.context() as patch:  # after so many moves there are no more numbers: StopIteration
+        with monkeypatch.context() as patch:  # StopIteration after that number of moves
             patch.setattr(shutil, "move", lambda *paths, moves=moves: (next(moves), move(*paths)))
             with pytest.raises(StopIteration):
-                counted(documents, tmp_path / str(number), options)
-        again = counted(documents, tmp_path / str(number), options)
+                count(documents, tmp_path / str(number), options)
+        again = count(documents, tmp_path / str(number), options)
         assert {path.name: path.read_bytes() for path in again.iterdir()} == whole
 
 
 @pytest.mark.parametrize("titles", [True, False])
 @pytest.mark.parametrize("smoothing", ["none", "kneser_ney"])
-def test_system_draws_documents_of_the_corpus(documents, tmp_path, smoothing, titles):
+def test_a_system_generates_documents_of_the_corpus(documents, tmp_path, smoothing, titles):
     options = NgramSystem(kind="ngram", smoothing=smoothing, titles=titles, samples=60, max_tokens=3000)
-    model = counted(documents, tmp_path, options)
+    model = count(documents, tmp_path, options)
     sample_ngram(model, tmp_path / "one", options, corpus="wiki", system="trigram", seed=1)
     sample_ngram(model, tmp_path / "two", options, corpus="wiki", system="trigram", seed=1)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    drawn = list(read_documents(tmp_path / "one"))
-    assert len(drawn) == 60
-    assert all((section.title is not None) == titles for document in drawn for section in document.sections)
-    known = {word for d in read_documents(documents, "train") for s in d.sections for word in split_words(s.text)}
-    words = [word for d in drawn for s in d.sections for word in split_words(s.text)]
-    if smoothing == "none":  # with smoothing, marks may meet that no text has side by side
-        assert set(words) <= known
+    generated = list(read_documents(tmp_path / "one"))
+    assert len(generated) == 60
+    assert all((section.title is not None) == titles for document in generated for section in document.sections)
+    vocabulary = {word for d in read_documents(documents, "train") for s in d.sections for word in split_words(s.text)}
+    words = [word for d in generated for s in d.sections for word in split_words(s.text)]
+    if smoothing == "none":  # with smoothing, punctuation marks may be adjacent that are not in any text
+        assert set(words) <= vocabulary
     counts = {count.filter: count for count in read_provenance(tmp_path / "one").counts}
-    assert counts["20 invalid draws in a row"].kept == 60
+    assert counts["20 invalid attempts in a row"].kept == 60
 
 
-def test_other_systems_and_seeds_draw_other_texts(documents, tmp_path):
+def test_other_systems_and_seeds_have_other_texts(documents, tmp_path):
     options = NgramSystem(kind="ngram", titles=False, samples=20, max_tokens=3000)
-    model = counted(documents, tmp_path, options)
+    model = count(documents, tmp_path, options)
     for name, system, seed in (("a", "trigram", 1), ("b", "other", 1), ("c", "trigram", 2)):
         sample_ngram(model, tmp_path / name, options, corpus="wiki", system=system, seed=seed)
     first, *others = ([d.sections for d in read_documents(tmp_path / name)] for name in "abc")
     assert all(other != first for other in others)
 
 
-def test_no_character_of_a_text_ends_it(tmp_path):
+def test_a_zero_byte_does_not_end_a_text(tmp_path):
     texts = [Document(f"d{n}", "train", None, (Section(None, "one \0 two"),)) for n in range(3)]
     write_documents(tmp_path / "documents.parquet", texts, Provenance("odd"))
     options = NgramSystem(kind="ngram", titles=False, samples=5)
-    model = counted(tmp_path / "documents.parquet", tmp_path, options)
+    model = count(tmp_path / "documents.parquet", tmp_path, options)
     sample_ngram(model, tmp_path / "x", options, corpus="odd", system="t", seed=1)
     assert {d.sections[0].text for d in read_documents(tmp_path / "x")} == {"one \0 two"}

@@ -1,4 +1,4 @@
-"""The system of kind perturbation: steps, seeds, counts, and what the config and the plan make of it."""
+"""Systems of kind perturbation: steps, seeds, counts, config and plan."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -14,6 +14,7 @@ from macroscope.systems.options import Description
 from macroscope.systems.perturbation.generation import perturb_samples
 from macroscope.systems.perturbation.options import PerturbationSystem
 from macroscope.systems.perturbation.steps import AnyStep, Rule
+from tests.unit.plan.plans import find_job
 
 from ....tiny import simulated_documents
 
@@ -59,7 +60,7 @@ RANDOM = [rule for rule in RULES if not rule.startswith(("truncate", "remove", "
 
 
 @pytest.mark.parametrize("rule", RANDOM)
-def test_seed_and_name_change_what_is_drawn(perturb, rule):
+def test_seed_and_name_change_the_result(perturb, rule):
     first, *others = (
         perturb(options(rule), seed=seed, system=system)[0] for seed, system in ((1, "a"), (2, "a"), (1, "b"))
     )
@@ -77,10 +78,10 @@ def test_a_document_does_not_depend_on_the_others(perturb, rule):
 def test_steps_come_one_after_the_other(perturb):
     text = Document("x", "test", None, (Section(None, "The b c d e."),))
     cut = {"rule": "truncate", "words": 2}
-    found = [
+    results = [
         perturb(options(*steps), samples=[text])[0] for steps in (("remove_articles", cut), (cut, "remove_articles"))
     ]
-    assert [document.sections[0].text for (document,) in found] == ["b c", "b"]
+    assert [document.sections[0].text for (document,) in results] == ["b c", "b"]
 
 
 def test_documents_without_text_are_dropped_and_counted(perturb):
@@ -89,8 +90,8 @@ def test_documents_without_text_are_dropped_and_counted(perturb):
         Document("b", "test", None, (Section("s", "It was."),)),
         Document("c", "test", None, (Section("s", "Owls sleep."),)),
     ]
-    found, counts = perturb(options("remove_stop_words", "shuffle_sections"), samples=texts)
-    assert [document.id for document in found] == ["a", "c"]
+    documents, counts = perturb(options("remove_stop_words", "shuffle_sections"), samples=texts)
+    assert [document.id for document in documents] == ["a", "c"]
     assert counts == {
         "step 1, remove_stop_words: document left as it was": (2, 1, "changes"),
         "step 1, remove_stop_words: document without text": (2, 1, "documents"),
@@ -100,18 +101,18 @@ def test_documents_without_text_are_dropped_and_counted(perturb):
     }
 
 
-def test_counts_of_the_other_system_come_along(perturb, tmp_path):
+def test_counts_of_the_other_system_are_kept(perturb, tmp_path):
     _, counts = perturb(options("shuffle_words"))
     perturbed = tmp_path / "perturbed.parquet"
     perturb_samples(perturbed, tmp_path / "x", options("truncate"), corpus="wiki", system="y", language="en", seed=1)
     assert [*counts] == [count.filter for count in read_provenance(tmp_path / "x").counts][: len(counts)]
 
 
-def test_sentences_of_a_narrative_stay_only_where_its_text_does(perturb):
+def test_sentences_of_a_narrative_are_kept_only_with_its_text(perturb):
     narrative = Document("a", "test", None, (Section(None, "Owls sleep. The end."),), ("Owls sleep.", "The end."))
     assert perturb(options("remove_articles"), samples=[narrative])[0][0].sentences is None
-    other = replace(narrative, sections=(Section(None, "Owls sleep."),), sentences=("Owls sleep.",))
-    assert perturb(options("remove_articles"), samples=[other])[0] == [other]
+    unchanged = replace(narrative, sections=(Section(None, "Owls sleep."),), sentences=("Owls sleep.",))
+    assert perturb(options("remove_articles"), samples=[unchanged])[0] == [unchanged]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_sentences_of_a_narrative_stay_only_where_its_text_does(perturb):
         ("swap_pronouns", "de", "only English pronouns are known"),
     ],
 )
-def test_rules_for_other_languages_say_so(perturb, step, language, message):
+def test_rules_refuse_languages_that_they_do_not_support(perturb, step, language, message):
     with pytest.raises(MacroscopeError, match=message):
         perturb(options(step), language=language)
 
@@ -137,10 +138,10 @@ def test_articles_of_other_languages_can_be_named(perturb):
     assert perturb(options(step), samples=[text], language="de")[0][0].sections[0].text == "Eule sah den Mond."
 
 
-def test_nothing_left_is_one_sentence(perturb):
-    empty = [Document("a", "test", None, (Section(None, "It was."),))]
+def test_losing_all_text_is_one_sentence(perturb):
+    documents = [Document("a", "test", None, (Section(None, "It was."),))]
     with pytest.raises(MacroscopeError, match=r"system defect, step 1 \(remove_stop_words\): no document has any text"):
-        perturb(options("remove_stop_words"), samples=empty)
+        perturb(options("remove_stop_words"), samples=documents)
     with pytest.raises(MacroscopeError, match=r"samples\.parquet: system control has no samples"):
         perturb(options("shuffle_words"), samples=[])
 
@@ -175,7 +176,7 @@ def defect(**keys):
     ("wrong", "message"),
     [
         (config(x=defect(of="mind")), "systems.x.of: there is no system 'mind'; did you mean 'mine'?"),
-        (config(x=defect(of="shuffled")), "systems.x.of: system 'shuffled' is itself a perturbation; name what it"),
+        (config(x=defect(of="shuffled")), "systems.x.of: system 'shuffled' is itself a perturbation; name the"),
         (config(x=defect(of="x")), "systems.x.of: system 'x' is itself a perturbation"),
         (config(x=defect(perturb=[])), "systems.x.perturb: "),
         (
@@ -188,7 +189,7 @@ def defect(**keys):
         ),
         (
             config(judged=["process-cut"], corpus="real"),
-            "comparisons.0: system 'process-cut' samples the process of a simulated corpus, and 'real' is none",
+            "comparisons.0: system 'process-cut' samples the process of a simulated corpus, and 'real' is not one",
         ),
     ],
 )
@@ -201,33 +202,34 @@ def test_wrong_configs_are_one_sentence(wrong, message):
 
 def test_the_plan_perturbs_the_samples_of_the_other_system():
     plan = Plan(parse_config(config()))
-    assert plan.systems.of_kind("perturbation") == "shuffled|mine\\-cut|process\\-cut"
+    job = find_job(plan, "generate_perturbation")
+    assert job.constraints["system"] == "shuffled|mine\\-cut|process\\-cut"
 
     def wildcards(system, corpus="wiki"):
         return SimpleNamespace(system=system, corpus=corpus)
 
     folder = "results/default/systems"
-    inputs, values = (each("perturbation", "draw") for each in (plan.systems.inputs, plan.systems.values))
-    assert inputs(wildcards("shuffled")) == {"other_samples": f"{folder}/wiki/control/samples.parquet"}
-    assert inputs(wildcards("mine-cut", "real")) == {"other_samples": f"{folder}/real/mine/samples.parquet"}
-    assert "language=de" in values(wildcards("mine-cut", "real"))
-    assert plan.systems.resources_read(wildcards("shuffled")) == []
+    other_samples = job.inputs["other_samples"]
+    assert other_samples(wildcards("shuffled")) == f"{folder}/wiki/control/samples.parquet"
+    assert other_samples(wildcards("mine-cut", "real")) == f"{folder}/real/mine/samples.parquet"
+    assert "language=de" in job.values(wildcards("mine-cut", "real"))
+    assert job.resource_files(wildcards("shuffled")) == []
     judged = {system for _, corpus, system in plan.critics.comparisons}
     assert {"control", *SYSTEMS} == judged
 
 
 def test_a_stage_that_reads_stop_words_has_their_list_as_input():
     plan = Plan(parse_config(config(x=defect(perturb=["truncate", "remove_stop_words"]))))
-    (path,) = plan.systems.resources_read(SimpleNamespace(system="x", corpus="wiki"))
+    (path,) = find_job(plan, "generate_perturbation").resource_files(SimpleNamespace(system="x", corpus="wiki"))
     assert path.endswith("resources/stop_words/en.txt")
 
 
-def test_all_leaves_out_perturbations_of_a_process_where_it_is_none():
+def test_all_excludes_perturbations_of_a_process_on_real_corpora():
     plan = Plan(parse_config(config(corpus="real")))
     assert {system for _, _, system in plan.critics.comparisons} == {"control", "mine", "shuffled", "mine-cut"}
 
 
 def test_the_report_names_the_defect():
     parsed = parse_config(config())
-    found = parsed.systems["mine-cut"].description(parsed)
-    assert found == Description("perturbation", "mine", "mine: drop sections share=0.25, truncate")
+    description = parsed.systems["mine-cut"].description(parsed)
+    assert description == Description("perturbation", "mine", "mine: drop sections share=0.25, truncate")

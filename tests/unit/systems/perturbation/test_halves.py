@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from macroscope.documents import Document, Section
-from macroscope.systems.perturbation.halves import random_cycle, splice_documents, swap_first_halves
+from macroscope.systems.perturbation.halves import sample_cycle, splice_documents, swap_first_halves
 
 
 def rng(seed=0):
@@ -17,33 +17,33 @@ def document(identifier, *texts):
     return Document(identifier, "test", identifier, tuple(Section(f"{identifier}{n}", t) for n, t in enumerate(texts)))
 
 
-def test_a_cycle_leaves_none_in_place_and_all_cycles_come():
-    assert random_cycle(0, rng()) == []
-    assert random_cycle(1, rng()) == [0]
-    drawn = Counter(tuple(random_cycle(4, rng(seed))) for seed in range(600))
-    assert len(drawn) == 6  # (4 - 1)!
-    assert min(drawn.values()) > 60
-    assert all(sorted(cycle) == [0, 1, 2, 3] and all(i != p for i, p in enumerate(cycle)) for cycle in drawn)
+def test_a_cycle_leaves_none_in_place_and_all_cycles_occur():
+    assert sample_cycle(0, rng()) == []
+    assert sample_cycle(1, rng()) == [0]
+    counts = Counter(tuple(sample_cycle(4, rng(seed))) for seed in range(600))
+    assert len(counts) == 6  # (4 - 1)!
+    assert min(counts.values()) > 60
+    assert all(sorted(cycle) == [0, 1, 2, 3] and all(i != p for i, p in enumerate(cycle)) for cycle in counts)
 
 
-def plain(n, sentences):
-    """Texts of one section, whose sentences say where they come from."""
+def numbered_texts(n, sentences):
+    """Return texts of one section, whose sentences name their text and position."""
     return [
         document(f"d{number}", " ".join(f"Text {number} says {k}." for k in range(sentences))) for number in range(n)
     ]
 
 
 @pytest.mark.parametrize(("sentences", "first"), [(4, 2), (5, 2), (1, 0)])
-def test_first_halves_change_places(sentences, first):
-    before = plain(7, sentences)
+def test_first_halves_are_permuted(sentences, first):
+    before = numbered_texts(7, sentences)
     after = swap_first_halves(before, "en", rng())
     begins, ends = [], []
-    for own, text in enumerate(document.sections[0].text for document in after):
-        said = [part.rsplit(" says ", 1) for part in text.rstrip(".").split(". ")]
-        assert [int(k) for _, k in said] == list(range(sentences))
-        begins.append({source for source, _ in said[:first]})
-        ends.append({source for source, _ in said[first:]})
-        assert ends[-1] == {f"Text {own}"}  # the second half is its own
+    for number, text in enumerate(document.sections[0].text for document in after):
+        origins = [part.rsplit(" says ", 1) for part in text.rstrip(".").split(". ")]
+        assert [int(k) for _, k in origins] == list(range(sentences))
+        begins.append({source for source, _ in origins[:first]})
+        ends.append({source for source, _ in origins[first:]})
+        assert ends[-1] == {f"Text {number}"}  # the second half is its own
     if first:
         assert Counter(map(frozenset, begins)) == Counter(frozenset([f"Text {n}"]) for n in range(7))
         assert all(begin != end for begin, end in zip(begins, ends, strict=True))
@@ -51,16 +51,18 @@ def test_first_halves_change_places(sentences, first):
 
 
 def test_halves_of_documents_with_sections_join_within_the_section_that_was_cut():
-    one = document("a", "A1. A2.", "A3. A4. A5.", "A6.")  # cut after A3
-    other = document("b", "B1.", "B2. B3. B4.")  # cut after B2
-    after = swap_first_halves([one, other], "en", rng())
+    before = [
+        document("a", "A1. A2.", "A3. A4. A5.", "A6."),  # cut after A3
+        document("b", "B1.", "B2. B3. B4."),  # cut after B2
+    ]
+    after = swap_first_halves(before, "en", rng())
     assert after[0].sections == (Section("b0", "B1."), Section("b1", "B2. A4. A5."), Section("a2", "A6."))
     assert after[1].sections == (Section("a0", "A1. A2."), Section("a1", "A3. B3. B4."))
 
 
 def test_a_cut_between_sections_joins_none():
-    one, other = document("a", "A1.", "A2."), document("b", "B1. B2.", "B3.", "B4. B5. B6.")
-    after = swap_first_halves([one, other], "en", rng())
+    before = [document("a", "A1.", "A2."), document("b", "B1. B2.", "B3.", "B4. B5. B6.")]
+    after = swap_first_halves(before, "en", rng())
     assert after[0].sections == (Section("b0", "B1. B2."), Section("b1", "B3."), Section("a1", "A2."))
     assert after[1].sections == (Section("a0", "A1."), Section("b2", "B4. B5. B6."))
 
@@ -68,12 +70,12 @@ def test_a_cut_between_sections_joins_none():
 def test_spliced_documents_keep_their_first_half_of_sections():
     before = [document(name, *(f"{name}{n}." for n in range(size))) for name, size in (("a", 4), ("b", 3), ("c", 2))]
     after = splice_documents(before, "en", rng())
-    for own, new in zip(before, after, strict=True):
-        kept = -(-len(own.sections) // 2)
-        assert new.sections[:kept] == own.sections[:kept]
-        other = new.sections[kept].title[0]
-        assert other != own.id
-        source = next(document for document in before if document.id == other)
+    for old, new in zip(before, after, strict=True):
+        kept = -(-len(old.sections) // 2)
+        assert new.sections[:kept] == old.sections[:kept]
+        origin = new.sections[kept].title[0]
+        assert origin != old.id
+        source = next(document for document in before if document.id == origin)
         assert new.sections[kept:] == source.sections[-(-len(source.sections) // 2) :]
     assert Counter(s for d in after for s in d.sections) == Counter(s for d in before for s in d.sections)
 

@@ -17,7 +17,7 @@ def document(*texts):
     return Document("d", "test", "D", tuple(Section(None, text) for text in texts))
 
 
-def swapped(text, share=1.0, seed=0):
+def swap(text, share=1.0, seed=0):
     after = swap_pronouns(document(text), share, stop_words("en"), np.random.default_rng(seed))
     return after.sections[0].text
 
@@ -37,21 +37,21 @@ def swapped(text, share=1.0, seed=0):
     ],
 )
 def test_pronouns_in_the_wrong_gender(before, after):
-    assert swapped(before) == after
+    assert swap(before) == after
 
 
-def test_twice_swapped_is_the_text_again():
+def test_swapping_twice_restores_the_text():
     text = "He told her that his sister saw him. She knew her brother himself, and he knew herself."
-    assert swapped(text) != text
-    assert swapped(swapped(text)) == text
+    assert swap(text) != text
+    assert swap(swap(text)) == text
 
 
 @pytest.mark.parametrize(("share", "changed"), [(0.01, 1), (0.3, 3), (0.5, 5), (1.0, 10)])
 def test_share_of_the_pronouns(share, changed):
-    assert Counter(swapped("he went. " * 10, share).replace(".", "").split())["she"] == changed
+    assert Counter(swap("he went. " * 10, share).replace(".", "").split())["she"] == changed
 
 
-def test_pronouns_are_drawn_over_all_sections():
+def test_pronouns_are_chosen_from_all_sections():
     places = {
         tuple(
             "she" in section.text
@@ -71,8 +71,12 @@ STORY = (
 
 
 def test_entities_are_named_twice_and_not_only_where_all_words_have_capitals():
-    found = find_entities(split_sentences(STORY))
-    assert found == [("Albert Einstein",), ("Brussels",), ("Marie Curie", "Curie")]  # Paris once; However, I, May: none
+    entities = find_entities(split_sentences(STORY))
+    assert entities == [
+        ("Albert Einstein",),
+        ("Brussels",),
+        ("Marie Curie", "Curie"),
+    ]  # Paris once; However, I, May: none
 
 
 @pytest.mark.parametrize(
@@ -85,7 +89,7 @@ def test_entities_are_named_twice_and_not_only_where_all_words_have_capitals():
         "",
     ],
 )
-def test_capitals_of_beginnings_name_nobody(text):
+def test_capitals_at_beginnings_are_not_names(text):
     assert find_entities(split_sentences(text)) == []
 
 
@@ -95,13 +99,13 @@ def test_initials_and_titles_are_part_of_a_name():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_each_name_becomes_another_the_same_one_throughout(seed):
+def test_names_are_replaced_consistently(seed):
     before = document(STORY)
     after = swap_entities(before, 0.0, "en", np.random.default_rng(seed))
     words = re.compile(r"Marie Curie|Curie|Albert Einstein|Brussels")
     old, new = words.findall(STORY), words.findall(after.sections[0].text)
     assert words.sub("*", STORY) == words.sub("*", after.sections[0].text)
-    assert len(set(zip(old, new, strict=True))) == 4  # a function of the name, Curie and Marie Curie apart
+    assert len(set(zip(old, new, strict=True))) == 4  # a function of the name; Curie and Marie Curie differ
     entity = {"Curie": "Marie Curie"}
     pairs = {(entity.get(a, a), entity.get(b, b)) for a, b in zip(old, new, strict=True)}
     assert len(pairs) == 3
@@ -116,6 +120,6 @@ def test_the_first_sentences_keep_their_names():
     assert old[3:] != new[3:]
 
 
-def test_a_document_with_one_entity_stays():
+def test_a_document_with_one_entity_is_unchanged():
     before = document("All of Paris is in Paris.", "Paris, again.")
     assert swap_entities(before, 0.0, "en", np.random.default_rng(0)) == before

@@ -9,9 +9,9 @@ import pytest
 from macroscope.documents import Document, Section
 from macroscope.systems.perturbation.pieces import drop_sections, shuffle_sections
 from macroscope.systems.perturbation.sentences import (
-    not_adjacent,
     remove_sentences,
     repeat_sentences,
+    sample_non_adjacent,
     shuffle_sentences,
 )
 
@@ -24,29 +24,29 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def test_sections_move_with_their_titles_and_all_orders_come():
+def test_sections_move_with_their_titles_and_all_orders_occur():
     before = document("A.", "B.", "C.")
-    drawn = Counter(shuffle_sections(before, rng(seed)).sections for seed in range(600))
-    assert all(sorted(order, key=lambda section: section.text) == list(before.sections) for order in drawn)
-    assert len(drawn) == 6
-    assert min(drawn.values()) > 60
+    counts = Counter(shuffle_sections(before, rng(seed)).sections for seed in range(600))
+    assert all(sorted(order, key=lambda section: section.text) == list(before.sections) for order in counts)
+    assert len(counts) == 6
+    assert min(counts.values()) > 60
 
 
 @pytest.mark.parametrize(("n", "share", "kept"), [(4, 0.5, 2), (5, 0.1, 4), (5, 0.99, 1), (2, 0.5, 1), (1, 0.5, 1)])
 def test_dropped_sections_leave_the_others_in_order(n, share, kept):
     before = document(*(f"{number}." for number in range(n)))
-    found = {drop_sections(before, share, rng(seed)).sections for seed in range(40)}
-    for sections in found:
+    results = {drop_sections(before, share, rng(seed)).sections for seed in range(40)}
+    for sections in results:
         assert len(sections) == kept
         assert sorted(sections, key=before.sections.index) == list(sections)
-    assert len(found) > 1 or kept == n
+    assert len(results) > 1 or kept == n
 
 
 def test_sentences_stay_in_their_section_and_lines_keep_their_numbers():
     before = document("Dr. Gray came. He saw it.\nIt was Jan. 3. He left!", "One more.")
-    found = {shuffle_sentences(before, "en", rng(seed)).sections for seed in range(300)}
-    assert len(found) == 24
-    for first, second in found:
+    results = {shuffle_sentences(before, "en", rng(seed)).sections for seed in range(300)}
+    assert len(results) == 24
+    for first, second in results:
         assert second == before.sections[1]
         assert first.text.count("\n") == 1
         for sentence in ("Dr. Gray came.", "He saw it.", "It was Jan. 3.", "He left!"):
@@ -54,7 +54,7 @@ def test_sentences_stay_in_their_section_and_lines_keep_their_numbers():
 
 
 @pytest.mark.parametrize(("share", "repeated"), [(0.25, 1), (0.01, 1), (0.5, 2), (1.0, 4)])
-def test_repeated_sentences_stand_side_by_side(share, repeated):
+def test_repeated_sentences_are_adjacent(share, repeated):
     before = document("One is. Two is.\nThree is.", "Four is.")
     after = repeat_sentences(before, share, "en", rng())
     text = " ".join(section.text for section in after.sections)
@@ -69,41 +69,41 @@ def test_repeated_sentences_stand_side_by_side(share, repeated):
 @pytest.mark.parametrize(
     ("places", "number"), [(3, 1), (5, 2), (6, 2), (6, 3), (5, 3), (4, 9), (1, 1), (0, 1), (-1, 2)]
 )
-def test_places_that_are_not_side_by_side_are_all_equally_likely(places, number):
-    """Against all subsets: cai2020 section 3, where 3 slots hold 1 of 5 sentences, and 6 hold 2 of 8."""
+def test_all_choices_of_non_adjacent_places_are_equally_likely(places, number):
+    """Compare with all subsets; in cai2020 section 3, 1 of 5 sentences is in one of 3 slots, and 2 of 8 in 6."""
     most = min(number, max(0, (places + 1) // 2))
     expected = {
-        some
-        for some in combinations(range(max(0, places)), most)
-        if all(second - first > 1 for first, second in pairwise(some))
+        subset
+        for subset in combinations(range(max(0, places)), most)
+        if all(second - first > 1 for first, second in pairwise(subset))
     }
     runs = 400 * len(expected)
-    drawn = Counter(tuple(not_adjacent(places, number, rng(seed)).tolist()) for seed in range(runs))
-    assert set(drawn) == expected
-    assert all(abs(count - 400) < 6 * 20 for count in drawn.values())
+    counts = Counter(tuple(sample_non_adjacent(places, number, rng(seed)).tolist()) for seed in range(runs))
+    assert set(counts) == expected
+    assert all(abs(count - 400) < 6 * 20 for count in counts.values())
 
 
-def test_missing_sentences_are_neither_the_first_nor_the_last():
+def test_removed_sentences_are_neither_the_first_nor_the_last():
     before = document("One is. Two is. Three is.\nFour is. Five is.", "Six is. Seven is. Eight is.")
     sentences = "One Two Three Four Five Six Seven Eight".split()
     for seed in range(60):
         after = remove_sentences(before, 2, "en", rng(seed))
-        left = " ".join(section.text for section in after.sections).replace(" is.", "").split()
-        gone = [place for place, word in enumerate(sentences) if word not in left]
-        assert left == [word for word in sentences if word in left]
-        assert len(gone) == 2
-        assert gone[1] - gone[0] > 1
-        assert {0, 7}.isdisjoint(gone)
+        remaining = " ".join(section.text for section in after.sections).replace(" is.", "").split()
+        removed = [place for place, word in enumerate(sentences) if word not in remaining]
+        assert remaining == [word for word in sentences if word in remaining]
+        assert len(removed) == 2
+        assert removed[1] - removed[0] > 1
+        assert {0, 7}.isdisjoint(removed)
         assert after.sections[0].text.count("\n") == 1
 
 
-def test_a_paragraph_of_one_sentence_goes_with_its_line():
+def test_a_paragraph_of_one_sentence_is_removed_with_its_line():
     lines = ["One is.", "Two is.", "Three is.", "Four is."]
     for seed in range(20):
-        left = remove_sentences(document("\n".join(lines)), 1, "en", rng(seed)).text.split("\n")
-        assert left in ([lines[0], *lines[2:]], [*lines[:2], lines[3]])
+        remaining = remove_sentences(document("\n".join(lines)), 1, "en", rng(seed)).text.split("\n")
+        assert remaining in ([lines[0], *lines[2:]], [*lines[:2], lines[3]])
 
 
-def test_of_a_short_text_as_many_go_as_can():
+def test_a_short_text_loses_as_many_sentences_as_possible():
     assert remove_sentences(document("One is. Two is."), 3, "en", rng()).text == "One is. Two is."
     assert remove_sentences(document("One is. Two is. Three is."), 3, "en", rng()).text == "One is. Three is."

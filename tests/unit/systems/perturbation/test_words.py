@@ -1,4 +1,4 @@
-"""Words: what goes, what stays, and in what order."""
+"""Perturbations of words: truncation, removal and order."""
 
 from collections import Counter
 
@@ -29,25 +29,25 @@ def rng(seed=0):
 words = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=4)
 lines = st.lists(words, min_size=1, max_size=8).map(" ".join)
 texts = st.lists(lines, min_size=1, max_size=3).map("\n".join)
-documents = st.lists(texts, min_size=1, max_size=4).map(lambda some: document(*some))
+documents = st.lists(texts, min_size=1, max_size=4).map(lambda sections: document(*sections))
 
 
 @given(documents, st.integers(0, 5))
 def test_shuffled_words_are_the_same_words_in_the_same_places(before, seed):
     after = shuffle_words(before, rng(seed))
     assert Counter(" ".join(texts_of(after)).split()) == Counter(" ".join(texts_of(before)).split())
-    for one, other in zip(after.sections, before.sections, strict=True):
-        assert one.title == other.title
-        assert [len(line.split()) for line in one.text.split("\n")] == [
-            len(line.split()) for line in other.text.split("\n")
+    for new, old in zip(after.sections, before.sections, strict=True):
+        assert new.title == old.title
+        assert [len(line.split()) for line in new.text.split("\n")] == [
+            len(line.split()) for line in old.text.split("\n")
         ]
 
 
-def test_words_are_shuffled_across_sections_and_all_orders_come():
+def test_words_are_shuffled_across_sections_and_all_orders_occur():
     before = document("a b", "c")
-    drawn = Counter(tuple(texts_of(shuffle_words(before, rng(seed)))) for seed in range(600))
-    assert set(drawn) == {("a b", "c"), ("b a", "c"), ("a c", "b"), ("c a", "b"), ("b c", "a"), ("c b", "a")}
-    assert min(drawn.values()) > 60  # 100 expected, standard deviation 9
+    counts = Counter(tuple(texts_of(shuffle_words(before, rng(seed)))) for seed in range(600))
+    assert set(counts) == {("a b", "c"), ("b a", "c"), ("a c", "b"), ("c a", "b"), ("b c", "a"), ("c b", "a")}
+    assert min(counts.values()) > 60  # 100 expected, standard deviation 9
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_truncation_counts_through_the_sections_and_drops_those_beyond():
     assert truncate(before, 0.1, 170) == before
 
 
-def test_no_article_is_left_in_any_case_and_nothing_else_goes():
+def test_all_articles_and_nothing_else_are_removed_in_any_case():
     before = document('The cat (the black one) saw "an owl" and A dog.\nAn end.', "It was then theirs: area, than.")
     after = remove_articles(before, ARTICLES, match_case=False)
     assert texts_of(after) == ['cat (black one) saw "owl" and dog.\nend.', "It was then theirs: area, than."]
@@ -78,7 +78,7 @@ def test_articles_as_in_the_published_code():
     assert texts_of(remove_articles(before, ARTICLES, match_case=True)) == ["The cat saw owl and A dog lot."]
 
 
-def test_initials_are_no_articles():
+def test_initials_are_not_articles():
     assert texts_of(remove_articles(document("Robert A. Heinlein, A."), ARTICLES, False)) == ["Robert A. Heinlein, A."]
 
 
@@ -102,7 +102,7 @@ def test_punctuation_of_a_removed_word_goes_to_its_neighbour():
     assert texts_of(after) == ['saw. ended, said: "good."']
 
 
-def test_a_section_of_stop_words_goes_and_so_may_the_document():
+def test_sections_and_documents_of_stop_words_are_removed():
     after = remove_stop_words(document("It was.", "Owls."), stop_words("en"))
     assert after.sections == (Section("title 1", "Owls."),)
     assert remove_stop_words(document("It was the."), stop_words("en")).sections == ()

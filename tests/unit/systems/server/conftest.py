@@ -1,4 +1,4 @@
-"""A completions end point on this machine that answers, and fails, as it is told to."""
+"""A local completions end point whose answers and failures are configurable."""
 
 import hashlib
 import http.server
@@ -15,22 +15,22 @@ KEY = "sk-secret-0123456789"
 
 
 class EndPoint:
-    """What is asked of it is kept; what it does first is what `failures` has, then it answers.
+    """An end point that records its requests; it first goes through `failures`, then answers.
 
     Attributes
     ----------
-    asked
-        Bodies of the completions asked for.
+    requests
+        Bodies of the answered completion requests.
     keys
         Authorization headers of all requests.
     failures
         Functions of the handler, taken from the front; None: answer.
     busiest
-        The most requests that were under way at the same time.
+        Largest number of parallel requests.
     """
 
     def __init__(self):
-        self.asked, self.keys, self.failures = [], [], []
+        self.requests, self.keys, self.failures = [], [], []
         self.model, self.models, self.listed = "tiny", ["tiny"], True
         self.delay, self.busiest, self._busy = 0.0, 0, 0
         self.lock = threading.Lock()
@@ -58,7 +58,7 @@ class EndPoint:
                     outer.busiest = max(outer.busiest, outer._busy)
                     failure = outer.failures.pop(0) if outer.failures else None
                     if failure is None:
-                        outer.asked.append(body)
+                        outer.requests.append(body)
                 time.sleep(outer.delay)
                 try:
                     if failure is not None:
@@ -75,7 +75,7 @@ class EndPoint:
 
     @staticmethod
     def text_of(body):
-        """Words that follow from the request alone, as a server with seeds gives them."""
+        """Return words that depend on the request alone, like a server that respects seeds."""
         digest = hashlib.sha256(json.dumps([body["prompt"], body["seed"]]).encode()).hexdigest()
         return " " + " ".join(digest[i : i + 4] for i in range(0, 40, 4))
 
@@ -103,21 +103,28 @@ class EndPoint:
 
 @pytest.fixture
 def end_point(monkeypatch):
-    """A server that is at work; waits between tries are short."""
+    """A running server; waits between attempts are short."""
     monkeypatch.setattr(completions, "FIRST_WAIT_SECONDS", 0.01)
     monkeypatch.setattr(completions, "LONGEST_WAIT_SECONDS", 0.02)
-    made = EndPoint()
-    yield made
-    made.httpd.shutdown()
-    made.httpd.server_close()
+    server = EndPoint()
+    yield server
+    server.httpd.shutdown()
+    server.httpd.server_close()
 
 
 @pytest.fixture
 def options(end_point):
-    """Options of a system that the server samples, to which others may be given."""
+    """Function that makes the options of a system on the server, with changes."""
 
-    def made(**given):
-        known = {"kind": "server", "url": end_point.url, "model": "tiny", "api": "openai", "samples": 12, "parallel": 4}
-        return ServerSystem(**known | given)
+    def make(**given):
+        defaults = {
+            "kind": "server",
+            "url": end_point.url,
+            "model": "tiny",
+            "api": "openai",
+            "samples": 12,
+            "parallel": 4,
+        }
+        return ServerSystem(**defaults | given)
 
-    return made
+    return make

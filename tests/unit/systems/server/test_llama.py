@@ -15,7 +15,7 @@ import torch
 from macroscope.documents import Provenance, write_documents
 from macroscope.systems.language_model.model import load_model
 from macroscope.systems.language_model.options import LanguageModelSystem
-from macroscope.systems.language_model.sampling import gather, sample_shard
+from macroscope.systems.language_model.sampling import merge_shards, sample_shard
 from macroscope.systems.language_model.training import finetune, train_tokenizer
 from macroscope.systems.server.options import ServerSystem
 from macroscope.systems.server.sampling import sample_server
@@ -38,7 +38,7 @@ def language_model():
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory, language_model):
-    """Folder of a model that is half trained: its samples are various."""
+    """Folder of a half-trained model, whose samples are diverse."""
     folder = tmp_path_factory.mktemp("llama")
     documents = [
         type(document)(document.id, "valid" if n % 10 == 0 else "train", document.title, document.sections)
@@ -63,41 +63,41 @@ def converted(model):
 
 @pytest.fixture(scope="module")
 def url(converted):
-    """Where the server is, once it answers."""
+    """URL of the server, once it answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "llama_cpp.server", "--model", str(converted), "--model_alias", "tiny"]
     command += ["--host", "127.0.0.1", "--port", str(port), "--n_ctx", str(CONTEXT), "--n_threads", "2"]
     log = converted.with_suffix(".log")
-    with log.open("w") as said, subprocess.Popen(command, stdout=said, stderr=said) as server:
-        found = f"http://127.0.0.1:{port}/v1"
+    with log.open("w") as output, subprocess.Popen(command, stdout=output, stderr=output) as server:
+        address = f"http://127.0.0.1:{port}/v1"
         for _ in range(120):
             try:
-                requests.get(f"{found}/models", timeout=1)
+                requests.get(f"{address}/models", timeout=1)
                 break
             except requests.exceptions.RequestException:
                 assert server.poll() is None, log.read_text()[-2000:]
                 time.sleep(0.5)
-        yield found
+        yield address
         server.kill()
 
 
 def test_the_converted_model_is_the_same(model, converted):
     network, tokenizer = load_model(model)
-    known = llama_cpp.Llama(str(converted), n_ctx=CONTEXT, logits_all=True, verbose=False)
+    converted_model = llama_cpp.Llama(str(converted), n_ctx=CONTEXT, logits_all=True, verbose=False)
     text = simulated_documents("process", 3, 5)[2].sections[0].text[:200]
     tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
-    assert known.tokenize(text.encode(), add_bos=False) == tokens
-    known.eval(tokens)
+    assert converted_model.tokenize(text.encode(), add_bos=False) == tokens
+    converted_model.eval(tokens)
     with torch.no_grad():
         ours = network(torch.tensor([tokens])).logits[0].float().numpy()
-    assert np.abs(known.scores[: len(tokens)] - ours).max() < 0.01
+    assert np.abs(converted_model.scores[: len(tokens)] - ours).max() < 0.01
 
 
-def test_its_samples_are_told_from_ours_by_no_critic(model, url, language_model, tmp_path):
+def test_no_critic_distinguishes_its_samples_from_ours(model, url, language_model, tmp_path):
     sample_shard(model, tmp_path / "shard", language_model, system="ours", seed=1, shard=0, shards=1)
-    gather([tmp_path / "shard"], tmp_path / "ours.parquet", "wiki")
+    merge_shards([tmp_path / "shard"], tmp_path / "ours.parquet", "wiki")
     options = ServerSystem(
         kind="server", url=url, model="tiny", api="llama_cpp", beginning="<|endoftext|>", samples=SAMPLES,
         max_tokens=MAX_TOKENS, parallel=4,
@@ -106,22 +106,29 @@ def test_its_samples_are_told_from_ours_by_no_critic(model, url, language_model,
     rows = pd.read_parquet(tmp_path / "completions.parquet")
     assert set(rows["finish_reason"]) <= {"stop", "length"}
     assert rows["seed"].nunique() == SAMPLES
-    found = _judged(tmp_path / "ours.parquet", tmp_path / "served.parquet", tmp_path / "judged")
-    assert len(found) > 20
-    assert found.min() > 0.01, found.sort_values().head()
+    p_values = _compare(tmp_path / "ours.parquet", tmp_path / "served.parquet", tmp_path / "judged")
+    assert len(p_values) > 20
+    assert p_values.min() > 0.01, p_values.sort_values().head()
 
 
-def test_what_llama_cpp_truncates_by_itself_is_seen(url, tmp_path):
-    """With the defaults of the program, which `api` is there to undo, samples are others."""
-    given = {"model": "tiny", "prompt": "<|endoftext|>", "max_tokens": 60, "seed": 3}
-    told = given | {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, "typical_p": 1.0, "repeat_penalty": 1.0}
-    answers = [requests.post(f"{url}/completions", json=body, timeout=60).json() for body in (given, told)]
+def test_the_default_truncation_of_llama_cpp_changes_samples(url, tmp_path):
+    """The option `api` is there to undo the program's defaults."""
+    defaults = {"model": "tiny", "prompt": "<|endoftext|>", "max_tokens": 60, "seed": 3}
+    untruncated = defaults | {
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "top_k": 0,
+        "min_p": 0.0,
+        "typical_p": 1.0,
+        "repeat_penalty": 1.0,
+    }
+    answers = [requests.post(f"{url}/completions", json=body, timeout=60).json() for body in (defaults, untruncated)]
     texts = [answer["choices"][0]["text"] for answer in answers]
     assert texts[0] != texts[1]
 
 
-def _judged(reference, candidate, output):
-    """Adjusted p-values of all tests that `macroscope criticize` makes of one collection against the other."""
+def _compare(reference, candidate, output):
+    """Return the adjusted p-values of all tests of `macroscope criticize` on two collections."""
     command = [sys.executable, "-m", "macroscope", "criticize", "--reference", str(reference), "--cores", "2"]
     command += ["--candidate", str(candidate), "--critic", "tendencies", "--critic", "strings", "--output", str(output)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

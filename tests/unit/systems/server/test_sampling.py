@@ -1,4 +1,4 @@
-"""Samples from a server: the same whatever fails, in whatever order the answers come, and after a kill."""
+"""Samples from a server do not depend on failures, on the order of the answers, or on kills."""
 
 import json
 from collections import Counter
@@ -8,49 +8,49 @@ import pytest
 
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.systems.resume import Unfinished
+from macroscope.systems.resume import PartialFile
 from macroscope.systems.server import completions, sampling
-from macroscope.systems.server.sampling import COMPLETIONS, sample_server, seed_of
+from macroscope.systems.server.sampling import COMPLETIONS, derive_seed, sample_server
 
 from .conftest import KEY
-from .test_completions import drops, sends_half, status
+from .test_completions import drop, send_half, status
 
 
-def sample(output, options, **given):
-    sample_server(output, options, corpus="c", system="s", seed=1, **given)
+def sample(output, options, **inputs):
+    sample_server(output, options, corpus="c", system="s", seed=1, **inputs)
     return list(read_documents(output))
 
 
 def test_samples_follow_from_seed_and_number(end_point, options, tmp_path):
-    found = sample(tmp_path / "a" / "samples.parquet", options())
-    assert [document.id for document in found] == [f"s-{n:07d}" for n in range(12)]
-    expected = [end_point.text({"prompt": "", "seed": seed_of(1, "s", n, 0)}).strip() for n in range(12)]
-    assert [document.text for document in found] == expected
+    documents = sample(tmp_path / "a" / "samples.parquet", options())
+    assert [document.id for document in documents] == [f"s-{n:07d}" for n in range(12)]
+    expected = [end_point.text({"prompt": "", "seed": derive_seed(1, "s", n, 0)}).strip() for n in range(12)]
+    assert [document.text for document in documents] == expected
     end_point.delay = 0.01
-    assert sample(tmp_path / "b" / "samples.parquet", options(parallel=12)) == found
-    assert sample(tmp_path / "c" / "samples.parquet", options(seed=1)) != found
-    assert len({seed_of(1, "s", n, a) for n in range(500) for a in range(3)}) == 1500
-    assert all(0 <= seed_of(1, "s", n, 0) < 2**31 for n in range(500))
+    assert sample(tmp_path / "b" / "samples.parquet", options(parallel=12)) == documents
+    assert sample(tmp_path / "c" / "samples.parquet", options(seed=1)) != documents
+    assert len({derive_seed(1, "s", n, a) for n in range(500) for a in range(3)}) == 1500
+    assert all(0 <= derive_seed(1, "s", n, 0) < 2**31 for n in range(500))
 
 
-def test_what_was_asked_and_answered_stands_beside_the_samples(end_point, options, tmp_path):
+def test_requests_and_answers_are_written_beside_the_samples(end_point, options, tmp_path):
     output = tmp_path / "samples.parquet"
     sample(output, options(log_probabilities=True, api="vllm"))
     rows = pq.read_table(output.with_name(COMPLETIONS)).to_pylist()
     assert [row["id"] for row in rows] == [document.id for document in read_documents(output)]
     assert rows[3] == {
-        "id": "s-0000003", "prompt_document": None, "attempt": 0, "seed": seed_of(1, "s", 3, 0),
+        "id": "s-0000003", "prompt_document": None, "attempt": 0, "seed": derive_seed(1, "s", 3, 0),
         "finish_reason": "stop", "tokens": 10, "log_probability": -1.75, "model": "tiny", "fingerprint": "fp1",
     }  # fmt: skip
     provenance = read_provenance(output)
-    asked = {name: end_point.asked[0][name] for name in end_point.asked[0] if name not in ("prompt", "seed")}
-    assert provenance.source["request"] == asked
+    request = {name: value for name, value in end_point.requests[0].items() if name not in ("prompt", "seed")}
+    assert provenance.source["request"] == request
     assert provenance.source["url"] == end_point.url
 
 
 def test_failures_change_no_sample(end_point, options, tmp_path):
     expected = sample(tmp_path / "a" / "samples.parquet", options())
-    end_point.failures = [status(500), drops, sends_half, status(429), None, drops, status(503)]
+    end_point.failures = [status(500), drop, send_half, status(429), None, drop, status(503)]
     assert sample(tmp_path / "b" / "samples.parquet", options()) == expected
 
 
@@ -60,10 +60,10 @@ def test_no_more_requests_at_a_time_than_allowed(end_point, options, tmp_path):
     assert end_point.busiest == 3
 
 
-def test_a_killed_job_asks_for_what_is_missing_only(end_point, options, tmp_path, monkeypatch):
+def test_a_resumed_job_requests_only_the_missing_samples(end_point, options, tmp_path, monkeypatch):
     expected = sample(tmp_path / "a" / "samples.parquet", options())
-    end_point.asked.clear()
-    append, kept = Unfinished.append, []
+    end_point.requests.clear()
+    append, kept = PartialFile.append, []
 
     def dies(self, row):
         if len(kept) == 5:
@@ -71,68 +71,68 @@ def test_a_killed_job_asks_for_what_is_missing_only(end_point, options, tmp_path
         kept.append(row["index"])
         append(self, row)
 
-    monkeypatch.setattr(Unfinished, "append", dies)
+    monkeypatch.setattr(PartialFile, "append", dies)
     output = tmp_path / "b" / "samples.parquet"
     with pytest.raises(KeyboardInterrupt):
         sample(output, options(parallel=1))
-    monkeypatch.setattr(Unfinished, "append", append)
+    monkeypatch.setattr(PartialFile, "append", append)
     part = output.with_name("samples.parquet.part.jsonl")
     part.write_text(part.read_text() + '{"index": 11, "sec')  # a torn last line, as a kill leaves it
-    end_point.asked.clear()
-    # The number of parallel requests is no part of what the samples are.
+    end_point.requests.clear()
+    # The samples do not depend on the number of parallel requests.
     assert sample(output, options(parallel=2)) == expected
-    asked = Counter(body["seed"] for body in end_point.asked)
-    assert asked == Counter(seed_of(1, "s", n, 0) for n in range(12) if n not in kept)
+    seeds = Counter(body["seed"] for body in end_point.requests)
+    assert seeds == Counter(derive_seed(1, "s", n, 0) for n in range(12) if n not in kept)
     assert not part.exists()
 
 
-def test_a_server_that_goes_away_leaves_what_is_finished(end_point, options, tmp_path, monkeypatch):
+def test_finished_samples_are_kept_when_the_server_disappears(end_point, options, tmp_path, monkeypatch):
     monkeypatch.setattr(completions, "TRIES", 2)
     end_point.failures = [None] * 5 + [status(500)] * 40
     output = tmp_path / "samples.parquet"
     with pytest.raises(MacroscopeError, match=r"system s: .* status 500, 2 times in a row; 5 of 12 samples are kept"):
         sample(output, options(parallel=1))
     assert not output.exists()
-    end_point.failures, end_point.asked = [], []
+    end_point.failures, end_point.requests = [], []
     assert len(sample(output, options(parallel=1))) == 12
-    assert len(end_point.asked) == 7
+    assert len(end_point.requests) == 7
 
 
 @pytest.mark.parametrize("wanted", [3, 20])
-def test_another_number_of_samples_takes_over_what_is_finished(end_point, options, tmp_path, monkeypatch, wanted):
+def test_another_number_of_samples_reuses_the_finished_ones(end_point, options, tmp_path, monkeypatch, wanted):
     monkeypatch.setattr(completions, "TRIES", 2)
     expected = sample(tmp_path / "a" / "samples.parquet", options(samples=wanted))
     end_point.failures = [None] * 5 + [status(500)] * 40
     output = tmp_path / "b" / "samples.parquet"
     with pytest.raises(MacroscopeError, match="5 of 12 samples are kept"):
         sample(output, options(parallel=1))
-    end_point.failures, end_point.asked = [], []
+    end_point.failures, end_point.requests = [], []
     assert sample(output, options(samples=wanted)) == expected
-    assert len(end_point.asked) == max(0, wanted - 5)
+    assert len(end_point.requests) == max(0, wanted - 5)
 
 
-def test_samples_of_other_options_are_not_taken_over(end_point, options, tmp_path):
+def test_samples_of_other_options_are_not_reused(end_point, options, tmp_path):
     output = tmp_path / "samples.parquet"
     part = output.with_name("samples.parquet.part.jsonl")
     part.write_text('{"other": 1}\n{"index": 0, "sections": [[null, "stale"]]}\n')
     assert all("stale" not in document.text for document in sample(output, options()))
 
 
-def test_empty_and_filtered_completions_are_drawn_again_and_counted(end_point, options, tmp_path):
-    drawn = Counter()
+def test_empty_and_filtered_completions_are_requested_again_and_counted(end_point, options, tmp_path):
+    requested = Counter()
 
     def text(body):
-        drawn[body["seed"]] += 1
-        first = {seed_of(1, "s", n, 0) for n in (2, 3)}
+        requested[body["seed"]] += 1
+        first = {derive_seed(1, "s", n, 0) for n in (2, 3)}
         return "  \n" if body["seed"] in first else end_point.text_of(body)
 
     end_point.text = text
     output = tmp_path / "samples.parquet"
     assert len(sample(output, options())) == 12
     counts = {count.filter: count.dropped for count in read_provenance(output).counts}
-    assert counts["draw without text"] == 2
+    assert counts["attempt without text"] == 2
     assert pq.read_table(output.with_name(COMPLETIONS)).column("attempt").to_pylist()[:5] == [0, 0, 1, 1, 0]
-    assert set(drawn.values()) == {1}
+    assert set(requested.values()) == {1}
 
 
 def test_a_completion_that_is_cut_within_a_character(end_point, options, tmp_path):
@@ -148,10 +148,10 @@ def test_cut_completions_are_counted(end_point, options, tmp_path):
     assert counts["end of a sample beyond 2000 tokens"] == 12
 
 
-def test_a_model_that_says_nothing_is_given_up(end_point, options, tmp_path, monkeypatch):
+def test_sampling_from_a_silent_model_stops(end_point, options, tmp_path, monkeypatch):
     monkeypatch.setattr(sampling, "HOPELESS", 30)
     end_point.text = lambda body: ""
-    with pytest.raises(MacroscopeError, match=r"none of 3[0-9] completions is a document of its format"):
+    with pytest.raises(MacroscopeError, match=r"none of 3[0-9] completions is a document of the format"):
         sample(tmp_path / "samples.parquet", options())
     end_point.text, end_point.finish = end_point.text_of, "content_filter"
     with pytest.raises(MacroscopeError, match=r"none of 3[0-9] completions"):
@@ -159,9 +159,9 @@ def test_a_model_that_says_nothing_is_given_up(end_point, options, tmp_path, mon
 
 
 def test_titled_sections(end_point, options, tmp_path):
-    end_point.text = lambda body: "Plot: it ends.\n\nCast: nobody."
+    end_point.text = lambda body: "Plot: it ends.\n\nCast: Ann."
     (document, *_) = sample(tmp_path / "samples.parquet", options(titles=True))
-    assert document.sections == (Section("Plot", "it ends."), Section("Cast", "nobody."))
+    assert document.sections == (Section("Plot", "it ends."), Section("Cast", "Ann."))
 
 
 def test_prompts_are_the_first_words_of_held_out_documents(end_point, options, tmp_path):
@@ -169,22 +169,22 @@ def test_prompts_are_the_first_words_of_held_out_documents(end_point, options, t
     documents = [Document(f"d{n}", "test", None, (Section(None, f"w{n} two three four"),)) for n in range(5)]
     write_documents(prompts, documents, Provenance("c"))
     output = tmp_path / "samples.parquet"
-    found = sample(output, options(prompt_words=2, beginning="<s>"), prompts=prompts)
-    assert [document.text.split()[:2] for document in found] == [[f"w{n % 5}", "two"] for n in range(12)]
-    assert sorted({body["prompt"] for body in end_point.asked}) == [f"w{n} two" for n in range(5)]
+    samples = sample(output, options(prompt_words=2, beginning="<s>"), prompts=prompts)
+    assert [document.text.split()[:2] for document in samples] == [[f"w{n % 5}", "two"] for n in range(12)]
+    assert sorted({body["prompt"] for body in end_point.requests}) == [f"w{n} two" for n in range(5)]
     named = pq.read_table(output.with_name(COMPLETIONS)).column("prompt_document").to_pylist()
     assert named[:6] == ["d0", "d1", "d2", "d3", "d4", "d0"]
 
 
-def test_what_is_sent_where_there_is_no_prompt(end_point, options, tmp_path):
-    found = sample(tmp_path / "samples.parquet", options(beginning="<|endoftext|>"))
-    assert {body["prompt"] for body in end_point.asked} == {"<|endoftext|>"}
-    assert all("endoftext" not in document.text for document in found)
+def test_the_beginning_is_sent_if_there_is_no_prompt(end_point, options, tmp_path):
+    documents = sample(tmp_path / "samples.parquet", options(beginning="<|endoftext|>"))
+    assert {body["prompt"] for body in end_point.requests} == {"<|endoftext|>"}
+    assert all("endoftext" not in document.text for document in documents)
 
 
 def test_the_key_is_in_no_file(end_point, options, tmp_path, monkeypatch):
     monkeypatch.setenv("TEST_KEY", KEY)
-    monkeypatch.setattr(Unfinished, "remove", lambda self: None)
+    monkeypatch.setattr(PartialFile, "remove", lambda self: None)
     sample(tmp_path / "samples.parquet", options(api_key_variable="TEST_KEY"))
     for path in tmp_path.rglob("*"):
         assert KEY.encode() not in path.read_bytes()

@@ -1,4 +1,4 @@
-"""From a translation set to translations: what is learnt, what independent words do, and what cannot work."""
+"""From a translation corpus to translations: effect of training and of independent words, and invalid inputs."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.systems.translation.generation import translate
 from macroscope.systems.translation.options import TranslationSystem
-from macroscope.systems.translation.pairs import train_pieces
+from macroscope.systems.translation.pairs import train_piece_tokenizer
 from macroscope.systems.translation.training import train_translator
 
 SMALL = {
@@ -39,43 +39,43 @@ def _write(path, documents):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    found = tmp_path_factory.mktemp("translation")
+    folder = tmp_path_factory.mktemp("translation")
     texts = enumerate(simulate_texts("process", 420, 1))
-    _write(found / "documents.parquet", [replace(d, id=str(n), split=_split(n)) for n, d in texts])
+    _write(folder / "documents.parquet", [replace(d, id=str(n), split=_split(n)) for n, d in texts])
     for autoregressive in (True, False):
         options, name = TranslationSystem(**SMALL, autoregressive=autoregressive), f"model-{autoregressive}"
-        model = found / name
-        train_translator(found / "documents.parquet", model, options, seed=1, checkpoints=found / f"{name}-c")
-        output = found / f"samples-{autoregressive}.parquet"
-        translate(found / "documents.parquet", model, output, options, corpus="c", system="s", seed=1)
-    return found
+        model = folder / name
+        train_translator(folder / "documents.parquet", model, options, seed=1, checkpoints=folder / f"{name}-c")
+        output = folder / f"samples-{autoregressive}.parquet"
+        translate(folder / "documents.parquet", model, output, options, corpus="c", system="s", seed=1)
+    return folder
 
 
-def _mixed(path):
-    """Mean share of a text's words that are not of its largest language."""
-    found = []
+def mixed_share(path):
+    """Return the mean share of a text's words that are not of its main language."""
+    shares = []
     for document in read_documents(path):
         words = set(lower_case_words(document.text))
         counts = np.array([len(words & language.words()) for language in languages()])
         if counts.sum():
-            found.append(1 - counts.max() / counts.sum())
-    return float(np.mean(found))
+            shares.append(1 - counts.max() / counts.sum())
+    return float(np.mean(shares))
 
 
 def test_independent_words_mix_languages_more(folder):
-    assert _mixed(folder / "samples-False.parquet") > _mixed(folder / "samples-True.parquet") + 0.1
+    assert mixed_share(folder / "samples-False.parquet") > mixed_share(folder / "samples-True.parquet") + 0.1
 
 
 def test_every_original_has_its_translation(folder):
-    asked = [document for document in read_documents(folder / "documents.parquet", "test")]
+    originals = [document for document in read_documents(folder / "documents.parquet", "test")]
     for autoregressive in (True, False):
         path = folder / f"samples-{autoregressive}.parquet"
         counts = {count.filter: count.dropped for count in read_provenance(path).counts}
-        drawn = list(read_documents(path))
-        assert len(drawn) == len(asked) - counts["translation without text"]
-        originals = {document.id: document.original for document in asked}
-        assert all(originals[document.id] == document.original for document in drawn)
-        assert all(document.label is None for document in drawn)
+        translations = list(read_documents(path))
+        assert len(translations) == len(originals) - counts["translation without text"]
+        originals_by_id = {document.id: document.original for document in originals}
+        assert all(originals_by_id[document.id] == document.original for document in translations)
+        assert all(document.label is None for document in translations)
 
 
 def test_a_model_is_described(folder):
@@ -91,19 +91,19 @@ def test_same_seed_same_translations_whatever_the_batch(folder):
     arguments = folder / "documents.parquet", folder / "model-True"
     first = folder / "again.parquet"
     translate(*arguments, first, options, corpus="c", system="s", seed=1)
-    known = {document.id: document.text for document in read_documents(folder / "samples-True.parquet")}
-    found = list(read_documents(first))
-    assert 0 < len(found) <= 9
+    expected = {document.id: document.text for document in read_documents(folder / "samples-True.parquet")}
+    translations = list(read_documents(first))
+    assert 0 < len(translations) <= 9
     counts = {count.filter: (count.kept, count.dropped) for count in read_provenance(first).counts}
     assert counts["original that is not among the samples"] == (9, len(list(read_documents(arguments[0], "test"))) - 9)
-    assert all(known[document.id] == document.text for document in found)
-    other = folder / "other.parquet"
-    translate(*arguments, other, options, corpus="c", system="another", seed=1)
-    assert [d.text for d in read_documents(other)] != [d.text for d in found]
+    assert all(expected[document.id] == document.text for document in translations)
+    another = folder / "other.parquet"
+    translate(*arguments, another, options, corpus="c", system="another", seed=1)
+    assert [d.text for d in read_documents(another)] != [d.text for d in translations]
 
 
-def test_pieces_write_any_text():
-    tokenizer = train_pieces(["the dog sees the house"] * 20, 300)
+def test_pieces_encode_any_text():
+    tokenizer = train_piece_tokenizer(["the dog sees the house"] * 20, 300)
     for text in ("the dog", "Ürümqi — 北京 🙂", "a\nb"):
         assert tokenizer.decode(tokenizer.encode(text).ids).strip() == text
 
@@ -114,16 +114,16 @@ def test_a_corpus_without_originals_is_one_sentence(tmp_path):
         train_translator(documents, tmp_path / "m", TranslationSystem(**SMALL), seed=1, checkpoints=tmp_path / "c")
 
 
-def test_too_long_pairs_are_left_out_and_said(tmp_path, caplog):
+def test_too_long_pairs_are_left_out_with_a_warning(tmp_path, caplog):
     short = [Document(str(n), _split(n), None, (Section(None, "ab"),), original="x") for n in range(24)]
     long = Document("long", "train", None, (Section(None, "ab " * 200),), original="x")
     documents = _write(tmp_path / "d.parquet", [*short, long])
     options = TranslationSystem(**SMALL | {"training": {**SMALL["training"], "epochs": 1}})
     train_translator(documents, tmp_path / "m", options, seed=1, checkpoints=tmp_path / "c")
-    assert "1 pairs of split train are longer than 90 pieces and left out" in caplog.text
+    assert "1 pairs of split train are left out: longer than 90 pieces" in caplog.text
     assert read_json(tmp_path / "m" / "training.json")["training_pairs_too_long"] == 1
 
 
-def test_width_is_shared_out_among_heads():
-    with pytest.raises(ValueError, match="cannot be shared out among 3 heads"):
+def test_heads_divide_the_width():
+    with pytest.raises(ValueError, match="is not divisible by 3 heads"):
         TranslationSystem(kind="translation", heads=3).check("systems.t", None)

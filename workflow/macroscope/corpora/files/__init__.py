@@ -1,4 +1,4 @@
-"""Source `files`: the user's own documents, in the formats that people have."""
+"""Source `files`: the user's own documents, in common formats."""
 
 from macroscope.corpora.declaration import Source
 

@@ -1,8 +1,9 @@
-"""Source `files`: the user's own documents, or their model's texts, in the formats that people have.
+"""Reader of the source `files`: the user's own documents, or their model's texts, in common formats.
 
-JSON Lines (also gzipped), a JSON list, Parquet, CSV, or a folder of .txt and .md files. A record has `sections` (a list
-of strings, or of objects with `text` and perhaps `title`; with strings also `section_names`, as in deng2022's released
-data) or `text`, which is split at its headings or blank lines; `id`, `title`, `split`, `label`, `original` are extra.
+The formats are JSON Lines (also gzipped), a JSON list, Parquet, CSV, and a folder of .txt and .md files. A record has
+`sections` (a list of strings, or of objects with `text` and optionally `title`; with strings also `section_names`, as
+in deng2022's released data) or `text`, which is split at its headings or blank lines. The fields `id`, `title`,
+`split`, `label` and `original` are optional.
 """
 
 import csv
@@ -15,10 +16,10 @@ from typing import Any
 
 from macroscope.corpora.files.headings import split_sections
 from macroscope.corpora.files.options import FilesCorpus
-from macroscope.corpora.lines import numbered_records
-from macroscope.corpora.parquet import numbered_rows
+from macroscope.corpora.lines import read_numbered_records
+from macroscope.corpora.parquet import read_numbered_rows
 from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.splits import split_of
+from macroscope.corpora.splits import assign_split
 from macroscope.corpora.unique_ids import UniqueIds
 from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
 from macroscope.errors import MacroscopeError
@@ -28,21 +29,21 @@ _TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
 _FORMATS = "JSON Lines (.jsonl, .jsonl.gz), Parquet (.parquet), CSV (.csv), or a folder of .txt or .md files"
 _FIELDS = ("id", "title", "text", "sections", "section_names", "split", "label", "original")
-"""What is read of a record; whatever else it has is not looked at."""
+"""Fields of a record that are read; all others are ignored."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """A record and where it stands; lines, rows and items count from 1.
+    """A record and its place; lines, rows and items count from 1.
 
     Attributes
     ----------
     fields
-        What it has of `id`, `title`, `text`, `sections`, `section_names`, `split`, `label` and `original`.
+        Fields of the record among `id`, `title`, `text`, `sections`, `section_names`, `split`, `label`, `original`.
     where
-        For messages: file and line.
+        File and line, for messages.
     default_id
-        Of a record without `id`.
+        Id of the document if the record has no `id`.
     """
 
     fields: dict[str, Any]
@@ -60,7 +61,7 @@ class _Counts:
 def read_files(options: FilesCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
     """Stream the documents of one file or folder, as the source `files`; see `read_user_documents`."""
     provenance.source.update(file=path.name)
-    names = names_of([Path(file) for file in options.files])
+    names = make_file_namer([Path(file) for file in options.files])
     documents = read_user_documents(
         [path], provenance, options.valid_share, options.test_share, options.one_section, names
     )
@@ -73,39 +74,39 @@ def read_user_documents(
     valid_share: float,
     test_share: float,
     one_section: bool = False,
-    names: "NameOf | None" = None,
+    names: "FileNamer | None" = None,
 ) -> Iterator[Document]:
     """Stream documents from files or folders, in the order given, folders by name.
 
     Parameters
     ----------
     paths
-        At least one.
+        Files and folders, at least one.
     provenance
-        Receives the counts: files of folders that are no texts, sections without text, documents without text,
-        documents that occur again.
+        Receives the counts: files of folders that are not texts, sections without text, documents without text,
+        repeated documents.
     valid_share, test_share
-        For documents without a `split` of their own; see `macroscope.corpora.splits.split_of`.
+        Shares for documents without a `split`; see `macroscope.corpora.splits.assign_split`.
     one_section
-        A plain `text` is one section without a title; otherwise it is cut at its headings or blank lines.
+        True if a plain `text` is one section without a title; otherwise, it is split at its headings or blank lines.
     names
-        Names of files, from which documents without an `id` have one; default: `names_of(paths)`. For a reader of
-        some of several files, those of all.
+        Function that names files, for the ids of documents without `id`; default: `make_file_namer(paths)`. A reader of
+        some of several files needs the names of all.
 
     Raises
     ------
     MacroscopeError
-        Where a file has another format, is unreadable, a record is malformed, or two documents have one id; with file
+        If a file has another format or is unreadable, a record is malformed, or two documents have one id; with file
         and line.
     """
-    records = _records(paths, names or names_of(paths), provenance)
-    yield from documents_of(records, provenance, valid_share, test_share, one_section)
+    records = _records(paths, names or make_file_namer(paths), provenance)
+    yield from parse_records(records, provenance, valid_share, test_share, one_section)
 
 
-def documents_of(
+def parse_records(
     records: Iterable["Record"], provenance: Provenance, valid_share: float, test_share: float, one_section: bool
 ) -> Iterator[Document]:
-    """Stream the documents of records; parameters, counts and errors as in `read_user_documents`."""
+    """Convert records to documents; parameters, counts and errors are those of `read_user_documents`."""
     counts = _Counts()
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
     unique = UniqueIds()
@@ -117,27 +118,27 @@ def documents_of(
             yield document
 
 
-NameOf = Callable[[Path], str]
-"""File -> the name that its documents' ids begin with."""
+FileNamer = Callable[[Path], str]
+"""Function from a file to the name that the ids of its documents begin with."""
 
 
-def names_of(paths: Iterable[Path]) -> NameOf:
-    """Make names for the files of some files and folders: their paths below what all of these have in common.
+def make_file_namer(paths: Iterable[Path]) -> FileNamer:
+    """Make a function that names files, by their paths below the common folder of all files and folders.
 
-    A file alone is called by its name, one of a folder by its path in it. No two files have one name.
+    A single file gets its own name, a file of a single folder its path in that folder. Names are unique.
     """
     folders = [os.path.abspath(path if path.is_dir() else path.parent) for path in paths]
     common = os.path.commonpath(folders)
 
     def name(file: Path) -> str:
         below = os.path.relpath(os.path.abspath(file), common)
-        # A file name may be no text; an id is.
+        # A file name may hold bytes that are not UTF-8; an id must not.
         return below.replace(os.sep, "/").encode("utf-8", "backslashreplace").decode()
 
     return name
 
 
-def _records(paths: Sequence[Path], names: NameOf, provenance: Provenance) -> Iterator[Record]:
+def _records(paths: Sequence[Path], names: FileNamer, provenance: Provenance) -> Iterator[Record]:
     texts = Count("file of a folder that is no .txt or .md", 0, 0, "files")
     links = Count("link in a folder to another folder, or to nothing", 0, 0, "links")
     if any(path.is_dir() for path in paths):
@@ -154,33 +155,33 @@ def _files(path: Path, texts: Count, links: Count) -> list[Path]:
         return [path]
     followed = (file for file in path.rglob("*") if not file.is_symlink() or keep(links, file.is_file()))
     files = (file for file in followed if file.is_file())
-    found = sorted(file for file in files if keep(texts, file.suffix.lower() in _TEXT_SUFFIXES))
-    if not found:
+    text_files = sorted(file for file in files if keep(texts, file.suffix.lower() in _TEXT_SUFFIXES))
+    if not text_files:
         raise MacroscopeError(f"{path}: no .txt or .md file in this folder; give {_FORMATS}")
-    return found
+    return text_files
 
 
-def _file_records(file: Path, called: str) -> Iterator[Record]:
+def _file_records(file: Path, name_in_ids: str) -> Iterator[Record]:
     name = file.name.lower()
     if name.endswith(_TEXT_SUFFIXES):
-        # A whole file is one document: its name is its id, as it stands.
+        # A whole file is one document, with the file's name as its id.
         text = _read_text(file)
         if _is_json_lines(text):
             raise MacroscopeError(f"{file}: JSON Lines in a text file; call it .jsonl, so that each line is a document")
-        yield Record({"text": text}, str(file), called)
+        yield Record({"text": text}, str(file), name_in_ids)
         return
     if name.endswith(".json") and _is_json_list(file):
         rows, unit = _json_list(file), "item"
     elif name.endswith(_JSON_SUFFIXES):
-        rows, unit = numbered_records(file), "line"
+        rows, unit = read_numbered_records(file), "line"
     elif name.endswith(".parquet"):
-        rows, unit = numbered_rows(file, _FIELDS), "row"
+        rows, unit = read_numbered_rows(file, _FIELDS), "row"
     elif name.endswith(".csv"):
         rows, unit = _csv_rows(file), "line"
     else:
-        raise MacroscopeError(f"{file}: this format is not known; give {_FORMATS}")
+        raise MacroscopeError(f"{file}: unknown format; give {_FORMATS}")
     for number, fields in rows:
-        yield Record(fields, f"{file}, {unit} {number}", f"{called}-{number}")
+        yield Record(fields, f"{file}, {unit} {number}", f"{name_in_ids}-{number}")
 
 
 def _read_text(file: Path) -> str:
@@ -191,7 +192,7 @@ def _read_text(file: Path) -> str:
 
 
 def _is_json_lines(text: str) -> bool:
-    """Whether the first line is a record of ours."""
+    """Return whether the first line is a record with `text` or `sections`."""
     first = text.lstrip().partition("\n")[0]
     if not first.startswith("{"):
         return False
@@ -208,10 +209,12 @@ def _is_json_list(file: Path) -> bool:
 
 
 def _json_list(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Items of one JSON list, deng2022's released layout; the one format that has to be read as a whole."""
+    """Read the items of a JSON list, deng2022's released layout; only this format is read as a whole."""
     for number, item in enumerate(read_json(file), start=1):
         if not isinstance(item, dict):
-            raise MacroscopeError(f"{file}, item {number}: is a {type(item).__name__}; give a list of objects")
+            raise MacroscopeError(
+                f"{file}, item {number}: is a {type(item).__name__}, not an object; give a list of objects"
+            )
         yield number, item
 
 
@@ -222,17 +225,17 @@ def _csv_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         rows = reader.reader
         try:
             names = reader.fieldnames or []
-            if double := next((name for name in names if names.count(name) > 1), None):
-                raise MacroscopeError(f"{file}: two columns are called {double!r}; rename one")
+            if repeated := next((name for name in names if names.count(name) > 1), None):
+                raise MacroscopeError(f"{file}: two columns are called {repeated!r}; rename one")
             for row in reader:
                 if None in row or None in row.values():
                     raise MacroscopeError(
-                        f"{file}, line {reader.line_num}: not as many fields as the first line has; quote fields that"
-                        " contain commas"
+                        f"{file}, line {reader.line_num}: another number of fields than in the first line; quote fields"
+                        " that contain commas"
                     )
                 yield reader.line_num, _from_csv(row, f"{file}, line {reader.line_num}")
         except csv.Error as error:
-            # Of rows alone: that of `reader` is the line of the last one that was good.
+            # Line number of the broken row: `reader` still has that of the last good row.
             raise MacroscopeError(f"{file}, line {rows.line_num}: not valid CSV ({error})") from None
         except UnicodeDecodeError:
             raise MacroscopeError(
@@ -241,7 +244,7 @@ def _csv_rows(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _from_csv(row: dict[str, str], where: str) -> dict[str, Any]:
-    """Read lists, which CSV lacks, from JSON in the field; an empty optional field is absent."""
+    """Parse lists, which CSV lacks, from JSON in the field; drop empty optional fields."""
     fields: dict[str, Any] = {name: value for name, value in row.items() if value or name == "text"}
     for name in ("sections", "section_names"):
         if name in fields:
@@ -265,7 +268,7 @@ def _document(
         return None
     identifier = _string_or_number(record, "id") or record.default_id
     title = _optional_string(record, "title") or own_title
-    split = _optional_string(record, "split") or split_of(identifier, valid_share, test_share)
+    split = _optional_string(record, "split") or assign_split(identifier, valid_share, test_share)
     if split not in SPLITS:
         raise MacroscopeError(f"{record.where}: 'split' is {split!r}; it must be one of {', '.join(SPLITS)}")
     label, original = _string_or_number(record, "label"), _optional_string(record, "original")

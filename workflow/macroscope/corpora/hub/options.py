@@ -9,21 +9,21 @@ from macroscope.corpora.options import Corpus, TextFilters
 from macroscope.options import Options, UserPath
 
 DEFAULT = "default"
-"""What the configuration of a data set that has one alone, or one that it calls so, stands under."""
+"""Folder name of the only configuration of a data set, or of the one called "default"."""
 _WORD = r"^\w[\w .+-]*$"
-"""What a configuration, or a split, is called; both are folders of the retrieved data set."""
+"""Pattern of the names of configurations and splits, which are folders of the retrieved data set."""
 
 
 class Columns(Options):
-    """Names of the data set's columns; others are not looked at."""
+    """Names of the columns to read; other columns are ignored."""
 
-    text: str | None = Field("text", description="Column of the text; none where there is one of sections.")
+    text: str | None = Field("text", description="Column of the text; none if there is a column of sections.")
     sections: str | None = Field(
         None, description="Column of sections instead: lists of strings, or of objects with `text` and `title`."
     )
     title: str | None = Field(None, description="Column of titles.")
     id: str | None = Field(None, description="Column of ids, strings or whole numbers; default: split and row.")
-    label: str | None = Field(None, description="Column of labels; numbers of a class become the class's name.")
+    label: str | None = Field(None, description="Column of labels; class numbers become class names.")
 
     @model_validator(mode="after")
     def _text_or_sections(self) -> "Columns":
@@ -32,33 +32,33 @@ class Columns(Options):
         return self
 
     def chosen(self) -> dict[str, str]:
-        """Field of a document -> column that it is read from."""
+        """Return the columns by the fields of a document that they fill."""
         return {name: column for name, column in self.model_dump().items() if column is not None}
 
 
 class DataSet(Options):
-    """Where the rows of a data set are: in a folder, or on the hub, under a name and a revision."""
+    """Location of a data set, in a folder or on the hub under a name and a revision, and the rows to read."""
 
     folder: UserPath | None = Field(
         None,
-        description="Folder of a Hugging Face data set: a copy of its repository, Parquet or JSON Lines files, or what"
-        " `save_to_disk` wrote.",
+        description="Folder of a Hugging Face data set: a copy of its repository, Parquet or JSON Lines files, or a"
+        " folder written by `save_to_disk`.",
     )
     name: str | None = Field(
         None,
         pattern=r"^[\w-][\w.-]*(/[\w-][\w.-]*)?$",
-        description="Name of a data set on the Hugging Face hub instead, `owner/name`; retrieved when absent.",
+        description="Name of a data set on the Hugging Face hub instead, `owner/name`; retrieved if absent.",
     )
     revision: str | None = Field(
         None,
         pattern=r"^[0-9a-f]{40}$",
-        description="Commit of the named data set, all 40 digits: what a branch holds changes.",
+        description="Commit of the named data set, all 40 digits, because the content of a branch changes.",
     )
     configuration: str | None = Field(
-        None, pattern=_WORD, description="Configuration of the data set, where it has several ('subset' on the hub)."
+        None, pattern=_WORD, description="Configuration of the data set, if it has several ('subset' on the hub)."
     )
-    split: str = Field("train", pattern=_WORD, description="Split of the data set that is read.")
-    columns: Columns = Field(Columns(), description="Which columns are read.")
+    split: str = Field("train", pattern=_WORD, description="Split of the data set to read.")
+    columns: Columns = Field(Columns(), description="Columns to read.")
     one_section: bool = ONE_SECTION
 
     @model_validator(mode="after")
@@ -67,11 +67,11 @@ class DataSet(Options):
             raise ValueError("give either 'folder', or 'name' with its 'revision'")
         if (self.name is None) != (self.revision is None):
             hint = "a commit of the data set's page, under 'Files', 'History'" if self.name else "a folder has none"
-            raise ValueError(f"'name' and 'revision' belong together: {hint}")
+            raise ValueError(f"'name' and 'revision' must be given together: {hint}")
         return self
 
     def place(self) -> str:
-        """The folder, or where the named data set is retrieved to."""
+        """Return the folder, or the folder that the named data set is retrieved to."""
         if self.name is None or self.revision is None:
             return str(self.folder)
         parts = (self.name.replace("/", "--"), self.revision, self.configuration or DEFAULT, self.split)
@@ -79,15 +79,15 @@ class DataSet(Options):
 
 
 class HubCorpus(DataSet, Corpus):
-    """A Hugging Face data set, by its name or in a folder; needs the extra `datasets`."""
+    """Options of a Hugging Face data set, by its name or in a folder; needs the extra `datasets`."""
 
     own_ids = True
 
     source: Literal["hub"]
-    filters: TextFilters = Field(TextFilters(), description="Which texts are kept.")
+    filters: TextFilters = Field(TextFilters(), description="Filters that choose the texts.")
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:
-        """The folder itself, or the one that is retrieved."""
-        from macroscope.corpora.raw_files import named_parts
+        """Return the folder itself, or the retrieved one."""
+        from macroscope.corpora.raw_files import number_parts
 
-        return named_parts([self.place()])
+        return number_parts([self.place()])

@@ -1,7 +1,7 @@
-"""Source `hub`: rows of a folder in the layouts of Hugging Face data sets, streamed through the library `datasets`.
+"""Reader of the source `hub`: rows of folders in the layouts of Hugging Face data sets, through the library `datasets`.
 
-Rows are read from the files as they stand; nothing is copied to the library's cache. Memory grows with the
-data set, if less than it does: 400 MB for 20,000 rows of 1 kB in Parquet, 622 MB for 200,000.
+Rows are streamed from the files; nothing is copied to the library's cache. Memory grows with the data set, but more
+slowly: 400 MB for 20,000 rows of 1 kB in Parquet, 622 MB for 200,000.
 """
 
 import importlib.util
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.corpora.files.reading import Record, documents_of
+from macroscope.corpora.files.reading import Record, parse_records
 from macroscope.corpora.hub.options import Columns, DataSet, HubCorpus
 from macroscope.documents import Document, Provenance
 from macroscope.errors import MacroscopeError, nearest
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
 
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
-"""What `save_to_disk` leaves in the folder of one split, and of several."""
+"""Files that `save_to_disk` writes to the folder of one split, and of several splits."""
 
 
 def read_hub(options: HubCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
     """Stream the documents of one split of a data set, as the source `hub`; see `read_data_set`."""
     provenance.source.update(file=path.name)
     records = read_data_set(path, options, provenance)
-    return documents_of(records, provenance, options.valid_share, options.test_share, options.one_section)
+    return parse_records(records, provenance, options.valid_share, options.test_share, options.one_section)
 
 
 def read_data_set(folder: Path, data_set: DataSet, provenance: Provenance) -> Iterator[Record]:
@@ -34,35 +34,38 @@ def read_data_set(folder: Path, data_set: DataSet, provenance: Provenance) -> It
     Parameters
     ----------
     folder
-        A copy of a repository, files that `datasets.load_dataset` knows by their suffix, or what `save_to_disk` wrote.
+        A copy of a repository, files with a suffix that `datasets.load_dataset` supports, or a folder written by
+        `save_to_disk`.
     data_set
-        Which of its rows and columns are read. A folder that was retrieved holds one configuration alone.
+        Rows and columns to read. A retrieved folder holds only one configuration.
     provenance
-        Receives the licence and the name that the data set's card gives, and the split.
+        Receives the licence and the name on the data set's card, the configuration and the split.
 
     Raises
     ------
     MacroscopeError
-        Where the library, the folder, the configuration, the split or a column is missing, or a file is unreadable.
+        If the library, the folder, the configuration, the split or a column is missing, or a file is unreadable.
     """
     require_library(str(folder))
     if not folder.is_dir():
         raise MacroscopeError(f"{folder}: no such folder; give the folder of a Hugging Face data set")
-    provenance.source.update(card_of(folder / "README.md"), configuration=data_set.configuration, split=data_set.split)
+    provenance.source.update(
+        read_card(folder / "README.md"), configuration=data_set.configuration, split=data_set.split
+    )
     configuration = data_set.configuration if data_set.folder is not None else None
     return _records(folder, configuration, data_set.split, data_set.columns)
 
 
 def require_library(what: str) -> None:
-    """Stop, naming what was to be read, where the extra is not installed."""
+    """Check that the library `datasets` is installed; the error names the data set, `what`."""
     if importlib.util.find_spec("datasets") is None:
         raise MacroscopeError(
             f"{what}: reading a Hugging Face data set needs the package 'datasets'; install macroscope[datasets]"
         )
 
 
-def card_of(card: Path) -> dict[str, Any]:
-    """Licence and name of a data set, from its card; empty without one."""
+def read_card(card: Path) -> dict[str, Any]:
+    """Read the licence and the name of a data set from its card; empty if there is no card."""
     from huggingface_hub import DatasetCard
 
     if not card.is_file():
@@ -70,7 +73,7 @@ def card_of(card: Path) -> dict[str, Any]:
     try:
         data = DatasetCard.load(card).data
     except (ValueError, OSError) as error:
-        raise MacroscopeError(f"{card}: not a readable card ({reason_of(error)}); mend or remove it") from None
+        raise MacroscopeError(f"{card}: not a readable card ({describe_error(error)}); correct or remove it") from None
     return {"licence": data.license, "name_on_card": data.pretty_name}
 
 
@@ -86,8 +89,8 @@ def _records(folder: Path, configuration: str | None, split: str, columns: Colum
             yield Record(_fields(row, columns, classes, where), where, f"{split}-{number}")
     except (DatasetsError, ArrowException, OSError, ValueError) as error:
         raise MacroscopeError(
-            f"{folder}: not a readable data set ({reason_of(error)}); give its folder and configuration, or copy it"
-            " again"
+            f"{folder}: not a readable data set ({describe_error(error)}); give its folder and configuration, or copy"
+            " it again"
         ) from None
 
 
@@ -97,43 +100,48 @@ def _rows(folder: Path, configuration: str | None, split: str) -> "Dataset | Ite
     if (folder / _SAVED).is_file() or (folder / _SAVED_SPLITS).is_file():
         if configuration is not None:
             raise MacroscopeError(f"{folder}: written by save_to_disk, which has no configurations; leave it out")
-        found = datasets.load_from_disk(str(folder))
+        loaded = datasets.load_from_disk(str(folder))
     else:
         require_configuration(str(folder), configuration)
-        found = datasets.load_dataset(str(folder), configuration, streaming=True)
-    return split_of(found, split, str(folder))
+        loaded = datasets.load_dataset(str(folder), configuration, streaming=True)
+    return select_split(loaded, split, str(folder))
 
 
-def split_of(found: Any, split: str, where: str) -> "Dataset | IterableDataset":
-    """The rows of one split of what the library has loaded."""
-    if not isinstance(found, dict):  # save_to_disk of one split
-        found = {str(found.split or "train"): found}
-    if split not in found:
-        raise MacroscopeError(f"{where}: has no split {split!r}, only {', '.join(map(str, found))}; give 'split'")
-    return found[split]
+def select_split(loaded: Any, split: str, where: str) -> "Dataset | IterableDataset":
+    """Return the rows of one split of a loaded data set; `where` names the data set in the message."""
+    if not isinstance(loaded, dict):  # save_to_disk of one split
+        loaded = {str(loaded.split or "train"): loaded}
+    if split not in loaded:
+        raise MacroscopeError(f"{where}: has no split {split!r}, only {', '.join(map(str, loaded))}; give 'split'")
+    return loaded[split]
 
 
 def require_configuration(data_set: str, configuration: str | None, **where: Any) -> None:
-    """Stop where a data set has no such configuration, or has several and none is asked for.
+    """Check that a data set has the configuration, or a default one if none is given.
 
     Parameters
     ----------
     data_set
         A folder, or a name on the hub.
     where
-        What else the library takes to find it: `revision`.
+        Further arguments of the library that locate it: `revision`.
+
+    Raises
+    ------
+    MacroscopeError
+        If it lacks the configuration, or has several and none is given.
     """
     import datasets
 
-    known = datasets.get_dataset_config_names(data_set, **where)
+    names = datasets.get_dataset_config_names(data_set, **where)
     if configuration is None and datasets.get_dataset_default_config_name(data_set, **where) is None:
-        raise MacroscopeError(f"{data_set}: has the configurations {', '.join(known)}; give one as 'configuration'")
-    if configuration is not None and configuration not in known:
-        raise MacroscopeError(f"{data_set}: has no configuration {configuration!r}{nearest(configuration, known)}")
+        raise MacroscopeError(f"{data_set}: has the configurations {', '.join(names)}; give one as 'configuration'")
+    if configuration is not None and configuration not in names:
+        raise MacroscopeError(f"{data_set}: has no configuration {configuration!r}{nearest(configuration, names)}")
 
 
 def _class_names(rows: "Dataset | IterableDataset") -> dict[str, list[str]]:
-    """Column of classes -> their names; streamed files without a schema have none."""
+    """Return the class names by column of classes; streamed files without a schema have none."""
     features = rows.features or {}
     return {column: feature.names for column, feature in features.items() if hasattr(feature, "names")}
 
@@ -150,10 +158,10 @@ def _fields(row: dict[str, Any], columns: Columns, classes: dict[str, list[str]]
         fields["sections"] = []
     number, names = fields.get("label"), classes.get(chosen.get("label", ""))
     if names is not None and number is not None:
-        fields["label"] = names[number] if number >= 0 else None  # -1: the data set withholds it
+        fields["label"] = names[number] if number >= 0 else None  # -1: the data set withholds the label
     return fields
 
 
-def reason_of(error: Exception) -> str:
-    """First line of what a library says of a failure."""
+def describe_error(error: Exception) -> str:
+    """Return the first line of an error message of a library."""
     return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -1,8 +1,8 @@
-"""Data sets of the Hugging Face hub by their names: the rows of one split at one commit, streamed to Parquet files.
+"""Retrieval of data sets of the Hugging Face hub: the rows of one split at one commit, streamed to Parquet files.
 
-Each file of the data set becomes one of ours, so that memory does not grow and a broken retrieval goes on with the next
-file. Addresses, tokens and caches are the library's own: HF_ENDPOINT, HF_TOKEN, HF_HOME. Where HF_HUB_OFFLINE is set,
-the copy in the hub's cache is read, if this commit is there.
+Each file of the data set becomes one Parquet file, so that memory does not grow and an interrupted retrieval continues
+with the next file. Addresses, tokens and caches are set as for the library: HF_ENDPOINT, HF_TOKEN, HF_HOME. If
+HF_HUB_OFFLINE is set, the copy in the hub's cache is read, which must have this commit.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from macroscope.corpora.hub.options import DEFAULT
-from macroscope.corpora.hub.reading import card_of, reason_of, require_configuration, require_library, split_of
-from macroscope.corpora.provenance import RETRIEVED_AS, note_of
+from macroscope.corpora.hub.reading import (
+    describe_error,
+    read_card,
+    require_configuration,
+    require_library,
+    select_split,
+)
+from macroscope.corpora.provenance import RETRIEVED_AS, note_path
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.progress import progress
@@ -26,13 +32,19 @@ _BATCH = 1000
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RemoteSplit:
     """One split of a data set at one commit.
 
     Attributes
     ----------
+    name
+        Name of the data set on the hub, `owner/name`.
+    revision
+        Commit.
     configuration
-        None for its only one, or the one that it calls default.
+        Configuration; None for the only one, or the one called "default".
+    split
+        Name of the split.
     """
 
     name: str
@@ -41,8 +53,8 @@ class Wanted:
     split: str
 
     @classmethod
-    def at(cls, place: str) -> "Wanted":
-        """What belongs at a place below data/hub (`hub.options.DataSet.place`)."""
+    def from_place(cls, place: str) -> "RemoteSplit":
+        """Parse a place below data/hub (see `hub.options.DataSet.place`)."""
         name, revision, configuration, split = place.split("/")
         return cls(name.replace("--", "/", 1), revision, None if configuration == DEFAULT else configuration, split)
 
@@ -51,39 +63,40 @@ class Wanted:
 
 
 def retrieve_data_set(place: str, output: Path) -> None:
-    """Write the rows of one split of a data set of the hub as Parquet files, and what is known of it beside them.
+    """Write the rows of one split of a data set of the hub as Parquet files, with a note beside them.
 
     Parameters
     ----------
     place
-        owner--name/commit/configuration/split.
+        Place of the data set below data/hub: owner--name/commit/configuration/split.
     output
-        Folder to write. "<output>.json" gets address, commit, licence, name on the card and number of rows.
+        Folder to write. "<output>.json" records address, commit, licence, name on the card and number of rows.
 
     Raises
     ------
     MacroscopeError
-        Where the library is missing, the hub does not answer or has no such data set, commit, configuration or split;
-        and offline, where the cache does not have it.
+        If the library is missing, or the hub does not answer or lacks the data set, commit, configuration or split; if
+        offline, also if the cache lacks it.
     """
-    wanted = Wanted.at(place)
-    require_library(str(wanted))
+    remote = RemoteSplit.from_place(place)
+    require_library(str(remote))
     part = output.with_name(output.name + ".part")
-    with _in_one_sentence(wanted):
-        source, where, card = _source(wanted)
-        require_configuration(source, wanted.configuration, **where)
-        rows = _rows(wanted, source, where)
-        number = sum(_write_shards(rows, part / "data", wanted.split))
+    with _clear_errors(remote):
+        source, where, card = _find_source(remote)
+        require_configuration(source, remote.configuration, **where)
+        rows = _rows(remote, source, where)
+        number = sum(_write_shards(rows, part / "data", remote.split))
     if not number:
-        raise MacroscopeError(f"{wanted}: its split {wanted.split!r} has no rows; give another 'split'")
-    url = f"https://huggingface.co/datasets/{wanted.name}/tree/{wanted.revision}"
-    known = {RETRIEVED_AS: wanted.name, "version": wanted.revision, "url": url, "rows": number}
-    write_json(note_of(output), known | card)
+        raise MacroscopeError(f"{remote}: its split {remote.split!r} has no rows; give another 'split'")
+    url = f"https://huggingface.co/datasets/{remote.name}/tree/{remote.revision}"
+    note = {RETRIEVED_AS: remote.name, "version": remote.revision, "url": url, "rows": number}
+    write_json(note_path(output), note | card)
     part.replace(output)
 
 
 @contextmanager
-def _in_one_sentence(wanted: Wanted) -> Iterator[None]:
+def _clear_errors(remote: RemoteSplit) -> Iterator[None]:
+    """Turn errors of the libraries into one `MacroscopeError` of one sentence."""
     from datasets.exceptions import DatasetsError
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
     from pyarrow import ArrowException
@@ -92,43 +105,43 @@ def _in_one_sentence(wanted: Wanted) -> Iterator[None]:
         yield
     except LocalEntryNotFoundError:
         raise MacroscopeError(
-            f"{wanted}: the hub cannot be reached, or HF_HUB_OFFLINE forbids it, and the cache of this machine does not"
-            f" have it; where there is a network: hf download {wanted.name} --repo-type dataset --revision"
-            f" {wanted.revision}"
+            f"{remote}: the hub cannot be reached, or HF_HUB_OFFLINE forbids it, and the cache of this machine lacks"
+            f" the data set; on a machine with network, run: hf download {remote.name} --repo-type dataset --revision"
+            f" {remote.revision}"
         ) from None
     except (DatasetsError, HfHubHTTPError, ArrowException, OSError, ValueError) as error:
         raise MacroscopeError(
-            f"{wanted}: cannot be retrieved ({reason_of(error)}); check name, revision and network; a data set that"
-            " needs a permission needs HF_TOKEN as well; what is there is kept, the next call goes on"
+            f"{remote}: cannot be retrieved ({describe_error(error)}); check name, revision and network, and set"
+            " HF_TOKEN for a data set with restricted access; finished files are kept, and the next call continues"
         ) from None
 
 
-def _source(wanted: Wanted) -> tuple[str, dict[str, Any], dict[str, Any]]:
-    """What the library loads, how it finds it, and what the card says: on the hub, or offline in its cache."""
+def _find_source(remote: RemoteSplit) -> tuple[str, dict[str, Any], dict[str, Any]]:
+    """Return the name or cached folder for the library, its further arguments, and the fields of the card."""
     from huggingface_hub import hf_hub_download, snapshot_download
     from huggingface_hub.constants import is_offline_mode
     from huggingface_hub.errors import EntryNotFoundError
 
-    at: dict[str, Any] = {"repo_type": "dataset", "revision": wanted.revision}
+    at: dict[str, Any] = {"repo_type": "dataset", "revision": remote.revision}
     if is_offline_mode():
-        folder = snapshot_download(wanted.name, local_files_only=True, **at)
-        return folder, {}, card_of(Path(folder) / "README.md")
+        folder = snapshot_download(remote.name, local_files_only=True, **at)
+        return folder, {}, read_card(Path(folder) / "README.md")
     try:
-        card = card_of(Path(hf_hub_download(wanted.name, "README.md", **at)))
+        card = read_card(Path(hf_hub_download(remote.name, "README.md", **at)))
     except EntryNotFoundError:
         card = {}
-    return wanted.name, {"revision": wanted.revision}, card
+    return remote.name, {"revision": remote.revision}, card
 
 
-def _rows(wanted: Wanted, source: str, where: dict[str, Any]) -> "IterableDataset":
+def _rows(remote: RemoteSplit, source: str, where: dict[str, Any]) -> "IterableDataset":
     import datasets
 
-    found = datasets.load_dataset(source, wanted.configuration, streaming=True, **where)
-    return split_of(found, wanted.split, str(wanted))
+    loaded = datasets.load_dataset(source, remote.configuration, streaming=True, **where)
+    return select_split(loaded, remote.split, str(remote))
 
 
 def _write_shards(rows: "IterableDataset", folder: Path, split: str) -> Iterator[int]:
-    """Write every file of the split that is not there yet; yield the rows of each."""
+    """Write each missing file of the split; yield the number of rows of each file."""
     import pyarrow.parquet as pq
 
     for index in range(rows.num_shards):
@@ -140,7 +153,7 @@ def _write_shards(rows: "IterableDataset", folder: Path, split: str) -> Iterator
 
 
 def _write(rows: "IterableDataset", schema: "pa.Schema | None", path: Path) -> None:
-    """Write rows in batches; without a schema, with that of the first one."""
+    """Write rows in batches; without a schema, use that of the first batch."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Source `simulated`: corpora that are made from a process that is known exactly, in an upstream format."""
+"""Source `simulated`: corpora from exactly known processes, in the formats of real sources."""
 
 from macroscope.corpora.declaration import ORDERS, Simulation, Source
 
@@ -12,26 +12,28 @@ _SCRIPTS = ("simulated_scripts.yaml",)
 SOURCE = Source(
     options="options:SimulatedCorpus",
     simulations={
-        "hsmm": Simulation("hsmm:write_corpus", "webtext.jsonl", "webtext", f"{_SHAPING} hsmm", "hsmm:draw"),
+        "hsmm": Simulation("hsmm:write_corpus", "webtext.jsonl", "webtext", f"{_SHAPING} hsmm", "hsmm:generate"),
         "languages": Simulation(
-            "languages:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "languages:draw", _LANGUAGES
+            "languages:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "languages:generate", _LANGUAGES
         ),
         "people": Simulation(
             "people:write_corpus",
             "webtext.jsonl",
             "webtext",
             _SHAPING,
-            "people:draw",
+            "people:generate",
             _PEOPLE,
             (*ORDERS, "wrong_gender", "no_antecedent", "merged", "split"),
         ),
-        "scripts": Simulation("scripts:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "scripts:draw", _SCRIPTS),
-        "topics": Simulation("topics:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "topics:draw", _TOPICS),
+        "scripts": Simulation(
+            "scripts:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "scripts:generate", _SCRIPTS
+        ),
+        "topics": Simulation("topics:write_corpus", "webtext.jsonl", "webtext", _SHAPING, "topics:generate", _TOPICS),
         "webtext": Simulation(
-            "wiki:write_webtext", "webtext.jsonl", "webtext", _SHAPING, "articles:draw_texts", _WORDING
+            "wiki:write_webtext", "webtext.jsonl", "webtext", _SHAPING, "articles:generate_texts", _WORDING
         ),
         "wiki": Simulation(
-            "wiki:write_corpus", "pages-articles.xml.bz2", "wikipedia", _SHAPING, "articles:draw", _WORDING
+            "wiki:write_corpus", "pages-articles.xml.bz2", "wikipedia", _SHAPING, "articles:generate", _WORDING
         ),
     },
 )

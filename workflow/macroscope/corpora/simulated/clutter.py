@@ -1,8 +1,8 @@
-"""Pages that extraction or the filters must leave out, one kind for each reason."""
+"""Pages that extraction or the filters must drop, one kind for each reason."""
 
 import numpy as np
 
-from macroscope.corpora.simulated.wikitext import article_wikitext
+from macroscope.corpora.simulated.wikitext import render_wikitext
 from macroscope.documents import Document, Section
 
 REDIRECT, DISAMBIGUATION, YEAR, LIST, NAMESPACE = "redirect", "disambiguation", "year", "list", "other namespace"
@@ -12,21 +12,25 @@ CLUTTER = (REDIRECT, STUB, DISAMBIGUATION, FEW_SECTIONS, YEAR, RARE_TITLE, LIST,
 _SYLLABLES = ("ba", "do", "ki", "lu", "me", "na", "ro", "su", "ti", "va")
 
 
-def clutter_page(kind: str, number: int, neighbour: Document, rng: np.random.Generator) -> tuple[str, str, int]:
+def make_clutter_page(kind: str, number: int, neighbour: Document, rng: np.random.Generator) -> tuple[str, str, int]:
     """Make a page of a kind.
 
     Parameters
     ----------
+    kind
+        One of `CLUTTER`.
     number
-        Number of this page among the clutter: titles differ by it.
+        Number of this page among the clutter, which makes titles unique.
     neighbour
-        An article, whose sections serve as material.
+        Article whose sections are reused.
+    rng
+        Random numbers for the markup.
 
     Returns
     -------
     title, wikitext, namespace
     """
-    word = rare_word(number)
+    word = make_rare_word(number)
     subject = f"{word.capitalize()} {neighbour.title}"
     if kind == REDIRECT:
         return subject, f"#REDIRECT [[{neighbour.title}]]", 0
@@ -39,21 +43,21 @@ def clutter_page(kind: str, number: int, neighbour: Document, rng: np.random.Gen
         return f"List of {subject}", links, 0
     if kind == NAMESPACE:
         return f"Talk:{subject}", "A remark about the article. ~~~~", 1
-    return subject, article_wikitext(_spoilt(kind, word, neighbour), rng), 0
+    return subject, render_wikitext(_damage(kind, word, neighbour), rng), 0
 
 
-def _spoilt(kind: str, word: str, article: Document) -> Document:
-    """An article that a filter of documents drops: one section too short, too few sections, or one title too rare."""
-    lead, *others = (section for section in article.sections)
+def _damage(kind: str, word: str, article: Document) -> Document:
+    """Return an article that a filter drops: one short section, too few sections, or one rare title."""
+    lead, *body = (section for section in article.sections)
     if kind == STUB:
-        sections = (lead, *others[:-1], Section(others[-1].title, "Not much is known about this."))
+        sections = (lead, *body[:-1], Section(body[-1].title, "Not much is known about this."))
     elif kind == FEW_SECTIONS:
-        sections = (lead, others[0])
+        sections = (lead, body[0])
     else:
-        sections = (lead, *others, Section(word, others[-1].text))
+        sections = (lead, *body, Section(word, body[-1].text))
     return Document(article.id, article.split, article.title, sections)
 
 
-def rare_word(number: int) -> str:
-    """A word that no other number has: its digits as syllables."""
+def make_rare_word(number: int) -> str:
+    """Make a word that is unique to a number: its digits as syllables."""
     return "".join(_SYLLABLES[int(digit)] for digit in f"{number:03d}")

@@ -1,8 +1,8 @@
 """The section process of the simulated encyclopaedia, and the genre that a sequence of section types implies.
 
-Four genres share the abstract and the late types history, reception and legacy. Authors keep to a genre's order, but
-not always: like real ones they repeat, leave out and swap sections, and now and then write any section anywhere. So
-every order is possible, and what an unusual one costs is known, and not a matter of smoothing.
+Four genres share the abstract and the late types history, reception and legacy. Articles mostly follow their genre's
+order, but like real ones they repeat, omit and swap sections, and sometimes have any section anywhere. So every order
+is possible, and the latent NLL of an unusual one is known instead of depending on smoothing.
 """
 
 from collections.abc import Iterable
@@ -50,19 +50,19 @@ GENRES = {
 
 
 SHORTEST = 4
-"""Fewest sections of an article, as the paper's filter of Wikipedia has it."""
+"""Fewest sections of an article, as in the paper's filter of Wikipedia."""
 REPEATED, LEFT_OUT, SWAPPED, ANYWHERE = 0.01, 0.03, 0.02, 0.02
-"""How often an author does so, a section."""
+"""Probability of each deviation from the genre's order, per section."""
 
 
 def wiki_process() -> SectionProcess:
-    """Section process of the simulated encyclopaedia: 18 section types."""
+    """Return the section process of the simulated encyclopaedia, with 18 section types."""
     plan = SectionProcess.from_table(TABLE, BEGIN, END)
     size = len(plan.states)
     follows = np.vstack([np.append(plan.begin, 0.0), np.column_stack([plan.transition, plan.end])])  # begin first
-    after_next = follows[:, :-1] @ follows[1:]  # one section is left out
+    after_next = follows[:, :-1] @ follows[1:]  # if one section is omitted
     after_next[:, -1] += follows[:, -1]
-    before = plan.expected_transitions[1:, :-1].T  # back to what comes before
+    before = plan.expected_transitions[1:, :-1].T  # back to the preceding section
     back = np.zeros_like(follows)
     back[1:, :-1] = before
     possible = back.sum(axis=1, keepdims=True)
@@ -76,7 +76,7 @@ def wiki_process() -> SectionProcess:
     return SectionProcess(plan.states, table[0, :-1], table[1:, :-1], table[1:, -1], SHORTEST)
 
 
-def genre_of(section_types: Iterable[str]) -> str:
-    """Genre that most of the types belong to; the first of equals, and "person" where only shared types occur."""
+def infer_genre(section_types: Iterable[str]) -> str:
+    """Return the genre of most types; the first of equals, and "person" if only shared types occur."""
     types = list(section_types)
     return max(GENRES, key=lambda genre: sum(section in GENRES[genre] for section in types))

@@ -1,7 +1,7 @@
-"""Texts of a hidden semi-Markov model whose states can be read off exactly, as WebText (deng2022 §3, Appendix D).
+"""Texts of a hidden semi-Markov model whose states the text determines, as WebText (deng2022 §3, Appendix D).
 
 A text is M sub-sequences of letters, each ended by a delimiter. Each sub-sequence belongs to one state; the states
-follow a Markov chain. Tokens are set apart by spaces: "q B / x f T /".
+follow a Markov chain. Tokens are separated by spaces: "q B / x f T /".
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ ORDERS = ("process", "shuffled", "independent")
 DELIMITER = "/"
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SOURCE_STATE = 0
-"""z_0: a state as any other, that only the first transition begins from."""
+"""State z_0 before the first transition; it is otherwise a state like any other."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -32,20 +32,20 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class HsmmProcess:
-    """The process.
+    """Parameters of a hidden semi-Markov model.
 
     Attributes
     ----------
     transitions
-        P(z_m | z_{m-1}): states x states. States without any sub-sequence are never entered.
+        P(z_m | z_{m-1}), states x states. States without sub-sequences are never entered.
     subsequences
-        Their tokens, the delimiter among them, with spaces between.
+        Tokens of each sub-sequence, with the delimiter, joined by spaces.
     states
-        The one state of each.
+        State of each sub-sequence.
     emissions
         P(sub-sequence | its state).
     segments
-        M: sub-sequences of a text.
+        Number of sub-sequences per text, M.
     """
 
     transitions: Floats
@@ -78,26 +78,26 @@ class HsmmProcess:
 
     @cached_property
     def symbols(self) -> frozenset[str]:
-        """Every token that the process writes."""
-        return frozenset(token for some in self.subsequences for token in some.split())
+        """Return all tokens that the process can emit."""
+        return frozenset(token for subsequence in self.subsequences for token in subsequence.split())
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Number of each sub-sequence."""
-        return {some: number for number, some in enumerate(self.subsequences)}
+        """Return the number of each sub-sequence."""
+        return {subsequence: number for number, subsequence in enumerate(self.subsequences)}
 
     @cached_property
     def marginals(self) -> Floats:
-        """P(z_m), segments x states."""
-        found = np.empty((self.segments, len(self.transitions)))
+        """Return P(z_m), segments x states."""
+        marginals = np.empty((self.segments, len(self.transitions)))
         current = self.transitions[SOURCE_STATE]
         for m in range(self.segments):
-            found[m] = current
+            marginals[m] = current
             current = current @ self.transitions
-        return found
+        return marginals
 
     def log_probability(self, numbers: Sequence[int]) -> float:
-        """Log P(x, z) = log P(x) of a text of M sub-sequences, by their numbers; in nats."""
+        """Compute log P(x, z) = log P(x) of a text of M sub-sequences, given their numbers; in nats."""
         chosen = np.asarray(numbers)
         states = self.states[chosen]
         before = np.concatenate([[SOURCE_STATE], states[:-1]])
@@ -105,14 +105,14 @@ class HsmmProcess:
 
 
 def hsmm_process(sizes: HsmmSizes, seed: int) -> HsmmProcess:
-    """Draw a process (deng2022 Appendix D).
+    """Sample a process (deng2022 Appendix D).
 
-    Sub-sequences are distinct, of uniform lengths and letters; the state of each is uniform. Normal logits, divided by
-    the temperatures, give the transitions, and the emissions of each state over its own sub-sequences. A state that no
-    sub-sequence has fallen to cannot be entered: the others share its probability.
+    Sub-sequences are distinct, with uniform lengths, letters and states. Normal logits, divided by the temperatures,
+    give the transitions, and the emissions of each state over its own sub-sequences. A state without sub-sequences
+    cannot be entered; the other states share its probability.
     """
     rng = np.random.default_rng([seed, 0x45])
-    subsequences = _distinct(sizes, rng)
+    subsequences = _sample_subsequences(sizes, rng)
     states = rng.integers(sizes.states, size=len(subsequences))
     transitions = rng.normal(size=(sizes.states, sizes.states)) / sizes.transition_temperature
     empty = np.bincount(states, minlength=sizes.states) == 0
@@ -128,48 +128,48 @@ def hsmm_process(sizes: HsmmSizes, seed: int) -> HsmmProcess:
 
 
 def simulate_segments(process: HsmmProcess, order: str, n: int, seed: int) -> Iterator[Integers]:
-    """Draw texts as numbers of their sub-sequences; see `simulate_texts`."""
+    """Generate texts as numbers of their sub-sequences; see `simulate_texts`."""
     if order not in ORDERS:
         raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
     chains = np.cumsum(process.transitions, axis=1)
-    free = np.cumsum(process.marginals, axis=1)
+    independent = np.cumsum(process.marginals, axis=1)
     by_state = [np.flatnonzero(process.states == state) for state in range(len(process.transitions))]
-    of_state = [np.cumsum(process.emissions[numbers]) for numbers in by_state]
+    emissions = [np.cumsum(process.emissions[numbers]) for numbers in by_state]
     for number in range(n):
         rng = np.random.default_rng([seed, number])
-        draws = rng.random((process.segments, 2))
-        found, state = np.empty(process.segments, dtype=np.int64), SOURCE_STATE
-        for m, (first, second) in enumerate(draws):
-            state = _place((free[m] if order == "independent" else chains[state]), first)
-            found[m] = by_state[state][_place(of_state[state], second)]
-        yield rng.permutation(found) if order == "shuffled" else found
+        uniforms = rng.random((process.segments, 2))
+        segments, state = np.empty(process.segments, dtype=np.int64), SOURCE_STATE
+        for m, (first, second) in enumerate(uniforms):
+            state = _invert((independent[m] if order == "independent" else chains[state]), first)
+            segments[m] = by_state[state][_invert(emissions[state], second)]
+        yield rng.permutation(segments) if order == "shuffled" else segments
 
 
 def simulate_texts(process: HsmmProcess, order: str, n: int, seed: int) -> Iterator[Document]:
-    """Draw texts.
+    """Generate texts.
 
     Parameters
     ----------
     order
-        "process": as it is. "shuffled": the sub-sequences of each text in random order. "independent": the state of
-        each sub-sequence drawn by itself, from those that stand at its place.
+        "process": texts of the process. "shuffled": the sub-sequences of each text in random order. "independent":
+        the states of a text sampled independently, each from the marginal distribution at its position.
     n
-        Number of texts. The first ones are the same whatever `n` is.
+        Number of texts. The first texts are the same whatever `n` is.
     seed
-        Same seed, same texts.
+        Random seed; the same seed gives the same texts.
 
     Returns
     -------
     iterator of Document
-        Of split "test" with the ids "simulated-<number>".
+        Texts in the split "test", with ids "simulated-<number>".
     """
     for number, chosen in enumerate(simulate_segments(process, order, n, seed)):
-        text = " ".join(process.subsequences[some] for some in chosen)
+        text = " ".join(process.subsequences[segment] for segment in chosen)
         yield Document(f"simulated-{number:06d}", "test", None, (Section(None, text),))
 
 
-def draw(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
-    """Draw texts from the process in a file; see `simulate_texts`."""
+def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
+    """Generate texts of the process in a file; see `simulate_texts`."""
     return simulate_texts(HsmmProcess.load(process), order, n, seed)
 
 
@@ -183,8 +183,9 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     raw
         JSON Lines file to write; see `corpora.simulated.texts`.
     truth
-        Folder: process.json; subsequences.csv (subsequence, state, probability in it); documents.parquet (as extraction
-        and the filters should deliver them); states.parquet (id, states of the sub-sequences).
+        Folder to write: process.json; subsequences.csv (subsequence, state, probability given the state);
+        documents.parquet (the expected result of extraction and filters); states.parquet (id, states of the
+        sub-sequences).
     """
     process = hsmm_process(options.hsmm, seed)
     write_json(truth / "process.json", process.to_json())
@@ -194,22 +195,23 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     write_csv(table, truth / "subsequences.csv")
     documents = write_texts(raw, simulate_texts(process, "process", options.documents, seed), options, seed)
     write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
-    states = [process.states[some].tolist() for some in simulate_segments(process, "process", options.documents, seed)]
+    texts = simulate_segments(process, "process", options.documents, seed)
+    states = [process.states[text].tolist() for text in texts]
     frame = pd.DataFrame({"id": [document.id for document in documents], "states": states})
     frame.to_parquet(truth / "states.parquet", index=False)
 
 
-def _distinct(sizes: HsmmSizes, rng: np.random.Generator) -> list[str]:
-    """Distinct sub-sequences, each redrawn until it is new."""
+def _sample_subsequences(sizes: HsmmSizes, rng: np.random.Generator) -> list[str]:
+    """Sample distinct sub-sequences; repeated ones are rejected."""
     letters = list(LETTERS[: sizes.letters])
-    found: dict[str, None] = {}
-    while len(found) < sizes.subsequences:
+    subsequences: dict[str, None] = {}
+    while len(subsequences) < sizes.subsequences:
         length = int(rng.integers(sizes.shortest, sizes.longest + 1)) - 1
-        chosen = (letters[some] for some in rng.integers(len(letters), size=length))
-        found[" ".join([*chosen, DELIMITER])] = None
-    return list(found)
+        chosen = (letters[number] for number in rng.integers(len(letters), size=length))
+        subsequences[" ".join([*chosen, DELIMITER])] = None
+    return list(subsequences)
 
 
-def _place(cumulative: Floats, uniform: float) -> int:
-    """Number that a uniform draw falls on; sums that end below 1 by rounding are those of the last one."""
+def _invert(cumulative: Floats, uniform: float) -> int:
+    """Return the outcome at a uniform number, by cumulative probabilities that may end below 1 by rounding."""
     return min(int(np.searchsorted(cumulative, uniform * cumulative[-1], side="right")), len(cumulative) - 1)

@@ -1,7 +1,7 @@
-"""Texts of three languages that have one meaning in common: known truth for mixes of languages (deng2022 App. C).
+"""Texts of three simulated languages with common meanings: known truth for mixed languages (deng2022 App. C).
 
-A text is a few sentences of one language. A sentence is a meaning (who does what to whom, where, when) in the own
-words, order and endings of the language; names of places are the same in all.
+A text is a few sentences of one language. A sentence expresses a meaning (who does what to whom, where, when) with the
+words, word order and endings of its language; place names are the same in all languages.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ Words = list[str]
 
 @dataclass(frozen=True)
 class Thing:
-    """A noun of a sentence, with its adjective, or ""."""
+    """A noun of a sentence, and its adjective or ""."""
 
     noun: str
     adjective: str
@@ -37,7 +37,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a sentence says; "" for what it does not."""
+    """Meaning of a sentence; "" for a missing place or time."""
 
     subject: Thing
     verb: str
@@ -47,21 +47,23 @@ class Meaning:
 
 
 class Language:
-    """How meanings are said.
+    """A language: a grammar and a lexicon that express meanings.
 
     Parameters
     ----------
+    name
+        Name of the language.
     grammar
-        As in resources/simulated_languages.yaml.
+        Entry of the language in resources/simulated_languages.yaml.
     lexicon
-        Meaning -> word.
+        Words by meaning.
     """
 
     def __init__(self, name: str, grammar: dict[str, Any], lexicon: dict[str, str]) -> None:
         self.name, self.grammar, self.lexicon = name, grammar, lexicon
 
     def sentence(self, meaning: Meaning) -> Words:
-        """Words of a sentence, without its full stop."""
+        """Return the words of a sentence, without its full stop."""
         parts = {
             "subject": self._thing(meaning.subject, ""),
             "verb": [self.lexicon[meaning.verb] + self.grammar["verb"]],
@@ -72,7 +74,7 @@ class Language:
         return [word for part in self.grammar["order"] for word in parts[part]]
 
     def words(self) -> set[str]:
-        """Everything that it ever says, in lower case, but for names."""
+        """Return all words of the language in lower case, without names."""
         nouns = resource()["meanings"]["noun"]
         forms = {self._noun(noun, plural, case) for noun in nouns for plural in (False, True) for case in self._cases()}
         verbs = {self.lexicon[verb] + self.grammar["verb"] for verb in resource()["meanings"]["verb"]}
@@ -100,74 +102,81 @@ def resource() -> dict[str, Any]:
 
 @cache
 def languages() -> tuple[Language, ...]:
-    """The three languages. No word is a word of two of them, nor has two meanings."""
+    """Return the three languages. No word is in two languages or has two meanings."""
     meanings = [word for kind, words in resource()["meanings"].items() if kind != "place" for word in words]
-    found = []
+    built = []
     for number, (name, grammar) in enumerate(resource()["languages"].items()):
         rng = np.random.default_rng(number)
         taken: dict[str, None] = {}
         while len(taken) < len(meanings):
             syllables = rng.choice(grammar["syllables"], int(rng.integers(2, 4)))
             taken["".join(syllables)] = None
-        found.append(Language(name, grammar, dict(zip(meanings, taken, strict=True))))
-    return tuple(found)
+        built.append(Language(name, grammar, dict(zip(meanings, taken, strict=True))))
+    return tuple(built)
 
 
-def english(meaning: Meaning) -> Words:
-    """The words that name a meaning, in the order of English: what the three languages are translations of."""
+def translate_to_english(meaning: Meaning) -> Words:
+    """Return a meaning in English words and order: the original that the three languages translate."""
 
-    def thing(some: Thing) -> Words:
-        return ["the", *filter(None, [some.adjective]), some.noun, *(["-s"] if some.plural else [])]
+    def render(thing: Thing) -> Words:
+        return ["the", *filter(None, [thing.adjective]), thing.noun, *(["-s"] if thing.plural else [])]
 
     rest = [*(["in", meaning.place] if meaning.place else []), *filter(None, [meaning.time])]
-    return [*thing(meaning.subject), meaning.verb, *thing(meaning.object), *rest]
+    return [*render(meaning.subject), meaning.verb, *render(meaning.object), *rest]
 
 
-def draw_meaning(rng: np.random.Generator) -> Meaning:
-    """Draw what a sentence says."""
+def sample_meaning(rng: np.random.Generator) -> Meaning:
+    """Sample the meaning of a sentence."""
     kinds = resource()["meanings"]
-    subject, other = _thing(rng), _thing(rng)
+    subject, target = _sample_thing(rng), _sample_thing(rng)
     place = str(rng.choice(kinds["place"])) if rng.random() < _TOLD_WHERE else ""
     time = _zipf(kinds["time"], rng) if rng.random() < _TOLD_WHEN else ""
-    return Meaning(subject, _zipf(kinds["verb"], rng), other, place, time)
+    return Meaning(subject, _zipf(kinds["verb"], rng), target, place, time)
 
 
 def simulate_texts(order: str, n: int, seed: int) -> Iterator[Document]:
-    """Draw texts, each labelled with its language.
+    """Generate texts, each labelled with its language.
 
     Parameters
     ----------
     order
-        "process": each text is of one language. "shuffled": the same, with the words of each sentence in random order,
-        which no count of words sees. "independent": each word of a sentence is said in a language of its own, as if it
-        had been drawn without regard to the others; such a text has no label.
+        "process": each text is in one language. "shuffled": the same texts, with the words of each sentence in random
+        order, which word counts cannot detect. "independent": the language of each word is sampled independently;
+        such a text has no label.
     n
-        Number of texts. The first ones are the same whatever `n` is.
+        Number of texts. The first texts are the same whatever `n` is.
     seed
-        Same seed, same texts.
+        Random seed; the same seed gives the same texts.
 
     Returns
     -------
-    iterator of Document, of split "test", with ids "simulated-<number>"; `original` says the same in English words
+    iterator of Document
+        Texts in the split "test", with ids "simulated-<number>"; `original` is the same text in English words.
     """
     if order not in ORDERS:
         raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
     for number in range(n):
         rng = np.random.default_rng([seed, number])
         language = languages()[int(rng.integers(len(languages())))]
-        meanings = [draw_meaning(rng) for _ in range(int(rng.integers(*_SENTENCES)))]
-        sentences = [_said(meaning, language, order, rng) for meaning in meanings]
+        meanings = [sample_meaning(rng) for _ in range(int(rng.integers(*_SENTENCES)))]
+        sentences = [_express(meaning, language, order, rng) for meaning in meanings]
         text = " ".join(" ".join(words)[:1].upper() + " ".join(words)[1:] + "." for words in sentences)
         label = None if order == "independent" else language.name
-        original = " ".join(" ".join(english(meaning)).capitalize() + "." for meaning in meanings)
+        original = " ".join(" ".join(translate_to_english(meaning)).capitalize() + "." for meaning in meanings)
         yield Document(f"simulated-{number:06d}", "test", None, (Section(None, text),), label=label, original=original)
 
 
-def draw(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
-    """Draw texts of the languages that a file names; see `simulate_texts`."""
+def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
+    """Generate texts of the languages in a process file; see `simulate_texts`.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file has other languages than resources/simulated_languages.yaml.
+    """
     if read_json(process)["languages"] != [language.name for language in languages()]:
         raise MacroscopeError(
-            f"{process}: the corpus has other languages than resources/simulated_languages.yaml; make it anew"
+            f"{process}: the corpus has other languages than resources/simulated_languages.yaml; simulate it again"
         )
     return simulate_texts(order, n, seed)
 
@@ -182,16 +191,16 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     raw
         JSON Lines file to write; see `corpora.simulated.texts`.
     truth
-        Folder: process.json (the languages and their words), documents.parquet (each text's id and words, as extraction
-        and the filters should deliver it).
+        Folder to write: process.json (the languages and their words), documents.parquet (id and words of each text: the
+        expected result of extraction and filters).
     """
-    write_json(truth / "process.json", process())
+    write_json(truth / "process.json", describe_process())
     documents = write_texts(raw, simulate_texts("process", options.documents, seed), options, seed)
     write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
 
 
-def process() -> dict[str, Any]:
-    """What is known: the languages, the words of each, and the names that they share."""
+def describe_process() -> dict[str, Any]:
+    """Describe the process: the languages, the words of each, and the place names that they share."""
     return {
         "languages": [language.name for language in languages()],
         "words": [sorted(language.words()) for language in languages()],
@@ -199,17 +208,17 @@ def process() -> dict[str, Any]:
     }
 
 
-def _said(meaning: Meaning, language: Language, order: str, rng: np.random.Generator) -> Words:
+def _express(meaning: Meaning, language: Language, order: str, rng: np.random.Generator) -> Words:
     words = language.sentence(meaning)
     if order == "shuffled":
         return [words[place] for place in rng.permutation(len(words))]
     if order == "independent":
-        others = [other.sentence(meaning) for other in languages()]
-        return [others[int(rng.integers(len(others)))][place] for place in range(len(words))]
+        sentences = [spoken.sentence(meaning) for spoken in languages()]
+        return [sentences[int(rng.integers(len(sentences)))][place] for place in range(len(words))]
     return words
 
 
-def _thing(rng: np.random.Generator) -> Thing:
+def _sample_thing(rng: np.random.Generator) -> Thing:
     kinds = resource()["meanings"]
     adjective = _zipf(kinds["adjective"], rng) if rng.random() < _DESCRIBED else ""
     return Thing(_zipf(kinds["noun"], rng), adjective, bool(rng.random() < _PLURAL))

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from macroscope.corpora.declaration import Simulation
-from macroscope.corpora.options import Corpus, with_text_defaults
+from macroscope.corpora.options import Corpus, add_text_defaults
 from macroscope.corpora.simulated import SOURCE
 from macroscope.options import Options
 
@@ -15,15 +15,15 @@ class HsmmSizes(Options):
 
     states: int = Field(24, ge=1, description="Hidden states (paper: 256).")
     subsequences: int = Field(96, ge=1, description="Distinct sub-sequences, each of one state (paper: 10000).")
-    letters: int = Field(26, ge=1, le=52, description="Letters that they are made of (paper: 52).")
-    shortest: int = Field(3, ge=1, description="Tokens of the shortest one, its delimiter included (paper: 4).")
-    longest: int = Field(5, ge=1, description="Tokens of the longest one, its delimiter included (paper: 11).")
-    segments: int = Field(12, ge=1, description="M: sub-sequences of a text (paper: 50).")
+    letters: int = Field(26, ge=1, le=52, description="Distinct letters of the sub-sequences (paper: 52).")
+    shortest: int = Field(3, ge=1, description="Tokens of the shortest sub-sequence, with its delimiter (paper: 4).")
+    longest: int = Field(5, ge=1, description="Tokens of the longest sub-sequence, with its delimiter (paper: 11).")
+    segments: int = Field(12, ge=1, description="Sub-sequences per text, M (paper: 50).")
     transition_temperature: float = Field(
-        0.5, ge=0.02, description="Divides the normal logits of the transitions (paper: 0.5)."
+        0.5, ge=0.02, description="Divisor of the normal logits of the transitions (paper: 0.5)."
     )
     emission_temperature: float = Field(
-        0.3, ge=0.02, description="Divides the normal logits of the emissions (paper: 0.3)."
+        0.3, ge=0.02, description="Divisor of the normal logits of the emissions (paper: 0.3)."
     )
 
     @model_validator(mode="after")
@@ -34,13 +34,13 @@ class HsmmSizes(Options):
         if possible < self.subsequences:
             raise ValueError(
                 f"{self.letters} letters make {possible} different sub-sequences of {self.shortest} to {self.longest}"
-                f" tokens, and {self.subsequences} are asked for; give more letters or a larger 'longest'"
+                f" tokens, fewer than the {self.subsequences} requested; give more letters or a larger 'longest'"
             )
         return self
 
 
 class SimulatedCorpus(Corpus):
-    """Raw files in an upstream format, made from a process that is known exactly."""
+    """Options of raw files in the format of a real source, from an exactly known process."""
 
     not_extracted = Corpus.not_extracted | {"documents", "clutter", "hsmm"}
 
@@ -48,21 +48,21 @@ class SimulatedCorpus(Corpus):
     kind: Literal["wiki", "webtext", "topics", "languages", "people", "scripts", "hsmm"] = Field(
         "wiki",
         description="wiki: articles whose section types follow a Markov chain, as a MediaWiki XML dump in bz2."
-        " The others are JSON Lines of texts without titles, whose filters drop nothing by default. webtext: the"
-        " same articles; topics: texts whose topics go together in a known way; languages: short texts, each"
-        " of one of three languages; people: stories about three persons who are mentioned in a known way;"
+        " The other kinds are JSON Lines of texts without titles; their filters drop nothing by default. webtext: the"
+        " same articles; topics: texts whose topics are correlated in a known way; languages: short texts, each in"
+        " one of three languages; people: stories about three persons, with a known process of mentions;"
         " scripts: short stories of events in their causal order; hsmm: strings of a hidden semi-Markov model.",
     )
     documents: int = Field(
-        1200, ge=1, description="Number of articles or texts that the process makes, before any filter."
+        1200, ge=1, description="Number of articles or texts that the process generates, before any filter."
     )
     clutter: float = Field(
         0.25,
         ge=0,
-        description="Pages that must be dropped (redirects, disambiguation, years, stubs ...; of the other kinds: texts"
-        " without words), per article.",
+        description="Pages per article that the filters must drop (redirects, disambiguation, years, stubs ...; of"
+        " other kinds: texts without words).",
     )
-    hsmm: HsmmSizes = Field(HsmmSizes(), description="Of kind hsmm alone: sizes of the process.")
+    hsmm: HsmmSizes = Field(HsmmSizes(), description="Sizes of the process, for kind hsmm only.")
     page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")
 
     @model_validator(mode="before")
@@ -72,29 +72,31 @@ class SimulatedCorpus(Corpus):
         simulation = SOURCE.simulations.get(kind) if isinstance(kind, str) else None
         if simulation is None or simulation.read_by == "wikipedia":
             return given
-        return given | {"filters": with_text_defaults(given.get("filters"))}
+        return given | {"filters": add_text_defaults(given.get("filters"))}
 
     @model_validator(mode="after")
     def _sizes_of_its_kind(self) -> "SimulatedCorpus":
         if self.kind != "hsmm" and self.hsmm != HsmmSizes():
-            raise ValueError(f"'hsmm' gives the sizes of kind 'hsmm', and this corpus is of kind '{self.kind}'")
+            raise ValueError(
+                f"'hsmm' applies to kind 'hsmm' only, and this corpus is of kind '{self.kind}'; leave it out"
+            )
         return self
 
     @property
     def simulation(self) -> Simulation:
-        """What makes the raw file."""
+        """Return the declaration of the simulation."""
         return SOURCE.simulations[self.kind]
 
     @property
     def read_by(self) -> str:
-        """Name of the real source whose code reads the raw file."""
+        """Return the name of the real source whose code reads the raw file."""
         return self.simulation.read_by
 
     @property
     def kind_of_process(self) -> str:
-        """Kind of the process, and so of the documents."""
+        """Return the kind of the process, and so of the documents."""
         return self.kind
 
     def raw_parts(self, place: str, folder: str) -> dict[str, str]:
-        """The one file that the simulation writes."""
+        """Return the file that the simulation writes."""
         return {"simulated": f"{folder}/raw/{self.simulation.raw}"}

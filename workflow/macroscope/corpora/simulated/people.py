@@ -1,8 +1,8 @@
-"""Stories about three persons who are mentioned in a known way: for coreference (deng2022 §5), as WebText.
+"""Stories about three persons with a known process of mentions, as WebText, for coreference (deng2022 §5).
 
-Each sentence has a subject or nobody, perhaps "his" or "her", perhaps an object. Whom it is about and what they are
-called depends on the sentence before, and on nothing else: the sentences are a Markov chain, so that the entropy of who
-is mentioned how is known exactly.
+A sentence mentions no person, or a subject, optionally with "his" or "her", and optionally an object. The persons and
+the form of their mentions depend only on the preceding sentence. So the sentences are a Markov chain, and the entropy
+of the mentions is known exactly.
 """
 
 import math
@@ -30,29 +30,29 @@ PERSONS = 3
 DAMAGES = ("wrong_gender", "no_antecedent", "merged", "split")
 ORDERS = ("process", "shuffled", "independent", *DAMAGES)
 DAMAGED_SHARE = 0.3
-"""Share of the mentions that a damage changes, of those that it can change."""
+"""Share of the mentions that a damage changes, among those that it can change."""
 ROWS_AT_ONCE = 1000
 _SHORTEST, _LONGEST = 10, 24
-"""Sentences of a story, besides the two that begin it."""
+"""Fewest and most sentences of a story after its opening."""
 _PRONOUNS = {"male": {"S": "He", "P": "his", "O": "him"}, "female": {"S": "She", "P": "her", "O": "her"}}
 GENDERS = tuple(product(("male", "female"), repeat=PERSONS))
-"""Of the three persons; all alike."""
+"""Possible genders of the three persons, equally likely."""
 _SLOTS = re.compile(r"([^{}]*)(?:\{(\w+)\})?")
 _OTHER = {"male": "female", "female": "male"}
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """What a sentence says of persons.
+    """Mentions of persons in a sentence.
 
     Attributes
     ----------
     subject
-        Number of the person, or None: it is about nobody.
+        Number of the person, or None if the sentence mentions no person.
     subject_pronoun, object_pronoun
-        Whether these are called by a pronoun, and not by their name.
+        True if subject and object are mentioned by a pronoun instead of their name.
     possessive
-        Whether something of the subject's is mentioned ("his").
+        True if a possessive of the subject ("his") is in the sentence.
     object
         Number of another person, or None.
     """
@@ -65,17 +65,17 @@ class Sentence:
 
     @property
     def symbols(self) -> int:
-        """How many mentions it has."""
+        """Return the number of mentions."""
         return len(self.persons) + self.possessive
 
     @property
     def persons(self) -> tuple[int, ...]:
-        """Who is mentioned."""
+        """Return the numbers of the mentioned persons."""
         return tuple(person for person in (self.subject, self.object) if person is not None)
 
 
 BEGINNING = Sentence(None)
-"""What stands before the first sentence after the one that names all: it is about nobody."""
+"""State before the first sentence after the opening, which names all persons: no person is mentioned."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,11 @@ class Mentioned:
     Attributes
     ----------
     start, end
-        Its characters in the text.
+        Character positions of the mention in the text.
     entity
-        Whom it means.
+        Number of the entity that it refers to.
     pronoun
-        Whether it is one.
+        True if it is a pronoun.
     """
 
     start: int
@@ -105,11 +105,11 @@ class Story:
     Attributes
     ----------
     text
-        One paragraph.
+        Text of the story, one paragraph.
     sentence_starts
-        Characters where its sentences start.
+        Character positions of the starts of its sentences.
     mentions
-        In order.
+        Mentions in order.
     """
 
     text: str
@@ -119,18 +119,18 @@ class Story:
 
 @dataclass(frozen=True)
 class PeopleProcess:
-    """Probabilities of the sentences of a story, given the one before.
+    """Probabilities of the sentences of a story, each given the preceding sentence.
 
     Attributes
     ----------
     nobody, same, owns, transitive
-        Of a sentence about nobody; of the same subject as before (the others share the rest); of "his" or "her"; of an
-        object (both others alike).
+        Probabilities of a sentence without persons; of the same subject as before (the other two share the rest); of
+        "his" or "her"; of an object (the two other persons are equally likely).
     subject_pronoun, object_pronoun
-        Of a pronoun where it can only mean the one: somebody of the sentence before, where nobody else of that gender
-        is mentioned; an object's only where the subject is of the other gender.
+        Probabilities of an unambiguous pronoun. It refers to a person of the preceding sentence that mentions no other
+        person of that gender; an object pronoun also needs a subject of the other gender.
     wording
-        Names by gender, and the sentences by what they mention; see resources/simulated_people.yaml.
+        Names by gender, and sentence templates by their mentions; see resources/simulated_people.yaml.
     """
 
     nobody: float
@@ -151,44 +151,44 @@ class PeopleProcess:
         return asdict(self)
 
     def following(self, before: Sentence, genders: Genders) -> list[tuple[Sentence, float]]:
-        """Every sentence that can follow another, with its probability; they add up to 1."""
-        found = [(Sentence(None), self.nobody)]
+        """Return all possible next sentences with their probabilities, which sum to 1."""
+        candidates = [(Sentence(None), self.nobody)]
         for subject, named, owns in product(range(PERSONS), (True, False), (True, False)):
             pronoun = self._pronoun(subject, before, genders, self.subject_pronoun)
             p = (1 - self.nobody) * self._subject(subject, before) * ((1 - pronoun) if named else pronoun)
             p *= self.owns if owns else 1 - self.owns
-            said = Sentence(subject, not named, owns)
-            found.append((said, p * (1 - self.transitive)))
-            for other in set(range(PERSONS)) - {subject}:
-                allowed = self.object_pronoun if genders[other] != genders[subject] else 0.0
-                pronoun = self._pronoun(other, before, genders, allowed)
-                whole = replace(said, object=other)
+            intransitive = Sentence(subject, not named, owns)
+            candidates.append((intransitive, p * (1 - self.transitive)))
+            for target in set(range(PERSONS)) - {subject}:
+                allowed = self.object_pronoun if genders[target] != genders[subject] else 0.0
+                pronoun = self._pronoun(target, before, genders, allowed)
+                transitive = replace(intransitive, object=target)
                 share = p * self.transitive / (PERSONS - 1)
-                found.append((whole, share * (1 - pronoun)))
-                found.append((replace(whole, object_pronoun=True), share * pronoun))
-        return [(sentence, p) for sentence, p in found if p > 0]
+                candidates.append((transitive, share * (1 - pronoun)))
+                candidates.append((replace(transitive, object_pronoun=True), share * pronoun))
+        return [(sentence, p) for sentence, p in candidates if p > 0]
 
     def latent_ppl(self) -> float:
-        """Exp of the entropy of who is mentioned how, a symbol: exact.
+        """Return the exact exponential of the entropy of the mentions per symbol.
 
-        A symbol is a mention or the beginning of a sentence. Random are the gender of the three persons and the
-        sentences; how many sentences there are is given.
+        A symbol is a mention or the beginning of a sentence. The genders of the three persons and the sentences are
+        random; the number of sentences is given.
         """
         sums = np.mean([self._expected(genders) for genders in GENDERS], axis=0)
         return math.exp((sums[0] + math.log(len(GENDERS))) / sums[1])
 
     def _expected(self, genders: Genders) -> tuple[float, float]:
-        """Expected entropy of a story's sentences after the first (nats), and its symbols."""
+        """Return the expected entropy of a story's sentences after the opening (nats), and its expected symbols."""
         steps = {sentence: self.following(sentence, genders) for sentence in _sentences()}
         nats, symbols = 0.0, 1.0 + 2 * PERSONS
         states = {BEGINNING: 1.0}
         for number in range(1, _LONGEST + 1):
-            told = min(1.0, (_LONGEST + 1 - number) / (_LONGEST + 1 - _SHORTEST))  # share of the stories so long
+            share = min(1.0, (_LONGEST + 1 - number) / (_LONGEST + 1 - _SHORTEST))  # of stories with this sentence
             after = dict.fromkeys(steps, 0.0)
             for before, p in states.items():
                 for sentence, q in steps[before] if p else ():
-                    nats -= told * p * q * math.log(q)
-                    symbols += told * p * q * (1 + sentence.symbols)
+                    nats -= share * p * q * math.log(q)
+                    symbols += share * p * q * (1 + sentence.symbols)
                     after[sentence] += p * q
             states = after
         return nats, symbols
@@ -200,32 +200,33 @@ class PeopleProcess:
 
     @staticmethod
     def _pronoun(person: int, before: Sentence, genders: Genders, probability: float) -> float:
-        alike = [other for other in before.persons if genders[other] == genders[person]]
-        return probability if alike == [person] else 0.0
+        same_gender = [candidate for candidate in before.persons if genders[candidate] == genders[person]]
+        return probability if same_gender == [person] else 0.0
 
 
 def people_process() -> PeopleProcess:
-    """Return the process whose wording is resources/simulated_people.yaml."""
+    """Return the process with the wording of resources/simulated_people.yaml."""
     wording = yaml.safe_load((RESOURCES / "simulated_people.yaml").read_text(encoding="utf-8"))
     wording["names"] = {gender: names.split() for gender, names in wording["names"].items()}
     return PeopleProcess(0.1, 0.5, 0.3, 0.5, 0.8, 0.6, wording)
 
 
 def simulate_stories(process: PeopleProcess, order: str, n: int, seed: int) -> Iterator[Story]:
-    """Draw stories.
+    """Generate stories.
 
     Parameters
     ----------
     order
-        "process": as it is. "shuffled": the sentences after the first in random order. "independent": everybody of a
-        sentence is anybody, whoever the sentence before was about. "wrong_gender": of the pronouns 30 % are of the
-        other gender. "no_antecedent": of the names 30 % are pronouns, which nobody can resolve: in truth they mean
-        somebody else each. "merged": two of the three have the same name, and so are one. "split": each person has a
-        second name, which is used for 30 % of the names: in truth that is somebody else.
+        "process": stories of the process. "shuffled": the sentences after the opening in random order.
+        "independent": the persons of each sentence are permuted at random, independently of the preceding sentence.
+        "wrong_gender": 30 % of the pronouns have the other gender. "no_antecedent": 30 % of the names become pronouns
+        that cannot be resolved; each refers to an entity of its own. "merged": two of the three persons have the same
+        name, and so are one entity. "split": each person has a second name in 30 % of the named mentions, which is a
+        separate entity.
     n
-        Number of stories. The first ones are the same whatever `n` is.
+        Number of stories. The first stories are the same whatever `n` is.
     seed
-        Same seed, same stories.
+        Random seed; the same seed gives the same stories.
     """
     if order not in ORDERS:
         raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
@@ -240,22 +241,22 @@ def simulate_stories(process: PeopleProcess, order: str, n: int, seed: int) -> I
                 steps[genders, sentences[-1]] = list(possible), np.cumsum(shares)
             following, sums = steps[genders, sentences[-1]]
             sentences.append(following[int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))])
-        told = sentences[1:]
+        body = sentences[1:]
         if order == "shuffled":
-            told = [told[place] for place in rng.permutation(len(told))]
+            body = [body[place] for place in rng.permutation(len(body))]
         elif order == "independent":
-            told = [_with_others(sentence, rng.permutation(PERSONS).tolist()) for sentence in told]
-        yield _Writer(process.wording, genders, order, rng).write(told)
+            body = [_permute_persons(sentence, rng.permutation(PERSONS).tolist()) for sentence in body]
+        yield _Writer(process.wording, genders, order, rng).write(body)
 
 
 def simulate_texts(process: PeopleProcess, order: str, n: int, seed: int) -> Iterator[Document]:
-    """Draw stories as documents of split "test" with the ids "simulated-<number>"; see `simulate_stories`."""
+    """Generate stories as documents in the split "test", with ids "simulated-<number>"; see `simulate_stories`."""
     for number, story in enumerate(simulate_stories(process, order, n, seed)):
         yield Document(f"simulated-{number:06d}", "test", None, (Section(None, story.text),))
 
 
-def draw(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
-    """Draw texts from the process in a file; see `simulate_stories`."""
+def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
+    """Generate texts of the process in a file; see `simulate_stories`."""
     return simulate_texts(PeopleProcess.load(process), order, n, seed)
 
 
@@ -269,8 +270,8 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     raw
         JSON Lines file to write; see `corpora.simulated.texts`.
     truth
-        Folder: process.json (the process), documents.parquet (each story's id and text, as extraction and the filters
-        should deliver it), mentions.parquet (who is meant where, as resolvers of coreference write it).
+        Folder to write: process.json (the process), documents.parquet (id and text of each story: the expected result
+        of extraction and filters), mentions.parquet (true mentions, in the format of the coreference resolvers).
     """
     process = people_process()
     write_json(truth / "process.json", process.to_json())
@@ -289,19 +290,19 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
         }
         for document, story in zip(documents, stories, strict=True)
     )
-    # As Python's objects the mentions of 200,000 stories are 3 GB.
-    tables = [pa.Table.from_pylist(some) for some in in_batches(rows, ROWS_AT_ONCE)]
+    # As Python objects, the mentions of 200,000 stories take 3 GB.
+    tables = [pa.Table.from_pylist(batch) for batch in in_batches(rows, ROWS_AT_ONCE)]
     pq.write_table(pa.concat_tables(tables), truth / "mentions.parquet")
 
 
 class _Writer:
-    """Puts a story into words, with a damage or none."""
+    """Writer of one story in words, with a damage or none."""
 
     def __init__(self, wording: Mapping[str, Any], genders: Genders, order: str, rng: np.random.Generator) -> None:
         self.wording, self.genders, self.order, self.rng = wording, genders, order, rng
-        drawn = {gender: list(rng.permutation(names)) for gender, names in wording["names"].items()}
-        self.names = [drawn[gender].pop() for gender in genders]
-        self.second_names = [drawn[gender].pop() for gender in genders]
+        names = {gender: list(rng.permutation(pool)) for gender, pool in wording["names"].items()}
+        self.names = [names[gender].pop() for gender in genders]
+        self.second_names = [names[gender].pop() for gender in genders]
         self.entities = list(range(PERSONS))
         if order == "merged":
             first, second = next(
@@ -313,10 +314,10 @@ class _Writer:
         self.starts: list[int] = []
         self.mentions: list[Mentioned] = []
 
-    def write(self, told: Sequence[Sentence]) -> Story:
-        """Write the sentence that names all, and what is told of them."""
+    def write(self, body: Sequence[Sentence]) -> Story:
+        """Write the opening, which names all persons, and the sentences after it."""
         self._sentence(self.wording["opening"], {letter: n for n, letter in enumerate("ABC")}, Sentence(None))
-        for sentence in told:
+        for sentence in body:
             kind = {(False, False): "alone", (True, False): "possessive", (False, True): "object", (True, True): "both"}
             key = "nobody" if sentence.subject is None else kind[sentence.possessive, sentence.object is not None]
             templates = self.wording[key]
@@ -336,7 +337,7 @@ class _Writer:
                 self._mention(person, case, pronoun.get(case, False))
 
     def _mention(self, person: int, case: str, pronoun: bool) -> None:
-        """Write a mention of somebody, as subject (S), possessive (P) or object (O)."""
+        """Write a mention of a person as subject (S), possessive (P) or object (O)."""
         gender, entity, name = self.genders[person], self.entities[person], self.names[person]
         damaged = len(self.starts) > 1 and self.rng.random() < DAMAGED_SHARE
         if self.order == "wrong_gender" and pronoun and damaged:
@@ -351,20 +352,20 @@ class _Writer:
         self.text += surface
 
 
-def _with_others(sentence: Sentence, persons: Sequence[int]) -> Sentence:
-    """Put others into a sentence: person n becomes persons[n]."""
-    subject, other = (
+def _permute_persons(sentence: Sentence, persons: Sequence[int]) -> Sentence:
+    """Replace the persons of a sentence: person n becomes persons[n]."""
+    subject, target = (
         None if person is None else int(persons[person]) for person in (sentence.subject, sentence.object)
     )
-    return replace(sentence, subject=subject, object=other)
+    return replace(sentence, subject=subject, object=target)
 
 
 @cache
 def _sentences() -> tuple[Sentence, ...]:
-    """All sentences that there are."""
-    found = [BEGINNING]
+    """Return all possible sentences."""
+    sentences = [BEGINNING]
     for subject, pronoun, owns in product(range(PERSONS), (False, True), (False, True)):
-        found.append(Sentence(subject, pronoun, owns))
-        for other, called in product(set(range(PERSONS)) - {subject}, (False, True)):
-            found.append(Sentence(subject, pronoun, owns, other, called))
-    return tuple(found)
+        sentences.append(Sentence(subject, pronoun, owns))
+        for target, target_pronoun in product(set(range(PERSONS)) - {subject}, (False, True)):
+            sentences.append(Sentence(subject, pronoun, owns, target, target_pronoun))
+    return tuple(sentences)

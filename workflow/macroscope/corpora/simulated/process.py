@@ -1,8 +1,8 @@
-"""The known truth of a simulated corpus: a Markov chain of section types (deng2022, section 4, made true).
+"""The known process of a simulated corpus: a Markov chain of section types, as assumed in deng2022, section 4.
 
 A document is a walk from `begin` to `end`; each state on the way is the type of a section. Its total latent NLL under
-the chain itself, -log P(z), has a known distribution: means here are exact, by the chain's fundamental matrix. Walks
-that are too short to be documents are drawn again, which is exact as well: what short walks add to a sum is taken off.
+the chain itself is -log P(z); its mean is computed exactly, with the chain's fundamental matrix. Walks that are too
+short to be documents are generated again. This is exact as well: the contributions of short walks are subtracted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,12 +34,12 @@ class SectionProcess:
     end
         Probabilities that a section is the last, shape (K,); `transition` and `end` together sum to 1 in each row.
     shortest
-        Fewest sections of a document; shorter walks are drawn again.
+        Fewest sections of a document; shorter walks are generated again.
 
     Raises
     ------
     MacroscopeError
-        Where shapes or sums are wrong, or a walk need not reach the end.
+        If shapes or sums are wrong, or a walk need not reach the end.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class SectionProcess:
         Parameters
         ----------
         table
-            From each state, and from `begin`, the weights of its successors, `end` among them.
+            Weights of the successors (among them `end`) of each state and of `begin`.
         begin, end
-            Names of the two states that are no sections.
+            Names of the two states that are not sections.
         """
         states = [state for state in table if state != begin]
         weights = {state: {to: w / sum(row.values()) for to, w in row.items()} for state, row in table.items()}
@@ -100,24 +100,24 @@ class SectionProcess:
 
     @cached_property
     def expected_transitions(self) -> Floats:
-        """Expected number of each transition in a document, (K + 1) x (K + 1): begin first, the end last."""
+        """Return the expected number of each transition in a document, (K + 1) x (K + 1): begin first, end last."""
         size = len(self.states)
         visits = np.linalg.solve((np.eye(size) - self.transition).T, self.begin)  # begin (I - Q)^-1
         every = self._with_ends(self.begin, visits[:, None] * self.transition, visits * self.end)
-        short = sum((self._of_length(length) for length in range(1, self.shortest)), np.zeros_like(every))
+        short = sum((self._transitions_at_length(length) for length in range(1, self.shortest)), np.zeros_like(every))
         return (every - short) / self.kept
 
     @cached_property
     def kept(self) -> float:
-        """Probability that a walk is long enough to be a document."""
+        """Return the probability that a walk is long enough to be a document."""
         short, forward = 0.0, self.begin
         for _ in range(1, self.shortest):
             short += float(forward @ self.end)
             forward = forward @ self.transition
         return 1.0 - short
 
-    def _of_length(self, length: int) -> Floats:
-        """What walks of so many sections add to the expected transitions."""
+    def _transitions_at_length(self, length: int) -> Floats:
+        """Return the contribution of walks of `length` sections to the expected transitions."""
         forward, backward = [self.begin], [self.end]
         for _ in range(1, length):
             forward.append(forward[-1] @ self.transition)
@@ -131,18 +131,19 @@ class SectionProcess:
         return np.vstack([np.append(first, 0.0), np.column_stack([between, last])])
 
     def expected_sections(self) -> float:
-        """Expected number of sections of a document, E[M]."""
+        """Return the expected number of sections of a document, E[M]."""
         return float(self.expected_transitions[:, :-1].sum())
 
     def section_marginal(self) -> Floats:
-        """Distribution of the type of a section drawn from all sections of the process, shape (K,)."""
+        """Return the distribution of the type of a random section among all sections of the process, shape (K,)."""
         visits = self.expected_transitions[:, :-1].sum(axis=0)
         return visits / visits.sum()
 
     def expected_nll(self) -> float:
-        """Expected latent NLL of a document, E[-log P(z)], in nats, over its M+1 transitions (begin and end included).
+        """Return the expected latent NLL of a document, E[-log P(z)], in nats.
 
-        The entropy of the process over whole documents.
+        It sums over the M+1 transitions, begin and end included, and is the entropy of the process over whole
+        documents.
         """
         probabilities = self._with_ends(self.begin, self.transition, self.end)
         happens = self.expected_transitions > 0
@@ -150,17 +151,17 @@ class SectionProcess:
         return float(np.log(self.kept) - steps)
 
     def latent_ppl(self, published: bool = False) -> float:
-        """Latent PPL of the process under itself, exp(E[T] / E[M]).
+        """Return the latent PPL of the process under itself, exp(E[T] / E[M]).
 
         Parameters
         ----------
         published
-            Divide by the number of transitions, M+1, as deng2022's code does, and not by M as its text defines.
+            True to divide by the number of transitions, M+1, as in deng2022's code, and not by M, as in its text.
         """
         return float(np.exp(self.expected_nll() / (self.expected_sections() + published)))
 
     def nll(self, sections: Sequence[str]) -> float:
-        """Latent NLL of one sequence of section types, in nats; infinite where the process cannot make it."""
+        """Return the latent NLL of a sequence of section types, in nats; infinite if the process cannot generate it."""
         index = [self.states.index(section) for section in sections]
         steps = [self.begin[index[0]], *(self.transition[a, b] for a, b in pairwise(index))]
         probabilities = np.array([*steps, self.end[index[-1]]])
@@ -169,18 +170,18 @@ class SectionProcess:
         return float(np.log(self.kept) - np.log(probabilities).sum())
 
     def sample(self, rng: np.random.Generator) -> tuple[str, ...]:
-        """Draw the section types of a document."""
-        while len(drawn := self._walk(rng)) < self.shortest:
+        """Sample the section types of a document."""
+        while len(walk := self._walk(rng)) < self.shortest:
             pass
-        return drawn
+        return walk
 
     def _walk(self, rng: np.random.Generator) -> tuple[str, ...]:
         state = int(np.searchsorted(self._cumulative_begin, rng.random(), side="right"))
-        drawn = []
+        visited = []
         while state < len(self.states):
-            drawn.append(self.states[state])
+            visited.append(self.states[state])
             state = int(np.searchsorted(self._cumulative_next[state], rng.random(), side="right"))
-        return tuple(drawn)
+        return tuple(visited)
 
     @cached_property
     def _cumulative_begin(self) -> Floats:
@@ -191,7 +192,7 @@ class SectionProcess:
         return _cumulative(np.column_stack([self.transition, self.end]))
 
     def to_json(self) -> dict[str, object]:
-        """Describe the process and what is exactly known about it, for `truth/process.json`."""
+        """Describe the process and its exact statistics, for `truth/process.json`."""
         marginal = self.section_marginal()
         return {
             "states": list(self.states),
@@ -209,12 +210,12 @@ class SectionProcess:
 
 
 def _cumulative(probabilities: Floats) -> Floats:
-    """Cumulative sums along the last axis that end in exactly 1 at the last possible outcome."""
+    """Return cumulative sums along the last axis that are exactly 1 from the last possible outcome on."""
     sums = probabilities.cumsum(axis=-1)
     return np.where(sums >= sums[..., -1:], 1.0, sums)
 
 
 def _entropy(probabilities: Floats) -> float:
-    """Shannon entropy in nats."""
+    """Compute the Shannon entropy in nats."""
     positive = probabilities[probabilities > 0]
     return float(-(positive * np.log(positive)).sum())

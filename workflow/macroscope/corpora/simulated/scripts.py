@@ -1,7 +1,7 @@
 """Short stories that follow a script: events in a known causal order, as WebText, for narratives (cai2020).
 
-A story is about somebody, and tells some events of one script in their order, the first and the last among them. What
-is told instead of what, and which events are left out, is chance; the order and the script are not.
+A story is about one person, and tells events of one script in their order, always with the first and the last event.
+The omitted events and the wording are random; the order of the events and the script are not.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,20 +20,20 @@ from macroscope.files import RESOURCES, read_json, write_json
 NAME = "simscripts"
 ORDERS = ("process", "shuffled", "independent")
 FEWEST = 5
-"""Sentences of a story, at least; at most all events of its script."""
+"""Fewest sentences of a story; it has at most all events of its script."""
 _PRONOUNS = {"male": {"S": "he", "P": "his", "O": "him"}, "female": {"S": "she", "P": "her", "O": "her"}}
 
 
 @dataclass(frozen=True)
 class ScriptProcess:
-    """Scripts, and names for those whom the stories are about.
+    """Scripts, and names of the persons in the stories.
 
     Attributes
     ----------
     names
-        Gender -> names.
+        Names by gender.
     scripts
-        Name of a script -> its things and its events, each a list of sentences of which one is told.
+        Things and events of each script by its name; an event is a list of alternative sentences.
     """
 
     names: Mapping[str, Sequence[str]]
@@ -51,47 +51,47 @@ class ScriptProcess:
 
 
 def script_process() -> ScriptProcess:
-    """Process of resources/simulated_scripts.yaml: twelve scripts of eight events."""
+    """Read the process of resources/simulated_scripts.yaml: twelve scripts of eight events."""
     raw = yaml.safe_load((RESOURCES / "simulated_scripts.yaml").read_text(encoding="utf-8"))
     return ScriptProcess(raw["names"], raw["scripts"])
 
 
 def simulate_texts(process: ScriptProcess, order: str, n: int, seed: int) -> Iterator[Document]:
-    """Draw stories, each labelled with its script, with its sentences.
+    """Generate stories with their sentences, each labelled with its script.
 
     Parameters
     ----------
     order
-        "process": as it is. "shuffled": the same stories with all sentences but the first in random order.
-        "independent": each sentence from a script of its own, from the place where it stands in a story.
+        "process": stories of the process. "shuffled": the same stories with all sentences but the first in random
+        order. "independent": the script of each sentence is sampled independently, and its event number is kept.
     n
-        Number of stories. The first ones are the same whatever `n` is.
+        Number of stories. The first stories are the same whatever `n` is.
     seed
-        Same seed, same stories.
+        Random seed; the same seed gives the same stories.
 
     Returns
     -------
     iterator of Document
-        Of split "test" with the ids "simulated-<number>".
+        Stories in the split "test", with ids "simulated-<number>".
     """
     if order not in ORDERS:
         raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
     for number in range(n):
         rng = np.random.default_rng([seed, number])
-        script = _one_of(sorted(process.scripts), rng)
-        told = _told(process, script, rng)
+        script = _choose(sorted(process.scripts), rng)
+        events = _sample_events(process, script, rng)
         if order == "shuffled":
-            told = [told[0], *(told[1 + place] for place in rng.permutation(len(told) - 1))]
+            events = [events[0], *(events[1 + place] for place in rng.permutation(len(events) - 1))]
         elif order == "independent":
-            others = [_one_of(sorted(process.scripts), rng) for _ in told]
-            told = [(other, event) for other, (_, event) in zip(others, told, strict=True)]
-        sentences = _worded(process, told, rng)
+            scripts = [_choose(sorted(process.scripts), rng) for _ in events]
+            events = [(name, event) for name, (_, event) in zip(scripts, events, strict=True)]
+        sentences = _write_sentences(process, events, rng)
         section = Section(None, " ".join(sentences))
         yield Document(f"simulated-{number:06d}", "test", None, (section,), sentences=tuple(sentences), label=script)
 
 
-def draw(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
-    """Draw texts from the process in a file; see `simulate_texts`."""
+def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
+    """Generate texts of the process in a file; see `simulate_texts`."""
     return simulate_texts(ScriptProcess.load(process), order, n, seed)
 
 
@@ -105,8 +105,8 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     raw
         JSON Lines file to write; see `corpora.simulated.texts`.
     truth
-        Folder: process.json (the process), documents.parquet (each story's id, text and sentences, as extraction and
-        the filters should deliver it).
+        Folder to write: process.json (the process), documents.parquet (id, text and sentences of each story: the
+        expected result of extraction and filters).
     """
     process = script_process()
     write_json(truth / "process.json", process.to_json())
@@ -114,25 +114,25 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     write_documents(truth / "documents.parquet", documents, Provenance(NAME, {"name": "truth", "seed": seed}))
 
 
-def _told(process: ScriptProcess, script: str, rng: np.random.Generator) -> list[tuple[str, int]]:
-    """(script, number of the event) of what a story tells."""
+def _sample_events(process: ScriptProcess, script: str, rng: np.random.Generator) -> list[tuple[str, int]]:
+    """Sample the events of a story, as pairs (script, number of the event)."""
     events = len(process.scripts[script]["events"])
     number = int(rng.integers(FEWEST, events + 1))
     between = 1 + rng.choice(events - 2, number - 2, replace=False)
     return [(script, event) for event in (0, *sorted(between.tolist()), events - 1)]
 
 
-def _worded(process: ScriptProcess, told: Sequence[tuple[str, int]], rng: np.random.Generator) -> list[str]:
-    """Sentences of a story about one person, with one thing a script."""
-    gender = _one_of(sorted(process.names), rng)
-    words = {"N": _one_of(process.names[gender], rng), **_PRONOUNS[gender]}
-    things = {script: _one_of(process.scripts[script]["things"], rng) for script in sorted({s for s, _ in told})}
-    found = []
-    for script, event in told:
-        sentence = _one_of(process.scripts[script]["events"][event], rng).format(**words, X=things[script])
-        found.append(sentence[0].upper() + sentence[1:])
-    return found
+def _write_sentences(process: ScriptProcess, events: Sequence[tuple[str, int]], rng: np.random.Generator) -> list[str]:
+    """Write the sentences of a story about one person, with one thing per script."""
+    gender = _choose(sorted(process.names), rng)
+    words = {"N": _choose(process.names[gender], rng), **_PRONOUNS[gender]}
+    things = {script: _choose(process.scripts[script]["things"], rng) for script in sorted({s for s, _ in events})}
+    sentences = []
+    for script, event in events:
+        sentence = _choose(process.scripts[script]["events"][event], rng).format(**words, X=things[script])
+        sentences.append(sentence[0].upper() + sentence[1:])
+    return sentences
 
 
-def _one_of(items: Sequence[str], rng: np.random.Generator) -> str:
+def _choose(items: Sequence[str], rng: np.random.Generator) -> str:
     return items[int(rng.integers(len(items)))]

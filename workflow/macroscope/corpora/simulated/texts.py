@@ -1,7 +1,7 @@
-"""Simulated documents as WebText: the JSON Lines file that `webtext` reads, with what it must leave out.
+"""Writing of simulated documents as WebText: the JSON Lines file that `webtext` reads, with texts that it must drop.
 
-A text is a document's sections in their order, a blank line between two. `label` and `original` are the document's,
-keys that upstream does not have: known truth for probing, and what translations are made of.
+A text is a document's sections in order, separated by blank lines. The document's `label` and `original` are extra
+keys, which upstream does not have: known truth for probing, and originals for translation.
 """
 
 import json
@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from macroscope.corpora.simulated.options import SimulatedCorpus
-from macroscope.corpora.splits import split_of
-from macroscope.corpora.tokens import GPT2_PIECES, token_counter
+from macroscope.corpora.splits import assign_split
+from macroscope.corpora.tokens import GPT2_PIECES, make_token_counter
 from macroscope.documents import Document
 from macroscope.files import atomic
 
@@ -21,27 +21,31 @@ _EMPTY = ("", " ", "\n\n", "\t\n")
 
 
 def write_texts(raw: Path, documents: Iterable[Document], options: SimulatedCorpus, seed: int) -> list[Document]:
-    """Write documents, and texts without words among them.
+    """Write documents with texts without words among them.
 
     Parameters
     ----------
     raw
         JSON Lines file to write, with id, ended, length (in GPT-2's pieces), text, label, original.
+    documents
+        Documents to write.
     options
         `clutter`: texts without words per document.
+    seed
+        Random seed of the texts without words.
 
     Returns
     -------
     list of Document
-        They, with the ids and splits that they will be read with.
+        The same documents, with the ids and splits that reading the file will give them.
     """
-    count = token_counter(GPT2_PIECES)
+    count = make_token_counter(GPT2_PIECES)
     written: list[Document] = []
     with atomic(raw) as temporary, temporary.open("w", encoding="utf-8") as stream:
         for number, (document, text) in enumerate(_with_clutter(documents, options, seed)):
             record = {"id": number, "ended": True, "length": count([text])[0], "text": text}
             if document is not None:
-                split = split_of(str(number), options.valid_share, options.test_share)
+                split = assign_split(str(number), options.valid_share, options.test_share)
                 written.append(replace(document, id=str(number), split=split))
                 record |= {"label": document.label} | ({"original": document.original} if document.original else {})
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -51,7 +55,7 @@ def write_texts(raw: Path, documents: Iterable[Document], options: SimulatedCorp
 def _with_clutter(
     documents: Iterable[Document], options: SimulatedCorpus, seed: int
 ) -> Iterator[tuple[Document | None, str]]:
-    """Write documents as texts, and put texts among them that must be left out."""
+    """Convert documents to texts, and insert texts that must be dropped."""
     rng = np.random.default_rng([seed, 0xC1])
     made = 0
     for number, document in enumerate(documents, start=1):

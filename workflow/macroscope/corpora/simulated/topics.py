@@ -1,7 +1,7 @@
-"""Texts whose topics go together in a known way: a correlated topic model made true (deng2022 §6), as WebText.
+"""Texts of a known correlated topic model (deng2022 §6), as WebText.
 
-A text has topic strengths eta from N(mu, Sigma); each of its content words is of a topic drawn from softmax(eta), and
-drawn from that topic's words. Stop words stand between them, and make sentences of them, of a kind.
+A text has topic strengths eta from N(mu, Sigma). The topic of each content word is sampled from softmax(eta), and the
+word from that topic's words. Stop words between the content words give the form of sentences.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,23 +28,30 @@ _BETWEEN = ("the", "of the", "and the", "in a", "with", "for the", "to", "from t
 
 
 class TopicProcess:
-    """Topic strengths that are normal, and topics as distributions over words.
+    """Normal distribution of topic strengths, and topics as distributions over words.
 
     Attributes
     ----------
     names, words
-        Of the K topics; all words, in alphabetical order.
+        Names of the K topics, and all words in alphabetical order.
     mean, covariance
-        mu: K. Sigma: K x K.
+        mu, shape (K,), and Sigma, shape (K, K).
     topics
-        K x words; rows add up to 1.
+        Word distributions of the topics, shape (K, words); rows sum to 1.
+
+    Raises
+    ------
+    MacroscopeError
+        If the covariance is not positive definite.
     """
 
     def __init__(self, names: Sequence[str], words: Sequence[str], mean: Any, covariance: Any, topics: Any) -> None:
         self.names, self.words = tuple(names), tuple(words)
         self.mean, self.covariance, self.topics = (np.array(part, dtype=float) for part in (mean, covariance, topics))
         if np.linalg.eigvalsh(self.covariance).min() <= 0:
-            raise MacroscopeError("a topic process needs correlations that are possible together")
+            raise MacroscopeError(
+                "a topic process needs correlations that are possible together (a positive definite matrix)"
+            )
 
     @classmethod
     def load(cls, path: Path) -> "TopicProcess":
@@ -58,15 +65,15 @@ class TopicProcess:
         return {"names": list(self.names), "words": list(self.words), **parts}
 
     def covariance_of(self, order: str) -> Array:
-        """Covariance of the strengths under an order."""
+        """Return the covariance of the strengths under an order."""
         return np.diag(np.diag(self.covariance)) if order == "independent" else self.covariance
 
-    def draw_strengths(self, order: str, rng: np.random.Generator) -> Array:
-        """Strengths of one text."""
+    def sample_strengths(self, order: str, rng: np.random.Generator) -> Array:
+        """Sample the strengths of one text, shape (K,)."""
         return rng.multivariate_normal(self.mean, self.covariance_of(order), method="cholesky")
 
-    def draw_words(self, strengths: Array, rng: np.random.Generator) -> list[str]:
-        """Content words of a text: at least 100, 300 on average."""
+    def sample_words(self, strengths: Array, rng: np.random.Generator) -> list[str]:
+        """Sample the content words of a text: at least 100, 300 on average."""
         length = _SHORTEST + rng.poisson(rng.exponential(_MEAN_LENGTH - _SHORTEST))
         weights = np.exp(strengths - strengths.max())
         topics = rng.choice(len(weights), length, p=weights / weights.sum())
@@ -80,7 +87,7 @@ class TopicProcess:
 
 
 def topic_process() -> TopicProcess:
-    """Process of resources/simulated_topics.yaml: 8 topics."""
+    """Read the process of resources/simulated_topics.yaml, with 8 topics."""
     raw = yaml.safe_load((RESOURCES / "simulated_topics.yaml").read_text(encoding="utf-8"))
     names = list(raw["topics"])
     words = sorted({word for topic in raw["topics"].values() for word in topic["words"]})
@@ -99,29 +106,29 @@ def topic_process() -> TopicProcess:
 
 
 def simulate_texts(process: TopicProcess, order: str, n: int, seed: int) -> Iterator[tuple[Document, Array]]:
-    """Draw texts, each labelled with its strongest topic, and their topic strengths.
+    """Generate texts, each labelled with its strongest topic, and their topic strengths.
 
     Parameters
     ----------
     order
-        "process": as it is. "shuffled": the same texts with their content words in random order, which no topic model
-        sees. "independent": each strength drawn by itself, with its own mean and variance: topics are as frequent and
-        as strong as they are, and go together by chance.
+        "process": texts of the process. "shuffled": the same texts with their content words in random order, which a
+        topic model cannot detect. "independent": uncorrelated strengths, with the same means and variances.
     n
-        Number of texts. The first ones are the same whatever `n` is.
+        Number of texts. The first texts are the same whatever `n` is.
     seed
-        Same seed, same texts.
+        Random seed; the same seed gives the same texts.
 
     Returns
     -------
-    iterator of (Document of split "test" with the id "simulated-<number>", K strengths)
+    iterator of (Document, array)
+        Texts in the split "test", with ids "simulated-<number>"; their strengths, shape (K,).
     """
     if order not in ORDERS:
         raise ValueError(f"order is {order!r}, not one of {', '.join(ORDERS)}")
     for number in range(n):
         rng = np.random.default_rng([seed, number])
-        strengths = process.draw_strengths(order, rng)
-        words = process.draw_words(strengths, rng)
+        strengths = process.sample_strengths(order, rng)
+        words = process.sample_words(strengths, rng)
         if order == "shuffled":
             words = [words[place] for place in rng.permutation(len(words))]
         text = " ".join(_sentences(words, rng))
@@ -129,8 +136,8 @@ def simulate_texts(process: TopicProcess, order: str, n: int, seed: int) -> Iter
         yield Document(f"simulated-{number:06d}", "test", None, (Section(None, text),), label=label), strengths
 
 
-def draw(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
-    """Draw texts from the process in a file; see `simulate_texts`."""
+def generate(process: Path, order: str, n: int, seed: int) -> Iterator[Document]:
+    """Generate texts of the process in a file; see `simulate_texts`."""
     return (document for document, _ in simulate_texts(TopicProcess.load(process), order, n, seed))
 
 
@@ -144,8 +151,8 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     raw
         JSON Lines file to write; see `corpora.simulated.texts`.
     truth
-        Folder: process.json (the process), documents.parquet (each text's id and words, as extraction and the filters
-        should deliver it).
+        Folder to write: process.json (the process), documents.parquet (id and words of each text: the expected result
+        of extraction and filters).
     """
     process = topic_process()
     write_json(truth / "process.json", process.to_json())
@@ -155,11 +162,11 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
 
 
 def _sentences(words: Sequence[str], rng: np.random.Generator) -> Iterator[str]:
-    """Content words with stop words between them, in sentences."""
+    """Form sentences of content words, with stop words between them."""
     start = 0
     while start < len(words):
-        some = words[start : start + int(rng.integers(*_SENTENCE))]
-        start += len(some)
-        between = rng.integers(len(_BETWEEN), size=len(some))
-        joined = " ".join(f"{_BETWEEN[place]} {word}" for place, word in zip(between, some, strict=True))
+        chunk = words[start : start + int(rng.integers(*_SENTENCE))]
+        start += len(chunk)
+        between = rng.integers(len(_BETWEEN), size=len(chunk))
+        joined = " ".join(f"{_BETWEEN[place]} {word}" for place, word in zip(between, chunk, strict=True))
         yield joined[0].upper() + joined[1:] + "."

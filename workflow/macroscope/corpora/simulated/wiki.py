@@ -1,7 +1,7 @@
-"""The simulated encyclopaedia as a MediaWiki dump: what `wikipedia` reads, with all that it must leave out.
+"""The simulated encyclopaedia as a MediaWiki dump (kind `wiki`), or as texts in WebText's layout (kind `webtext`).
 
-Each article's markup (infobox, references, links, tables, files, subheadings, boilerplate sections) is laid over plain
-text that is known; pages that are no articles, or none that the filters keep, stand among the articles and are listed.
+In the dump, the known plain text of each article gets markup: infobox, references, links, tables, files, subheadings,
+boilerplate sections. Pages that are not articles, or that the filters must drop, are among the articles and are listed.
 """
 
 import bz2
@@ -14,20 +14,19 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from macroscope.corpora.simulated.articles import as_text, genre, simulate_documents
-from macroscope.corpora.simulated.clutter import CLUTTER, clutter_page
+from macroscope.corpora.simulated.articles import infer_article_genre, merge_sections, simulate_documents
+from macroscope.corpora.simulated.clutter import CLUTTER, make_clutter_page
 from macroscope.corpora.simulated.genres import wiki_process
 from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.simulated.texts import write_texts
-from macroscope.corpora.simulated.wikitext import article_wikitext
-from macroscope.corpora.splits import split_of
+from macroscope.corpora.simulated.wikitext import render_wikitext
+from macroscope.corpora.splits import assign_split
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.files import atomic, write_json
 
-SITE = "simwiki"
+SITE, WEBTEXT_NAME = "simwiki", "simwebtext"
 PAGES_PER_STREAM = 100
 ARTICLE = "article"
-
 _HEAD = f"""<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">
   <siteinfo>
     <sitename>Simulated encyclopaedia</sitename>
@@ -46,7 +45,7 @@ _TAIL = "</mediawiki>\n"
 
 @dataclass(frozen=True)
 class WikiPage:
-    """A page of the dump: its kind is "article" or one of `clutter.CLUTTER`."""
+    """A page of the dump; its kind is "article" or one of `clutter.CLUTTER`."""
 
     kind: str
     title: str
@@ -64,21 +63,21 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
     raw
         Multistream bzip2 file to write.
     truth
-        Folder: process.json (the section process and what is exactly known of it), documents.parquet (each article's
-        id, gold section types and plain text, as extraction and the filters should deliver it) and pages.csv (id,
+        Folder to write: process.json (the section process and its exact statistics), documents.parquet (id, gold
+        section types and plain text of each article: the expected result of extraction and filters) and pages.csv (id,
         title, kind of each page).
     """
     process = wiki_process()
     write_json(truth / "process.json", process.to_json())
     pages: list[tuple[int, WikiPage]] = []
-    gold = _gold_documents(simulate_documents(process, "process", options.documents, seed))
+    gold = _with_unique_titles(simulate_documents(process, "process", options.documents, seed))
 
     def documents() -> Iterator[Document]:
         for number, (document, page) in enumerate(_with_clutter(gold, options, seed), start=1):
             pages.append((number, page))
             if document is not None:
                 identifier = f"{SITE}-{number}"
-                split = split_of(identifier, options.valid_share, options.test_share)
+                split = assign_split(identifier, options.valid_share, options.test_share)
                 yield replace(document, id=identifier, split=split, title=page.title)
 
     write_documents(truth / "documents.parquet", documents(), Provenance(SITE, {"name": "truth", "seed": seed}))
@@ -87,8 +86,33 @@ def write_corpus(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) ->
         temporary.write_bytes(b"".join(_streams(pages)))
 
 
-def _gold_documents(documents: Iterable[Document]) -> Iterator[Document]:
-    """Give every article a title of its own, as a wiki does."""
+def write_webtext(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) -> None:
+    """Write the JSON Lines file, and the truth about it. Same options and seed, same bytes.
+
+    Parameters
+    ----------
+    options
+        `documents`: number of articles of the process; `clutter`: texts without words per article.
+    raw
+        JSON Lines file to write; see `corpora.simulated.texts`.
+    truth
+        Folder to write: process.json (the section process and its exact statistics), documents.parquet (id and words of
+        each text: the expected result of extraction and filters) and articles.parquet (the same texts as articles
+        whose section titles are their gold section types).
+    """
+    process = wiki_process()
+    write_json(truth / "process.json", process.to_json())
+    documents = simulate_documents(process, "process", options.documents, seed)
+    articles = write_texts(
+        raw, (replace(article, label=infer_article_genre(article)) for article in documents), options, seed
+    )
+    provenance = Provenance(WEBTEXT_NAME, {"name": "truth", "seed": seed})
+    write_documents(truth / "articles.parquet", articles, provenance)
+    write_documents(truth / "documents.parquet", map(merge_sections, articles), provenance)
+
+
+def _with_unique_titles(documents: Iterable[Document]) -> Iterator[Document]:
+    """Number repeated titles, because titles are unique in a wiki."""
     seen: Counter[str] = Counter()
     for document in documents:
         title = document.title or ""
@@ -99,16 +123,16 @@ def _gold_documents(documents: Iterable[Document]) -> Iterator[Document]:
 def _with_clutter(
     articles: Iterable[Document], options: SimulatedCorpus, seed: int
 ) -> Iterator[tuple[Document | None, WikiPage]]:
-    """Render the articles, and put pages among them that must be left out."""
+    """Render the articles, and insert pages that must be dropped."""
     rng = np.random.default_rng([seed, 0xC1])
     made = due = 0
     for number, article in enumerate(articles):
         markup = np.random.default_rng([seed, number, 0xA])
-        yield article, WikiPage(ARTICLE, article.title or "", article_wikitext(article, markup))
+        yield article, WikiPage(ARTICLE, article.title or "", render_wikitext(article, markup))
         due = int((number + 1) * options.clutter)
         while made < due:
             kind = CLUTTER[made % len(CLUTTER)]
-            title, wikitext, namespace = clutter_page(kind, made, article, rng)
+            title, wikitext, namespace = make_clutter_page(kind, made, article, rng)
             yield None, WikiPage(kind, title, wikitext, namespace)
             made += 1
 
@@ -121,7 +145,7 @@ def _write_pages(path: Path, pages: Iterable[tuple[int, WikiPage]]) -> None:
 
 
 def _streams(pages: list[tuple[int, WikiPage]]) -> Iterator[bytes]:
-    """Compress as Wikimedia does: the header, every hundred pages, and the end, each a bzip2 stream of its own."""
+    """Compress like Wikimedia: the header, every hundred pages, and the end are separate bzip2 streams."""
     yield bz2.compress(_HEAD.encode())
     for start in range(0, len(pages), PAGES_PER_STREAM):
         block = "".join(_xml(number, page) for number, page in pages[start : start + PAGES_PER_STREAM])
@@ -142,29 +166,3 @@ def _xml(number: int, page: WikiPage) -> str:
     </revision>
   </page>
 """
-
-
-NAME = "simwebtext"
-
-
-def write_webtext(options: SimulatedCorpus, seed: int, raw: Path, truth: Path) -> None:
-    """Write the JSON Lines file, and the truth about it. Same options and seed, same bytes.
-
-    Parameters
-    ----------
-    options
-        `documents`: number of articles of the process; `clutter`: texts without words per article.
-    raw
-        JSON Lines file to write; see `corpora.simulated.texts`.
-    truth
-        Folder: process.json (the section process and what is exactly known of it), documents.parquet (each text's id
-        and words, as extraction and the filters should deliver it) and articles.parquet (the same texts as articles
-        whose section titles are their gold section types).
-    """
-    process = wiki_process()
-    write_json(truth / "process.json", process.to_json())
-    drawn = simulate_documents(process, "process", options.documents, seed)
-    articles = write_texts(raw, (replace(article, label=genre(article)) for article in drawn), options, seed)
-    provenance = Provenance(NAME, {"name": "truth", "seed": seed})
-    write_documents(truth / "articles.parquet", articles, provenance)
-    write_documents(truth / "documents.parquet", map(as_text, articles), provenance)

@@ -1,4 +1,4 @@
-"""Plain sections to wikitext: markup that extraction must take off again, to the letter."""
+"""Rendering of plain sections as wikitext, with markup that extraction must remove exactly."""
 
 import numpy as np
 
@@ -14,12 +14,12 @@ _BOILERPLATE = {
 }
 
 
-def article_wikitext(document: Document, rng: np.random.Generator) -> str:
-    """Write an article as wikitext: its sections under variants of their titles, and boilerplate after them."""
+def render_wikitext(document: Document, rng: np.random.Generator) -> str:
+    """Render an article as wikitext: its sections under variants of their titles, then boilerplate."""
     parts = [f"{{{{Infobox subject\n| name = {document.title}\n| born = 1900\n}}}}"]
     for number, section in enumerate(document.sections):
         if number or section.title != ABSTRACT:
-            parts.append(f"== {heading(section.title or '', rng)} ==")
+            parts.append(f"== {sample_heading(section.title or '', rng)} ==")
         parts.append(_with_markup(section, rng))
     for title in wording()["boilerplate"]:
         if rng.random() < 0.7:
@@ -28,16 +28,16 @@ def article_wikitext(document: Document, rng: np.random.Generator) -> str:
     return "\n\n".join(parts)
 
 
-def heading(section_type: str, rng: np.random.Generator) -> str:
-    """Draw a spelling of a section title; one that is no section type of the process stands as it is."""
+def sample_heading(section_type: str, rng: np.random.Generator) -> str:
+    """Sample a spelling of a section title; capitalise a title that is not a section type of the process."""
     types = wording()["types"]
     titles = types[section_type]["titles"] if section_type in types else [section_type.capitalize()]
     return titles[rng.integers(len(titles))]
 
 
 def _with_markup(section: Section, rng: np.random.Generator) -> str:
-    """Lay links, references and comments over the sentences; put a table, a file or a hatnote on lines of their own."""
-    sentences = [_sentence(text, rng) for text in section.text.split(". ")]
+    """Add links, references and comments to the sentences, and a table, a file or a hatnote on separate lines."""
+    sentences = [_mark_up(text, rng) for text in section.text.split(". ")]
     text = ". ".join(sentences)
     before = "{{Main|" + (section.title or "") + "}}\n" if rng.random() < 0.2 else ""
     before += "[[File:Picture.jpg|thumb|A [[picture]] of it]]\n" if rng.random() < 0.3 else ""
@@ -45,8 +45,8 @@ def _with_markup(section: Section, rng: np.random.Generator) -> str:
     return f"{before}{text}{after}"
 
 
-def _sentence(text: str, rng: np.random.Generator) -> str:
-    """Mark up one sentence, its words unchanged."""
+def _mark_up(text: str, rng: np.random.Generator) -> str:
+    """Add markup to a sentence without changing its words."""
     words = text.split(" ")
     index = int(rng.integers(len(words)))
     word = words[index]

@@ -1,7 +1,7 @@
-"""What a section of a simulated article says: sentences of its section type, about the article's own subject.
+"""Wording of the sections of simulated articles: sentences of a section type about the article's subject.
 
-The wording depends on the section's type and on the article's genre and names, never on a neighbouring section: the
-type is all that a section classifier can find, and the process of section types all that connects sections.
+The wording depends on the section's type and on the article's genre and names, never on a neighbouring section. So a
+section classifier can recover nothing but the type, and nothing but the process of section types connects sections.
 """
 
 import re
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from macroscope.corpora.simulated.genres import ABSTRACT, genre_of
+from macroscope.corpora.simulated.genres import ABSTRACT, infer_genre
 from macroscope.files import RESOURCES
 
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -26,18 +26,18 @@ _FIRST_YEAR, _LAST_YEAR = 1850, 2010
 
 @dataclass(frozen=True)
 class Article:
-    """What an article is about.
+    """Subject and names of an article.
 
     Attributes
     ----------
     genre
         "person", "settlement", "film" or "species".
     subject
-        Its name, as sentences use it.
+        Name of the subject, as in sentences.
     gender
-        "female", "male", or None where the subject is no person.
+        "female", "male", or None if the subject is not a person.
     others, places, years
-        People, places and years of the article; they recur in it.
+        People, places and years that recur in the article.
     """
 
     genre: str
@@ -54,10 +54,10 @@ def wording() -> dict[str, Any]:
     return yaml.safe_load((RESOURCES / "simulated_wording.yaml").read_text(encoding="utf-8"))
 
 
-def draw_article(section_types: Sequence[str], rng: np.random.Generator) -> Article:
-    """Draw what an article with these sections is about."""
+def sample_article(section_types: Sequence[str], rng: np.random.Generator) -> Article:
+    """Sample the subject and the names of an article with these sections."""
     names = wording()["names"]
-    genre = genre_of(section_types)
+    genre = infer_genre(section_types)
     gender = str(rng.choice(["female", "male"])) if genre == "person" else None
     places = tuple(_compound(names["place_start"], names["place_end"], "", rng) for _ in range(2))
     if gender:
@@ -82,11 +82,11 @@ def _compound(first: Sequence[str], second: Sequence[str], between: str, rng: np
     return first[int(rng.integers(len(first)))] + between + second[int(rng.integers(len(second)))]
 
 
-def draw_sentences(section_type: str, article: Article, rng: np.random.Generator) -> list[str]:
-    """Draw the sentences of a section: from 38 to about 70 words; the first names the subject, none comes twice."""
-    first, *own = _templates(section_type, article.genre)
+def sample_sentences(section_type: str, article: Article, rng: np.random.Generator) -> list[str]:
+    """Sample the sentences of a section, 38 to about 70 words: the first names the subject, and none is repeated."""
+    first, *templates = _templates(section_type, article.genre)
     shared = wording()["shared"]["sentences"]
-    rest = [own[index] for index in rng.permutation(len(own))]
+    rest = [templates[index] for index in rng.permutation(len(templates))]
     for index in rng.permutation(len(shared)):
         rest.insert(int(rng.integers(len(rest) + 1)), shared[index])
     sentences = [_fill(first, section_type, article, rng)]
@@ -137,7 +137,7 @@ def _slot(name: str, section_type: str, article: Article, rng: np.random.Generat
 
 
 def _zipf(words: Sequence[str], rng: np.random.Generator) -> str:
-    """Draw a word with probability in inverse proportion to its rank."""
+    """Sample a word with a probability inversely proportional to its rank."""
     return words[bisect(_cumulative(len(words)), rng.random())]
 
 

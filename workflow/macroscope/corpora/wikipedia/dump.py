@@ -1,8 +1,8 @@
-"""Streaming a MediaWiki pages-articles dump: plain XML, gzip, single- or multistream bzip2.
+"""Streaming of MediaWiki pages-articles dumps: plain XML, gzip, single- or multistream bzip2.
 
-A multistream dump is a row of small bzip2 streams of whole pages (about 100 each): a `Block` each, decoded and parsed
-in worker processes. Anything else is decompressed here, incrementally, and split into the bytes of its pages.
-This module knows bytes only; `macroscope.corpora.wikipedia.pages` knows what is in a page.
+A multistream dump is a sequence of small bzip2 streams of whole pages (about 100 each). Each is a `Block`, which worker
+processes decode and parse. Any other dump is decompressed here, incrementally, and split into the bytes of its pages.
+This module handles bytes only; `macroscope.corpora.wikipedia.pages` parses the content of a page.
 """
 
 import bz2
@@ -20,14 +20,14 @@ STREAM_START = re.compile(rb"BZh[1-9]1AY&SY")
 _SIGNATURE_BYTES = 10
 _READ_BYTES = 1 << 20
 _HEADER_BYTES = 1 << 16
-# A stream of 100 long pages has about 2 MB; a larger one is no block of a multistream dump.
+# A stream of 100 long pages has about 2 MB; a much larger one is not a block of a multistream dump.
 _LARGEST_BLOCK = 16 << 20
-# MediaWiki takes no page of more than 2 MB; with its history of one revision it is hardly longer.
+# MediaWiki accepts pages of at most 2 MB; the history of one revision adds little.
 _LARGEST_PAGE = 64 << 20
 _PAGE_START, _PAGE_END, _DUMP_END = b"<page>", b"</page>", b"</mediawiki>"
 _EDGES = (b"", _DUMP_END)
 
-# Names of the namespaces whose links are not text, where the dump's own header does not give them.
+# Names of the namespaces whose links are not text, in addition to those in the dump's header.
 _FILE_NAMES = frozenset(
     "file image media category bild datei kategorie archivo imagen categoría fichier catégorie immagine"
     " categoria".split()
@@ -45,14 +45,14 @@ class Block:
 
 @dataclass(frozen=True)
 class Site:
-    """What the header of a dump says.
+    """Data of the header of a dump.
 
     Attributes
     ----------
     name
         Database name, such as "enwiki"; None in old dumps.
     hidden_prefixes
-        Lower-case namespace names whose links are no text: files, categories, media.
+        Lower-case names of the namespaces whose links are not text: files, categories, media.
     """
 
     name: str | None
@@ -65,7 +65,7 @@ def read_site(path: Path) -> Site:
     Raises
     ------
     MacroscopeError
-        Where the file is empty, unreadable or no MediaWiki dump.
+        If the file is empty, unreadable or not a MediaWiki dump.
     """
     head = b""
     try:
@@ -74,7 +74,7 @@ def read_site(path: Path) -> Site:
             if len(head) >= _HEADER_BYTES or b"</siteinfo>" in head:
                 break
     except Truncated:
-        raise truncated(path, 0) from None
+        raise truncation_error(path, 0) from None
     if b"<mediawiki" not in head[:_HEADER_BYTES]:
         raise MacroscopeError(
             f"{path}: not a MediaWiki dump: no <mediawiki> element at its start; give a pages-articles dump"
@@ -87,11 +87,11 @@ def read_site(path: Path) -> Site:
     return Site(name.group(1) if name else None, _FILE_NAMES | hidden)
 
 
-def blocks(path: Path) -> Iterator[Block]:
-    """Stream the blocks of a bzip2 file, up to the first that is too large for a multistream dump's.
+def stream_blocks(path: Path) -> Iterator[Block]:
+    """Stream the blocks of a bzip2 file, up to the first that is too large for a multistream dump.
 
-    Nothing is yielded for a file of a single stream, or in another format; where the last block ends before the file
-    does, what follows is no row of blocks.
+    A file with a single stream, or in another format, has no blocks. If the last block ends before the file does, the
+    rest of the file has no blocks.
     """
     starts = _stream_starts(path)
     head = list(islice(starts, 2))
@@ -106,7 +106,7 @@ def blocks(path: Path) -> Iterator[Block]:
 
 
 def _stream_starts(path: Path) -> Iterator[int]:
-    """Offsets of the bzip2 streams of a file, by their signature, up to the first stream that is too large."""
+    """Find the offsets of the bzip2 streams of a file by their signature, up to the first stream that is too large."""
     with path.open("rb") as file:
         offset = latest = 0
         kept = b""
@@ -116,7 +116,7 @@ def _stream_starts(path: Path) -> Iterator[int]:
                 latest = offset - len(kept) + match.start()
                 yield latest
             offset += len(piece)
-            # One byte less than a signature: none is lost at the seam, and none is found twice.
+            # One byte less than a signature: none at the boundary is missed or found twice.
             kept = window[-(_SIGNATURE_BYTES - 1) :]
 
 
@@ -126,7 +126,9 @@ def decode_block(path: Path, block: Block) -> bytes:
     Raises
     ------
     MacroscopeError
-        Where the stream is corrupt, or ends too early.
+        If the stream is corrupt, or longer than a block can be.
+    Truncated
+        If it ends too early.
     """
     with path.open("rb") as file:
         file.seek(block.start)
@@ -137,9 +139,9 @@ def decode_block(path: Path, block: Block) -> bytes:
         try:
             pieces.append(stream.decompress(data, max_length=_LARGEST_PAGE))
         except OSError:
-            raise corrupt(path, block.start) from None
+            raise corruption_error(path, block.start) from None
         if not stream.eof and not stream.needs_input:
-            raise endless(path, f"the block at byte {block.start:,}")
+            raise size_error(path, f"the block at byte {block.start:,}")
         if not stream.eof:
             raise Truncated
         data = stream.unused_data
@@ -147,33 +149,33 @@ def decode_block(path: Path, block: Block) -> bytes:
 
 
 class Truncated(Exception):
-    """The dump ends too early; the caller knows how many pages came before."""
+    """Early end of the dump; the caller adds the number of pages before it."""
 
 
-def truncated(path: Path, pages: int) -> MacroscopeError:
+def truncation_error(path: Path, pages: int) -> MacroscopeError:
     """Make the error for a dump that ends too early."""
     return MacroscopeError(
         f"{path}: the dump is truncated: it ends after {pages:,} whole pages, before </mediawiki>; download it again"
     )
 
 
-def corrupt(path: Path, offset: int) -> MacroscopeError:
+def corruption_error(path: Path, offset: int) -> MacroscopeError:
     """Make the error for compressed data that cannot be decoded."""
     return MacroscopeError(
         f"{path}: corrupt compressed data at or after byte {offset:,}; download it again and compare its checksum"
     )
 
 
-def endless(path: Path, what: str) -> MacroscopeError:
-    """Make the error for more data than pages can have."""
+def size_error(path: Path, what: str) -> MacroscopeError:
+    """Make the error for data that exceed the size of a page."""
     return MacroscopeError(
-        f"{path}: {what} is longer than {_LARGEST_PAGE >> 20} MB, which no page is; give a pages-articles dump"
+        f"{path}: {what} is longer than {_LARGEST_PAGE >> 20} MB, the limit for pages; give a pages-articles dump"
     )
 
 
 @dataclass(frozen=True)
 class Split:
-    """Bytes of a dump, split at its pages: what comes before the first page, the pages, what comes after the last."""
+    """Bytes of a dump, split at its pages: those before the first page, the pages, those after the last page."""
 
     head: bytes
     pages: list[bytes]
@@ -181,18 +183,18 @@ class Split:
 
     @property
     def whole(self) -> bool:
-        """Whether no page continues in the bytes before or after."""
+        """Return whether no page continues in the bytes before or after."""
         head, tail = self.head.strip(), self.tail.strip()
         return (head in _EDGES or b"<mediawiki" in head) and tail in _EDGES
 
     @property
     def ends_dump(self) -> bool:
-        """Whether the dump's outermost element closes here."""
+        """Return whether the dump's outermost element closes here."""
         return _DUMP_END in self.tail or _DUMP_END in self.head
 
 
 def split_pages(data: bytes) -> Split:
-    """Split at `<page>` and `</page>`; neither can occur in a page's text, where "<" is escaped."""
+    """Split bytes at `<page>` and `</page>`; neither occurs in a page's text, in which "<" is escaped."""
     first = data.find(_PAGE_START)
     if first < 0:
         return Split(data, [], b"")
@@ -203,20 +205,20 @@ def split_pages(data: bytes) -> Split:
     return Split(data[:first], pages, data[position:])
 
 
-def pages(path: Path, offset: int = 0, pages_before: int = 0) -> Iterator[bytes]:
+def stream_pages(path: Path, offset: int = 0, pages_before: int = 0) -> Iterator[bytes]:
     """Stream the pages of a dump from `offset` on, each as the bytes of its `<page>` element.
 
     Parameters
     ----------
     offset
-        Where to start, in bytes of the file: the start of a bzip2 stream, or 0.
+        First byte to read: the start of a bzip2 stream, or 0.
     pages_before
         Number of pages before `offset`, for the message.
 
     Raises
     ------
     MacroscopeError
-        Where the data are corrupt, or the dump ends too early.
+        If the data are corrupt, or the dump ends too early.
     """
     rest, count = b"", pages_before
     try:
@@ -226,15 +228,15 @@ def pages(path: Path, offset: int = 0, pages_before: int = 0) -> Iterator[bytes]
             count += len(split.pages)
             rest = split.tail if split.pages else split.head + split.tail
             if len(rest) > _LARGEST_PAGE:
-                raise endless(path, f"what follows page {count:,}")
+                raise size_error(path, f"what follows page {count:,}")
     except Truncated:
-        raise truncated(path, count) from None
+        raise truncation_error(path, count) from None
     if _DUMP_END not in rest:
-        raise truncated(path, count)
+        raise truncation_error(path, count)
 
 
 def _decompressed(path: Path, offset: int) -> Iterator[bytes]:
-    """Stream the XML of a dump; the format is told by the file's first bytes, not by its name."""
+    """Stream the XML of a dump; the file's first bytes tell its format, not its name."""
     try:
         with path.open("rb") as file:
             magic = file.read(3)
@@ -261,7 +263,7 @@ def _gzip(path: Path) -> Iterator[bytes]:
         except EOFError:
             raise Truncated from None
         except (gzip.BadGzipFile, zlib.error):
-            raise corrupt(path, 0) from None
+            raise corruption_error(path, 0) from None
 
 
 def _bzip2(path: Path, offset: int) -> Iterator[bytes]:
@@ -280,7 +282,7 @@ def _bzip2(path: Path, offset: int) -> Iterator[bytes]:
                         yield piece
                         piece = stream.decompress(b"", max_length=4 * _READ_BYTES)
                 except OSError:
-                    raise corrupt(path, position) from None
+                    raise corruption_error(path, position) from None
                 yield piece
                 data = stream.unused_data if stream.eof else b""
     if not stream.eof:

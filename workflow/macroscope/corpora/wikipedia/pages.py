@@ -1,6 +1,7 @@
-"""A page of a MediaWiki dump: what kind of page it is, and its sections. Runs in worker processes.
+"""Parsing of a page of a MediaWiki dump to its kind and its sections, in worker processes.
 
-Imports nothing heavy, since every worker process, and every one that replaces a worker that hung, imports it anew.
+The module imports nothing heavy, because every worker process imports it, and so does every replacement of a worker
+that hung.
 """
 
 import re
@@ -15,7 +16,7 @@ from macroscope.corpora.wikipedia.dump import Block, Truncated, decode_block, sp
 from macroscope.corpora.wikipedia.wikitext import RawSection, parse_article
 
 ARTICLE = "article"
-# Why a page is left out; the order is that of the tests, and of the counts.
+# Reasons to leave out a page, in the order of the tests and of the counts.
 OTHER_NAMESPACE = "page outside the article namespace"
 REDIRECT = "redirect"
 NO_TEXT = "page without text"
@@ -60,14 +61,20 @@ _LIST_TITLE = re.compile(
 
 @dataclass(frozen=True)
 class Page:
-    """What a worker found in a page: plain data, to be sent between processes.
+    """Parsed page: plain data, to be sent between processes.
 
     Attributes
     ----------
     kind
-        `ARTICLE`, or why it is left out.
+        `ARTICLE`, or the reason to leave out the page.
     identifier
         Page id of the wiki.
+    title
+        Title of the page.
+    sections
+        Sections with text.
+    empty_sections
+        Number of sections without text.
     """
 
     kind: str
@@ -84,9 +91,9 @@ class ParsedBlock:
     Attributes
     ----------
     whole
-        False where a page crosses the block's borders, or where the file ends within the block; then `pages` is empty.
+        False if a page crosses the borders of the block, or the file ends within it; `pages` is then empty.
     ends_dump
-        Whether the dump's outermost element closes in this block.
+        True if the dump's outermost element closes in this block.
     """
 
     pages: list[Page]
@@ -118,7 +125,7 @@ def parse_pages(pages: list[bytes], hidden_prefixes: frozenset[str]) -> list[Pag
 def parse_page(page: bytes, hidden_prefixes: frozenset[str]) -> Page:
     """Parse one `<page>` element: its kind, and the sections of an article.
 
-    Where the page has several revisions, the last one counts.
+    If the page has several revisions, the last one is parsed.
     """
     try:
         element = etree.fromstring(page, etree.XMLParser(huge_tree=True, resolve_entities=False))
@@ -142,7 +149,7 @@ def parse_page(page: bytes, hidden_prefixes: frozenset[str]) -> Page:
 
 
 def _kind_before_parsing(element: etree._Element, title: str, text: str) -> str:
-    # Dumps before 2010 have no <ns>; there, MediaWiki's own prefix of the title tells.
+    # Dumps before 2010 have no <ns>; the prefix of the title tells the namespace instead.
     namespace = element.findtext("ns")
     if (namespace or "0") != "0" or (namespace is None and _OLD_NAMESPACE.match(title)):
         return OTHER_NAMESPACE

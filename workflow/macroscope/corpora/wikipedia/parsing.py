@@ -1,8 +1,8 @@
-"""Parsing the pages of a dump in worker processes, in the dump's order, with a time limit that holds even in C code.
+"""Parsing of the pages of a dump in worker processes, in the dump's order, with a time limit that holds even in C code.
 
-mwparserfromhell hangs on rare pages, inside its tokenizer, where no exception can reach it: the limit is kept from
-outside, by ending the worker. Pages travel in chunks; where a chunk is too slow its pages are tried again one by one,
-so that only the culprit is lost. A bounded number of chunks is on its way at any time, whatever the size of the dump.
+mwparserfromhell hangs on rare pages, inside its tokenizer, which no exception can interrupt. The limit is enforced from
+outside, by ending the worker. Pages are sent in chunks; if a chunk is too slow, its pages are parsed again one by one,
+so that only the slow page is lost. The number of chunks in progress is bounded, whatever the size of the dump.
 """
 
 import multiprocessing
@@ -15,14 +15,21 @@ from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
 
-from macroscope.corpora.wikipedia.dump import Block, blocks, decode_block, pages, split_pages, truncated
+from macroscope.corpora.wikipedia.dump import (
+    Block,
+    decode_block,
+    split_pages,
+    stream_blocks,
+    stream_pages,
+    truncation_error,
+)
 from macroscope.corpora.wikipedia.pages import Page, ParsedBlock, parse_block, parse_pages
 
 CRASHED = "page that crashes the parser"
 _PAGES_PER_CHUNK = 64
 _BYTES_PER_CHUNK = 1 << 19
 _CHUNKS_PER_WORKER = 3
-# A chunk's own limit only decides when its pages are tried one by one: some seconds more than a page has.
+# A chunk's limit only decides when its pages are parsed one by one; it is some seconds more than that of a page.
 _EXTRA_SECONDS_PER_PAGE = 0.1
 _PAGES_PER_BLOCK = 100
 
@@ -31,25 +38,25 @@ C = TypeVar("C")
 
 
 def slow_kind(page_seconds: float) -> str:
-    """Name of the filter that drops pages slower than the limit."""
+    """Return the name of the filter that drops pages slower than the limit."""
     return f"page slower than {page_seconds:g} s"
 
 
 class PageParsers:
-    """Worker processes that parse pages; use as a context manager.
+    """Worker processes that parse pages, as a context manager.
 
     Parameters
     ----------
     path
-        The dump.
+        Dump file.
     hidden_prefixes
-        See `macroscope.corpora.wikipedia.dump.Site`.
+        Namespaces whose links are not text; see `macroscope.corpora.wikipedia.dump.Site`.
     workers
         Number of processes.
     page_seconds
-        Time limit for one page.
+        Time limit for one page, in seconds.
     parse
-        What parses a chunk of pages.
+        Function that parses a chunk of pages.
     """
 
     def __init__(
@@ -62,7 +69,7 @@ class PageParsers:
     ) -> None:
         self.path, self.hidden_prefixes, self.page_seconds, self.parse = path, hidden_prefixes, page_seconds, parse
         self.window = _CHUNKS_PER_WORKER * workers + 1
-        # A spawned worker inherits neither locks nor threads of this process, and starts anywhere.
+        # A spawned worker inherits neither locks nor threads of this process, and starts on any platform.
         self._pool = ProcessPool(max_workers=workers, context=multiprocessing.get_context("spawn"))
 
     def __enter__(self) -> "PageParsers":
@@ -75,32 +82,32 @@ class PageParsers:
         self._pool.join()
 
     def parsed(self) -> Iterator[Page]:
-        """Stream the pages of the dump, in its order.
+        """Stream the parsed pages of the dump, in its order.
 
         Raises
         ------
         MacroscopeError
-            Where the dump is truncated or corrupt.
+            If the dump is truncated or corrupt.
         """
         position, count, ends = 0, 0, False
-        for block, future in self._ordered(blocks(self.path), self._submit_block):
+        for block, future in self._ordered(stream_blocks(self.path), self._submit_block):
             parsed = self._block_result(block, future)
             if not parsed.whole:
                 break
             yield from parsed.pages
             position, count, ends = block.end, count + len(parsed.pages), parsed.ends_dump
         if position < self.path.stat().st_size:
-            # No blocks of whole pages from here on: the pages are cut out in this process.
+            # The rest has no blocks of whole pages, so this process splits it into pages.
             yield from self._parsed_from(position, count)
         elif not ends:
-            raise truncated(self.path, count)
+            raise truncation_error(self.path, count)
 
     def _parsed_from(self, position: int, pages_before: int) -> Iterator[Page]:
-        for chunk, future in self._ordered(_chunks(pages(self.path, position, pages_before)), self._submit):
+        for chunk, future in self._ordered(_chunks(stream_pages(self.path, position, pages_before)), self._submit):
             yield from self._result(chunk, future)
 
     def _ordered(self, chunks: Iterable[C], submit: Callable[[C], Future[Any]]) -> Iterator[tuple[C, Future[Any]]]:
-        """Submit chunks ahead, up to the window, and hand them out in order."""
+        """Submit chunks ahead, up to the window, and yield them with their results in order."""
         pending: deque[tuple[C, Future[Any]]] = deque()
         try:
             for chunk in chunks:

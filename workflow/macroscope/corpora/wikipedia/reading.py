@@ -1,11 +1,11 @@
-"""Source `wikipedia`: articles of a MediaWiki pages-articles dump, as deng2022 (Appendix E) takes them."""
+"""Reader of the source `wikipedia`: articles of a MediaWiki dump, selected as in deng2022 (Appendix E)."""
 
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from macroscope.corpora.simulated.options import SimulatedCorpus
-from macroscope.corpora.splits import split_of
+from macroscope.corpora.splits import assign_split
 from macroscope.corpora.wikipedia import pages
 from macroscope.corpora.wikipedia.dump import read_site
 from macroscope.corpora.wikipedia.options import WikipediaCorpus
@@ -23,22 +23,24 @@ def read_dump(
 ) -> Iterator[Document]:
     """Stream the articles of a dump as documents, in the dump's order.
 
-    A document's id is "<database>-<page id>", its sections are the page's sections of level 2, the text before the
-    first of them is the section "abstract". What is left out is counted in `provenance` once all is read.
+    A document's id is "<database>-<page id>". Its sections are the page's sections of level 2; the text before the
+    first of them is the section "abstract". `provenance` receives the counts after the last page.
 
     Parameters
     ----------
+    options
+        `page_seconds`, `valid_share` and `test_share` are used.
     path
-        XML, bzip2 (single- or multistream) or gzip; told by content, not by name.
+        Dump as XML, bzip2 (single- or multistream) or gzip; its content tells the format, not its name.
     provenance
-        Receives a count for each reason, in the order of the tests.
+        Receives a count for each reason to leave out a page, in the order of the tests.
     workers
         Number of worker processes.
 
     Raises
     ------
     MacroscopeError
-        Where the file is truncated, corrupt, or no MediaWiki dump.
+        If the file is truncated, corrupt, or not a MediaWiki dump.
     """
     site = read_site(path)
     provenance.source.update(file=path.name, site=site.name)
@@ -64,12 +66,12 @@ def read_dump(
 
 def _document(page: Page, site: str | None, options: WikipediaCorpus | SimulatedCorpus) -> Document:
     identifier = f"{site}-{page.identifier}" if site else page.identifier
-    split = split_of(identifier, options.valid_share, options.test_share)
+    split = assign_split(identifier, options.valid_share, options.test_share)
     return Document(identifier, split, page.title, tuple(Section(raw.title, raw.text) for raw in page.sections))
 
 
 def _counts(kinds: Counter[str], page_seconds: float) -> Iterator[Count]:
-    """One count a filter; each sees what the filters before it left."""
+    """Return one count per filter; each filter gets the pages that the filters before it kept."""
     remaining = kinds.total()
     for kind in (
         pages.OTHER_NAMESPACE,

@@ -1,8 +1,8 @@
-"""Wikitext to plain text: the top-level sections of a page, without its code (deng2022, Appendix E).
+"""Conversion of wikitext to plain text: the top-level sections of a page, without markup (deng2022, Appendix E).
 
-What is no running text is dropped: templates, tables, references, galleries, formulas, comments, and links to files and
-categories. Headings below level 2 belong to the text of their section and stay as a line of their own, as
-mwparserfromhell's `strip_code` leaves them, except where no text follows.
+Everything but running text is dropped: templates, tables, references, galleries, formulas, comments, and links to files
+and categories. Headings below level 2 belong to the text of their section and stay as separate lines, as in
+mwparserfromhell's `strip_code`, unless no text follows.
 """
 
 import re
@@ -34,7 +34,7 @@ _LEFTOVERS = re.compile(
 )
 _LEFTOVER_BRACES = re.compile(r"\{\{+|\}\}+|\{\||\|\}|\[\[|\]\]")
 _TABLE_LINE = re.compile(r"^\s*(?:\|[-}+|]?|!!|! ).*$", re.MULTILINE)
-# What templates leave behind: "( ; born 1950)" and "()".
+# Remains of templates: "( ; born 1950)" and "()".
 _HOLLOW_START = re.compile(r"([(\[（])[\s,;:–/]+")
 _HOLLOW_END = re.compile(r"[\s,;:]+([)\]）])")
 _HOLLOW = re.compile(r" ?(?:\(\)|\[\]|（）)")
@@ -43,7 +43,7 @@ _SPACE_BEFORE = re.compile(r" +([,.;:!?)](?:\s|$))")
 
 @dataclass
 class RawSection:
-    """A section of a page: heading as it stands there, plain text without blank lines."""
+    """A section of a page: its unchanged heading, and its plain text without blank lines."""
 
     title: str
     text: str
@@ -56,11 +56,11 @@ class Article:
     Attributes
     ----------
     sections
-        In order; those without text are left out.
+        Sections with text, in order.
     empty_sections
         Number of sections without text.
     link_share
-        Share of the text's characters that stand in links to pages, in [0, 1].
+        Share of the text's characters that are in links to pages, in [0, 1].
     """
 
     sections: list[RawSection]
@@ -76,14 +76,14 @@ def parse_article(wikitext: str, hidden_prefixes: frozenset[str]) -> Article:
     wikitext
         Source of the page.
     hidden_prefixes
-        Lower-case namespace names whose links are no text: files, categories.
+        Lower-case names of the namespaces whose links are not text: files, categories.
 
     Raises
     ------
     mwparserfromhell.parser.ParserError
-        On a page that the parser cannot read.
+        If the parser cannot read the page.
     """
-    # Style tags (bold, italic) are the parser's slowest part and no text: their quotes go by expression below.
+    # Style tags (bold, italic) are the parser's slowest part and not text; `_clean` removes their quotes.
     code = mwparserfromhell.parse(wikitext, skip_style_tags=True)
     renderer = _Renderer(hidden_prefixes)
     sections: list[RawSection] = []
@@ -110,7 +110,7 @@ def _top_level(code: Wikicode) -> list[tuple[Heading | None, list[object]]]:
 
 @dataclass
 class _Renderer:
-    """Renders wikicode, and counts the characters that stand in links."""
+    """Renderer of wikicode that counts the characters in links."""
 
     hidden_prefixes: frozenset[str]
     link_characters: int = field(default=0)
@@ -167,13 +167,13 @@ class _Renderer:
             return ""
         contents = self._code(tag.contents)
         if name in _BREAKING_TAGS:
-            # A list's item is a line of its own; its bullet is an empty tag before it, at the start of a line.
+            # A list item is a separate line; its bullet is an empty tag before it, at the start of a line.
             return contents if tag.wiki_markup else f"\n{contents}\n"
         return contents
 
 
 def _clean(text: str) -> str:
-    """Remove what markup leaves behind, broken markup included, and tidy the lines."""
+    """Remove the remains of markup, also of broken markup, and tidy the lines."""
     text = _MAGIC_WORDS.sub("", _QUOTES.sub("", text))
     if "{" in text or "<" in text or "|" in text or "[[" in text or "}" in text:
         text = _TABLE_LINE.sub("", _LEFTOVERS.sub("", text))

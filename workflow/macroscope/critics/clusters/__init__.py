@@ -1,9 +1,9 @@
-"""The clusters critic: are texts of every kind as frequent as in real text (pimentel2022).
+"""The clusters critic: divergences between distributions over clusters of text embeddings (pimentel2022).
 
-Latents: an embedding of each text, and the cluster that it falls into. Prior: the distribution of the control's
-clusters. The clustering depends on both sides of a comparison, so collections are compared with each other.
+Latents: an embedding of each text, and the cluster that it is in. Prior: the distribution of the control over clusters.
+The clustering depends on both reference and candidate, so statistics compare collections with each other.
 
-Besides, probing: what the clusters of whole corpora know of their texts.
+In addition, probing: which properties of texts can be predicted from the clusters of a corpus.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic
@@ -15,7 +15,7 @@ CRITIC = Critic(
     options="options:ClustersOptions",
     latents="id opening embedding truncated excerpt",
     features="latents:features",
-    observes="which kinds of texts there are",
+    observes="frequencies of kinds of texts",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.vectors:STATISTICS",
@@ -24,14 +24,14 @@ CRITIC = Critic(
     ),
     quantities={
         "clusters": "number of clusters",
-        "duplicate": "texts that are there twice",
+        "duplicate": "repeated texts",
         "empty": "empty texts",
-        "learnt_on": "embeddings that the clusters are learnt on",
-        "not_embedded": "texts that were not embedded",
-        "truncated": "texts that were cut for the encoder",
+        "learnt_on": "number of embeddings that the clusters are fitted to",
+        "not_embedded": "texts without embedding",
+        "truncated": "texts cut at the encoder's limit",
     },
     gives_log_q=True,
-    attribution=AttributionScore("latent NLL of its cluster", "nats"),
+    attribution=AttributionScore("latent NLL of the text's cluster", "nats"),
     criticize={"max_tokens": 256},
     plan="plan:ProbingPlan",
     stages={
@@ -60,7 +60,9 @@ CRITIC = Critic(
             megabytes=4000,
             minutes=240,
         ),
-        "attribute": Stage("macroscope.critics.attributions:attribute_compared", inputs="texts own_evidence system"),
+        "attribute": Stage(
+            "macroscope.critics.attributions:attribute_evidence_nll", inputs="texts own_evidence system"
+        ),
         "overview": Stage("figures:plot", inputs="all_evidence probing"),
         "report": Stage("report:items", inputs="all_evidence probing"),
         "embed_corpus": Stage(

@@ -1,16 +1,16 @@
-"""The stage `compare`: embeddings in, statistics and evidence out."""
+"""Stage `compare`: statistics and evidence from the embeddings of a system and the control."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from macroscope.critics.clusters.clustering import Clustering
-from macroscope.critics.clusters.comparison import by_number_of_clusters, compare, describe
+from macroscope.critics.clusters.comparison import compare, compute_curve, describe
 from macroscope.critics.clusters.evidence import write_evidence
 from macroscope.critics.clusters.latents import read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.split_half import compare_with_control
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 
 
 def compare_latents(
@@ -27,17 +27,17 @@ def compare_latents(
     Parameters
     ----------
     shared
-        Folder of a clustering that all systems share; None: one of each comparison's two sides.
+        Folder of a clustering that all systems share; None: each comparison has its own clustering.
     """
     clustering = Clustering.load(shared) if shared is not None else None
     compared = compare_with_control(
         control_latents,
         latents,
         read=read_embeddings,
-        describe=lambda side: describe(side, resampling.confidence),
+        describe=lambda texts: describe(texts, resampling.confidence),
         compare=lambda reference, candidate: compare(reference, candidate, clustering, options, resampling),
-        halves=lambda side: (side.every_other(0), side.every_other(1)),
+        halves=lambda texts: (texts.every_other(0), texts.every_other(1)),
     )
-    curve = by_number_of_clusters(compared.found, options, resampling)
-    write_evidence(evidence, compared.found, curve, options)
+    curve = compute_curve(compared.result, options, resampling)
+    write_evidence(evidence, compared.result, curve, options)
     return compared.table

@@ -1,28 +1,28 @@
-"""Every number of the clusters critic: what was embedded, and a candidate against a reference."""
+"""Statistics of the clusters critic: description of the texts, and comparison of a candidate with a reference."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.clusters.blocks import different
-from macroscope.critics.clusters.clustering import Clustering, fit, number_of_clusters, prepared
+from macroscope.critics.clusters.blocks import count_unique_rows
+from macroscope.critics.clusters.clustering import Clustering, choose_number_of_clusters, fit, prepare
 from macroscope.critics.clusters.kmeans import Labels
 from macroscope.critics.clusters.latents import Embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score
 from macroscope.errors import MacroscopeError
+from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, divergences
-from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation_groups import Permutation, permutation_of
-from macroscope.statistics.sampled_divergences import published
-from macroscope.statistics.tidy import UNDEFINED, Row, rows_table, shares_table, value_only
+from macroscope.statistics.permutation_groups import Permutation, build_permutation
+from macroscope.statistics.sampled_divergences import published_divergences
+from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
 from macroscope.statistics.vectors import compare_vectors
 
-_GIVEN = "under the distribution over clusters that these texts of real text give"
-_NULL = "the same distribution over clusters on both sides"
+_GIVEN = "under the distribution over clusters that is estimated from these real texts"
+_NULL = "system and real text have the same distribution over clusters"
 STATISTICS = (
     Statistic("*_share", "share of the system's texts"),
     Statistic("clusters"),
@@ -39,22 +39,22 @@ STATISTICS = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two sides under one clustering.
+    """Result of a comparison under one clustering.
 
     Attributes
     ----------
     rows
-        Columns `statistics.tidy.ROWS`.
+        Statistics, with the columns `statistics.tidy.ROWS`.
     sides
-        Embeddings of reference and candidate, without texts that have none.
+        Embeddings of reference and candidate; texts without embedding are left out.
     labels
-        Clusters of either side: texts x seeds.
+        Clusters of reference and candidate (texts x seeds).
     clustering
-        What they are clusters of.
+        Clustering that assigns the labels.
     scores
-        Log-probabilities of every text.
-    diverging
-        What `divergence_rows` gave.
+        Log-probabilities of all texts.
+    divergences
+        Results of `divergence_rows`.
     """
 
     rows: pd.DataFrame
@@ -62,18 +62,18 @@ class Comparison:
     labels: tuple[Labels, Labels]
     clustering: Clustering
     scores: Scores
-    diverging: list[Row]
+    divergences: list[Estimate]
 
 
 def describe(texts: Embeddings, confidence: float) -> pd.DataFrame:
-    """Shares of texts that were cut, that are empty, that equal an earlier one, and that have no finite embedding."""
-    known = texts.known()
-    embedded = texts.some(known)
+    """Compute the shares of texts that are cut, are empty, repeat an earlier one, and have no finite embedding."""
+    has_embedding = texts.has_embedding()
+    with_embedding = texts.select(has_embedding)
     counts = {
         "truncated_share": int(texts.truncated.sum()),
         "empty_share": sum(not excerpt for excerpt in texts.excerpts),
-        "duplicate_share": len(embedded) - different([embedded.vectors]),
-        "not_embedded_share": int((~known).sum()),
+        "duplicate_share": len(with_embedding) - count_unique_rows([with_embedding.vectors]),
+        "not_embedded_share": int((~has_embedding).sum()),
     }
     return shares_table(counts, len(texts), confidence)
 
@@ -85,55 +85,59 @@ def compare(
     options: ClustersOptions,
     resampling: Resampling,
 ) -> Comparison:
-    """Cluster both sides together and compare them.
+    """Cluster reference and candidate together, and compare them.
 
     Parameters
     ----------
     shared
-        A clustering that all systems share; None: one of these two sides.
+        Clustering that all systems share; None: fit one to reference and candidate.
 
     Returns
     -------
     Comparison
-        Rows: `clusters` (K); `learnt_on` (the embeddings that they are learnt on); the divergences of
+        Rows: `clusters` (K); `learnt_on` (number of embeddings that the clustering is fitted to); the divergences of
         `statistics.categorical`; `latent_nll`, `latent_ppl` of the candidate's clusters under the reference's
-        distribution (nats a text), `reference_latent_ppl` of the reference's own, with the difference and the ratio of
-        the two; and
-        on the embeddings `mmd_squared`, `energy_distance`, `precision`, `recall`.
+        distribution (nats per text), `reference_latent_ppl` of the reference, with the difference and the ratio of the
+        two; and on the embeddings `mmd_squared`, `energy_distance`, `precision`, `recall`.
 
     Raises
     ------
     MacroscopeError
-        Where a side has fewer than two texts that can be embedded.
+        If reference or candidate has fewer than two texts with an embedding.
     """
-    sides = [side.some(side.known()) for side in (reference, candidate)]
-    for name, side in zip(("the control", "the system"), sides, strict=True):
-        if len(side) < 2:
+    sides = [collection.select(collection.has_embedding()) for collection in (reference, candidate)]
+    for name, collection in zip(("the control", "the system"), sides, strict=True):
+        if len(collection) < 2:
             raise MacroscopeError(
-                f"{name} has {len(side)} texts with an embedding; the clusters critic needs two or more"
+                f"{name} has {len(collection)} texts with an embedding, and the clusters critic needs two; give more"
+                " texts"
             )
-    vectors = [prepared(side.vectors, options) for side in sides]
-    clustering = shared or _joint(vectors, options.number_of_clusters, options, resampling.seed)
+    vectors = [prepare(collection.vectors, options) for collection in sides]
+    clustering = shared or _fit_jointly(vectors, options.number_of_clusters, options, resampling.seed)
     labels = clustering.assign(vectors[0]), clustering.assign(vectors[1])
     scores = score(labels[0], labels[1], clustering.clusters, options.smoothing)
-    permutation = permutation_of(sides[0].keys, sides[1].keys)
-    found: list[Row] = [
-        value_only("clusters", clustering.clusters),
-        value_only("learnt_on", clustering.learnt_on),
+    permutation = build_permutation(sides[0].keys, sides[1].keys)
+    estimates = [
+        Estimate("clusters", float(clustering.clusters)),
+        Estimate("learnt_on", float(clustering.learnt_on)),
     ]
-    diverging = divergence_rows(labels, clustering.clusters, scores, options, resampling, permutation)
-    found += diverging
-    found += latent_nll_rows(labels, clustering.clusters, scores, options, resampling, permutation)
+    divergence_estimates = divergence_rows(labels, clustering.clusters, scores, options, resampling, permutation)
+    estimates += divergence_estimates
+    estimates += latent_nll_rows(labels, clustering.clusters, scores, options, resampling, permutation)
     rng = np.random.default_rng(resampling.seed)
-    which = [_subset(len(side), options.most_vectors, rng) for side in vectors]
-    chosen = [side[some] for side, some in zip(vectors, which, strict=True)]
-    of_vectors = permutation_of(*(side.keys.iloc[some] for side, some in zip(sides, which, strict=True)))
-    on_vectors = compare_vectors(chosen[0], chosen[1], options.neighbours, options.permutations, resampling, of_vectors)
+    selections = [_sample_indices(len(collection), options.most_vectors, rng) for collection in vectors]
+    sampled = [collection[selection] for collection, selection in zip(vectors, selections, strict=True)]
+    sampled_permutation = build_permutation(
+        *(collection.keys.iloc[selection] for collection, selection in zip(sides, selections, strict=True))
+    )
+    of_vectors = compare_vectors(
+        sampled[0], sampled[1], options.neighbours, options.permutations, resampling, sampled_permutation
+    )
     sizes = (len(sides[0]), len(sides[1]))
-    of_chosen = (len(chosen[0]), len(chosen[1]))
-    tables = [rows_table(found, sizes, _reason), rows_table(on_vectors, of_chosen, _reason)]
+    sampled_sizes = (len(sampled[0]), len(sampled[1]))
+    tables = [rows_table(estimates, sizes, _reason), rows_table(of_vectors, sampled_sizes, _reason)]
     table = pd.concat(tables, ignore_index=True)
-    return Comparison(table, (sides[0], sides[1]), labels, clustering, scores, diverging)
+    return Comparison(table, (sides[0], sides[1]), labels, clustering, scores, divergence_estimates)
 
 
 def divergence_rows(
@@ -143,78 +147,82 @@ def divergence_rows(
     options: ClustersOptions,
     resampling: Resampling,
     permutation: Permutation,
-) -> list[Row]:
-    """Divergences between the cluster distributions, under the convention that is asked for."""
+) -> list[Estimate]:
+    """Compute the divergences between the cluster distributions, under the convention of the options."""
     frontier = Frontier(options.scale, options.weights)
     if options.convention == "published":
         ratios = [log_p - log_q for log_p, log_q in zip(scores.log_p, scores.log_q, strict=True)]
-        each = [published(ratios[0][:, s], ratios[1][:, s], frontier) for s in range(labels[0].shape[1])]
-        values = {rows[0][0]: [row[1] for row in rows] for rows in zip(*each, strict=True)}
-        means = [value_only(name, np.mean(some)) for name, some in values.items()]
+        by_seed = [published_divergences(ratios[0][:, s], ratios[1][:, s], frontier) for s in range(labels[0].shape[1])]
+        values = {same[0].statistic: [estimate.value for estimate in same] for same in zip(*by_seed, strict=True)}
+        means = [Estimate(name, float(np.mean(seed_values))) for name, seed_values in values.items()]
         spreads = [
-            value_only(f"{name}_seed_sd", np.std(some, ddof=1) if len(some) > 1 else UNDEFINED)
-            for name, some in values.items()
+            Estimate(f"{name}_seed_sd", float(np.std(seed_values, ddof=1)) if len(seed_values) > 1 else UNDEFINED)
+            for name, seed_values in values.items()
         ]
         return means + spreads
-    counts = [[one_hot(side[:, s], clusters) for s in range(side.shape[1])] for side in labels]
-    wanted = DivergenceOptions(options.smoothing, frontier, options.permutations)
-    return compare_categories(counts[0], counts[1], wanted, resampling, permutation)
+    counts = [[one_hot(side_labels[:, s], clusters) for s in range(side_labels.shape[1])] for side_labels in labels]
+    divergence_options = DivergenceOptions(options.smoothing, frontier, options.permutations)
+    return compare_categories(counts[0], counts[1], divergence_options, resampling, permutation)
 
 
-def by_number_of_clusters(found: Comparison, options: ClustersOptions, resampling: Resampling) -> pd.DataFrame:
-    """Divergences under other numbers of clusters (Figures 4, 8, 9), as `divergence_rows` gives them.
+def compute_curve(comparison: Comparison, options: ClustersOptions, resampling: Resampling) -> pd.DataFrame:
+    """Compute divergences under further numbers of clusters (Figures 4, 8, 9); see `divergence_rows`.
 
     Returns
     -------
     data frame
         clusters, divergence, value, ci_low, ci_high, p_value, seed_sd; corrected, corrected_low, corrected_high:
-        without small-sample bias. What the convention does not give is nan; a number that there are not enough
-        embeddings for is left out.
+        without small-sample bias. Values that the convention does not have are nan; numbers of clusters that exceed
+        the number of unique embeddings are left out.
     """
-    of_each = {found.clustering.clusters: found.diverging}
-    if others := {*options.cluster_counts} - {*of_each}:
-        vectors = [prepared(side.vectors, options) for side in found.sides]
-        permutation = permutation_of(found.sides[0].keys, found.sides[1].keys)
-        for asked in others:
-            clustering = _joint(vectors, asked, options, resampling.seed)
-            if clustering.clusters != asked:
+    estimates_by_clusters = {comparison.clustering.clusters: comparison.divergences}
+    if further := {*options.cluster_counts} - {*estimates_by_clusters}:
+        vectors = [prepare(embeddings.vectors, options) for embeddings in comparison.sides]
+        permutation = build_permutation(comparison.sides[0].keys, comparison.sides[1].keys)
+        for clusters in further:
+            clustering = _fit_jointly(vectors, clusters, options, resampling.seed)
+            if clustering.clusters != clusters:
                 continue
             labels = clustering.assign(vectors[0]), clustering.assign(vectors[1])
-            scores = score(labels[0], labels[1], asked, options.smoothing)
-            of_each[asked] = divergence_rows(labels, asked, scores, options, resampling, permutation)
+            scores = score(labels[0], labels[1], clusters, options.smoothing)
+            estimates_by_clusters[clusters] = divergence_rows(
+                labels, clusters, scores, options, resampling, permutation
+            )
     tables = []
-    for asked, diverging in sorted(of_each.items()):
-        rows = {row[0]: row[1:] for row in diverging}
-        names = [name for name in divergences(Frontier(options.scale, options.weights)) if name in rows]
-        tables.append(pd.DataFrame([_curve_row(asked, name, rows) for name in names]))
+    for clusters, estimates in sorted(estimates_by_clusters.items()):
+        by_name = {estimate.statistic: estimate for estimate in estimates}
+        names = [name for name in divergences(Frontier(options.scale, options.weights)) if name in by_name]
+        tables.append(pd.DataFrame([_curve_row(clusters, name, by_name) for name in names]))
     return pd.concat(tables, ignore_index=True)
 
 
-def _curve_row(clusters: int, name: str, rows: dict[str, tuple[float, float, float, float]]) -> dict[str, object]:
-    unknown = (UNDEFINED,) * 4
-    value, low, high, p = rows[name]
-    corrected = rows.get(f"{name}_corrected", unknown)
+def _curve_row(clusters: int, name: str, estimates: dict[str, Estimate]) -> dict[str, object]:
+    plug_in = estimates[name]
+    corrected, spread = (
+        estimates.get(f"{name}_{suffix}", Estimate(f"{name}_{suffix}", UNDEFINED))
+        for suffix in ("corrected", "seed_sd")
+    )
     return {
         "clusters": clusters,
         "divergence": name,
-        "value": value,
-        "ci_low": low,
-        "ci_high": high,
-        "p_value": p,
-        "seed_sd": rows.get(f"{name}_seed_sd", unknown)[0],
-        "corrected": corrected[0],
-        "corrected_low": corrected[1],
-        "corrected_high": corrected[2],
+        "value": plug_in.value,
+        "ci_low": plug_in.ci_low,
+        "ci_high": plug_in.ci_high,
+        "p_value": plug_in.p_value,
+        "seed_sd": spread.value,
+        "corrected": corrected.value,
+        "corrected_low": corrected.ci_low,
+        "corrected_high": corrected.ci_high,
     }
 
 
-def _joint(vectors: list[np.ndarray], asked: int | None, options: ClustersOptions, seed: int) -> Clustering:
-    """Cluster two sides together."""
-    clusters = number_of_clusters(asked, (len(vectors[0]), len(vectors[1])), different(vectors))
+def _fit_jointly(vectors: list[np.ndarray], requested: int | None, options: ClustersOptions, seed: int) -> Clustering:
+    """Fit one clustering to reference and candidate."""
+    clusters = choose_number_of_clusters(requested, (len(vectors[0]), len(vectors[1])), count_unique_rows(vectors))
     return fit(vectors, clusters, options, seed)
 
 
-def _subset(size: int, most: int, rng: np.random.Generator) -> np.ndarray:
+def _sample_indices(size: int, most: int, rng: np.random.Generator) -> np.ndarray:
     return np.arange(size) if size <= most else np.sort(rng.choice(size, most, replace=False))
 
 

@@ -1,4 +1,4 @@
-"""Projection of the clusters critic: documents -> embeddings, in a stream."""
+"""Projection of the clusters critic: embedding of documents, in batches."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from macroscope.critics.clusters.latents import Vectors, latents_schema, vector_column
 from macroscope.critics.clusters.options import EmbeddingOptions
-from macroscope.critics.latents import signed
+from macroscope.critics.latents import add_signature
 from macroscope.critics.text_encoder import TextEncoder
-from macroscope.critics.words import beginning
+from macroscope.critics.words import shorten
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic
 from macroscope.statistics.pairing_keys import KEYS
@@ -22,26 +22,26 @@ EXCERPT = 300
 
 def project(texts: Collection, *, options: EmbeddingOptions, output: Path, signature: str = "") -> None:
     """Embed every text of a collection; see `macroscope.critics.clusters.latents`."""
-    encoder = text_encoder(options)
-    schema = signed(latents_schema(encoder.width), signature)
+    encoder = load_text_encoder(options)
+    schema = add_signature(latents_schema(encoder.width), signature)
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for documents, some, vectors, cut in embedded(texts.batches(), encoder):
-            excerpts = [beginning(text, EXCERPT) for text in some]
+        for documents, strings, vectors, cut in embed_batches(texts.batches(), encoder):
+            excerpts = [shorten(text, EXCERPT) for text in strings]
             keys = [pa.array([getattr(document, key) for document in documents]) for key in KEYS]
             columns = [*keys, vector_column(vectors), pa.array(cut), pa.array(excerpts)]
             writer.write_table(pa.table(columns, schema=schema))
 
 
-def embedded(
+def embed_batches(
     batches: Iterable[Sequence[Document]], encoder: TextEncoder
 ) -> Iterator[tuple[Sequence[Document], list[str], Vectors, NDArray[np.bool_]]]:
-    """(documents, their texts, vectors, whether each was cut), batch by batch."""
+    """Yield documents, texts, vectors, and whether each text was cut, batch by batch."""
     for documents in batches:
-        # As in the published code, a line break is a space.
+        # Line breaks become spaces, as in the published code.
         texts = [document.text.replace("\n", " ") for document in documents]
         yield documents, texts, *encoder.embed(texts)
 
 
-def text_encoder(options: EmbeddingOptions) -> TextEncoder:
-    """Load what the options ask for."""
+def load_text_encoder(options: EmbeddingOptions) -> TextEncoder:
+    """Load the encoder of the options."""
     return TextEncoder(options.encoder, options.pooling, options.max_tokens, options.precision)

@@ -1,4 +1,4 @@
-"""All systems of a corpus side by side: divergences, and how they depend on the number of clusters."""
+"""Figures of the clusters critic: divergences of all systems, and divergences by number of clusters."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import COLOURS
-from macroscope.critics.clusters.probing_figure import probing_figure
-from macroscope.critics.divergence_report import DIVERGENCES, DRAWN, divergence_figure
+from macroscope.critics.clusters.probing_figure import plot_probing
+from macroscope.critics.divergence_report import DIVERGENCES, PLOTTED, plot_divergences
 from macroscope.critics.findings import Findings
 from macroscope.options import CONTROL
 from macroscope.plotting import save, style
@@ -20,37 +20,37 @@ HALVES = "real text, half against half\n(half as many texts, so larger)"
 MOST_LINES = len(COLOURS) * len(LINES)
 
 
-def draw(findings: Findings) -> None:
-    """Draw all figures."""
+def plot(findings: Findings) -> None:
+    """Plot all figures."""
     if findings.systems:
-        _draw_systems(findings)
-    table = probed(findings)
+        _plot_systems(findings)
+    table = read_probing_tables(findings)
     if len(table):
-        save(probing_figure(table, findings.corpus), findings.figure("probing"))
+        save(plot_probing(table, findings.corpus), findings.figure("probing"))
 
 
-def probed(findings: Findings) -> pd.DataFrame:
-    """What the clusters of the corpus know, with every encoder; empty where that was not asked."""
-    asked = next((asked for asked in findings.options.probing if asked.corpus == findings.corpus), None)
+def read_probing_tables(findings: Findings) -> pd.DataFrame:
+    """Read the probing results of the corpus for all encoders; empty if the corpus is not probed."""
+    probing = next((probing for probing in findings.options.probing if probing.corpus == findings.corpus), None)
     folder = findings.folder / "probing"
-    tables = [read_csv(folder / f"{name}.csv").assign(encoder=name) for name in (asked.encoders if asked else ())]
+    tables = [read_csv(folder / f"{name}.csv").assign(encoder=name) for name in (probing.encoders if probing else ())]
     if not tables:
         return pd.DataFrame()
     table = pd.concat(tables, ignore_index=True)
     return table[["encoder", *(column for column in table if column != "encoder")]]
 
 
-def _draw_systems(findings: Findings) -> None:
-    save(divergence_figure(findings.statistics, findings.systems), findings.figure("divergences"))
+def _plot_systems(findings: Findings) -> None:
+    save(plot_divergences(findings.statistics, findings.systems), findings.figure("divergences"))
     curves = read_curves(findings)
     if curves.groupby("system")["clusters"].nunique().max() > 1:
-        save(curve_figure(curves), findings.figure("by_number"))
+        save(plot_curves(curves), findings.figure("by_number"))
 
 
 def read_curves(findings: Findings) -> pd.DataFrame:
-    """Divergences by number of clusters of all systems; of the control, those between its halves.
+    """Read the divergences by number of clusters of all systems; for the control, those between its halves.
 
-    A column `p_adjusted` takes the numbers of clusters of one divergence as a family.
+    Column `p_adjusted` is adjusted over the numbers of clusters of one system and divergence.
     """
     tables = [
         table.assign(system=HALVES if system == CONTROL else system)
@@ -61,19 +61,22 @@ def read_curves(findings: Findings) -> pd.DataFrame:
     return curves.assign(p_adjusted=curves["p_value"].groupby(family, sort=False).transform(benjamini_hochberg))
 
 
-def curve_figure(curves: pd.DataFrame) -> Figure:
-    """Divergence against number of clusters, a line a system, with intervals (Figures 4, 8, 9); filled: significant."""
+def plot_curves(curves: pd.DataFrame) -> Figure:
+    """Plot divergences by number of clusters, a line per system, with intervals (Figures 4, 8, 9).
+
+    Filled markers are significant.
+    """
     systems = list(curves["system"].unique())
     with style():
         figure, grid = plt.subplots(2, 3, figsize=(9.6, 5.6), sharex=True, squeeze=False)
-        for axes, name in zip(grid.flat, DRAWN, strict=False):
+        for axes, name in zip(grid.flat, PLOTTED, strict=False):
             for number, system in enumerate(systems):
-                some = curves[(curves["system"] == system) & (curves["divergence"] == name)].sort_values("clusters")
+                curve = curves[(curves["system"] == system) & (curves["divergence"] == name)].sort_values("clusters")
                 colour = COLOURS[number % len(COLOURS)]
-                bars = np.array([some["value"] - some["ci_low"], some["ci_high"] - some["value"]])
+                bars = np.array([curve["value"] - curve["ci_low"], curve["ci_high"] - curve["value"]])
                 axes.errorbar(
-                    some["clusters"],
-                    some["value"],
+                    curve["clusters"],
+                    curve["value"],
                     yerr=np.nan_to_num(np.maximum(bars, 0)),
                     color=colour,
                     ls=LINES[number // len(COLOURS)],
@@ -84,11 +87,13 @@ def curve_figure(curves: pd.DataFrame) -> Figure:
                     lw=1.2,
                     label=system,
                 )
-                clear = some[some["p_adjusted"] < SIGNIFICANT]
-                axes.plot(clear["clusters"], clear["value"], marker="o", ms=4, ls="", color=colour, zorder=3)
+                significant = curve[curve["p_adjusted"] < SIGNIFICANT]
+                axes.plot(
+                    significant["clusters"], significant["value"], marker="o", ms=4, ls="", color=colour, zorder=3
+                )
             axes.set(xscale="log", ylabel=DIVERGENCES[name])
             if (curves.loc[curves["divergence"] == name, "value"] > 0).all():
-                axes.set_yscale("log")  # a system that is far off must not hide the differences among the others
+                axes.set_yscale("log")  # a very different system must not hide the differences among others
         grid.flat[-1].remove()
         grid[0, 2].tick_params(labelbottom=True)
         figure.supxlabel("number of clusters", fontsize=10)

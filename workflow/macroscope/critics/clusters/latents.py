@@ -1,7 +1,7 @@
 """Latents of the clusters critic on disk: an embedding of every text.
 
 Columns: `id`; `opening` (`documents.opening_of`); `embedding`, a vector of the encoder's width; `truncated`, whether
-the text was longer than `max_tokens`; `excerpt`, the first characters of the text, to read.
+the text was longer than `max_tokens`; `excerpt`, the first characters of the text.
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.arrays import mapped
-from macroscope.critics.clusters.blocks import Vectors, blocks, taken
+from macroscope.critics.clusters.blocks import Vectors, blocks, take_rows
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
 
 def latents_schema(width: int) -> pa.Schema:
-    """Columns of the latents, for an encoder of this width."""
+    """Return the schema of the latents, for an encoder of this width."""
     return pa.schema(
         [
             pa.field("id", pa.string(), nullable=False),
@@ -35,7 +35,7 @@ def latents_schema(width: int) -> pa.Schema:
 
 
 def vector_column(vectors: Vectors) -> pa.FixedSizeListArray:
-    """Vectors (texts x width) as a column."""
+    """Return vectors (texts x width) as a column."""
     return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
 
 
@@ -48,11 +48,11 @@ class Embeddings:
     keys
         `id` and `opening` of each text.
     excerpts
-        Of each text.
+        Excerpt of each text.
     vectors
-        Texts x dimensions.
+        Embeddings (texts x dimensions).
     truncated
-        Whether a text was cut.
+        Whether each text was cut.
     """
 
     keys: pd.DataFrame
@@ -63,26 +63,26 @@ class Embeddings:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def known(self) -> NDArray[np.bool_]:
-        """Texts that have an embedding: an encoder in low precision may give numbers that are none."""
-        parts = [np.isfinite(self.vectors[some]).all(axis=1) for some in blocks(len(self))]
+    def has_embedding(self) -> NDArray[np.bool_]:
+        """Return whether each text has a finite embedding: an encoder in low precision may give NaN or infinity."""
+        parts = [np.isfinite(self.vectors[block]).all(axis=1) for block in blocks(len(self))]
         return np.concatenate([np.empty(0, bool), *parts])
 
-    def some(self, chosen: NDArray[Any]) -> "Embeddings":
-        """Those of some texts, by number or flag."""
-        numbers = np.arange(len(self))[chosen]
-        if len(numbers) == len(self) and (numbers == np.arange(len(self))).all():
+    def select(self, selection: NDArray[Any]) -> "Embeddings":
+        """Return the texts with these indices or flags."""
+        indices = np.arange(len(self))[selection]
+        if len(indices) == len(self) and (indices == np.arange(len(self))).all():
             return self
         return Embeddings(
-            self.keys.iloc[numbers],
-            [self.excerpts[i] for i in numbers],
-            taken(self.vectors, numbers),
-            self.truncated[numbers],
+            self.keys.iloc[indices],
+            [self.excerpts[i] for i in indices],
+            take_rows(self.vectors, indices),
+            self.truncated[indices],
         )
 
     def every_other(self, first: int) -> "Embeddings":
-        """Every other text."""
-        return self.some(np.arange(len(self)) % 2 == first)
+        """Return every other text, starting at number `first`."""
+        return self.select(np.arange(len(self)) % 2 == first)
 
 
 def read_embeddings(path: Path) -> Embeddings:
@@ -91,28 +91,28 @@ def read_embeddings(path: Path) -> Embeddings:
         table = pq.read_table(path, columns=[*KEYS, "truncated", "excerpt"])
         vectors = _read_vectors(path)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of embeddings") from None
+        raise MacroscopeError(f"{path}: the file of embeddings does not exist; run the projection first") from None
     truncated = table.column("truncated").to_numpy()
     keys = table.select(KEYS).to_pandas()
     return Embeddings(keys, table.column("excerpt").to_pylist(), vectors, truncated)
 
 
 def _read_vectors(path: Path) -> Vectors:
-    """Embeddings of all texts, a row group at a time: `iter_batches` keeps what it has decoded."""
+    """Read all embeddings, by row groups, since `iter_batches` keeps decoded data in memory."""
     with pq.ParquetFile(path) as file:
         width = file.schema_arrow.field("embedding").type.list_size
-        found = mapped((file.metadata.num_rows, width), np.float32)
+        vectors = mapped((file.metadata.num_rows, width), np.float32)
         end = 0
         for group in range(file.num_row_groups):
             column = file.read_row_group(group, columns=["embedding"]).column(0).combine_chunks()
             start, end = end, end + len(column)
-            found[start:end] = column.flatten().to_numpy().reshape(-1, found.shape[1])
-    pa.default_memory_pool().release_unused()  # what Arrow has freed it keeps: 2 GB after a million embeddings
-    return found
+            vectors[start:end] = column.flatten().to_numpy().reshape(-1, vectors.shape[1])
+    pa.default_memory_pool().release_unused()  # Arrow keeps freed memory: 2 GB after a million embeddings
+    return vectors
 
 
 def features(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """The embedding of every document that has one."""
+    """Return the embedding of every document that has a finite one."""
     texts = read_embeddings(latents)
-    texts = texts.some(texts.known())
+    texts = texts.select(texts.has_embedding())
     return DocumentFeatures(texts.keys.reset_index(drop=True), texts.vectors.astype(float))

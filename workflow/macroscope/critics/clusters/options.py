@@ -1,84 +1,89 @@
 """Options of the clusters critic (pimentel2022 §4, §5, App. C)."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from macroscope.models import Precision
-from macroscope.options import Name, Options, require_name
-
-if TYPE_CHECKING:
-    from macroscope.config.schema import Config
+from macroscope.options import ConfigView, Name, Options, require_name
 
 
 class EmbeddingOptions(Options):
-    """How a text is embedded."""
+    """Options of embedding a text."""
 
     encoder: str = Field(
         "minilm",
         min_length=1,
-        description="What embeds a text: 'minilm' (comes with a package, needs no network), a name in"
-        " resources/models.yaml, a Hugging Face name or a folder, of an encoder or a causal language model"
+        description="Encoder of texts: 'minilm' (comes with a package, needs no network), a name in"
+        " resources/models.yaml, a Hugging Face name or a folder; an encoder or a causal language model"
         " (paper: gpt2-xl).",
     )
     pooling: Literal["mean", "last", "first"] = Field(
         "mean",
-        description="Which of the last layer's vectors embeds a text: the mean, that of the last token (paper, for"
+        description="Text embedding from the last layer's vectors: their mean, that of the last token (paper, for"
         " GPT-2) or of the first (paper, for BERT: CLS).",
     )
-    max_tokens: int = Field(512, ge=2, description="Texts are cut at this length; the share cut is reported.")
+    max_tokens: int = Field(
+        512, ge=2, description="Length at which texts are cut; the report has the share of cut texts."
+    )
     precision: Precision = "float32"
 
 
 class Probing(Options):
-    """What the clusters of a corpus know of its texts (pimentel2022 §6.1): labels, stop words, symbols."""
+    """Options of probing clusters for labels, stop words and symbols of texts (pimentel2022 §6.1)."""
 
-    corpus: str = Field(description="Corpus whose train and test splits are probed; with labels or without.")
+    corpus: str = Field(description="Corpus whose train and test splits are probed, with or without labels.")
     reference: str | None = Field(
         None,
-        description="Another corpus on whose test split clusters are learnt as well, as they are for a comparison"
-        " (paper: WebText); null: clusters are learnt on the train split of the probed corpus only.",
+        description="Another corpus to whose test split clusters are also fitted, as in a comparison (paper: WebText);"
+        " null: clusters are fitted only to the train split of the probed corpus.",
     )
     halves: bool = Field(
         False,
-        description="Clusters are learnt on the whole test split, and what one random half of it says of them predicts"
-        " the other (paper, Figure 5); otherwise the train split says what the test split is predicted by.",
+        description="Fit clusters to the whole test split, and predict one random half of it from the other (paper,"
+        " Figure 5); false: predict the test split from the train split.",
     )
     encoders: dict[Name, EmbeddingOptions] = Field(
         {"minilm": EmbeddingOptions(encoder="minilm")},
         min_length=1,
-        description="Ways to embed a text, by names of your own.",
+        description="Encoders of texts, by names of your choice.",
     )
     numbers_of_clusters: list[Annotated[int, Field(ge=2)]] = Field(
         [10, 25, 50, 100, 250, 500],
         min_length=1,
-        description="Numbers of clusters; those of the labels, and twice as many, are added (published code).",
+        description="Numbers of clusters; the number of labels, and twice that number, are added (published code).",
     )
 
 
 class ClustersOptions(EmbeddingOptions):
-    """Clusters of text embeddings, and the divergences between their distributions."""
+    """Options of the clusters critic: clustering of text embeddings, and divergences between cluster distributions."""
 
     normalise: bool = Field(True, description="Divide each embedding by its length (published code: yes).")
     explained_variance: float = Field(
-        0.9, gt=0, le=1, description="Principal components are kept up to this share of the variance (paper: 0.9)."
+        0.9, gt=0, le=1, description="Share of the variance that the kept principal components explain (paper: 0.9)."
     )
     number_of_clusters: int | None = Field(
         None,
         ge=2,
-        description="K of k-means (paper: 500); default: a tenth of the smaller side's texts, rounded down to 2, 3,"
-        " 5 or 10 times a power of ten, at most 500. Never more than there are different embeddings.",
+        description="K of k-means (paper: 500); default: a tenth of the number of texts of the smaller side, rounded"
+        " down to 2, 3, 5 or 10 times a power of ten, at most 500. K is at most the number of unique embeddings.",
     )
-    seeds: int = Field(5, ge=1, description="Clusterings, each with a seed of its own; divergences are their means.")
-    restarts: int = Field(1, ge=1, description="Starts of k-means for each seed, the best of which is kept.")
+    seeds: int = Field(
+        5, ge=1, description="Number of clusterings with different seeds; divergences are means over these."
+    )
+    restarts: int = Field(1, ge=1, description="Number of starts of k-means per seed; the best result is kept.")
     clustering: Literal["per_system", "shared"] = Field(
         "per_system",
-        description="per_system: on the control's texts and the system's (paper); shared: once, on the texts of all"
-        " systems, so that systems can be compared cluster by cluster.",
+        description="per_system: a clustering for each system, fitted to its and the control's texts (paper); shared:"
+        " one clustering, fitted to the texts of all systems, so that systems can be compared cluster by cluster.",
     )
-    smoothing: float = Field(1.0, ge=0, description="Laplace smoothing of the cluster distributions (paper: 1).")
+    smoothing: float = Field(
+        1.0, ge=0, description="Pseudo-count of Laplace smoothing of the cluster distributions (paper: 1)."
+    )
     scale: float = Field(5.0, gt=0, description="Scale s of the divergence frontier, eq. 9 (paper: 5).")
-    weights: int = Field(25, ge=2, description="Mixture weights of the divergence frontier (published code: 25).")
+    weights: int = Field(
+        25, ge=2, description="Number of mixture weights of the divergence frontier (published code: 25)."
+    )
     cluster_counts: list[int] = Field(
         [],
         description="Further numbers of clusters for the figure of divergences by number of clusters (Figures 4, 8).",
@@ -87,30 +92,43 @@ class ClustersOptions(EmbeddingOptions):
     most_vectors: int = Field(
         2500,
         ge=10,
-        description="Texts of a side for MMD, energy distance, precision and recall, at random where there are more:"
-        " memory and time grow with their square.",
+        description="Largest number of texts of the control, and of a system, for MMD, energy distance, precision and"
+        " recall; larger collections are subsampled at random. Memory and run time grow with its square.",
     )
-    permutations: int = Field(1000, ge=99, description="Permutations behind the p-values.")
+    permutations: int = Field(1000, ge=99, description="Number of permutations for the p-values.")
     convention: Literal["definition", "published"] = Field(
         "definition",
         description="published: the divergences of the published code (directions swapped, means over texts of"
         " log-ratios of smoothed shares, trimmed for the frontier), without intervals.",
     )
-    probing: list[Probing] = Field([], description="Corpora of which it is asked what their clusters know.")
+    probing: list[Probing] = Field([], description="Corpora whose clusters are probed for properties of the texts.")
 
-    def check(self, place: str, config: "Config") -> None:
-        """Probed corpora are there, each once."""
+    def check(self, place: str, config: ConfigView) -> None:
+        """Check that probed corpora exist, and that each is probed once.
+
+        Parameters
+        ----------
+        place
+            Path of these options in the config, for messages.
+
+        Raises
+        ------
+        ValueError
+            If a corpus is missing or repeated, or `halves` and `reference` are both set.
+        """
         seen: set[str] = set()
         for number, probing in enumerate(self.probing):
             if probing.halves and probing.reference is not None:
                 raise ValueError(
-                    f"{place}.probing.{number}: 'halves' are of one test split, on which the clusters are learnt; leave"
-                    " out 'reference'"
+                    f"{place}.probing.{number}: 'halves' excludes 'reference', since clusters are fitted to the test"
+                    " split alone; leave out one of the two"
                 )
             for key in ("corpus", "reference"):
                 name = getattr(probing, key)
                 if name is not None:
                     require_name(name, config.corpora, f"{place}.probing.{number}.{key}", "corpus")
             if probing.corpus in seen:
-                raise ValueError(f"{place}.probing: a corpus stands there twice; put all its encoders into one entry")
+                raise ValueError(
+                    f"{place}.probing: corpus '{probing.corpus}' is listed twice; put all its encoders into one entry"
+                )
             seen.add(probing.corpus)

@@ -1,4 +1,4 @@
-"""Figure of what clusters know: accuracy and R^2 by number of clusters (pimentel2022 Figures 3, 5 and 7)."""
+"""Figure of probing results: accuracy and R^2 by number of clusters (pimentel2022 Figures 3, 5 and 7)."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -19,8 +19,8 @@ LEARNED_ON = {
 }
 
 
-def probing_figure(table: pd.DataFrame, corpus: str) -> Figure:
-    """A panel a probe; a line an encoder and a corpus that clusters are learnt on, with intervals over test texts.
+def plot_probing(table: pd.DataFrame, corpus: str) -> Figure:
+    """Plot a panel per probe, and a line per encoder and training corpus of clusters, with intervals over test texts.
 
     Parameters
     ----------
@@ -32,10 +32,10 @@ def probing_figure(table: pd.DataFrame, corpus: str) -> Figure:
     with style():
         figure, grid = plt.subplots(1, len(probes), figsize=(0.6 + 3.4 * len(probes), 3.6), squeeze=False)
         for axes, probe in zip(grid[0], probes, strict=True):
-            some = table[table["probe"] == probe]
+            results = table[table["probe"] == probe]
             for number, encoder in enumerate(encoders):
-                for learned_on, (line, marker, what) in LEARNED_ON.items():
-                    rows = some[(some["encoder"] == encoder) & (some["learned_on"] == learned_on)]
+                for learned_on, (line, marker, description) in LEARNED_ON.items():
+                    rows = results[(results["encoder"] == encoder) & (results["learned_on"] == learned_on)]
                     if rows.empty:
                         continue
                     ends = (rows["value"] - rows["ci_low"], rows["ci_high"] - rows["value"])
@@ -49,10 +49,10 @@ def probing_figure(table: pd.DataFrame, corpus: str) -> Figure:
                         marker=marker,
                         ms=4,
                         capsize=2,
-                        label=f"{encoder}, clusters of {what}",
+                        label=f"{encoder}, clusters of {description}",
                     )
             if probe == "label":
-                axes.axhline(some["baseline"].iloc[0], color=GREY, ls=":", label="most common label")
+                axes.axhline(results["baseline"].iloc[0], color=GREY, ls=":", label="most common label")
             axes.set(xscale="log", xlabel="number of clusters", ylabel=PROBES[probe])
         grid[0, 0].set_title(corpus)
         handles, labels = grid[0, 0].get_legend_handles_labels()

@@ -1,7 +1,7 @@
-"""The coherence critic: does a text go through its section types as real text does (deng2022 §4, App. E).
+"""The coherence critic: the order of section types, compared with that of real text (deng2022 §4, App. E).
 
 Latents: the sequence of section types z_1 ... z_M. Projection: a fine-tuned section classifier, independent over
-sections. Prior: a bigram Markov chain with begin and end.
+sections. Prior: a bigram Markov chain with begin and end states.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic
@@ -9,7 +9,7 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:CoherenceOptions",
-    # A small encoder on the first tokens, trained for a few minutes: right for a laptop.
+    # A small encoder on the first tokens of a section: trains in a few minutes on a laptop.
     criticize={
         "encoder": "minilm",
         "max_tokens": 64,
@@ -19,7 +19,7 @@ CRITIC = Critic(
         "max_train_sections": 1500,
     },
     fewest={"titled": 20},
-    known_processes=("wiki",),  # others do not tell their section types
+    known_processes=("wiki",),  # other simulated processes do not expose their section types
     latents="id opening section_types posterior gold",
     observes="the order of sections",
     statistics=(
@@ -28,14 +28,16 @@ CRITIC = Critic(
         "transitions:STATISTICS",
     ),
     quantities={
-        "latent_ppl_corrected": "latent PPL without what the classifier's mistakes add",
-        "repeating_error": "sections that come again where they should not",
-        "title_agreement": "sections whose type is their title's",
-        "transition_error": "transitions that real text hardly has",
-        "unseen_transition": "transitions that real text never has",
+        "latent_ppl_corrected": "latent PPL corrected for classification errors",
+        "repeating_error": "errors that repeat the previous section type",
+        "title_agreement": "sections whose inferred type matches their title",
+        "transition_error": "transitions that are rare in real text",
+        "unseen_transition": "transitions that never occur in real text",
     },
     certainty="posterior_margin",
-    attribution=AttributionScore("latent NLL", "nats a section", "sections that hardly follow the one before"),
+    attribution=AttributionScore(
+        "latent NLL", "nats per section", "sections that rarely follow the previous one in real text"
+    ),
     stages={
         "train": Stage(
             "training:train",

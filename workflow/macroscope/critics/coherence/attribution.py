@@ -1,4 +1,4 @@
-"""The sections of a document that hardly follow those before them."""
+"""Attribution of a document's latent NLL to sections that rarely follow the previous one in real text."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from macroscope.critics.attributions import Attribution, Place, attribution_weight, rates, write_attributions
+from macroscope.critics.attributions import Attribution, Span, attribution_weight, read_nll_rates, write_attributions
 from macroscope.critics.coherence.latents import read_states
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
@@ -19,19 +19,25 @@ from macroscope.tables import number
 def attribute(
     texts: Path, latents: Path, scores: Path, prior: Path, *, options: CoherenceOptions, output: Path
 ) -> None:
-    """Blame documents for T(x) a section, and the sections whose transition is an error; see `critics.attributions`."""
-    chain, nats = Priors.load(prior).default, rates(scores)
+    """Write the latent NLL per section of each document, and its erroneous transitions; see `critics.attributions`."""
+    chain, nats = Priors.load(prior).default, read_nll_rates(scores)
     rows = (
-        Attribution(name, nats[name], list(marks(document, states, chain, options.error_threshold)))
+        Attribution(name, nats[name], list(mark_transitions(document, states, chain, options.error_threshold)))
         for document, (name, states) in zip(read_documents(texts), read_states(latents), strict=True)
     )
     write_attributions(rows, output)
 
 
-def marks(
+def mark_transitions(
     document: Document, states: np.ndarray, prior: SectionPrior, threshold: float
-) -> Iterator[tuple[Place, float, str]]:
-    """Sections whose transition has a probability below the threshold, and the end behind the last one."""
+) -> Iterator[tuple[Span, float, str]]:
+    """Yield each transition with a prior probability below the threshold, the transition to the end included.
+
+    Yields
+    ------
+    (place, weight, note)
+        The place is the section that the transition leads to; for the end, the position behind the last section.
+    """
     names = [BEGIN, *(prior.types[state] for state in states), END]
     for step, ((before, after), p) in enumerate(zip(pairwise(names), step_probabilities(states, prior), strict=True)):
         section = min(step, len(document.sections) - 1)
@@ -39,11 +45,11 @@ def marks(
         if p < threshold and length:
             weight = attribution_weight(np.inf if p == 0 else -np.log(p), -np.log(threshold))
             place = (section, length if after == END else 0, length)
-            yield place, weight, f"{in_words(before, after)}: probability {number(p, 2)}"
+            yield place, weight, f"{describe_transition(before, after)}: probability {number(p, 2)}"
 
 
-def in_words(before: str, after: str) -> str:
-    """A transition, as a reader is told of it."""
+def describe_transition(before: str, after: str) -> str:
+    """Describe a transition in words, for the report."""
     if before == BEGIN:
-        return f"begins with a section that reads like {after}"
-    return f"after {before}, " + ("the end" if after == END else f"a section that reads like {after}")
+        return f"begins with a section classified as {after}"
+    return f"after {before}, " + ("the end" if after == END else f"a section classified as {after}")

@@ -1,9 +1,9 @@
-"""What the section classifier takes for what: to know what its mistakes add to a latent NLL, and to take it off again.
+"""The section classifier's confusion matrix, and the latent NLL corrected for it.
 
-Rows are true section types, columns what the posterior gives: C_ij is the mean posterior of type j over validation
-sections of type i. A posterior q of a section of type z has the mean C_z, so q C^-1 has the mean e_z; and given the
-types, posteriors of different sections are independent. So the latent NLL of q C^-1 has the mean of the true types'
-latent NLL, as long as the classifier makes on a text the mistakes that it makes on validation sections.
+Rows are true section types, columns inferred types: C_ij is the mean posterior of type j over validation sections of
+type i. The posterior q of a section of type z has the mean C_z, so q C^-1 has the mean e_z. Given the types, the
+posteriors of different sections are independent. The latent NLL of q C^-1 is therefore an unbiased estimate of the
+latent NLL of the true types, provided that the classifier makes the same errors as on validation sections.
 """
 
 from pathlib import Path
@@ -14,57 +14,57 @@ from numpy.typing import NDArray
 from macroscope.critics.coherence.smoothing import Array
 from macroscope.files import read_json, write_json
 
-OWN = 1.0
-"""Sections of each type that count as recognised beforehand: a type without validation sections is not confused."""
-LEAST_SINGULAR = 0.1
-"""A confusion whose smallest singular value is below this is not inverted: noise would be taken for structure."""
+PRIOR_SECTIONS = 1.0
+"""Correctly classified sections added per type (pseudo-counts): a type without validation sections is not confused."""
+MIN_SINGULAR_VALUE = 0.1
+"""Smallest singular value down to which a confusion matrix is inverted: below it, the inverse amplifies noise."""
 
 
-def confusion(posterior: NDArray[np.floating], gold: NDArray[np.integer]) -> Array:
-    """Mean posterior of the sections of each type, K x K; rows sum to 1.
+def estimate_confusion(posterior: NDArray[np.floating], gold: NDArray[np.integer]) -> Array:
+    """Estimate the confusion matrix: the mean posterior of the sections of each type, K x K; rows sum to 1.
 
     Parameters
     ----------
     posterior
-        Sections x types, of sections that the classifier was not trained on.
+        Array sections x types, of sections that the classifier was not trained on.
     gold
-        Their types; -1 where it is none of these.
+        Index of the true type of each section; -1 if the type is not among the K types.
     """
     types = posterior.shape[1]
-    found = OWN * np.eye(types)
-    np.add.at(found, gold[gold >= 0], posterior[gold >= 0])
-    return found / found.sum(axis=1, keepdims=True)
+    matrix = PRIOR_SECTIONS * np.eye(types)
+    np.add.at(matrix, gold[gold >= 0], posterior[gold >= 0])
+    return matrix / matrix.sum(axis=1, keepdims=True)
 
 
-def inverse(confused: Array) -> Array | None:
-    """Inverse of a confusion; None where that is too uncertain."""
-    if np.linalg.svd(confused, compute_uv=False)[-1] < LEAST_SINGULAR:
+def invert_confusion(confusion: Array) -> Array | None:
+    """Invert a confusion matrix; return None if it is close to singular (see `MIN_SINGULAR_VALUE`)."""
+    if np.linalg.svd(confusion, compute_uv=False)[-1] < MIN_SINGULAR_VALUE:
         return None
-    return np.asarray(np.linalg.inv(confused), dtype=float)
+    return np.asarray(np.linalg.inv(confusion), dtype=float)
 
 
-def aggregated(counts: Array, confused: Array) -> Array:
-    """Transitions that the classifier sees where the true ones are `counts`: those of the aggregated posterior.
+def aggregate_counts(counts: Array, confusion: Array) -> Array:
+    """Compute the expected counts of inferred transitions, given `counts` of true ones (the aggregated posterior).
 
-    A prior from them is the optimal one of deng2022, Appendix B, as far as mistakes in neighbouring sections are
+    A prior that is fitted to them is the optimal prior of deng2022, Appendix B, if errors in neighbouring sections are
     independent.
 
     Parameters
     ----------
     counts
-        (K + 1) x (K + 1), begin first, end last; see `smoothing`.
+        Array (K + 1) x (K + 1), begin first, end last; see `smoothing`.
     """
     left, right = np.eye(len(counts)), np.eye(len(counts))
-    left[1:, 1:], right[:-1, :-1] = confused, confused
+    left[1:, 1:], right[:-1, :-1] = confusion, confusion
     return left.T @ counts @ right
 
 
-def write_confusion(path: Path, confused: Array) -> None:
-    """Write a confusion as JSON, to six digits."""
-    write_json(path, np.round(confused, 6).tolist())
+def write_confusion(path: Path, confusion: Array) -> None:
+    """Write a confusion matrix as JSON, rounded to six decimals."""
+    write_json(path, np.round(confusion, 6).tolist())
 
 
 def read_confusion(path: Path) -> Array:
-    """Inverse of `write_confusion`."""
-    found = np.array(read_json(path), dtype=float)
-    return found / found.sum(axis=1, keepdims=True)
+    """Read a confusion matrix that `write_confusion` wrote."""
+    matrix = np.array(read_json(path), dtype=float)
+    return matrix / matrix.sum(axis=1, keepdims=True)

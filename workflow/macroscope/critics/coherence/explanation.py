@@ -1,4 +1,4 @@
-"""Why a system's coherence is as it is: its transitions, its errors, and its most unlikely documents."""
+"""Evidence on a system's coherence: its transitions, its errors, and its least likely documents."""
 
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,15 @@ from macroscope.critics.coherence.latents import read_states
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
 from macroscope.critics.coherence.priors import Priors
-from macroscope.critics.coherence.transition_graph import transition_graph
-from macroscope.critics.coherence.transitions import transition_table
-from macroscope.critics.words import beginning
+from macroscope.critics.coherence.transition_graph import plot_transition_graph
+from macroscope.critics.coherence.transitions import build_transition_table
+from macroscope.critics.words import shorten
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 from macroscope.statistics.pairing_keys import read_keys
-from macroscope.statistics.permutation_groups import permutation_of
+from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.tables import write_csv
 
 WORST_DOCUMENTS = 5
@@ -37,34 +37,39 @@ def explain(
     options: CoherenceOptions,
     output: Path,
 ) -> None:
-    """Write transitions.csv (Table 12), transition_graph.svg and .pdf (Figure 4), worst_documents.json (Table 13).
+    """Write the evidence of a system into a folder.
+
+    Files: transitions.csv (deng2022 Table 12), transition_graph.svg and .pdf (Figure 4), worst_documents.json
+    (Table 13).
 
     Parameters
     ----------
     texts, latents, scores
-        Of the system.
+        Files of the system.
     control_latents
-        Of the control.
+        Latents of the control.
     """
     chain, threshold = Priors.load(prior).default, options.error_threshold
     states, control = dict(read_states(latents)), dict(read_states(control_latents))
-    permutation = permutation_of(read_keys(control_latents), read_keys(latents))
-    table = transition_table(list(states.values()), list(control.values()), chain, threshold, resampling, permutation)
-    title = f"{system}: section transitions against real text"
+    permutation = build_permutation(read_keys(control_latents), read_keys(latents))
+    table = build_transition_table(
+        list(states.values()), list(control.values()), chain, threshold, resampling, permutation
+    )
+    title = f"{system}: section transitions compared with real text"
     with atomic(output) as folder:
         folder.mkdir()
         write_csv(table, folder / "transitions.csv")
-        save(transition_graph(table, title, resampling.confidence), folder / "transition_graph")
-        worst = worst_documents(
+        save(plot_transition_graph(table, title, resampling.confidence), folder / "transition_graph")
+        worst = select_worst_documents(
             texts, pd.read_parquet(scores, columns=["id", "nll", "units"]), states, chain, threshold
         )
         write_json(folder / "worst_documents.json", worst)
 
 
-def worst_documents(
+def select_worst_documents(
     texts: Path, scores: pd.DataFrame, states: dict[str, np.ndarray], prior: SectionPrior, threshold: float
 ) -> list[dict[str, Any]]:
-    """Return the documents with the highest latent NLL a section, with the probability of every transition.
+    """Return the documents with the highest latent NLL per section, with the probability of every transition.
 
     Returns
     -------
@@ -72,7 +77,7 @@ def worst_documents(
     """
     scores = scores.assign(rate=scores["nll"] / scores["units"])
     worst = scores.sort_values(["rate", "id"], ascending=[False, True]).head(WORST_DOCUMENTS).set_index("id")
-    found: dict[str, dict[str, Any]] = {}
+    by_id: dict[str, dict[str, Any]] = {}
     for document in read_documents(texts):
         if document.id not in worst.index:
             continue
@@ -82,13 +87,13 @@ def worst_documents(
                 "type": prior.types[state],
                 "probability": float(p),
                 "error": bool(p < threshold),
-                "text": beginning(section.text, CHARACTERS),
+                "text": shorten(section.text, CHARACTERS),
             }
             for section, state, p in zip(document.sections, states[document.id], probabilities[:-1], strict=True)
         ]
         end = {"probability": float(probabilities[-1]), "error": bool(probabilities[-1] < threshold)}
         nll, units = worst.loc[document.id, ["nll", "units"]]
-        found[document.id] = {
+        by_id[document.id] = {
             "id": document.id,
             "title": document.title,
             "nll": float(nll),
@@ -96,4 +101,4 @@ def worst_documents(
             "sections": sections,
             "end": end,
         }
-    return [found[name] for name in worst.index]
+    return [by_id[name] for name in worst.index]

@@ -1,4 +1,4 @@
-"""Figures of the coherence critic that show all systems of a corpus, or what judges them."""
+"""Figures of the coherence critic for a corpus: calibration of the section classifier."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,8 +12,8 @@ from macroscope.statistics.proportions import clustered_interval
 from macroscope.tables import read_csv
 
 
-def reliability_diagram(table: pd.DataFrame, title: str, confidence: float) -> Figure:
-    """Accuracy of the section classifier against how sure it is, with intervals over documents."""
+def plot_reliability_diagram(table: pd.DataFrame, title: str, confidence: float) -> Figure:
+    """Plot the accuracy of the section classifier against its confidence, with intervals over documents."""
     filled = table[table["sections"] > 0]
     intervals = np.array(
         clustered_interval(
@@ -47,8 +47,8 @@ def reliability_diagram(table: pd.DataFrame, title: str, confidence: float) -> F
     return figure
 
 
-def draw(findings: Findings) -> None:
-    """Draw the reliability diagram of the section classifier."""
+def plot(findings: Findings) -> None:
+    """Plot the reliability diagram of the section classifier."""
     table = read_csv(findings.folder / "inference" / "reliability.csv")
     title = "Section classifier, validation sections"
-    save(reliability_diagram(table, title, findings.confidence), findings.figure("reliability"))
+    save(plot_reliability_diagram(table, title, findings.confidence), findings.figure("reliability"))

@@ -1,36 +1,35 @@
-"""What theory gives for the systems of a simulated corpus: the coherence critic's known truth.
+"""Expected latent PPL of the systems of a simulated corpus, computed from the known process.
 
-Scores are expectations over the process that made the corpus, per latent state as the latent PPL is: its cross-entropy
-under the fitted prior. For the process itself the entropy is known as well; the two differ by what the prior could not
-learn from so few documents.
+The expected score is the cross-entropy of the process under the fitted prior, per section like the latent PPL. The
+entropy of the process itself is known, too; the difference is the estimation error of the prior.
 """
 
 from pathlib import Path
 
 import numpy as np
 
-from macroscope.corpora.simulated.articles import draw_section_types
+from macroscope.corpora.simulated.articles import sample_section_types
 from macroscope.corpora.simulated.process import SectionProcess
 from macroscope.critics.coherence.prior import SectionPrior
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.smoothing import Array
 from macroscope.files import write_json
 
-DRAWS = 20_000
+SAMPLED_DOCUMENTS = 20_000
 
 
 def write_known_truth(process: Path, prior: Path, *, order: str, seed: int, output: Path) -> None:
-    """Write what theory gives for a system of this order: latent_ppl, and what that is.
+    """Write the theoretical latent PPL of a system with this order of sections.
 
     Parameters
     ----------
     process
         truth/process.json of the corpus.
     order
-        "process", "shuffled" or "independent"; see `macroscope.corpora.simulated.articles`.
+        Order of sections: "process", "shuffled" or "independent"; see `macroscope.corpora.simulated.articles`.
     output
-        JSON: latent_ppl, what the fitted prior gives to such documents on average; basis; and for the process itself
-        process_latent_ppl, under its own probabilities.
+        JSON file to write. latent_ppl: expected value under the fitted prior; basis: how it is computed; for the
+        process itself also process_latent_ppl: value under its own probabilities.
     """
     truth, chain = SectionProcess.load(process), Priors.load(prior).default
     result = {
@@ -43,10 +42,10 @@ def write_known_truth(process: Path, prior: Path, *, order: str, seed: int, outp
 
 
 def expected_latent_ppl(process: SectionProcess, prior: SectionPrior, order: str, seed: int) -> float:
-    """exp(E[T] / E[units]) of a system that knows its section types, under a prior.
+    """Compute exp(E[T] / E[units]) of a system with known section types, under a prior.
 
-    Exact for "process" and "independent". For "shuffled" the mean over all orders is exact for each multiset of
-    sections, and the multisets are 20,000 draws: their Monte Carlo error is far below any interval here.
+    Exact for "process" and "independent". For "shuffled", the mean over all orders of a multiset of sections is exact,
+    and the multisets are those of 20,000 sampled documents: their Monte Carlo error is far below any interval here.
     """
     costs = _costs(process, prior)
     first, then, last = costs[0, :-1], costs[1:, :-1], costs[1:, -1]
@@ -62,39 +61,42 @@ def expected_latent_ppl(process: SectionProcess, prior: SectionPrior, order: str
 
 
 def _shuffled(process: SectionProcess, first: Array, then: Array, last: Array, seed: int) -> tuple[float, float]:
-    """Mean over documents of the mean NLL over all orders of its sections, and the mean number of sections.
+    """Estimate the mean NLL over documents and all orders of their sections, and the mean number of sections.
 
-    In a random order each section is first, and last, with probability 1/M, and each ordered pair of sections stands
-    side by side with probability 1/M.
+    In a random order, each section is first (and last) with probability 1/M, and each ordered pair of sections is
+    adjacent with probability 1/M.
     """
     rng = np.random.default_rng([seed, 0x5F])
     index = {name: i for i, name in enumerate(process.states)}
     nll = sections = 0.0
-    for _ in range(DRAWS):
-        counts = np.bincount([index[t] for t in draw_section_types(process, "process", rng)], minlength=len(index))
+    for _ in range(SAMPLED_DOCUMENTS):
+        counts = np.bincount([index[t] for t in sample_section_types(process, "process", rng)], minlength=len(index))
         m = counts.sum()
         pairs = counts @ then @ counts - counts @ np.diag(then)
         nll += (counts @ first + counts @ last + pairs) / m
         sections += m
-    return nll / DRAWS, sections / DRAWS
+    return nll / SAMPLED_DOCUMENTS, sections / SAMPLED_DOCUMENTS
 
 
 def _costs(process: SectionProcess, prior: SectionPrior) -> Array:
-    """Costs of all transitions by the process's states, in nats: begin first, the end last.
+    """Compute the costs in nats of all transitions between the process's states: begin first, end last.
 
-    A state that the prior never saw is as costly as an impossible one.
+    Transitions to and from states that the prior never saw have infinite cost.
     """
     index = {name: i for i, name in enumerate(prior.types)}
     costs = np.full((len(process.states) + 1, len(process.states) + 1), np.inf)
-    known = [k for k, name in enumerate(process.states) if name in index]
-    theirs = [index[process.states[k]] for k in known]
-    rows, columns = np.array([0, *(1 + k for k in known)]), np.array([*known, len(process.states)])
-    prior_rows, prior_columns = np.array([0, *(1 + i for i in theirs)]), np.array([*theirs, len(prior.types)])
+    shared = [k for k, name in enumerate(process.states) if name in index]
+    prior_states = [index[process.states[k]] for k in shared]
+    rows, columns = np.array([0, *(1 + k for k in shared)]), np.array([*shared, len(process.states)])
+    prior_rows, prior_columns = (
+        np.array([0, *(1 + i for i in prior_states)]),
+        np.array([*prior_states, len(prior.types)]),
+    )
     costs[np.ix_(rows, columns)] = -prior.log_probabilities[np.ix_(prior_rows, prior_columns)]
     return costs
 
 
 def _expected(weights: Array, costs: Array) -> float:
-    """Sum of weights x costs with 0 x inf = 0."""
+    """Sum weights x costs, with 0 x inf = 0."""
     happens = weights > 0
     return float(weights[happens] @ costs[happens])

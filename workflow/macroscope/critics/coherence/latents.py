@@ -1,9 +1,9 @@
 """Latents of the coherence critic on disk: the posterior over section types, section by section.
 
-Columns: `id`; `opening` (`documents.opening_of`); `section_types` (the MAP type of each section); `posterior` (sections
-x types, float32, rows sum to 1, types in the order of the file's metadata); `gold` (normalised section titles, null
-where one is no known type; null altogether where a section has none). The metadata counts sections, sections cut at the
-encoder's limit, and documents with unknown titles.
+Columns: `id`; `opening` (`documents.opening_of`); `section_types` (MAP type of each section); `posterior` (sections x
+types, float32, rows sum to 1, types in the order of the file's metadata); `gold` (normalised section titles; an item is
+null if the title is not a known type, the list is null if a section has no title). The metadata counts sections,
+sections truncated at the encoder's limit, and documents with unknown titles.
 """
 
 import json
@@ -34,18 +34,18 @@ METADATA_KEY = b"macroscope"
 
 @dataclass
 class Batch:
-    """Latents of some documents.
+    """Latents of a batch of documents.
 
     Attributes
     ----------
     ids, openings
-        Of the documents.
+        Ids and openings of the documents.
     lengths
-        Number of sections of each.
+        Number of sections per document.
     posterior
-        All sections x types, one document after the other.
+        Array sections x types, documents concatenated.
     gold
-        True types of each document, None for those that are not known; or None.
+        True section types per document, with None for unknown types; None for a document with untitled sections.
     """
 
     ids: list[str]
@@ -56,13 +56,13 @@ class Batch:
 
     @property
     def states(self) -> NDArray[np.int64]:
-        """MAP type of each section, as an index."""
+        """Return the MAP type of each section, as an index."""
         return self.posterior.argmax(axis=1)
 
 
 @dataclass
 class LatentsInfo:
-    """What the metadata of a latents file says."""
+    """Metadata of a latents file: section types, signature, and counts."""
 
     types: list[str]
     signature: str
@@ -70,7 +70,7 @@ class LatentsInfo:
 
 
 def write_latents(path: Path, batches: Iterable[Batch], info: LatentsInfo) -> None:
-    """Write latents, streaming; `info.counts` may still grow while `batches` is consumed."""
+    """Write latents batch by batch; `info.counts` may still grow while `batches` is consumed."""
     with atomic(path) as temporary, pq.ParquetWriter(temporary, LATENTS, compression="zstd") as writer:
         for batch in batches:
             writer.write_table(_to_table(batch, info.types))
@@ -81,12 +81,12 @@ def read_info(path: Path) -> LatentsInfo:
     """Read the metadata of a latents file."""
     metadata: dict[bytes, Any] = _open(path).metadata.metadata or {}
     if METADATA_KEY not in metadata:
-        raise MacroscopeError(f"{path}: not a latents file of the coherence critic; project the documents again")
+        raise MacroscopeError(f"{path}: not a latents file of the coherence critic; re-run the stage project")
     return LatentsInfo(**json.loads(metadata[METADATA_KEY]))
 
 
 def read_latents(path: Path) -> Iterator[Batch]:
-    """Stream the batches of a latents file, as they were written."""
+    """Yield the batches of a latents file, as they were written."""
     types = len(read_info(path).types)
     file = _open(path)
     for group in range(file.num_row_groups):
@@ -99,7 +99,7 @@ def read_latents(path: Path) -> Iterator[Batch]:
 
 
 def read_states(path: Path) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """Stream (id, MAP type of each section) of every document."""
+    """Yield (id, MAP type of each section) for every document."""
     for batch in read_latents(path):
         yield from zip(batch.ids, np.split(batch.states, np.cumsum(batch.lengths)[:-1]), strict=True)
 

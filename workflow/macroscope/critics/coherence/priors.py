@@ -1,4 +1,4 @@
-"""All priors of a corpus: the one that counts, the published one, and others to see what the choice changes."""
+"""All priors of a corpus: the default prior, the published one, and alternatives for a sensitivity analysis."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from macroscope.critics.coherence.confusion import aggregated
+from macroscope.critics.coherence.confusion import aggregate_counts
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, count_transitions, latent_ppl
 from macroscope.critics.coherence.smoothing import Additive, Array, Sequences, fit_back_off
@@ -27,11 +27,12 @@ class Priors:
     Attributes
     ----------
     default
-        The one behind every number without a further name.
+        Prior behind every statistic that does not name another prior.
     published
-        That of the published code.
+        Prior of the published code.
     others
-        Name -> prior; `back_off`, `additive_<delta>`, and `aggregated` (deng2022 App. B), without the default one.
+        Name -> alternative prior: `back_off`, `additive_<delta>` and `aggregated` (deng2022 App. B), without the
+        default.
     """
 
     default: SectionPrior
@@ -48,24 +49,24 @@ class Priors:
 
     @classmethod
     def load(cls, folder: Path) -> "Priors":
-        """Inverse of `save`."""
+        """Read priors that `save` wrote."""
         raw = read_json(folder / FILE)
-        others = {name: SectionPrior.from_json(some) for name, some in raw["others"].items()}
+        others = {name: SectionPrior.from_json(raw_prior) for name, raw_prior in raw["others"].items()}
         return cls(SectionPrior.from_json(raw["default"]), SectionPrior.from_json(raw["published"]), others)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """How the default prior came about.
+    """Selection of the default prior.
 
     Attributes
     ----------
     name
-        As in `Priors.others`.
+        Name of the default prior, as in `Priors.others`.
     at_edge
-        Whether a weight or constant is at the edge of what was tried: then the documents do not tell it.
+        Whether a weight or constant is at the edge of the search range: the documents do not identify it.
     validation
-        Name -> latent PPL of the validation documents under each prior; None where it is infinite.
+        Name of each prior -> latent PPL of the validation documents; None if it is infinite.
     """
 
     name: str
@@ -77,70 +78,76 @@ def fit_priors(
     train: Sequences,
     valid: Sequences,
     types: Sequence[str],
-    confused: Array,
+    confusion: Array,
     options: CoherenceOptions,
 ) -> tuple[Priors, Choice]:
-    """Count on train; choose additive smoothing by the latent PPL of valid, and weights of backing off on train alone.
+    """Fit all priors on the train split and select the default one.
+
+    The constant of additive smoothing minimises the latent PPL of the validation documents. The weights of the back-off
+    prior are fitted on the train split alone.
 
     Parameters
     ----------
     train, valid
-        Indices into `types`; -1 where a validation section's type is none of them.
-    confused
-        See `confusion`.
+        Section types of each document, as indices into `types`; -1 for validation sections of other types.
+    confusion
+        Confusion matrix of the section classifier; see the module `confusion`.
 
     Raises
     ------
     MacroscopeError
-        Where smoothing has to be chosen and no candidate gives the validation documents a positive probability.
+        If smoothing has to be selected and no candidate gives the validation documents a positive probability.
     """
     names, counts = tuple(types), count_transitions(train, len(types))
-    known = [sequence for sequence in valid if min(sequence) >= 0]
-    backing_off = fit_back_off(train, len(types))
-    priors = {"back_off": SectionPrior(names, counts, backing_off.smoothing)}
+    fully_typed = [sequence for sequence in valid if min(sequence) >= 0]
+    back_off_fit = fit_back_off(train, len(types))
+    priors = {"back_off": SectionPrior(names, counts, back_off_fit.smoothing)}
     priors |= {f"additive_{delta:g}": SectionPrior(names, counts, Additive(delta)) for delta in options.smoothing}
-    priors["aggregated"] = SectionPrior(names, aggregated(counts, confused), backing_off.smoothing)
-    published = _best([SectionPrior(names, counts, Additive(d, True), True) for d in PUBLISHED_SMOOTHING], valid)
-    validation = {name: _validation(prior, known) for name, prior in priors.items()}
-    validation["published"] = _validation(published, valid)
+    priors["aggregated"] = SectionPrior(names, aggregate_counts(counts, confusion), back_off_fit.smoothing)
+    published = _select_best([SectionPrior(names, counts, Additive(d, True), True) for d in PUBLISHED_SMOOTHING], valid)
+    validation = {name: _validation_ppl(prior, fully_typed) for name, prior in priors.items()}
+    validation["published"] = _validation_ppl(published, valid)
     if options.convention == "published":
         if valid and validation["published"] is None:
-            raise MacroscopeError("coherence: the published smoothing finds a validation document impossible")
+            raise MacroscopeError(
+                "coherence: a validation document has probability 0 under the published smoothing; set"
+                " critics.coherence.convention to 'definition'"
+            )
         return Priors(published, published, {}), Choice("published", False, validation)
-    name, at_edge = "back_off", backing_off.at_edge
+    name, at_edge = "back_off", back_off_fit.at_edge
     if options.prior == "additive":
-        name, at_edge = _best_additive(options.smoothing, validation)
+        name, at_edge = _select_best_additive(options.smoothing, validation)
     if at_edge:
         log.warning(
-            "coherence: the smoothing of the prior is at the edge of what was tried, so %d documents do not tell it;"
-            " see the report for what other priors would give",
+            "coherence: the smoothing of the prior is at the edge of its search range: %d documents do not identify it;"
+            " compare the latent PPL under other priors in the report",
             len(train),
         )
-    others = {other: prior for other, prior in priors.items() if other != name}
+    others = {key: prior for key, prior in priors.items() if key != name}
     return Priors(priors[name], published, others), Choice(name, at_edge, validation)
 
 
-def _best_additive(candidates: Sequence[float], validation: Mapping[str, float | None]) -> tuple[str, bool]:
-    """Name of the best additive prior, and whether it is the first or the last of several."""
-    found = {delta: validation[f"additive_{delta:g}"] for delta in candidates}
-    usable = {delta: ppl for delta, ppl in found.items() if ppl is not None}
+def _select_best_additive(candidates: Sequence[float], validation: Mapping[str, float | None]) -> tuple[str, bool]:
+    """Return the name of the best additive prior, and whether it is the smallest or largest of several candidates."""
+    perplexities = {delta: validation[f"additive_{delta:g}"] for delta in candidates}
+    usable = {delta: ppl for delta, ppl in perplexities.items() if ppl is not None}
     if not usable:
         raise MacroscopeError(
-            f"coherence: no smoothing of {list(candidates)} can be chosen by the validation documents: there is none"
-            " with known section types, or each finds one impossible; give more documents, add a positive value to"
-            " critics.coherence.smoothing, or let the prior back off (critics.coherence.prior)"
+            f"coherence: no smoothing of {list(candidates)} can be selected on the validation documents, since none has"
+            " only known section types, or each candidate gives one probability 0; give more documents, add a positive"
+            " value to critics.coherence.smoothing, or set critics.coherence.prior to 'back_off'"
         )
     best = min(usable, key=lambda delta: usable[delta])
     return f"additive_{best:g}", len(candidates) > 1 and best in (min(candidates), max(candidates))
 
 
-def _best(priors: Sequence[SectionPrior], valid: Sequences) -> SectionPrior:
-    """Prior with the smallest validation latent PPL; without validation documents the last."""
+def _select_best(priors: Sequence[SectionPrior], valid: Sequences) -> SectionPrior:
+    """Return the prior with the smallest validation latent PPL; without validation documents, the last."""
     if not valid:
         return priors[-1]
     return min(priors, key=lambda prior: latent_ppl(prior, valid))
 
 
-def _validation(prior: SectionPrior, valid: Sequences) -> float | None:
-    found = latent_ppl(prior, valid) if len(valid) else np.inf
-    return found if np.isfinite(found) else None
+def _validation_ppl(prior: SectionPrior, valid: Sequences) -> float | None:
+    ppl = latent_ppl(prior, valid) if len(valid) else np.inf
+    return ppl if np.isfinite(ppl) else None

@@ -1,4 +1,4 @@
-"""Prior and scores: how likely the latents of each document are (deng2022 §2, §4, App. A)."""
+"""Prior, and scores of the latents under it (deng2022 §2, §4, App. A)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.coherence.confusion import inverse, read_confusion
+from macroscope.critics.coherence.confusion import invert_confusion, read_confusion
 from macroscope.critics.coherence.latents import Batch, read_info, read_latents
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import UNKNOWN, SectionPrior, flatten
 from macroscope.critics.coherence.priors import Priors, fit_priors
-from macroscope.critics.coherence.sections import BEGIN, END, titled_documents
+from macroscope.critics.coherence.sections import BEGIN, END, read_gold_sequences
 from macroscope.critics.coherence.smoothing import Array
 from macroscope.critics.latents import write_scores
 from macroscope.errors import MacroscopeError
@@ -23,21 +23,21 @@ from macroscope.files import atomic, read_json, write_json
 def fit_prior(documents: Path, inference: Path, *, options: CoherenceOptions, output: Path) -> None:
     """Fit the bigram priors on the gold section types of the train split; write `prior.json`, `validation.json`.
 
-    The types are the section classifier's, so that priors and latents share their axes. The classifier's confusion goes
-    beside them.
+    The types are those of the section classifier, so that priors and latents share their axes. The classifier's
+    confusion matrix is stored with the priors.
     """
     types = read_json(inference / "section_types.json")["types"]
     index = {name: i for i, name in enumerate(types)}
     train, valid = (
-        [[index.get(name, UNKNOWN) for name in sequence] for sequence in titled_documents(documents, split)]
+        [[index.get(name, UNKNOWN) for name in sequence] for sequence in read_gold_sequences(documents, split)]
         for split in ("train", "valid")
     )
-    confused = read_confusion(inference / "confusion.json")
-    priors, choice = fit_priors(train, valid, types, confused, options)
+    confusion = read_confusion(inference / "confusion.json")
+    priors, choice = fit_priors(train, valid, types, confusion, options)
     with atomic(output) as folder:
         folder.mkdir()
         priors.save(folder)
-        write_json(folder / "confusion.json", confused.tolist())
+        write_json(folder / "confusion.json", confusion.tolist())
         about = {
             "documents": len(valid),
             "documents_with_unseen_types": sum(min(sequence) < 0 for sequence in valid),
@@ -48,51 +48,52 @@ def fit_prior(documents: Path, inference: Path, *, options: CoherenceOptions, ou
 def score(latents: Path, prior: Path, *, options: CoherenceOptions, output: Path) -> None:
     """Score latents under the prior.
 
-    Writes id, opening, nll = T(x), units, entropy, margin (of the two most probable types, summed over sections), and
-    where they make sense:
+    Writes id, opening, nll = T(x), units, entropy, margin (between the two most probable types, summed over sections),
+    and, if they are defined:
     kl
-        KL(P_c(z|x) || P_c(z)) = T(x) - entropy; under the definition only, since the published T(x) looks at the MAP
-        states alone.
+        KL(P_c(z|x) || P_c(z)) = T(x) - entropy; under the definition only, since the published T(x) uses MAP states
+        only.
     nll_map, nll_seen with units_seen
-        -log P_c of the MAP states; of those of their transitions that real text was seen to make.
+        -log P_c of the MAP states; the same of those transitions that occur in the training documents.
     nll_gold
-        -log P_c of the section titles, null where the document has none or unknown ones; as published, of their
+        -log P_c of the section titles, null if the document has none or unknown ones; as published, of their
         transitions between known types.
     nll_corrected
-        T(x) without what the classifier's mistakes add, if they are those of validation sections; see `confusion`.
+        T(x) corrected for classification errors, assuming those of validation sections; see `confusion`.
     nll_published with units_published, nll_<prior>
-        As the published code has it; T(x) under the other priors; see `priors`.
+        NLL of the published code; T(x) under the alternative priors; see `priors`.
     count_<name>, of_<name>
-        Of the M + 1 MAP transitions those with a probability below the threshold (transition_error), and those that
-        real text was never seen to make (unseen_transition); of the errors those that repeat a section type
-        (repeating_error); of the sections whose title is a known type those whose MAP type it is (title_agreement).
+        Numerators and denominators of shares. Of the M + 1 MAP transitions: those with a probability below the
+        threshold (transition_error), and those that never occur in the training documents (unseen_transition). Of the
+        errors: those that repeat a section type (repeating_error). Of the sections with a title of a known type: those
+        whose MAP type is this type (title_agreement).
     categories
-        The M + 1 MAP transitions by name, from the beginning to the end: what the divergences are between.
+        Names of the M + 1 MAP transitions, from begin to end, for the divergences.
     """
     priors = Priors.load(prior)
     types = read_info(latents).types
     if tuple(types) != priors.default.types:
-        raise MacroscopeError(f"{latents} and {prior}: their section types differ; project the documents again")
-    correction = inverse(read_confusion(prior / "confusion.json"))
+        raise MacroscopeError(f"{latents} and {prior}: their section types differ; re-run the stage project")
+    correction = invert_confusion(read_confusion(prior / "confusion.json"))
     frames = (_score_batch(batch, priors, correction, options.error_threshold) for batch in read_latents(latents))
     write_scores(frames, output, latents)
 
 
 def _score_batch(batch: Batch, priors: Priors, correction: Array | None, error_threshold: float) -> pd.DataFrame:
-    posterior = _renormalised(batch.posterior)
+    posterior = _renormalise(batch.posterior)
     prior, states, lengths = priors.default, batch.states, batch.lengths
     gold, titled = _gold_states(batch, prior)
-    errors, repetitions = prior.marked(states, lengths, np.exp(prior.log_probabilities) < error_threshold)
-    unseen, _ = prior.marked(states, lengths, prior.counts == 0)
-    agrees = _by_document((gold == states) & (gold != UNKNOWN), lengths)
-    entropy = _by_document(_entropy(posterior), lengths)
+    errors, repetitions = prior.count_marked(states, lengths, np.exp(prior.log_probabilities) < error_threshold)
+    unseen, _ = prior.count_marked(states, lengths, prior.counts == 0)
+    agrees = _sum_by_document((gold == states) & (gold != UNKNOWN), lengths)
+    entropy = _sum_by_document(_entropy(posterior), lengths)
     scores: dict[str, Any] = {
         "id": batch.ids,
         "opening": batch.openings,
         "units": prior.units(lengths),
         "entropy": entropy,
-        "margin": _by_document(_margin(posterior), lengths),
-        **_gold_scores(gold, titled, lengths, prior),
+        "margin": _sum_by_document(_margin(posterior), lengths),
+        **_score_gold(gold, titled, lengths, prior),
         "count_transition_error": errors,
         "of_transition_error": lengths + 1,
         "count_repeating_error": repetitions,
@@ -100,32 +101,34 @@ def _score_batch(batch: Batch, priors: Priors, correction: Array | None, error_t
         "count_unseen_transition": unseen,
         "of_unseen_transition": lengths + 1,
         "count_title_agreement": agrees,
-        "of_title_agreement": _by_document(gold != UNKNOWN, lengths),
-        "categories": _transitions(batch, prior.types),
+        "of_title_agreement": _sum_by_document(gold != UNKNOWN, lengths),
+        "categories": _name_transitions(batch, prior.types),
     }
     if prior.published:
         return pd.DataFrame(scores | {"nll": prior.nll(states, lengths)})
     nll = prior.expected_nll(posterior, lengths)
     scores |= {"nll": nll, "kl": nll - entropy, "nll_map": prior.nll(states, lengths)}
     seen = np.where(prior.counts > 0, prior.log_probabilities, 0.0)
-    scores |= {"nll_seen": -_along(seen, states, lengths), "units_seen": lengths + 1 - unseen}
+    scores |= {"nll_seen": -_sum_along(seen, states, lengths), "units_seen": lengths + 1 - unseen}
     scores |= {
         "nll_published": priors.published.nll(states, lengths),
         "units_published": priors.published.units(lengths),
     }
     if correction is not None and np.isfinite(prior.log_probabilities[:, :-1]).all():
         scores["nll_corrected"] = prior.expected_nll(posterior @ correction, lengths)
-    scores |= {f"nll_{name}": other.expected_nll(posterior, lengths) for name, other in priors.others.items()}
+    scores |= {
+        f"nll_{name}": alternative.expected_nll(posterior, lengths) for name, alternative in priors.others.items()
+    }
     return pd.DataFrame(scores)
 
 
-def _by_document(values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Sums over the sections of each document."""
+def _sum_by_document(values: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Sum values over the sections of each document."""
     return np.add.reduceat(values.astype(float), np.cumsum(lengths) - lengths)
 
 
-def _along(table: Array, states: np.ndarray, lengths: np.ndarray) -> Array:
-    """Sum of a table's cells over the transitions of each document; axes as `SectionPrior.counts`."""
+def _sum_along(table: Array, states: np.ndarray, lengths: np.ndarray) -> Array:
+    """Sum a table's cells over the transitions of each document; axes as in `SectionPrior.counts`."""
     ends = np.cumsum(lengths) - 1
     starts = ends - lengths + 1
     steps = np.zeros(len(states))
@@ -134,21 +137,23 @@ def _along(table: Array, states: np.ndarray, lengths: np.ndarray) -> Array:
     return np.add.reduceat(steps, starts) + table[1 + states[ends], -1]
 
 
-def _transitions(batch: Batch, types: Sequence[str]) -> list[list[str]]:
-    """Name the transitions of each document, from its beginning to its end."""
+def _name_transitions(batch: Batch, types: Sequence[str]) -> list[list[str]]:
+    """Name the transitions of each document, from begin to end."""
     before, after = [BEGIN, *types], [*types, END]
-    names = np.array([[f"{one} → {other}" for other in after] for one in before], dtype=object)
+    names = np.array(
+        [[f"{previous_type} → {next_type}" for next_type in after] for previous_type in before], dtype=object
+    )
     ends = np.cumsum(batch.lengths + 1)
     previous, following = np.zeros((2, ends[-1]), dtype=np.int64)
     inside = np.ones(ends[-1], dtype=bool)
     inside[ends - 1] = False
     following[inside], following[ends - 1] = batch.states, len(types)
     previous[1:][inside[:-1]] = following[:-1][inside[:-1]] + 1
-    return [some.tolist() for some in np.split(names[previous, following], ends[:-1])]
+    return [names_of_document.tolist() for names_of_document in np.split(names[previous, following], ends[:-1])]
 
 
 def _gold_states(batch: Batch, prior: SectionPrior) -> tuple[np.ndarray, np.ndarray]:
-    """State of each section by its title, `UNKNOWN` where there is none; and which documents have titles."""
+    """Return the state of each section by its title (`UNKNOWN` without one), and flags of documents with titles."""
     index: dict[str | None, int] = {name: i for i, name in enumerate(prior.types)}
     states = [
         [UNKNOWN] * int(length) if gold is None else [index.get(name, UNKNOWN) for name in gold]
@@ -157,26 +162,26 @@ def _gold_states(batch: Batch, prior: SectionPrior) -> tuple[np.ndarray, np.ndar
     return flatten(states)[0], np.array([gold is not None for gold in batch.gold])
 
 
-def _gold_scores(gold: np.ndarray, titled: np.ndarray, lengths: np.ndarray, prior: SectionPrior) -> dict[str, Array]:
+def _score_gold(gold: np.ndarray, titled: np.ndarray, lengths: np.ndarray, prior: SectionPrior) -> dict[str, Array]:
     nll, units = np.full((2, len(lengths)), np.nan)
-    chosen = titled if prior.published else _by_document(gold == UNKNOWN, lengths) == 0
+    chosen = titled if prior.published else _sum_by_document(gold == UNKNOWN, lengths) == 0
     if chosen.any():
         nll[chosen], units[chosen] = prior.known_nll(gold[np.repeat(chosen, lengths)], lengths[chosen])
     return {"nll_gold": nll, "units_gold": units if prior.published else prior.units(lengths)}
 
 
-def _renormalised(posterior: np.ndarray) -> np.ndarray:
+def _renormalise(posterior: np.ndarray) -> np.ndarray:
     exact = posterior.astype(float)
     return exact / exact.sum(axis=1, keepdims=True)
 
 
 def _entropy(posterior: np.ndarray) -> np.ndarray:
-    """Entropy of each row in nats, with 0 log 0 = 0."""
+    """Compute the entropy of each row in nats, with 0 log 0 = 0."""
     logs = np.log(posterior, out=np.zeros_like(posterior), where=posterior > 0)
     return -(posterior * logs).sum(axis=1)
 
 
 def _margin(posterior: np.ndarray) -> np.ndarray:
-    """Probability of the most probable type minus that of the second."""
+    """Compute the probability of the most probable type minus that of the second."""
     best = np.partition(posterior, -2, axis=1)[:, -2:]
     return best[:, 1] - best[:, 0]

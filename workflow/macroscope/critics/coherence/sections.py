@@ -1,4 +1,4 @@
-"""The sections of documents as the coherence critic sees them: texts and types."""
+"""Texts and types of document sections."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -10,58 +10,62 @@ from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
 
 BEGIN, END = "<begin>", "<end>"
-"""The states around the section types of a document, as tables and figures name them."""
+"""Names of the begin and end states, in tables and figures."""
 
 
-def gold_types(document: Document) -> list[str] | None:
-    """Section titles of a document as section types, or None where a section has no title."""
+def get_gold_types(document: Document) -> list[str] | None:
+    """Return the section titles of a document as section types, or None if a section has no title."""
     titles = [section.title for section in document.sections]
     return None if any(not title for title in titles) else [str(title) for title in titles]
 
 
-def titled_documents(path: Path, split: str) -> list[list[str]]:
-    """Section types of the documents of a split, in order; at least one document has them.
+def read_gold_sequences(path: Path, split: str) -> list[list[str]]:
+    """Read the section types of all fully titled documents of a split.
 
     Raises
     ------
     MacroscopeError
-        Where no document of the split has section titles: the critic has nothing to learn from.
+        If no document of the split has titles on all of its sections.
     """
-    sequences = [types for document in read_documents(path, split) if (types := gold_types(document)) is not None]
+    sequences = [types for document in read_documents(path, split) if (types := get_gold_types(document)) is not None]
     if not sequences:
         raise MacroscopeError(
-            f"{path}: no document of split '{split}' has section titles, and the coherence critic learns from them;"
-            " give the reference documents titled sections, or more documents"
+            f"{path}: no document of split '{split}' has section titles, but the coherence critic learns from them;"
+            " give the reference documents titled sections, or give more documents"
         )
     return sequences
 
 
-def section_types(sequences: Iterable[Sequence[str]]) -> list[str]:
-    """Distinct section types, the most frequent first; ties in alphabetical order."""
+def rank_section_types(sequences: Iterable[Sequence[str]]) -> list[str]:
+    """List the distinct section types, the most frequent first; ties in alphabetical order."""
     counts = Counter(name for sequence in sequences for name in sequence)
     return sorted(counts, key=lambda name: (-counts[name], name))
 
 
-def labelled_sections(path: Path, split: str) -> tuple[list[str], list[str], np.ndarray]:
-    """Texts and types of all titled sections of a split, and the number of the document that each is in."""
-    found = [
-        (section.text, section.title, number)
-        for number, document in enumerate(read_documents(path, split))
+def read_labelled_sections(path: Path, split: str) -> tuple[list[str], list[str], np.ndarray]:
+    """Read texts and types of all titled sections of a split, and the index of each section's document."""
+    sections = [
+        (section.text, section.title, document_number)
+        for document_number, document in enumerate(read_documents(path, split))
         for section in document.sections
         if section.title
     ]
-    return [text for text, *_ in found], [title for _, title, _ in found], np.array([n for *_, n in found], dtype=int)
+    return (
+        [text for text, *_ in sections],
+        [title for _, title, _ in sections],
+        np.array([n for *_, n in sections], dtype=int),
+    )
 
 
-def subset(types: Sequence[str], size: int | None, seed: int) -> np.ndarray:
-    """Indices of a random subset that keeps at least one section of every type, in random order.
+def sample_subset(types: Sequence[str], size: int | None, seed: int) -> np.ndarray:
+    """Sample indices of sections without replacement, in random order, with at least one section of every type.
 
     Parameters
     ----------
     types
         Type of each section.
     size
-        Number of sections, or None for all of them.
+        Number of sections to sample; None: all.
     """
     order = np.random.default_rng(seed).permutation(len(types))
     if size is None or size >= len(types):

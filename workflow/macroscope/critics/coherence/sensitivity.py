@@ -1,66 +1,74 @@
-"""What a latent PPL hangs on: the prior that was chosen, and how well the projection works on a system's own text."""
+"""Sensitivity of the latent PPL to the prior, and to the quality of the projection on each system's texts."""
 
 import pandas as pd
 
 from macroscope.critics.findings import Findings
-from macroscope.critics.table_cells import cell
+from macroscope.critics.table_cells import format_cell
 from macroscope.options import CONTROL
 
-OF_PRIORS = {
+PRIOR_COLUMNS = {
     "latent_ppl": "latent PPL",
-    "latent_ppl_back_off": "backing off",
+    "latent_ppl_back_off": "back-off",
     "latent_ppl_additive_*": "additive, {}",
-    "latent_ppl_aggregated": "as the classifier sees real text",
+    "latent_ppl_aggregated": "of inferred transitions",
     "latent_ppl_published": "as published",
-    "unseen_transition_share": "transitions never seen, share",
-    "latent_ppl_seen": "PPL of the others",
+    "unseen_transition_share": "unseen transitions, share",
+    "latent_ppl_seen": "PPL of seen transitions",
 }
-OF_PROJECTION = {
+PROJECTION_COLUMNS = {
     "latent_ppl": "latent PPL",
-    "latent_ppl_corrected": "without the classifier's mistakes",
-    "latent_ppl_gold": "by its own titles",
-    "posterior_entropy": "entropy of the posterior, nats a section",
-    "posterior_margin": "lead of the most probable type",
-    "title_agreement_share": "titles that the classifier agrees with",
+    "latent_ppl_corrected": "corrected for classification errors",
+    "latent_ppl_gold": "by section titles",
+    "posterior_entropy": "entropy of the posterior, nats per section",
+    "posterior_margin": "margin of the most probable type",
+    "title_agreement_share": "agreement with titles, share",
 }
-INFLATED = 1.5
-"""Real text's own latent PPL by the classifier's types over that by its titles, from which on nothing can be said."""
+MAX_INFLATION = 1.5
+"""Largest acceptable ratio of the control's latent PPL by inferred types to that by its titles."""
 
 
-def prior_table(findings: Findings) -> pd.DataFrame:
-    """Latent PPL of every system under every prior, and what transitions that real text never made add to it."""
-    return _table(findings, OF_PRIORS)
+def build_prior_table(findings: Findings) -> pd.DataFrame:
+    """Tabulate the latent PPL of every system under every prior, and the contribution of unseen transitions."""
+    return _table(findings, PRIOR_COLUMNS)
 
 
-def projection_table(findings: Findings) -> pd.DataFrame:
-    """Latent PPL of every system beside how sure, and how right, the classifier is of its text."""
-    return _table(findings, OF_PROJECTION)
+def build_projection_table(findings: Findings) -> pd.DataFrame:
+    """Tabulate the latent PPL of every system with the confidence and accuracy of the classifier on its texts."""
+    return _table(findings, PROJECTION_COLUMNS)
 
 
-def inflation(findings: Findings) -> tuple[float, float] | None:
-    """Real text's own latent PPL by the classifier's types and by its titles, where the first is `INFLATED`."""
+def find_inflation(findings: Findings) -> tuple[float, float] | None:
+    """Return the control's latent PPL by inferred types and by titles if their ratio exceeds `MAX_INFLATION`."""
     control = findings.statistics[findings.statistics["system"] == CONTROL].set_index("statistic")
     if "latent_ppl_gold" not in control.index:
         return None
     seen, gold = control.loc["latent_ppl"], control.loc["latent_ppl_gold"]
-    if not seen["value"] > INFLATED * gold["value"]:
+    if not seen["value"] > MAX_INFLATION * gold["value"]:
         return None
     return float(seen["value"]), float(gold["value"])
 
 
 def _table(findings: Findings, columns: dict[str, str]) -> pd.DataFrame:
-    """A row a system, a column each of those statistics that there are; * in a name stands for any end."""
-    there = findings.statistics["statistic"].unique()
+    """Tabulate available statistics, one row per system; * in a name matches any suffix."""
+    statistics = findings.statistics["statistic"].unique()
     labels: dict[str, str] = {}
     for name, label in columns.items():
         stem, star, _ = name.partition("*")
-        found = [some for some in there if some.startswith(stem)] if star else [name] if name in there else []
-        labels |= {some: label.format(some.removeprefix(stem)) for some in found}
+        names = (
+            [rows_of_system for rows_of_system in statistics if rows_of_system.startswith(stem)]
+            if star
+            else [name]
+            if name in statistics
+            else []
+        )
+        labels |= {rows_of_system: label.format(rows_of_system.removeprefix(stem)) for rows_of_system in names}
     rows = []
-    for system, some in findings.statistics.groupby("system", sort=False):
-        indexed = some.set_index("statistic")
+    for system, rows_of_system in findings.statistics.groupby("system", sort=False):
+        indexed = rows_of_system.set_index("statistic")
         if not indexed.index.isin(list(labels)).any():
-            continue  # halves of real text have other numbers
-        known = {label: cell(indexed.loc[name]) if name in indexed.index else "–" for name, label in labels.items()}
-        rows.append({"system": system, **known})
+            continue  # the halves of real text have other statistics
+        cells = {
+            label: format_cell(indexed.loc[name]) if name in indexed.index else "–" for name, label in labels.items()
+        }
+        rows.append({"system": system, **cells})
     return pd.DataFrame(rows)

@@ -1,8 +1,8 @@
-"""How far the section classifier can be trusted: accuracy and calibration on validation sections.
+"""Accuracy and calibration of the section classifier on validation sections.
 
-T(x) is an expectation over the classifier's posterior, so the posterior must mean what it says: a classifier that is
-right 99 times in 100 but believes itself 80 % puts weight on transitions that are not there. One temperature, fitted on
-validation sections, mends that without changing any MAP label (Guo et al. 2017).
+T(x) is an expectation over the classifier's posterior, so the posterior must be calibrated: a classifier with an
+accuracy of 99 % but a confidence of 80 % puts weight on transitions that do not occur. A single temperature, fitted on
+validation sections, calibrates it without changing any MAP label (Guo et al. 2017).
 """
 
 import numpy as np
@@ -15,26 +15,26 @@ _LOG_TEMPERATURE = (-4.0, 4.0)
 
 
 def fit_temperature(logits: NDArray[np.floating], gold: NDArray[np.integer]) -> float:
-    """Temperature that makes softmax(logits / temperature) the best calibrated, by maximum likelihood.
+    """Fit the temperature that calibrates softmax(logits / temperature), by maximum likelihood.
 
     Parameters
     ----------
     logits
-        Sections x types.
+        Array sections x types.
     gold
-        True type of each section, as an index; -1 (a type that is none of these) takes no part.
+        True type of each section, as an index; sections with -1 (another type) are ignored.
 
     Returns
     -------
     float
-        Positive: below 1, the classifier was underconfident. 1 where no section has a known type. The targets are those
-        of Platt (1999): 1 - 1/(n + 2) for the true type, so that a classifier without any error on the n sections does
-        not end up certain.
+        Positive temperature; below 1, the classifier was underconfident. 1 if no section has a known type. The targets
+        are those of Platt (1999): 1 - 1/(n + 2) for the true type, so that a classifier without any error on the n
+        sections does not become certain.
     """
-    from scipy.optimize import minimize_scalar  # slow to import, and most stages fit nothing
+    from scipy.optimize import minimize_scalar  # slow to import; only this stage needs it
 
-    known = gold >= 0
-    logits, gold = np.asarray(logits, dtype=float)[known], gold[known]
+    is_typed = gold >= 0
+    logits, gold = np.asarray(logits, dtype=float)[is_typed], gold[is_typed]
     n, types = logits.shape
     if n == 0:
         return 1.0
@@ -48,41 +48,41 @@ def fit_temperature(logits: NDArray[np.floating], gold: NDArray[np.integer]) -> 
     return float(np.exp(minimize_scalar(loss, bounds=_LOG_TEMPERATURE, method="bounded").x))
 
 
-def calibrated(logits: NDArray[np.floating], temperature: float) -> NDArray[np.float32]:
-    """Posterior at a temperature: rows sum to 1."""
+def calibrate(logits: NDArray[np.floating], temperature: float) -> NDArray[np.float32]:
+    """Return the posterior at a temperature; rows sum to 1."""
     return softmax(np.asarray(logits, dtype=float) / temperature, axis=1).astype(np.float32)
 
 
-def cross_calibrated(logits: NDArray[np.floating], gold: NDArray[np.integer]) -> NDArray[np.float32]:
-    """Posterior of each section at the temperature that the other half of the sections gives.
+def cross_calibrate(logits: NDArray[np.floating], gold: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Return the posterior of each section at a temperature fitted on the other half of the sections.
 
-    For validation: no section is judged by a temperature that has seen its type.
+    For validation: the temperature of a section is never fitted on its own type.
     """
     posterior = np.empty(logits.shape, dtype=np.float32)
     for half in (slice(0, None, 2), slice(1, None, 2)):
-        other = slice(1 - half.start, None, 2)
-        posterior[half] = calibrated(logits[half], fit_temperature(logits[other], gold[other]))
+        other_half = slice(1 - half.start, None, 2)
+        posterior[half] = calibrate(logits[half], fit_temperature(logits[other_half], gold[other_half]))
     return posterior
 
 
-def reliability(posterior: NDArray[np.floating], gold: ArrayLike, document: ArrayLike) -> pd.DataFrame:
-    """Reliability diagram of the MAP label (Guo et al. 2017).
+def compute_reliability(posterior: NDArray[np.floating], gold: ArrayLike, document: ArrayLike) -> pd.DataFrame:
+    """Compute the reliability diagram of the MAP label (Guo et al. 2017).
 
     Parameters
     ----------
     posterior
-        Sections x types.
+        Array sections x types.
     gold
         True type of each section, as an index.
     document
-        Number of the document that each section is in.
+        Index of the document of each section.
 
     Returns
     -------
-    data frame, one row a confidence bin
-        low, high, sections, correct, confidence (mean posterior of the MAP label), accuracy, and what the interval of
-        the accuracy needs of the documents: squares, squared_sections, documents, affected (see
-        `statistics.proportions.clustered_interval`); NaN where a bin is empty.
+    data frame, one row per confidence bin
+        low, high, sections, correct, confidence (mean posterior of the MAP label), accuracy, and the sums over
+        documents for the interval of the accuracy: squares, squared_sections, documents, affected (see
+        `statistics.proportions.clustered_interval`); NaN if a bin is empty.
     """
     confidence = posterior.max(axis=1)
     correct = posterior.argmax(axis=1) == np.asarray(gold)
@@ -115,7 +115,7 @@ def reliability(posterior: NDArray[np.floating], gold: ArrayLike, document: Arra
 
 
 def expected_calibration_error(table: pd.DataFrame) -> float:
-    """Mean |accuracy - confidence| over sections, in [0, 1]; 0 is perfectly calibrated."""
+    """Compute the mean |accuracy - confidence| over sections, in [0, 1]; 0 is perfect calibration."""
     filled = table[table["sections"] > 0]
     gap = (filled["accuracy"] - filled["confidence"]).abs()
     return float((gap * filled["sections"]).sum() / filled["sections"].sum())

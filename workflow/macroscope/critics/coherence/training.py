@@ -1,4 +1,4 @@
-"""Training of the section classifier, and what its validation says (deng2022 App. E)."""
+"""Training and validation of the section classifier (deng2022 App. E)."""
 
 import hashlib
 import json
@@ -12,16 +12,21 @@ import pandas as pd
 from torch.utils.data import Dataset
 from transformers import DataCollatorWithPadding
 
-from macroscope.critics.coherence.classifier import SectionClassifier, encode, new_classifier
-from macroscope.critics.coherence.confusion import confusion, write_confusion
+from macroscope.critics.coherence.classifier import SectionClassifier, encode, load_untrained_classifier
+from macroscope.critics.coherence.confusion import estimate_confusion, write_confusion
 from macroscope.critics.coherence.options import CoherenceOptions
-from macroscope.critics.coherence.sections import labelled_sections, section_types, subset, titled_documents
+from macroscope.critics.coherence.sections import (
+    rank_section_types,
+    read_gold_sequences,
+    read_labelled_sections,
+    sample_subset,
+)
 from macroscope.critics.coherence.temperature import (
-    calibrated,
-    cross_calibrated,
+    calibrate,
+    compute_reliability,
+    cross_calibrate,
     expected_calibration_error,
     fit_temperature,
-    reliability,
 )
 from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError
@@ -38,19 +43,24 @@ def train(documents: Path, *, output: Path, options: CoherenceOptions, seed: int
     """Fine-tune the encoder on (section text, section type) pairs of the train split.
 
     Writes into the folder `output`: classifier/ (model and tokenizer); section_types.json (the types, most frequent
-    first, and the language of their titles); validation.json (sections, the share of them that is right, temperature,
-    expected calibration error); validation_documents.csv (sections, correct: a row a document); reliability.csv;
-    confusion.json (see `confusion`).
+    first, and the language of their titles); validation.json (sections, accuracy, temperature, expected calibration
+    error); validation_documents.csv (sections, correct: one row per document); reliability.csv; confusion.json (see
+    the module `confusion`).
+
+    Raises
+    ------
+    MacroscopeError
+        If the train split has only one section type, or the validation split has no titled sections.
     """
-    types = section_types(titled_documents(documents, "train"))
+    types = rank_section_types(read_gold_sequences(documents, "train"))
     if len(types) < 2:
         raise MacroscopeError(
-            f"{documents}: only one section type, {types[0]!r}; the coherence critic needs two or more"
+            f"{documents}: only one section type, {types[0]!r}; give documents with two or more section types"
         )
-    texts, labels, _ = labelled_sections(documents, "train")
-    chosen = subset(labels, options.max_train_sections, seed)
+    texts, labels, _ = read_labelled_sections(documents, "train")
+    chosen = sample_subset(labels, options.max_train_sections, seed)
     index = {name: i for i, name in enumerate(types)}
-    model, tokenizer = new_classifier(options.encoder, types, seed)
+    model, tokenizer = load_untrained_classifier(options.encoder, types, seed)
     tokens = encode(tokenizer, [texts[i] for i in chosen], options.max_tokens)
     require_known_words(tokenizer, tokens, options.encoder)
     sections = LabelledSections(tokens, [index[labels[i]] for i in chosen])
@@ -61,9 +71,9 @@ def train(documents: Path, *, output: Path, options: CoherenceOptions, seed: int
         device_batch_size=options.batch_size,
         learning_rate=options.learning_rate,
     )
-    group_labels_of = {"options": options.model_dump(mode="json"), "seed": seed, "sections": sections.digest()}
+    identity = {"options": options.model_dump(mode="json"), "seed": seed, "sections": sections.digest()}
     examples = Examples(sections, None, DataCollatorWithPadding(tokenizer), group_by_length=True)
-    train_model(model, examples, schedule, Checkpoints(checkpoints, group_labels_of), seed)
+    train_model(model, examples, schedule, Checkpoints(checkpoints, identity), seed)
     with atomic(output) as folder:
         model.save_pretrained(folder / "classifier")
         tokenizer.save_pretrained(folder / "classifier")
@@ -86,24 +96,24 @@ class LabelledSections(Dataset[dict[str, Any]]):
         return {"input_ids": self.tokens[index], "labels": self.labels[index]}
 
     def digest(self) -> str:
-        """Hash of all tokens and types."""
+        """Return a hash of all tokens and types."""
         return hashlib.sha256(json.dumps([self.tokens, self.labels]).encode()).hexdigest()
 
 
 def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: dict[str, int]) -> None:
     """Measure accuracy and calibration on the validation split; sections of unseen types count as wrong."""
-    texts, labels, document = labelled_sections(documents, "valid")
+    texts, labels, document = read_labelled_sections(documents, "valid")
     if not texts:
         raise MacroscopeError(
-            f"{documents}: no titled sections in split 'valid', so the section classifier cannot be validated; give"
-            " more documents"
+            f"{documents}: no titled sections in split 'valid' to validate the section classifier on; give more"
+            " documents"
         )
     logits, _ = SectionClassifier(folder / "classifier", options.max_tokens, options.precision).logits(texts)
     gold = np.array([index.get(name, -1) for name in labels])
     temperature = fit_temperature(logits, gold) if options.calibrate else 1.0
-    posterior = cross_calibrated(logits, gold) if options.calibrate else calibrated(logits, temperature)
+    posterior = cross_calibrate(logits, gold) if options.calibrate else calibrate(logits, temperature)
     correct = posterior.argmax(axis=1) == gold
-    table = reliability(posterior, gold, document)
+    table = compute_reliability(posterior, gold, document)
     majority = np.bincount(gold[gold >= 0], minlength=len(index)).max() / len(gold)
     result = {
         "sections": len(gold),
@@ -112,12 +122,12 @@ def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: d
         "majority_share": float(majority),
         "temperature": temperature,
         "expected_calibration_error": expected_calibration_error(table),
-        "uncalibrated_error": expected_calibration_error(reliability(calibrated(logits, 1.0), gold, document)),
+        "uncalibrated_error": expected_calibration_error(compute_reliability(calibrate(logits, 1.0), gold, document)),
         "sections_of_unseen_types": int((gold < 0).sum()),
     }
     log.info("section classifier: validation accuracy %.4f (%d sections)", result["accuracy"], len(gold))
     write_json(folder / "validation.json", result)
     write_csv(table, folder / "reliability.csv")
-    write_confusion(folder / "confusion.json", confusion(posterior, gold))
+    write_confusion(folder / "confusion.json", estimate_confusion(posterior, gold))
     by_document = pd.DataFrame({"sections": 1, "correct": correct.astype(int)}).groupby(document).sum()
     write_csv(by_document, folder / "validation_documents.csv")

@@ -1,4 +1,4 @@
-"""The transition-difference graph (deng2022 Figure 4), with the probabilities and intervals behind its arrows."""
+"""Graph of differences in transition probabilities (deng2022 Figure 4), with the probabilities and intervals."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,49 +14,49 @@ from macroscope.plotting import style
 from macroscope.statistics.tidy import SIGNIFICANT
 
 UNLIKELY = 0.05
-"""Transitions below this prior probability are marked in the graph (paper: Figure 4)."""
+"""Prior probability below which transitions are highlighted in the graph (paper: Figure 4)."""
 TYPES = 20
-"""Only transitions between the section types that real text has most are drawn (paper: Figure 4)."""
+"""Number of section types in the graph, the most frequent in real text (paper: Figure 4)."""
 THICKEST = 7.0
 """Line width of a difference of 1, in points."""
 
 
-def transition_graph(transitions: pd.DataFrame, title: str, confidence: float, edges: int = 20) -> Figure:
-    """Where the system's transition probabilities differ from the control's by more than chance.
+def plot_transition_graph(transitions: pd.DataFrame, title: str, confidence: float, edges: int = 20) -> Figure:
+    """Plot the transitions whose probabilities differ significantly between the system and the control.
 
-    Left, a graph: from the previous section type to the next, as wide as the difference. Right, the same transitions:
-    the probability in the system and in real text, with the intervals of the table.
+    Left, a graph with an arrow from the previous section type to the next, as wide as the difference. Right, the
+    probability of the same transitions in the system and in real text, with the intervals of the table.
 
     Parameters
     ----------
     transitions
-        As `transition_table` makes it.
+        Table from `build_transition_table`.
     confidence
         Level of its intervals, between 0 and 1.
     edges
-        Only the largest differences are drawn, weighed by how often the previous type occurs: a large change of a rare
-        type matters little.
+        Number of transitions to plot: those with the largest differences, weighted by the frequency of the previous
+        type, since a large change of a rare type matters little.
     """
-    table = largest_differences(transitions, edges)
+    table = select_differences(transitions, edges)
     rows = max(len(table), len(set(table["previous"])), len(set(table["next"])))
     with style():
         if table.empty:
             figure, axes = plt.subplots(figsize=(9.6, 1.2))
             axes.set_axis_off()
             axes.set_title(title)
-            axes.text(0, 0.5, "No transition probability differs from real text's by more than chance.")
+            axes.text(0, 0.5, "No transition probability differs significantly from that of real text.")
             return figure
         figure, (graph, dots) = plt.subplots(
             1, 2, figsize=(9.6, 1.5 + 0.27 * rows), gridspec_kw={"width_ratios": [1, 1]}
         )
         figure.suptitle(title, x=0.01, ha="left", fontsize=11)
-        _draw_graph(table, graph)
-        _draw_probabilities(table, dots, confidence)
+        _plot_graph(table, graph)
+        _plot_probabilities(table, dots, confidence)
         figure.legend(*_legend(), loc="outside lower center", ncols=4, fontsize=9)
     return figure
 
 
-def largest_differences(transitions: pd.DataFrame, edges: int) -> pd.DataFrame:
+def select_differences(transitions: pd.DataFrame, edges: int) -> pd.DataFrame:
     """Return the transitions that differ significantly, the largest difference in frequency first."""
     frequency = transitions.groupby("previous")["control_frequency"].sum()
     common = {*frequency.nlargest(TYPES + 1).index, BEGIN, END}
@@ -70,15 +70,17 @@ def largest_differences(transitions: pd.DataFrame, edges: int) -> pd.DataFrame:
     return table.sort_values(["weight", "previous", "next"], ascending=[False, True, True]).head(edges)
 
 
-def _draw_graph(table: pd.DataFrame, axes: Axes) -> None:
-    """Section types as two columns, an arrow from left to right for each transition."""
-    order = _document_order(table)
-    sides = [_heights([name for name in order if name in set(table[column])]) for column in ("previous", "next")]
-    for x, side, alignment in ((-0.03, sides[0], "right"), (1.03, sides[1], "left")):
-        for name, y in side.items():
+def _plot_graph(table: pd.DataFrame, axes: Axes) -> None:
+    """Plot section types as two columns, with an arrow from left to right for each transition."""
+    order = _order_types(table)
+    columns = [
+        _spread_heights([name for name in order if name in set(table[column])]) for column in ("previous", "next")
+    ]
+    for x, heights, alignment in ((-0.03, columns[0], "right"), (1.03, columns[1], "left")):
+        for name, y in heights.items():
             axes.text(x, y, name, ha=alignment, va="center")
     for row in table.itertuples():
-        start, end = (0.0, sides[0][row.previous]), (1.0, sides[1][row.next])
+        start, end = (0.0, columns[0][row.previous]), (1.0, columns[1][row.next])
         path = Path([start, (0.5, start[1]), (0.5, end[1]), end], [Path.MOVETO, *[Path.CURVE4] * 3])
         width, colour = 0.8 + THICKEST * abs(row.difference), _colour(row.unlikely)
         axes.add_patch(
@@ -90,8 +92,8 @@ def _draw_graph(table: pd.DataFrame, axes: Axes) -> None:
     axes.set_axis_off()
 
 
-def _draw_probabilities(table: pd.DataFrame, axes: Axes, confidence: float) -> None:
-    """Probability of each transition in the system and in real text."""
+def _plot_probabilities(table: pd.DataFrame, axes: Axes, confidence: float) -> None:
+    """Plot the probability of each transition in the system and in real text."""
     heights = np.arange(len(table))[::-1].astype(float)
     for prefix, shift, fixed in (("control_", -0.17, GREY), ("", 0.17, None)):
         for y, (_, row) in zip(heights, table.iterrows(), strict=True):
@@ -109,14 +111,14 @@ def _legend() -> tuple[list[plt.Line2D], list[str]]:
     lines = {
         f"unlikely in real text (prior < {UNLIKELY:g})": plt.Line2D([], [], color=VERMILION, lw=3, marker="o"),
         "likely in real text": plt.Line2D([], [], color=BLUE, lw=3, marker="o"),
-        "dashed: less often than in real text": plt.Line2D([], [], color=GREY, lw=3, ls=_dashes(-1)),
+        "dashed: less frequent than in real text": plt.Line2D([], [], color=GREY, lw=3, ls=_dashes(-1)),
         "real text": plt.Line2D([], [], color=GREY, lw=1.4, marker="s", ms=5),
     }
     return list(lines.values()), list(lines)
 
 
-def _document_order(table: pd.DataFrame) -> list[str]:
-    """Section types in an order that keeps those side by side that follow each other in real text."""
+def _order_types(table: pd.DataFrame) -> list[str]:
+    """Order section types so that those that follow each other in real text are adjacent."""
     waiting = {*table["previous"], *table["next"]}
     follows = table.set_index(["previous", "next"])["control_frequency"].to_dict()
     order: list[str] = []
@@ -128,7 +130,7 @@ def _document_order(table: pd.DataFrame) -> list[str]:
     return order
 
 
-def _heights(names: list[str]) -> dict[str, float]:
+def _spread_heights(names: list[str]) -> dict[str, float]:
     """Spread names from top (1) to bottom (0)."""
     return {name: 1 - (i + 0.5) / len(names) for i, name in enumerate(names)}
 

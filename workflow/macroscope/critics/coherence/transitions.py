@@ -1,7 +1,7 @@
-"""Section transitions: how often a system makes them, which of them are errors, and where (deng2022 App. E).
+"""Section transitions: frequencies, errors, and differences between system and control (deng2022 App. E).
 
-Transitions of a document depend on each other: one that loops makes the same error ten times. So what is resampled and
-exchanged is a document with all its transitions.
+Transitions within a document are dependent: a document that loops makes the same error ten times. The units of
+resampling and permutation are therefore documents with all their transitions.
 """
 
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from scipy import sparse
 from macroscope.critics.coherence.prior import SectionPrior
 from macroscope.critics.coherence.sections import BEGIN, END
 from macroscope.critics.coherence.smoothing import Array, Sequences
+from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_sums import MANY
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.p_values import benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import clustered_interval
@@ -33,7 +33,7 @@ STATISTICS = (
 )
 
 
-def transition_table(
+def build_transition_table(
     sequences: Sequences,
     control: Sequences,
     prior: SectionPrior,
@@ -41,40 +41,41 @@ def transition_table(
     resampling: Resampling,
     permutation: Permutation,
 ) -> pd.DataFrame:
-    """Every transition that the system or the control makes.
+    """Tabulate every transition that occurs in the system or in the control.
 
     Parameters
     ----------
     sequences, control
         State sequences (indices into `prior.types`) of the documents of the system and of the control.
     threshold
-        A transition is an error where P_c(z_m | z_{m-1}) is below it.
-    exchange
-        Of documents of the control and the system.
+        Value of P_c(z_m | z_{m-1}) below which a transition is an error.
+    permutation
+        Permutation of the documents of the control and the system.
 
     Returns
     -------
     data frame
-        previous, next, count, documents (of the system, that make it), frequency (share of all transitions of the
-        system), probability (count over the count of its row) with its interval probability_low and _high, the same as
-        control_..., p_value (that the two probabilities are equal, by exchanging documents), p_adjusted (Benjamini-
-        Hochberg over the table), prior_probability, error, repetition (a type that follows itself); the most frequent
-        first. Frequencies and probabilities in [0, 1]; the probabilities of a type that a side never leaves are NaN.
+        previous, next, count, documents (number of documents of the system with the transition), frequency (share of
+        all transitions of the system), probability (count over the count of its row) with its interval probability_low
+        and _high, the same of the control as control_..., p_value (null hypothesis: equal probabilities; documents are
+        permuted), p_adjusted (Benjamini-Hochberg over the table), prior_probability, error, repetition (a type that
+        follows itself); the most frequent first. Frequencies and probabilities in [0, 1]; probabilities are NaN if no
+        transition of the collection starts from the previous type.
     """
-    sides = [_Counts(some, len(prior.types)) for some in (control, sequences)]
-    cells = np.flatnonzero(sides[0].total + sides[1].total)
+    counts = [_TransitionCounts(documents, len(prior.types)) for documents in (control, sequences)]
+    cells = np.flatnonzero(counts[0].total + counts[1].total)
     rows, columns = np.divmod(cells, len(prior.types) + 1)
     expected = np.exp(prior.log_probabilities)
-    p = p_values(sides[0], sides[1], cells, rows, permutation, resampling)
+    p = compute_p_values(counts[0], counts[1], cells, rows, permutation, resampling)
     before, after = (BEGIN, *prior.types), (*prior.types, END)
     table = pd.DataFrame(
         {
             "previous": [before[i] for i in rows],
             "next": [after[j] for j in columns],
-            "count": sides[1].total[cells].astype(int),
-            "documents": sides[1].documents[cells].astype(int),
-            **sides[1].shares(cells, rows, "", resampling.confidence),
-            **sides[0].shares(cells, rows, "control_", resampling.confidence),
+            "count": counts[1].total[cells].astype(int),
+            "documents": counts[1].documents[cells].astype(int),
+            **counts[1].shares(cells, rows, "", resampling.confidence),
+            **counts[0].shares(cells, rows, "control_", resampling.confidence),
             "p_value": p,
             "p_adjusted": benjamini_hochberg(p),
             "prior_probability": expected[rows, columns],
@@ -85,29 +86,29 @@ def transition_table(
     return table.sort_values(["count", "previous", "next"], ascending=[False, True, True], ignore_index=True)
 
 
-class _Counts:
-    """Transitions of documents, as sparse matrices documents x cells (previous x next) and documents x previous."""
+class _TransitionCounts:
+    """Transition counts, as sparse matrices documents x cells (previous x next) and documents x previous."""
 
     def __init__(self, sequences: Sequences, types: int) -> None:
         width, n = types + 1, len(sequences)
-        document, rows, columns = _steps(sequences, types)
+        document, rows, columns = _locate_transitions(sequences, types)
         ones = np.ones(len(rows))
         self.cells = sparse.csr_matrix((ones, (document, rows * width + columns)), shape=(n, width * width))
         self.rows = sparse.csr_matrix((ones, (document, rows)), shape=(n, width))
-        self.total = _sums(self.cells)
-        self.left = _sums(self.rows)
-        self.documents = _sums(self.cells > 0)
-        self.leaving = _sums(self.rows > 0)
-        self.squared = _sums(self.rows.multiply(self.rows))
+        self.total = _sum_columns(self.cells)
+        self.left = _sum_columns(self.rows)
+        self.documents = _sum_columns(self.cells > 0)
+        self.leaving = _sum_columns(self.rows > 0)
+        self.squared = _sum_columns(self.rows.multiply(self.rows))
 
     def shares(self, cells: Indices, rows: Indices, prefix: str, confidence: float) -> dict[str, Array]:
-        """Share of each cell in all transitions, and in those of its row with its interval over documents."""
+        """Return the share of each cell in all transitions, and in its row with an interval over documents."""
         made, left = self.total[cells], self.left[rows]
         there = left > 0
         share = np.divide(made, left, out=np.full_like(made, np.nan), where=there)
         y = self.cells[:, cells]
-        times, failing = _with_rows(y, self.rows, rows)
-        squares = _sums(y.multiply(y)) - 2 * share * _sums(times) + share**2 * self.squared[rows]
+        times, failing = _multiply_by_rows(y, self.rows, rows)
+        squares = _sum_columns(y.multiply(y)) - 2 * share * _sum_columns(times) + share**2 * self.squared[rows]
         low, high = clustered_interval(
             made,
             left,
@@ -125,20 +126,25 @@ class _Counts:
         }
 
 
-def p_values(
-    control: _Counts, system: _Counts, cells: Indices, rows: Indices, permutation: Permutation, resampling: Resampling
+def compute_p_values(
+    control: _TransitionCounts,
+    system: _TransitionCounts,
+    cells: Indices,
+    rows: Indices,
+    permutation: Permutation,
+    resampling: Resampling,
 ) -> Array:
-    """Two-tailed p-value of each cell: that both sides have the same share of its row, by exchanging documents.
+    """Compute a two-tailed permutation p-value of each cell; null hypothesis: equal shares of its row.
 
-    The difference of the shares is studentised by the residuals from the common share, documents as units; see
-    `statistics.ratio`. NaN where a side never leaves the row.
+    Documents are permuted. The difference of the shares is studentised by the residuals from the pooled share, with
+    documents as units; see `statistics.ratio`. NaN if a collection has no transitions in the row.
     """
     y = sparse.vstack([control.cells[:, cells], system.cells[:, cells]]).tocsr()
     x = sparse.vstack([control.rows, system.rows]).tocsr()
-    share = _sums(y) / np.maximum(_sums(x)[rows], 1.0)
-    moments = sparse.hstack([y, y.multiply(y), _with_rows(y, x, rows)[0], x, x.multiply(x)]).tocsr()
+    share = _sum_columns(y) / np.maximum(_sum_columns(x)[rows], 1.0)
+    moments = sparse.hstack([y, y.multiply(y), _multiply_by_rows(y, x, rows)[0], x, x.multiply(x)]).tocsr()
     ends = np.cumsum([len(cells)] * 3 + [x.shape[1]])
-    total = _sums(moments)
+    total = _sum_columns(moments)
 
     def studentised(first: Array) -> Array:
         made, made2, both, left, left2 = np.split(np.stack([first, total - first]), ends, axis=-1)
@@ -147,26 +153,28 @@ def p_values(
         squares = np.maximum(made2 - 2 * share * both + share**2 * left2, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
             difference = np.abs(residual[0] / left[0] - residual[1] / left[1])
-            found = difference / np.sqrt((squares / left**2).sum(axis=0))
-        return np.nan_to_num(found, nan=0.0, posinf=np.finfo(float).max)
+            statistic = difference / np.sqrt((squares / left**2).sum(axis=0))
+        return np.nan_to_num(statistic, nan=0.0, posinf=np.finfo(float).max)
 
     observed = studentised(moments.T @ np.repeat([1.0, 0.0], permutation.sizes))
-    reached, draws = np.zeros(len(cells)), 0
+    reached, permutations = np.zeros(len(cells)), 0
     for first in _permuted(moments, permutation, resampling):
         reached += (studentised(first) >= observed - STUDENTISED_TIE * np.maximum(observed, 1.0)).sum(axis=0)
-        draws += len(first)
+        permutations += len(first)
     unseen = 0 if permutation.is_exact(resampling.permutations) else 1
     defined = (control.left[rows] > 0) & (system.left[rows] > 0)
-    return np.where(defined, (reached + unseen) / (draws + unseen), np.nan)
+    return np.where(defined, (reached + unseen) / (permutations + unseen), np.nan)
 
 
 def _permuted(moments: sparse.csr_matrix, permutation: Permutation, resampling: Resampling) -> Iterator[Array]:
-    """Sums over the first sample after exchanges, some draws at a time; of very many documents, of bundles of them."""
+    """Yield sums over the first sample after permutations, in batches; of many documents, bundles are permuted."""
     rng = np.random.default_rng(resampling.seed)
     if permutation.units > MANY and not permutation.is_exact(resampling.permutations):
         bundles, _ = permutation.bundles
-        rows = (permutation.dealing @ moments).toarray()
-        first, _ = bundles.sums(rows[: bundles.sizes[0]], rows[bundles.sizes[0] :], resampling.permutations, rng)
+        rows = (permutation.bundle_matrix @ moments).toarray()
+        first, _ = bundles.permuted_sums(
+            rows[: bundles.sizes[0]], rows[bundles.sizes[0] :], resampling.permutations, rng
+        )
         yield from (first[start : start + _AT_ONCE] for start in range(0, len(first), _AT_ONCE))
         return
     by_moment = moments.T.tocsr()
@@ -174,8 +182,8 @@ def _permuted(moments: sparse.csr_matrix, permutation: Permutation, resampling: 
         yield (by_moment @ inside.T).T
 
 
-def _steps(sequences: Sequences, types: int) -> tuple[Indices, Indices, Indices]:
-    """Document, row and column of all transitions, one document after the other; see `smoothing.transitions_of`."""
+def _locate_transitions(sequences: Sequences, types: int) -> tuple[Indices, Indices, Indices]:
+    """Return document, row and column of all transitions, documents concatenated; see `smoothing.index_transitions`."""
     lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
     ends = np.cumsum(lengths + 1)
     steps = int(ends[-1]) if len(ends) else 0
@@ -184,18 +192,18 @@ def _steps(sequences: Sequences, types: int) -> tuple[Indices, Indices, Indices]
     columns[inside] = np.concatenate([np.empty(0, np.int64), *sequences])
     rows[1:][inside[:-1]] = columns[:-1][inside[:-1]] + 1
     begins = np.concatenate([[True], ~inside[:-1]])[:steps]
-    known = (columns >= 0) & ((rows > 0) | begins)
+    is_known = (columns >= 0) & ((rows > 0) | begins)
     document = np.repeat(np.arange(len(lengths)), lengths + 1)
-    return document[known], rows[known], columns[known]
+    return document[is_known], rows[is_known], columns[is_known]
 
 
-def _with_rows(y: sparse.csr_matrix, x: sparse.csr_matrix, rows: Indices) -> tuple[sparse.csr_matrix, Array]:
-    """Product of each document's count of a cell and that of the cell's row, and in how many documents they differ.
+def _multiply_by_rows(y: sparse.csr_matrix, x: sparse.csr_matrix, rows: Indices) -> tuple[sparse.csr_matrix, Array]:
+    """Multiply each document's count of a cell by that of the cell's row; count the documents in which they differ.
 
     Parameters
     ----------
     y, x
-        Documents x cells, documents x previous types.
+        Counts: documents x cells, and documents x previous types.
     rows
         Previous type of each cell.
     """
@@ -205,5 +213,5 @@ def _with_rows(y: sparse.csr_matrix, x: sparse.csr_matrix, rows: Indices) -> tup
     return times, np.bincount(counts.col, of_row > counts.data, y.shape[1]).astype(float)
 
 
-def _sums(matrix: sparse.spmatrix) -> Array:
+def _sum_columns(matrix: sparse.spmatrix) -> Array:
     return np.asarray(matrix.sum(axis=0), dtype=float).ravel()

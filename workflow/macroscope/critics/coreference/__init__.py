@@ -1,9 +1,9 @@
-"""The coreference critic: are persons mentioned as real texts mention them (deng2022 §5, Appendix G).
+"""The coreference critic: mentions of persons, compared with those of real text (deng2022 §5, Appendix G).
 
-Latents: the chain of mentions, each a pronoun or a gender with the number of whom it means. Projection: a resolver of
-coreference. Prior: a 5-gram model of the chains of the train split, entities numbered anew within each 5-gram.
+Latents: the chain of mentions, each a pronoun or a gender with the number of its entity. Projection: a coreference
+resolver. Prior: a 5-gram model of the chains of the train split, with entities renumbered within each 5-gram.
 
-Besides: resolvers with environments of their own, whose rules stand in rules/critics/coreference.smk.
+Resolvers that need their own environment have rules in workflow/rules/coreference.smk.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic
@@ -18,7 +18,7 @@ CRITIC = Critic(
     fewest={"with_persons": 50},
     known_processes=("people",),
     latents="id opening in_domain error invalid surfaces entities starts ends",
-    observes="how persons are mentioned",
+    observes="mentions of persons",
     statistics=(
         "scoring:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
@@ -26,19 +26,19 @@ CRITIC = Critic(
     ),
     quantities={
         "female_mention": "female mentions",
-        "in_domain": "texts about persons",
-        "invalid_mention": "mentions that are left out",
+        "in_domain": "texts in the domain",
+        "invalid_mention": "invalid mentions, which are left out",
         "male_mention": "male mentions",
         "plural_mention": "plural mentions",
         "pronoun": "pronouns among the mentions",
         "resolver_failed": "texts on which the resolver fails",
-        "unknown_surface": "mentions with an unknown surface",
-        "unlikely_mention": "mentions that are unlikely where they stand",
-        "without_mentions": "texts with nobody in them",
+        "unknown_surface": "mentions by words that never occur in the train split",
+        "unlikely_mention": "unlikely mentions",
+        "without_mentions": "texts without mentions of persons",
     },
     plan="plan:ResolverPlan",
     attribution=AttributionScore(
-        "latent NLL of the chain", "nats a symbol", "mentions that are unlikely where they stand"
+        "latent NLL of the chain", "nats per symbol", "mentions that are unlikely in their context"
     ),
     commands="commands:COMMANDS",
     stages={

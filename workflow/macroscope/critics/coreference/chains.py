@@ -1,8 +1,8 @@
-"""Chains: who is mentioned, in the order of the text (deng2022 §5 and Appendix G).
+"""Chains of mentions, in the order of the text (deng2022 §5 and Appendix G).
 
-A chain has a symbol for every mention of a person, and "." where a sentence starts. A pronoun keeps its surface; any
-other mention becomes the gender of its entity, by the majority of the pronouns that mean it: "Male", "Female",
-"Plural", or "None" where none of them tells.
+A chain has a symbol for every mention of a person, and "." at the start of every sentence. A pronoun keeps its surface;
+any other mention becomes the gender of its entity, by majority vote of the pronouns that refer to it: "Male", "Female",
+"Plural", or "None" without such pronouns.
 """
 
 from collections import defaultdict
@@ -15,14 +15,14 @@ from macroscope.critics.coreference.windows import NO_ENTITY
 SENTENCE = "."
 MALE, FEMALE, PLURAL, NONE = "Male", "Female", "Plural", "None"
 LABELS = (MALE, FEMALE, PLURAL, NONE)
-"""What mentions become that are no pronouns."""
-SAID = {
+"""Symbols of mentions that are not pronouns."""
+DESCRIPTIONS = {
     MALE: "a man, by name or noun",
     FEMALE: "a woman, by name or noun",
     PLURAL: "several people, by name or noun",
-    NONE: "somebody, by name or noun",
+    NONE: "a person, by name or noun",
 }
-"""Label -> what a reader sees; a pronoun says itself."""
+"""Label -> description for readers; pronouns stand for themselves."""
 GENDERS = {
     **dict.fromkeys(("he", "him", "his", "himself"), MALE),
     **dict.fromkeys(("she", "her", "hers", "herself"), FEMALE),
@@ -31,10 +31,10 @@ GENDERS = {
         PLURAL,
     ),
 }
-"""Pronoun -> gender that it tells; "you" counts as plural, as in the released code."""
-_OF_NO_THIRD = ("we", "us", "our", "ours", "ourselves", "you", "yourselves")
-THIRD_PERSON = frozenset(GENDERS) - frozenset(_OF_NO_THIRD)
-"""Pronouns that mean somebody who was, or should have been, mentioned before."""
+"""Pronoun -> gender that it indicates; "you" counts as plural, as in the released code."""
+_FIRST_OR_SECOND_PERSON = ("we", "us", "our", "ours", "ourselves", "you", "yourselves")
+THIRD_PERSON = frozenset(GENDERS) - frozenset(_FIRST_OR_SECOND_PERSON)
+"""Pronouns that need an antecedent."""
 NO_PERSON = frozenset({"it", "its", "itself"})
 
 
@@ -45,12 +45,13 @@ class Chain:
     Attributes
     ----------
     surfaces, entities
-        Of each symbol; the entity of "." is `windows.NO_ENTITY`. Entities are numbered by first appearance.
+        Surface and entity of each symbol; the entity of "." is `windows.NO_ENTITY`. Entities are numbered by first
+        appearance.
     starts, ends
-        Characters of the text that each stands for: the head of the mention; both the same for ".".
+        Character span of each symbol in the text: the head of the mention; empty for ".".
     invalid
-        Mentions and beginnings of sentences that were left out: they are empty or not within the text, their head
-        cuts a word, or they have no number of an entity (0 or more).
+        Number of mentions and sentence starts that were left out: they are empty or outside the text, their head cuts
+        a word, or their entity has a negative number.
     """
 
     surfaces: tuple[str, ...] = ()
@@ -60,27 +61,28 @@ class Chain:
     invalid: int = 0
 
 
-def chain_of(resolved: Resolved, text: str, single: str = "pronouns") -> Chain:
-    """Make the chain of a document.
+def build_chain(resolved: Resolved, text: str, single: str = "pronouns") -> Chain:
+    """Build the chain of a document.
 
     Parameters
     ----------
+    resolved
+        Mentions and sentence starts of the document.
     text
-        The document's.
+        Text of the document.
     single
-        What is kept of somebody who is mentioned once: "none" (as published: the resolver has no such clusters),
-        "pronouns" (a pronoun of the third person that means nobody else), "all".
+        Entities with a single mention to keep: "none" (as published: the resolver has no such clusters), "pronouns"
+        (third-person pronouns without another mention), "all".
     """
     valid = [mention for mention in resolved.mentions if _is_valid(mention, text)]
     clusters: dict[int, list[Mention]] = defaultdict(list)
     for mention in sorted(valid, key=lambda mention: mention.head_start):
         clusters[mention.entity].append(mention)
     kept = {number: mentions for number, mentions in clusters.items() if _is_kept(mentions, text, single)}
-    at: dict[
-        int, tuple[str, int, int]
-    ] = {}  # where several have one head, the cluster with the highest number is taken
+    # If several mentions share a head, the cluster with the highest number wins.
+    at: dict[int, tuple[str, int, int]] = {}
     for number in sorted(kept):
-        gender = gender_of(kept[number], text)
+        gender = infer_gender(kept[number], text)
         for mention in kept[number]:
             surface = text[mention.head_start : mention.head_end] if mention.pronoun else gender
             at[mention.head_start] = (surface, number, mention.head_end)
@@ -99,8 +101,8 @@ def chain_of(resolved: Resolved, text: str, single: str = "pronouns") -> Chain:
     )
 
 
-def gender_of(mentions: Sequence[Mention], text: str) -> str:
-    """Gender that most pronouns of an entity tell; of as many, the one that was told first."""
+def infer_gender(mentions: Sequence[Mention], text: str) -> str:
+    """Return the gender that most pronouns of an entity indicate; ties go to the one that occurs first."""
     votes: dict[str, int] = {}
     for mention in mentions:
         gender = GENDERS.get(text[mention.head_start : mention.head_end].lower())
@@ -110,7 +112,7 @@ def gender_of(mentions: Sequence[Mention], text: str) -> str:
 
 
 def _is_valid(mention: Mention, text: str) -> bool:
-    """Whether a mention lies within the text, and its head is whole words."""
+    """Check that a mention lies within the text, and that its head consists of whole words."""
     start, end = mention.head_start, mention.head_end
     places = (0, mention.start, start, end, mention.end, len(text))
     if list(places) != sorted(places) or start == end or mention.entity < 0:
@@ -123,7 +125,7 @@ def _is_valid(mention: Mention, text: str) -> bool:
 
 
 def _is_kept(mentions: Sequence[Mention], text: str, single: str) -> bool:
-    """Whether a cluster is of a person, and mentioned often enough."""
+    """Check that a cluster refers to a person, and has enough mentions."""
     heads = [text[mention.head_start : mention.head_end].lower() for mention in mentions]
     if not any(mention.person and head not in NO_PERSON for mention, head in zip(mentions, heads, strict=True)):
         return False

@@ -1,15 +1,15 @@
-"""`macroscope critics evaluate-resolver`, `train-ranker`: what the resolver is worth, how its weights came about."""
+"""Commands `macroscope critics evaluate-resolver` and `train-ranker`."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-Gap = Annotated[Path | None, typer.Option("--gap", help="File of GAP (TSV).")]
+Gap = Annotated[Path | None, typer.Option("--gap", help="GAP file (TSV).")]
 Gold = Annotated[
     Path | None,
     typer.Option(
-        "--gold", help="Clusters: CoNLL-2012 files, or LitBank's .ann and .txt; a folder, tar archive or file."
+        "--gold", help="Gold clusters: CoNLL-2012 files, or LitBank's .ann and .txt; a folder, tar archive or file."
     ),
 ]
 
@@ -17,8 +17,8 @@ Gold = Annotated[
 def evaluate_resolver(
     gap: Gap = None,
     gold: Gold = None,
-    ranker: Annotated[str, typer.Option(help="learnt, or sieve.")] = "learnt",
-    weights: Annotated[Path | None, typer.Option(help="Weights of another ranker (JSON).")] = None,
+    ranker: Annotated[str, typer.Option(help="Ranker of antecedents: learnt, or sieve.")] = "learnt",
+    weights: Annotated[Path | None, typer.Option(help="Weights of another learnt ranker (JSON).")] = None,
     output: Annotated[Path | None, typer.Option(help="CSV file to write.")] = None,
 ) -> None:
     """Measure the embedded resolver on gold data: F1 of GAP; MUC, B3, CEAF-e, LEA and the CoNLL mean."""
@@ -34,11 +34,11 @@ def evaluate_resolver(
 
 
 def train_ranker(
-    gap: Annotated[Path, typer.Option(help="File of GAP (TSV).")],
-    gold: Annotated[Path, typer.Option(help="Clusters, as evaluate-resolver takes them.")],
-    output: Annotated[Path, typer.Option(help="Weights to write (JSON).")],
+    gap: Annotated[Path, typer.Option(help="GAP file (TSV).")],
+    gold: Annotated[Path, typer.Option(help="Gold clusters, as for evaluate-resolver.")],
+    output: Annotated[Path, typer.Option(help="File of weights to write (JSON).")],
 ) -> None:
-    """Train the ranker of pronouns on the half of the gold data that is not held out."""
+    """Train the pronoun ranker on the half of the gold data that is not held out."""
     from macroscope.critics.coreference.evaluation.evaluating import train_ranker as run
 
     run(gap, gold, output)

@@ -1,4 +1,4 @@
-"""Why a system's chains are as likely as they are: n-grams, unlikely mentions, and the passages that they stand in."""
+"""Evidence on a system's chains: n-grams, unlikely mentions, and the passages around them."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.coreference.chains import SAID
-from macroscope.critics.coreference.latents import encoded_chains, read_latents
-from macroscope.critics.coreference.ngram_tables import contributions, differences, unlikely
+from macroscope.critics.coreference.chains import DESCRIPTIONS
+from macroscope.critics.coreference.latents import read_chains, read_latents
+from macroscope.critics.coreference.ngram_tables import rank_contributions, rank_differences, tabulate_unlikely
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
-from macroscope.critics.coreference.windows import NO_ENTITY, STOP, Chains, windows
+from macroscope.critics.coreference.windows import NO_ENTITY, STOP, Chains, pack_windows
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv
@@ -20,47 +20,47 @@ from macroscope.tables import write_csv
 UNLIKELY_SHOWN = 30
 PASSAGES = 6
 BEFORE, AFTER = 600, 300
-"""Characters of a passage before and after its most unlikely mention."""
+"""Characters of a passage before and after its least likely mention."""
 
 
 def explain(
     texts: Path, latents: Path, control_latents: Path, prior: Path, *, options: CoreferenceOptions, output: Path
 ) -> None:
-    """Write the evidence of a system.
+    """Write the evidence of a system into a folder.
 
-    contributions.csv (deng2022 Table 6), differences.csv (Tables 16 and 17), unlikely.csv (Table 15: the least likely
-    mentions, one a document, with id and excerpt), passages.json (Figures 10 to 13), failed.csv (documents on which the
-    resolver failed, and why).
+    Files: contributions.csv (deng2022 Table 6), differences.csv (Tables 16 and 17), unlikely.csv (Table 15: the least
+    likely mentions, one per document, with id and excerpt), passages.json (Figures 10 to 13), failed.csv (documents on
+    which the resolver failed, with the error).
     """
     model = ChainPrior.load(prior)
-    ours, theirs = encoded_chains(latents, model.index), encoded_chains(control_latents, model.index)
-    costs = -model.model.log_probabilities(ours)
-    worst = least_likely(ours, costs, UNLIKELY_SHOWN)
-    starts = np.cumsum(ours.lengths) - ours.lengths
+    candidate, reference = read_chains(latents, model.index), read_chains(control_latents, model.index)
+    costs = -model.model.log_probabilities(candidate)
+    worst = find_least_likely(candidate, costs, UNLIKELY_SHOWN)
+    starts = np.cumsum(candidate.lengths) - candidate.lengths
     rows = np.searchsorted(starts, worst, side="right") - 1
-    documents = _rows(latents, rows)
-    found = _texts(texts, [document["id"] for document in documents])
-    table = unlikely(model, windows(ours, model.model.packing)[worst], costs[worst])
+    documents = _read_rows(latents, rows)
+    text_by_id = _read_texts(texts, [document["id"] for document in documents])
+    table = tabulate_unlikely(model, pack_windows(candidate, model.model.packing)[worst], costs[worst])
     shown: list[dict[str, Any]] = []
     excerpts: list[str] = []
     for document, row, at in zip(documents, rows, worst, strict=True):
-        text, place = found[document["id"]], int(at - starts[row])
-        excerpts.append(_excerpt(text, int(document["starts"][place]), int(document["ends"][place])))
+        text, place = text_by_id[document["id"]], int(at - starts[row])
+        excerpts.append(_cut_excerpt(text, int(document["starts"][place]), int(document["ends"][place])))
         if len(shown) < PASSAGES:
-            own = costs[starts[row] : starts[row] + ours.lengths[row]]
-            shown.append(passage(text, document, own, place, options.unlikely))
+            document_costs = costs[starts[row] : starts[row] + candidate.lengths[row]]
+            shown.append(build_passage(text, document, document_costs, place, options.unlikely))
     with atomic(output) as folder:
         folder.mkdir()
-        write_csv(contributions(model, theirs, ours), folder / "contributions.csv")
-        write_csv(differences(model, theirs, ours, options.least_count), folder / "differences.csv")
+        write_csv(rank_contributions(model, reference, candidate), folder / "contributions.csv")
+        write_csv(rank_differences(model, reference, candidate, options.least_count), folder / "differences.csv")
         mentions = table.assign(id=[document["id"] for document in documents], text=excerpts)
         write_csv(mentions, folder / "unlikely.csv")
-        write_csv(_failed(latents), folder / "failed.csv")
+        write_csv(_list_failed(latents), folder / "failed.csv")
         write_json(folder / "passages.json", shown)
 
 
-def least_likely(chains: Chains, costs: np.ndarray, most: int) -> np.ndarray:
-    """Places of the least likely mention of each document, the least likely document first."""
+def find_least_likely(chains: Chains, costs: np.ndarray, most: int) -> np.ndarray:
+    """Return the index of the least likely mention of each document, the least likely first, at most `most`."""
     ends = np.cumsum(chains.lengths)
     marked = np.where(chains.surfaces == STOP, -np.inf, costs)
     worst = [
@@ -72,24 +72,26 @@ def least_likely(chains: Chains, costs: np.ndarray, most: int) -> np.ndarray:
     return places[np.argsort(-costs[places], kind="stable")][:most]
 
 
-def passage(text: str, document: dict[str, Any], costs: np.ndarray, place: int, threshold: float) -> dict[str, Any]:
-    """A part of a text with its mentions: what the report shows.
+def build_passage(
+    text: str, document: dict[str, Any], costs: np.ndarray, place: int, threshold: float
+) -> dict[str, Any]:
+    """Build a passage of a text with its mentions, for the report.
 
     Parameters
     ----------
     document
         Row of the latents.
     costs
-        Of the document's symbols, in nats.
+        Costs of the document's symbols, in nats.
     place
-        Number of the symbol that the passage is about.
+        Index of the symbol at the centre of the passage.
     threshold
-        Nats above which a mention is marked.
+        Cost in nats above which a mention is marked.
 
     Returns
     -------
     dict
-        title; pieces, each {text, group (entity, None for what is between), note, marked}.
+        title; pieces, each {text, group (entity, None for text between mentions), note, marked}.
     """
     starts, ends, entities = document["starts"], document["ends"], document["entities"]
     first, last = _whole_words(text, int(starts[place]) - BEFORE, int(ends[place]) + AFTER)
@@ -105,17 +107,17 @@ def passage(text: str, document: dict[str, Any], costs: np.ndarray, place: int, 
         if entity == NO_ENTITY or start < first or end > last:
             continue
         between(start)
-        note = f"{SAID.get(surface, surface)}, {cost:.1f} nats"
+        note = f"{DESCRIPTIONS.get(surface, surface)}, {cost:.1f} nats"
         pieces.append({"text": text[start:end], "group": int(entity), "note": note, "marked": bool(cost > threshold)})
         at = end
     between(last)
     surface = document["surfaces"][place]
-    title = f"{document['id']}: {SAID.get(surface, surface)}, {costs[place]:.1f} nats"
+    title = f"{document['id']}: {DESCRIPTIONS.get(surface, surface)}, {costs[place]:.1f} nats"
     return {"title": title, "pieces": pieces}
 
 
 def _whole_words(text: str, first: int, last: int) -> tuple[int, int]:
-    """Move the ends of a part of a text to where words begin and end, where these are near."""
+    """Move the ends of a span to word boundaries, if there are any within 40 characters."""
     if first > 0:
         space = text.find(" ", first, first + 40)
         first = first if space < 0 else space + 1
@@ -125,29 +127,29 @@ def _whole_words(text: str, first: int, last: int) -> tuple[int, int]:
     return max(0, first), min(len(text), last)
 
 
-def _rows(latents: Path, rows: np.ndarray) -> list[dict[str, Any]]:
-    """Rows of the latents by their numbers, in the order that is asked for."""
-    wanted, found, first = set(rows.tolist()), {}, 0
+def _read_rows(latents: Path, rows: np.ndarray) -> list[dict[str, Any]]:
+    """Read rows of the latents by their indices, in the given order."""
+    wanted, row_by_number, first = set(rows.tolist()), {}, 0
     for table in read_latents(latents):
         for row in sorted(wanted & set(range(first, first + len(table)))):
-            found[row] = table.iloc[row - first].to_dict()
+            row_by_number[row] = table.iloc[row - first].to_dict()
         first += len(table)
-    return [found[row] for row in rows.tolist()]
+    return [row_by_number[row] for row in rows.tolist()]
 
 
-def _failed(latents: Path) -> pd.DataFrame:
-    """Documents on which the resolver failed: id, error."""
+def _list_failed(latents: Path) -> pd.DataFrame:
+    """List the documents on which the resolver failed: id, error."""
     tables = [table[table["error"].notna()] for table in read_latents(latents, ["id", "error"])]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["id", "error"])
 
 
-def _texts(texts: Path, ids: Iterable[str]) -> dict[str, str]:
+def _read_texts(texts: Path, ids: Iterable[str]) -> dict[str, str]:
     wanted = set(ids)
     return {document.id: document.text for document in read_documents(texts) if document.id in wanted}
 
 
-def _excerpt(text: str, start: int, end: int, around: int = 110) -> str:
-    """Words around a mention, which stands in brackets."""
+def _cut_excerpt(text: str, start: int, end: int, around: int = 110) -> str:
+    """Return the words around a mention, with the mention in brackets."""
     before, after = text[max(0, start - around) : start], text[end : end + around]
     before = before if start <= around else "… " + before.partition(" ")[2]
     after = after if end + around >= len(text) else after.rpartition(" ")[0] + " …"

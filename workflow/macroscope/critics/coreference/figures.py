@@ -1,4 +1,4 @@
-"""Who is mentioned, system by system."""
+"""Figure of mentions by gender and of pronouns, for each system."""
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -16,20 +16,18 @@ SHARES = {
 }
 
 
-def draw(findings: Findings) -> None:
-    """Draw the shares of mentions by gender, and those that are pronouns."""
-    save(
-        mentioned_figure(findings.statistics, findings.systems, 100 * findings.confidence), findings.figure("mentioned")
-    )
+def plot(findings: Findings) -> None:
+    """Plot the shares of mentions by gender, and of pronouns."""
+    save(plot_mentions(findings.statistics, findings.systems, 100 * findings.confidence), findings.figure("mentioned"))
 
 
-def mentioned_figure(statistics: pd.DataFrame, systems: list[str], confidence: float) -> Figure:
-    """Shares of all mentions with their intervals: a row a system.
+def plot_mentions(statistics: pd.DataFrame, systems: list[str], confidence: float) -> Figure:
+    """Plot shares of all mentions with their intervals, one row per system.
 
     Parameters
     ----------
     statistics
-        Of the critic on the corpus.
+        Statistics of the critic on the corpus.
     confidence
         Level of the intervals in percent.
     """
@@ -38,16 +36,18 @@ def mentioned_figure(statistics: pd.DataFrame, systems: list[str], confidence: f
     with style():
         figure, axes = plt.subplots(figsize=(7.2, 1.3 + 0.5 * len(rows)), layout="constrained")
         for number, (name, (label, colour, marker)) in enumerate(SHARES.items()):
-            known = [(y, indexed.loc[system, name]) for y, system in enumerate(rows) if (system, name) in indexed.index]
-            values = [100 * row["value"] for _, row in known]
-            errors = [
-                [100 * (row["value"] - row["ci_low"]) for _, row in known],
-                [100 * (row["ci_high"] - row["value"]) for _, row in known],
+            available = [
+                (y, indexed.loc[system, name]) for y, system in enumerate(rows) if (system, name) in indexed.index
             ]
-            heights = [y + 0.15 * (1.5 - number) for y, _ in known]
+            values = [100 * row["value"] for _, row in available]
+            errors = [
+                [100 * (row["value"] - row["ci_low"]) for _, row in available],
+                [100 * (row["ci_high"] - row["value"]) for _, row in available],
+            ]
+            heights = [y + 0.15 * (1.5 - number) for y, _ in available]
             axes.errorbar(values, heights, xerr=errors, fmt=marker, color=colour, capsize=2, ms=5, label=label)
         axes.set_yticks(range(len(rows)), rows)
         axes.set(xlabel=f"share of all mentions, % (with {confidence:g} % interval)", ylim=(-0.6, len(rows) - 0.4))
-        axes.set_xlim(left=-0.5)  # a marker at 0 is seen whole
+        axes.set_xlim(left=-0.5)  # keep a marker at 0 fully visible
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure

@@ -1,8 +1,8 @@
-"""Latents of the coreference critic on disk: the chain of every document, a row each.
+"""Latents of the coreference critic on disk: the chain of every document, one per row.
 
-Columns: `id`; `opening` (`documents.opening_of`); `in_domain`, whether the document is looked at; `error`, why the
-resolver failed on it, or null; `invalid`, mentions that were left out because they are empty or not within the text;
-and of the chain `surfaces`, `entities`, `starts`, `ends`, as `chains.Chain` has them (empty where there is none).
+Columns: `id`; `opening` (`documents.opening_of`); `in_domain`, whether the document is in the domain; `error`, message
+of the resolver's failure, or null; `invalid`, number of mentions that were left out because they are empty or outside
+the text; `surfaces`, `entities`, `starts` and `ends` of the chain, as in `chains.Chain` (empty without a chain).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,57 +31,57 @@ LATENTS = pa.schema(
     ]
 )
 RESERVED = {STOP: ".", PAD: "<pad>", UNKNOWN: "<unknown>"}
-"""Surfaces that every vocabulary begins with."""
+"""Reserved surfaces, at the beginning of every vocabulary."""
 
 
 def read_latents(path: Path, columns: Sequence[str] | None = None, at_once: int = 10_000) -> Iterator[pd.DataFrame]:
-    """Read latents, some documents at a time."""
+    """Yield latents in batches of documents."""
     return read_batches(path, "chains", columns, at_once)
 
 
-def vocabulary_of(counts: Mapping[str, int], most: int) -> list[str]:
-    """Surfaces that a model knows: the reserved ones, the genders, and the most frequent of the others.
+def build_vocabulary(counts: Mapping[str, int], most: int) -> list[str]:
+    """Build a model's vocabulary: reserved surfaces, genders, and the most frequent of the other surfaces.
 
     Parameters
     ----------
     counts
-        Surface -> how often the train split has it.
+        Surface -> number of occurrences in the train split.
     most
-        How many there may be.
+        Largest size of the vocabulary.
     """
-    known = [*RESERVED.values(), *LABELS]
-    others = sorted((-count, surface) for surface, count in counts.items() if surface not in known)
-    return [*known, *(surface for _, surface in others[: most - len(known)])]
+    fixed = [*RESERVED.values(), *LABELS]
+    others = sorted((-count, surface) for surface, count in counts.items() if surface not in fixed)
+    return [*fixed, *(surface for _, surface in others[: most - len(fixed)])]
 
 
-def chains_in(table: pd.DataFrame, index: dict[str, int]) -> Chains:
-    """Chains of some latents, with the numbers of their surfaces in a vocabulary."""
-    numbers = {surface: _number(surface, index) for surfaces in table["surfaces"] for surface in surfaces}
+def encode_chains(table: pd.DataFrame, index: dict[str, int]) -> Chains:
+    """Encode the chains of a batch of latents by the indices of their surfaces in a vocabulary."""
+    numbers = {surface: _look_up(surface, index) for surfaces in table["surfaces"] for surface in surfaces}
     rows: list[tuple[Any, Any]] = [
         ([numbers[surface] for surface in surfaces], entities)
         for surfaces, entities in zip(table["surfaces"], table["entities"], strict=True)
     ]
     chains = flatten(rows)
-    # A pronoun that is written like a reserved surface is none of these.
+    # A mention that is spelt like a reserved surface must not be taken for it.
     odd = (chains.entities != NO_ENTITY) & (chains.surfaces < len(RESERVED))
     return replace(chains, surfaces=np.where(odd, np.int32(UNKNOWN), chains.surfaces))
 
 
-def _number(surface: str, index: dict[str, int]) -> int:
-    """Number of a surface; where it is not known, as in a text in capitals, that of the same word in small letters."""
+def _look_up(surface: str, index: dict[str, int]) -> int:
+    """Look up a surface; fall back to other capitalisations of it, as for texts in capitals, then to `UNKNOWN`."""
     forms = (surface, surface.lower(), surface.capitalize())
     return next((index[form] for form in forms if form in index), UNKNOWN)
 
 
-def name_of(symbols: Sequence[tuple[int, int]], surfaces: Sequence[str]) -> str:
-    """Write symbols (surface, entity) as people read them, without what stands before the chain: ". Male:0 his:0"."""
+def format_symbols(symbols: Sequence[tuple[int, int]], surfaces: Sequence[str]) -> str:
+    """Format symbols (surface, entity) for readers, without padding: ". Male:0 his:0"."""
     shown = [(surface, entity) for surface, entity in symbols if surface != PAD]
     return " ".join("." if surface == STOP else f"{surfaces[surface]}:{entity}" for surface, entity in shown)
 
 
-def encoded_chains(path: Path, index: dict[str, int]) -> Chains:
-    """Chains of a file of latents, with the numbers of their surfaces: eight bytes a symbol, and no text."""
-    parts = [chains_in(table, index) for table in read_latents(path, ["surfaces", "entities"])]
+def read_chains(path: Path, index: dict[str, int]) -> Chains:
+    """Read and encode the chains of a file of latents; takes eight bytes per symbol in memory."""
+    parts = [encode_chains(table, index) for table in read_latents(path, ["surfaces", "entities"])]
     if not parts:
         return flatten([])
     names = ("surfaces", "entities", "lengths")

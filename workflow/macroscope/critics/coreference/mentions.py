@@ -1,8 +1,8 @@
-"""The contract of resolvers: who is mentioned where in a text.
+"""File format of resolved mentions, the interface between resolvers and the critic.
 
-Whatever resolves coreference (the embedded rules, a neural model in an environment of its own, a user's own tool) hands
-over a Parquet file with one row a document, and everything else of the critic begins there. Places are characters of
-the document's text (its sections, a line break between two), so that no tokenizer has to be shared.
+Every resolver (the embedded rules, a neural model in its own environment, a user's own tool) writes a Parquet file with
+one row per document. Positions are character offsets into the document's text (its sections, joined by line breaks), so
+that resolvers and the critic need not share a tokenizer.
 """
 
 from collections.abc import Iterable, Iterator
@@ -43,20 +43,20 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A mention of somebody (or of something: only persons go into chains).
+    """A mention of a person or thing; only persons enter chains.
 
     Attributes
     ----------
     start, end
-        Characters where it starts, and before which it ends.
+        Character span, the end exclusive.
     head_start, head_end
-        The same of the word that stands for it: its syntactic root, or the last of a name.
+        Character span of the head: the syntactic root, or the last word of a name.
     entity
-        Number of its cluster in the document.
+        Index of the mention's cluster in the document.
     pronoun
-        Whether it is a pronoun, whose surface goes into the chain.
+        Whether the mention is a pronoun, whose surface enters the chain.
     person
-        Whether it alone tells that this is a person: a personal pronoun other than "it", or a person's name.
+        Whether the mention alone identifies a person: a personal pronoun other than "it", or a person's name.
     """
 
     start: int
@@ -70,19 +70,19 @@ class Mention:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A document whose mentions were resolved.
+    """Resolved mentions of a document.
 
     Attributes
     ----------
     id
-        Of the document.
+        Id of the document.
     sentence_starts
-        Characters where sentences start, in order.
+        Character offsets of sentence starts, in order.
     mentions
-        In any order. They may overlap; one that is empty or outside of the text is left out and counted by whoever
-        reads it.
+        Mentions in any order. They may overlap; the critic leaves out and counts those that are empty or outside the
+        text.
     error
-        Why the resolver failed on this document, or None.
+        Message of the resolver's failure on this document, or None.
     """
 
     id: str
@@ -92,7 +92,7 @@ class Resolved:
 
 
 def write_resolved(path: Path, documents: Iterable[Resolved]) -> None:
-    """Write a file of the contract."""
+    """Write a file of mentions."""
     rows = [
         {
             "id": document.id,
@@ -107,41 +107,45 @@ def write_resolved(path: Path, documents: Iterable[Resolved]) -> None:
 
 
 def read_resolved(path: Path) -> Iterator[Resolved]:
-    """Read a file of the contract, a document at a time.
+    """Read a file of mentions, one document at a time.
 
     Raises
     ------
     MacroscopeError
-        Where it is not one; where a number is missing in a mention.
+        If the file is missing or has another format, or if a mention lacks a value.
     """
     try:
         file = pq.ParquetFile(path)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of mentions; write one (docs/critics/coreference.md)") from None
+        raise MacroscopeError(
+            f"{path}: no such file; write a file of mentions (see docs/critics/coreference.md)"
+        ) from None
     except (pa.ArrowInvalid, OSError) as error:
         raise MacroscopeError(f"{path}: not a readable Parquet file ({error})") from None
     missing = [name for name in ("id", "sentence_starts", "mentions") if name not in file.schema_arrow.names]
     if missing:
-        raise MacroscopeError(f"{path}: no column '{missing[0]}'; a file of mentions has {', '.join(SCHEMA.names)}")
-    known = pa.schema([field for field in SCHEMA if field.name in file.schema_arrow.names])
-    for batch in file.iter_batches(batch_size=1000, columns=known.names):
+        raise MacroscopeError(f"{path}: no column '{missing[0]}'; write the columns {', '.join(SCHEMA.names)}")
+    schema = pa.schema([field for field in SCHEMA if field.name in file.schema_arrow.names])
+    for batch in file.iter_batches(batch_size=1000, columns=schema.names):
         try:
-            rows = pa.Table.from_batches([batch]).select(known.names).cast(known).to_pylist()
+            rows = pa.Table.from_batches([batch]).select(schema.names).cast(schema).to_pylist()
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, ValueError) as error:
-            raise MacroscopeError(f"{path}: not the types of a file of mentions ({error}); see the docs") from None
+            raise MacroscopeError(
+                f"{path}: columns of another type ({error}); see docs/critics/coreference.md"
+            ) from None
         for row in rows:
-            yield _resolved(path, row)
+            yield _parse_resolved(path, row)
 
 
-def _resolved(path: Path, row: dict[str, Any]) -> Resolved:
+def _parse_resolved(path: Path, row: dict[str, Any]) -> Resolved:
     where = f"{path}, document {row['id']!r}"
     if row.get("error") is not None:
         return Resolved(row["id"], error=row["error"])
     for name in ("sentence_starts", "mentions"):
         if row[name] is None:
-            raise MacroscopeError(f"{where}: '{name}' is null; where the resolver failed, say why in 'error'")
+            raise MacroscopeError(f"{where}: '{name}' is null; if the resolver failed, give its message in 'error'")
     if None in row["sentence_starts"] or None in row["mentions"]:
-        raise MacroscopeError(f"{where}: a null among 'sentence_starts' or 'mentions'; leave it out")
+        raise MacroscopeError(f"{where}: a null among 'sentence_starts' or 'mentions'; remove it")
     if any(value is None for mention in row["mentions"] for value in mention.values()):
-        raise MacroscopeError(f"{where}: a mention lacks a value; all are needed")
+        raise MacroscopeError(f"{where}: a mention lacks a value; give all of its values")
     return Resolved(row["id"], tuple(row["sentence_starts"]), tuple(Mention(**mention) for mention in row["mentions"]))

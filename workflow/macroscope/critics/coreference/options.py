@@ -1,29 +1,27 @@
 """Options of the coreference critic (deng2022 §5, Appendix G)."""
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from macroscope.options import Options
-
-if TYPE_CHECKING:
-    from macroscope.config.schema import Config
+from macroscope.options import ConfigView, Options
 
 
 class Domain(Options):
-    """Which documents are looked at, real and generated alike; the others are counted."""
+    """Domain of the documents that are scored, real and generated alike; the others are only counted."""
 
     pattern: str = Field(
         ...,
-        description="Regular expression that must match at the beginning of what `within` says; '.' matches line"
-        " breaks, too (paper: articles about films, '.*is a.*film.*').",
+        description="Regular expression that must match at the beginning of the part `within`; '.' also matches line"
+        " breaks (paper: articles about films, '.*is a.*film.*').",
     )
     within: Literal["first_sentence", "first_section", "text"] = Field(
-        "first_sentence", description="What is looked at (released code: the first sentence; paper: the first section)."
+        "first_sentence",
+        description="Part of the text to match (released code: the first sentence; paper: the first section).",
     )
-    words: list[str] = Field([], description="Words or phrases that must be there (released code: film).")
-    without: list[str] = Field([], description="Words or phrases that must not be there (released code: born).")
+    words: list[str] = Field([], description="Words or phrases that must occur (released code: film).")
+    without: list[str] = Field([], description="Words or phrases that must not occur (released code: born).")
 
     @field_validator("pattern")
     @classmethod
@@ -31,34 +29,35 @@ class Domain(Options):
         try:
             re.compile(pattern)
         except re.error as error:
-            raise ValueError(f"is no regular expression: {error}") from None
+            raise ValueError(f"not a regular expression: {error}") from None
         return pattern
 
 
 class CoreferenceOptions(Options):
-    """The resolver of coreference, and the n-gram model of chains."""
+    """Options of the coreference resolver and of the n-gram model of chains."""
 
     resolver: Literal["rules", "fastcoref", "neuralcoref", "files"] = Field(
         "rules",
-        description="rules: embedded, English, needs no weights. fastcoref: a neural resolver, in an environment of its"
-        " own. neuralcoref: the paper's, in an environment of its own. files: mentions of your own.",
+        description="rules: embedded, English, no weights to download. fastcoref: a neural resolver, in its own"
+        " environment. neuralcoref: the paper's, in its own environment. files: your own mentions.",
     )
     ranker: Literal["learnt", "sieve"] = Field(
-        "learnt", description="Who a pronoun means, by the rules: a small learnt model, or a sieve of rules."
+        "learnt",
+        description="How the rules find the antecedent of a pronoun: a small learnt model, or a sieve of rules.",
     )
     model: str = Field(
         "biu-nlp/f-coref", description="Model of fastcoref: a name on the Hugging Face hub, or a folder."
     )
     mentions: str | None = Field(
         None,
-        description="With `resolver: files`: where the mentions are, such as 'mentions/{corpus}/{system}.parquet'; of"
-        " the corpus's own documents, whose train split is learnt, they are those of the system 'split.train'.",
+        description="Path of the mentions with `resolver: files`, such as 'mentions/{corpus}/{system}.parquet'. The"
+        " mentions of the corpus's train split have the system name 'split.train'.",
     )
-    domain: Domain | None = Field(None, description="Which documents are looked at; empty: all.")
+    domain: Domain | None = Field(None, description="Domain of the documents to score; empty: all documents.")
     single: Literal["none", "pronouns", "all"] = Field(
         "pronouns",
-        description="Who is kept of those that are mentioned once: none (paper), pronouns of the third person that mean"
-        " nobody else, all.",
+        description="Entities with a single mention to keep: none (paper), pronouns (third-person pronouns without"
+        " another mention), all.",
     )
     order: int = Field(5, ge=2, le=6, description="n of the n-gram model (paper: 5).")
     convention: Literal["default", "published"] = Field(
@@ -66,33 +65,33 @@ class CoreferenceOptions(Options):
         description="default: interpolated Kneser-Ney, whose probabilities sum to one. published: the released code's"
         " absolute discounting, with a floor for unseen symbols.",
     )
-    unlikely: float = Field(
-        7.0, gt=0, description="A mention with a cost of more nats than this is unlikely (paper: 7)."
-    )
+    unlikely: float = Field(7.0, gt=0, description="Cost in nats above which a mention is unlikely (paper: 7).")
     least_count: int = Field(
-        5, ge=1, description="Occurrences on both sides of an n-gram whose probabilities are compared (paper: 5)."
+        5, ge=1, description="Smallest count, in system and real text, of n-grams to compare (paper: 5)."
     )
 
     @model_validator(mode="after")
     def _mentions_of_files(self) -> "CoreferenceOptions":
         if (self.resolver == "files") != (self.mentions is not None):
-            raise ValueError("'mentions' says where the mentions are with 'resolver: files', and only then")
+            raise ValueError("'mentions' goes with 'resolver: files'; set both, or neither")
         if self.mentions is not None and "{system}" not in self.mentions:
-            raise ValueError("'mentions' needs {system}: each system has mentions of its own")
+            raise ValueError("'mentions' lacks {system}; each system has its own file of mentions")
         try:
             (self.mentions or "").format(corpus="", system="")
         except (KeyError, IndexError, ValueError) as error:
-            raise ValueError(f"'mentions' knows {{corpus}} and {{system}}, and no other braces ({error})") from None
+            raise ValueError(
+                f"'mentions' has other braces than {{corpus}} and {{system}} ({error}); remove them"
+            ) from None
         return self
 
-    def check(self, place: str, config: "Config") -> None:
-        """The rules know English."""
-        _, critic, *own = place.split(".")
-        name = "-".join([critic, *own])
+    def check(self, place: str, config: ConfigView) -> None:
+        """Check that the embedded rules are used for English corpora only."""
+        _, critic, *variant = place.split(".")
+        name = "-".join([critic, *variant])
         for comparison in config.comparisons:
             language = config.corpora[comparison.corpus].language if comparison.corpus in config.corpora else "en"
             if name in comparison.critics and self.resolver == "rules" and language != "en":
                 raise ValueError(
-                    f"{place}.resolver: 'rules' knows English, and the corpus '{comparison.corpus}' is in '{language}';"
-                    " bring mentions of your own ('files')"
+                    f"{place}.resolver: 'rules' supports English only, but the corpus '{comparison.corpus}' is in"
+                    f" '{language}'; provide your own mentions ('files')"
                 )

@@ -1,28 +1,28 @@
-"""The prior: n-gram models of the chains of the train split."""
+"""Prior: n-gram models of the chains of the train split."""
 
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from macroscope.critics.coreference.latents import encoded_chains, read_latents, vocabulary_of
+from macroscope.critics.coreference.latents import build_vocabulary, read_chains, read_latents
 from macroscope.critics.coreference.ngrams import ChainModel
 from macroscope.critics.coreference.options import CoreferenceOptions
-from macroscope.critics.coreference.windows import Packing, most_surfaces
+from macroscope.critics.coreference.windows import Packing, max_surfaces
 from macroscope.files import atomic, read_json, write_json
 
 
 @dataclass(frozen=True)
 class ChainPrior:
-    """The model that judges, and that of the released code beside it.
+    """Chain models: the default one and that of the released code.
 
     Attributes
     ----------
     surfaces
-        All that the models know, the reserved ones first.
+        Vocabulary of the models, the reserved surfaces first.
     default, published
-        The models.
+        Models with interpolated Kneser-Ney smoothing, and with the smoothing of the released code.
     convention
-        "default" or "published": which one judges.
+        Model behind the scores: "default" or "published".
     """
 
     surfaces: list[str]
@@ -32,17 +32,17 @@ class ChainPrior:
 
     @property
     def model(self) -> ChainModel:
-        """The one that judges."""
+        """Return the model behind the scores."""
         return self.published if self.convention == "published" else self.default
 
     @property
     def index(self) -> dict[str, int]:
-        """Surface -> its number."""
+        """Return a mapping from surfaces to their indices."""
         return {surface: number for number, surface in enumerate(self.surfaces)}
 
     @classmethod
     def load(cls, folder: Path) -> "ChainPrior":
-        """Read what `fit_prior` wrote."""
+        """Read a prior that `fit_prior` wrote."""
         about = read_json(folder / "prior.json")
         default, published = (ChainModel.load(folder / f"{name}.npz") for name in ("default", "published"))
         return cls(about["surfaces"], default, published, about["convention"])
@@ -51,12 +51,12 @@ class ChainPrior:
 def fit_prior(inference: Path, *, options: CoreferenceOptions, output: Path) -> None:
     """Fit the models; write default.npz, published.npz, prior.json (surfaces, convention, symbols, discounts)."""
     chains_file = inference / "chains.parquet"
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for table in read_latents(chains_file, ["surfaces"]):
         for surfaces in table["surfaces"]:
-            counted.update(surfaces)
-    surfaces = vocabulary_of(counted, most_surfaces(options.order))
-    chains = encoded_chains(chains_file, {surface: number for number, surface in enumerate(surfaces)})
+            counts.update(surfaces)
+    surfaces = build_vocabulary(counts, max_surfaces(options.order))
+    chains = read_chains(chains_file, {surface: number for number, surface in enumerate(surfaces)})
     packing = Packing(options.order, len(surfaces))
     models = {
         "default": ChainModel.fit(chains, packing),
@@ -70,7 +70,7 @@ def fit_prior(inference: Path, *, options: CoreferenceOptions, output: Path) -> 
             "surfaces": surfaces,
             "convention": options.convention,
             "symbols": len(chains.surfaces),
-            "unknown_surfaces": len(counted) - len(set(counted) & set(surfaces)),
+            "unknown_surfaces": len(counts) - len(set(counts) & set(surfaces)),
             "discounts": {name: [table.discount for table in model.tables] for name, model in models.items()},
         }
         write_json(folder / "prior.json", about)

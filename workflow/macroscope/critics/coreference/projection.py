@@ -1,4 +1,4 @@
-"""Projection onto chains: documents -> latents."""
+"""Projection of documents onto chains."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -10,51 +10,51 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.corpora.plain_text import split_sentences
-from macroscope.critics.coreference.chains import Chain, chain_of
+from macroscope.critics.coreference.chains import Chain, build_chain
 from macroscope.critics.coreference.latents import LATENTS
 from macroscope.critics.coreference.mentions import Resolved, read_resolved
 from macroscope.critics.coreference.options import CoreferenceOptions, Domain
-from macroscope.critics.coreference.rules.pronouns import Choose, by_sieve, learnt_ranker
+from macroscope.critics.coreference.rules.pronouns import Choose, choose_by_sieve, load_ranker
 from macroscope.critics.coreference.rules.resolve import resolve_text
-from macroscope.critics.latents import signed
+from macroscope.critics.latents import add_signature
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import Progress
 
 
-def is_within(domain: Domain | None) -> Callable[[Document], bool]:
-    """Make the function that tells whether a document is in a domain; all are in none."""
+def make_domain_filter(domain: Domain | None) -> Callable[[Document], bool]:
+    """Return a predicate of documents in a domain; without a domain, it holds for all."""
     if domain is None:
         return lambda document: True
     pattern = re.compile(domain.pattern, re.DOTALL)
     words, without = (
-        [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in some] for some in (domain.words, domain.without)
+        [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in group] for group in (domain.words, domain.without)
     )
 
     def within(document: Document) -> bool:
-        text = _part(document, domain.within)
+        text = _select_part(document, domain.within)
         wanted = all(word.search(text) for word in words) and not any(word.search(text) for word in without)
         return bool(wanted and pattern.match(text))
 
     return within
 
 
-def _part(document: Document, within: str) -> str:
+def _select_part(document: Document, within: str) -> str:
     if within == "text":
         return document.text
     section = document.sections[0].text
     return section if within == "first_section" else next(iter(split_sentences(section)), "").rstrip()
 
 
-class Resolve(Protocol):
-    """Resolves documents, in their order."""
+class Resolver(Protocol):
+    """Resolver of documents, which are passed in their order."""
 
     def __call__(self, document: Document) -> Resolved:
         """Resolve a document."""
 
     def skip(self, document: Document) -> Resolved:
-        """Pass over a document that is not looked at: nobody is mentioned in it."""
+        """Skip a document outside the domain; return it without mentions."""
 
 
 def project(
@@ -65,54 +65,54 @@ def project(
     Parameters
     ----------
     mentions
-        What another resolver found, if not the rules resolve.
+        File of mentions of another resolver; None with the embedded rules.
     signature
-        What the latents depend on; it goes into their metadata.
+        String of everything that the latents depend on, for their metadata.
     """
-    resolve = resolver_of(options, mentions, texts.ids() if mentions else ())
-    schema = signed(LATENTS, signature)
+    resolve = make_resolver(options, mentions, texts.ids() if mentions else ())
+    schema = add_signature(LATENTS, signature)
     with (
         atomic(output) as temporary,
         pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
         Progress("resolve coreference", len(texts), "documents") as progress,
     ):
-        for some in texts.batches():
-            writer.write_table(latents_of(some, resolve, options).cast(schema))
-            progress.advance(len(some))
+        for batch in texts.batches():
+            writer.write_table(compute_latents(batch, resolve, options).cast(schema))
+            progress.advance(len(batch))
 
 
-def resolver_of(options: CoreferenceOptions, mentions: Path | None, ids: Iterable[str] = ()) -> Resolve:
-    """Make the function that resolves a document: the rules, or a look at what another resolver found.
+def make_resolver(options: CoreferenceOptions, mentions: Path | None, ids: Iterable[str] = ()) -> Resolver:
+    """Return a resolver: the embedded rules, or a look-up in a file of mentions.
 
     Parameters
     ----------
     ids
-        Of the documents that will be asked for, where another resolver was at work.
+        Ids of all documents to look up in the file of mentions.
 
     Raises
     ------
     MacroscopeError
-        By the function, where the other resolver has nothing of the document.
+        By the resolver, if a document is missing in the file of mentions, or occurs twice.
     """
     if options.resolver == "rules":
-        return _ByRules(by_sieve if options.ranker == "sieve" else learnt_ranker())
+        return _RuleResolver(choose_by_sieve if options.ranker == "sieve" else load_ranker())
     assert mentions is not None
-    return _Found(mentions, frozenset(ids))
+    return _FileResolver(mentions, frozenset(ids))
 
 
-def latents_of(documents: Sequence[Document], resolve: Resolve, options: CoreferenceOptions) -> pa.Table:
-    """Latents of some documents, in their order. Those that are not in the domain are not resolved."""
-    within = is_within(options.domain)
+def compute_latents(documents: Sequence[Document], resolve: Resolver, options: CoreferenceOptions) -> pa.Table:
+    """Compute the latents of documents, in their order; those outside the domain are not resolved."""
+    is_in_domain = make_domain_filter(options.domain)
     rows = []
     for document in documents:
-        looked_at = within(document)
-        resolved = resolve(document) if looked_at else resolve.skip(document)
-        chain = chain_of(resolved, document.text, options.single) if resolved.error is None else Chain()
+        in_domain = is_in_domain(document)
+        resolved = resolve(document) if in_domain else resolve.skip(document)
+        chain = build_chain(resolved, document.text, options.single) if resolved.error is None else Chain()
         rows.append(
             {
                 "id": document.id,
                 "opening": document.opening,
-                "in_domain": looked_at,
+                "in_domain": in_domain,
                 "error": resolved.error,
                 "invalid": chain.invalid,
                 "surfaces": chain.surfaces,
@@ -125,23 +125,23 @@ def latents_of(documents: Sequence[Document], resolve: Resolve, options: Corefer
 
 
 @dataclass(frozen=True)
-class _ByRules:
-    """The embedded rules."""
+class _RuleResolver:
+    """Resolver by the embedded rules."""
 
     choose: Choose
 
     def __call__(self, document: Document) -> Resolved:
         try:
             return resolve_text(document.id, document.text, self.choose)
-        except Exception as error:  # one document must not end the others; it is counted and named
+        except Exception as error:  # a failing document must not stop the run; it is counted and named
             return Resolved(document.id, error=f"{type(error).__name__}: {error}")
 
     def skip(self, document: Document) -> Resolved:
         return Resolved(document.id)
 
 
-class _Found:
-    """A look-up in a file of mentions of those documents that are wanted, in about the order of the file."""
+class _FileResolver:
+    """Resolver that looks up documents in a file of mentions, in roughly the order of the file."""
 
     def __init__(self, path: Path, wanted: frozenset[str]) -> None:
         self.path, self.wanted = path, wanted
@@ -154,12 +154,12 @@ class _Found:
             resolved = next(self.rows, None)
             if resolved is None:
                 raise MacroscopeError(
-                    f"{self.path}: no mentions of document {document.id!r}; resolve all documents, with 'error' where"
-                    " that failed"
+                    f"{self.path}: no mentions of document {document.id!r}; write a row for every document, with"
+                    " 'error' if its resolution failed"
                 )
             if resolved.id in self.waiting:
                 raise MacroscopeError(
-                    f"{self.path}: document {resolved.id!r} is there twice; give each its mentions once"
+                    f"{self.path}: document {resolved.id!r} is there twice; write one row per document"
                 )
             if resolved.id in self.passed:
                 self.passed.remove(resolved.id)

@@ -1,4 +1,4 @@
-"""The chains of the train split, which the prior is learnt from: resolved in parts, by several processes."""
+"""Resolution of the train split into chains, in parts and in parallel processes; the prior is fitted to them."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,14 @@ import pyarrow.parquet as pq
 from macroscope.critics.coreference import CRITIC
 from macroscope.critics.coreference.latents import LATENTS
 from macroscope.critics.coreference.options import CoreferenceOptions
-from macroscope.critics.coreference.projection import latents_of, resolver_of
+from macroscope.critics.coreference.projection import compute_latents, make_resolver
 from macroscope.documents import DOCUMENTS_AT_ONCE, Document, in_batches, read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.progress import Progress
 
-NAMED = 100
-"""Documents that are named, at most, of those on which the resolver failed."""
+MAX_NAMED = 100
+"""Largest number of ids to store of documents on which the resolver failed."""
 
 
 def train(
@@ -42,11 +42,16 @@ def train(
     Parameters
     ----------
     mentions
-        What another resolver found, if not the rules resolve.
+        File of mentions of another resolver; None with the embedded rules.
     threads
-        Processes at work.
+        Number of parallel processes.
     checkpoints
-        Folder of the parts that are finished: a killed job goes on there.
+        Folder of finished parts, from which a killed job resumes.
+
+    Raises
+    ------
+    MacroscopeError
+        If no document is in the domain, or if no persons are mentioned.
     """
     checkpoints.mkdir(parents=True, exist_ok=True)
     counts = {"documents": 0, "out_of_domain": 0, "failed": 0, "invalid_mentions": 0, "mentions": 0}
@@ -57,57 +62,57 @@ def train(
             pq.ParquetWriter(folder / "chains.parquet", LATENTS, compression="zstd") as writer,
             Progress("resolve coreference in the train split", unit="documents") as progress,
         ):
-            for table in _parts(documents, mentions, options, threads, checkpoints):
+            for table in _resolve_in_parts(documents, mentions, options, threads, checkpoints):
                 writer.write_table(table)
                 progress.advance(len(table))
                 _count(table, counts, failed)
         if not counts["mentions"]:
             if counts["documents"] == counts["out_of_domain"]:
                 raise MacroscopeError(
-                    f"{documents}: none of the {counts['documents']} documents of the train split is of the domain; is"
-                    " 'domain' of the coreference critic what you mean?"
+                    f"{documents}: none of the {counts['documents']} documents of the train split is in the domain;"
+                    " check the option 'domain' of the coreference critic"
                 )
             raise MacroscopeError(
-                f"{documents}: nobody is mentioned in the {counts['documents']} documents of the train split"
-                f" ({counts['out_of_domain']} are not of the domain, on {counts['failed']} the resolver failed); the"
-                " coreference critic needs texts about persons"
+                f"{documents}: no mentions of persons in the {counts['documents']} documents of the train split"
+                f" ({counts['out_of_domain']} outside the domain, {counts['failed']} failures of the resolver); give"
+                " texts about persons"
             )
         write_json(folder / "resolution.json", counts | {"failed_documents": failed})
     shutil.rmtree(checkpoints, ignore_errors=True)
 
 
-def _parts(
+def _resolve_in_parts(
     documents: Path, mentions: Path | None, options: CoreferenceOptions, threads: int, checkpoints: Path
 ) -> Iterator[pa.Table]:
-    """Latents of the train split, some documents at a time and in their order."""
+    """Yield the latents of the train split in batches, in the order of the documents."""
     batches = in_batches(read_documents(documents, "train"), DOCUMENTS_AT_ONCE)
-    if mentions is not None:  # the file of mentions is read from its beginning to its end
+    if mentions is not None:  # the file of mentions is read sequentially
         table = pq.read_table(documents, columns=["id", "split"], filters=[("split", "=", "train")])
         ids = table.column("id").to_pylist()
-        resolve = resolver_of(options, mentions, ids)
-        yield from (latents_of(batch, resolve, options) for batch in batches)
+        resolve = make_resolver(options, mentions, ids)
+        yield from (compute_latents(batch, resolve, options) for batch in batches)
         return
-    resolve_part = partial(_part, options=options, checkpoints=checkpoints, code=_code())
+    resolve_part = partial(_resolve_part, options=options, checkpoints=checkpoints, code=_hash_code())
     if threads == 1:
         yield from map(resolve_part, batches)
         return
     with ProcessPoolExecutor(threads, mp_context=get_context("spawn")) as pool:
-        while some := list(islice(batches, 2 * threads)):
-            yield from pool.map(resolve_part, some)
+        while round_of_batches := list(islice(batches, 2 * threads)):
+            yield from pool.map(resolve_part, round_of_batches)
 
 
-def _part(documents: Sequence[Document], options: CoreferenceOptions, checkpoints: Path, code: str) -> pa.Table:
-    """Latents of some documents; from the checkpoints where they are there."""
-    what = repr([(document.id, document.text) for document in documents]) + options.model_dump_json() + code
-    path = checkpoints / f"{sha256(what.encode()).hexdigest()}.parquet"
+def _resolve_part(documents: Sequence[Document], options: CoreferenceOptions, checkpoints: Path, code: str) -> pa.Table:
+    """Return the latents of a batch of documents, from the checkpoints if present."""
+    identity = repr([(document.id, document.text) for document in documents]) + options.model_dump_json() + code
+    path = checkpoints / f"{sha256(identity.encode()).hexdigest()}.parquet"
     if not path.exists():
         with atomic(path) as temporary:
-            pq.write_table(latents_of(documents, resolver_of(options, None), options), temporary)
+            pq.write_table(compute_latents(documents, make_resolver(options, None), options), temporary)
     return pq.read_table(path)
 
 
-def _code() -> str:
-    """What the parts depend on besides documents and options: the critic's code, and the resources that it reads."""
+def _hash_code() -> str:
+    """Hash the critic's code and resources, on which the parts depend besides documents and options."""
     stage = CRITIC.stages["train"]
     files = [*sorted(Path(__file__).parent.rglob("*.py")), *map(Path, stage.resource_files)]
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -120,4 +125,4 @@ def _count(table: pa.Table, counts: dict[str, int], failed: list[str]) -> None:
     counts["failed"] += sum(row["error"] is not None for row in rows)
     counts["invalid_mentions"] += sum(row["invalid"] for row in rows)
     counts["mentions"] += sum(surface != "." for row in rows for surface in row["surfaces"])
-    failed += [row["id"] for row in rows if row["error"] is not None][: NAMED - len(failed)]
+    failed += [row["id"] for row in rows if row["error"] is not None][: MAX_NAMED - len(failed)]

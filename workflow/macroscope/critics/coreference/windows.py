@@ -1,8 +1,8 @@
-"""Windows of n symbols over chains: entities relabelled within each, and packed into whole numbers.
+"""Windows of n symbols over chains, with entities renumbered within each, packed into integers.
 
-A chain is a list of symbols: "." where a sentence starts, and a mention's surface with the number of its entity. What
-the number of an entity is means nothing; within a window of n symbols entities are numbered anew, by first appearance
-(deng2022 §5), so that the same constellation is the same n-gram wherever it occurs.
+A chain is a sequence of symbols: "." at the start of a sentence, and a mention's surface with the number of its entity.
+Entity numbers are arbitrary, so the entities of a window of n symbols are renumbered by first appearance (deng2022 §5):
+the same pattern of mentions is then the same n-gram wherever it occurs.
 """
 
 from collections.abc import Sequence
@@ -15,22 +15,22 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int64]
 
 STOP, PAD, UNKNOWN = 0, 1, 2
-"""Surfaces that every model knows: the beginning of a sentence ("."), what stands before the chain, any unknown one."""
+"""Reserved surfaces: sentence start ("."), padding before the chain, and unknown surfaces."""
 NO_ENTITY = -1
 
 
 @dataclass(frozen=True)
 class Chains:
-    """The chains of some documents, one after the other.
+    """Chains of documents, concatenated.
 
     Attributes
     ----------
     surfaces
-        (symbols,) int32, number of each symbol's surface.
+        Array (symbols,) int32: index of each symbol's surface.
     entities
-        (symbols,) int32, number of its entity in the document, `NO_ENTITY` for a sentence's beginning.
+        Array (symbols,) int32: number of the symbol's entity in the document, `NO_ENTITY` for a sentence start.
     lengths
-        (documents,) symbols of each chain.
+        Array (documents,): number of symbols of each chain.
     """
 
     surfaces: npt.NDArray[np.int32]
@@ -40,17 +40,17 @@ class Chains:
 
 @dataclass(frozen=True)
 class Packing:
-    """How n-grams become whole numbers.
+    """Encoding of n-grams as integers.
 
-    From the highest bits to the lowest: how many entities the history of a window has, then its last symbols, each
+    From the highest bits to the lowest: number of entities in the window's history, then its symbols, each
     n * surface + entity.
 
     Attributes
     ----------
     order
-        n, symbols of a window.
+        Number n of symbols of a window.
     surfaces
-        How many surfaces there are.
+        Number of surfaces.
     """
 
     order: int
@@ -58,15 +58,15 @@ class Packing:
 
     @property
     def bits(self) -> int:
-        """Bits of a symbol."""
-        return bits_of(self.order, self.surfaces)
+        """Return the number of bits per symbol."""
+        return count_bits(self.order, self.surfaces)
 
     def entities(self, keys: IntArray, length: int) -> IntArray:
-        """How many entities the histories of n-grams of some length have."""
+        """Return the number of entities in the history of n-grams of the given length."""
         return keys >> (length * self.bits)
 
     def shorten(self, keys: IntArray, length: int) -> IntArray:
-        """Drop the first symbol of n-grams of some length."""
+        """Drop the first symbol of n-grams of the given length."""
         low = keys & ((1 << ((length - 1) * self.bits)) - 1)
         return (self.entities(keys, length) << ((length - 1) * self.bits)) | low
 
@@ -75,48 +75,48 @@ class Packing:
         return keys >> self.bits
 
     def symbols(self, key: int, length: int) -> list[tuple[int, int]]:
-        """(surface, entity) of the symbols of one n-gram."""
+        """Return (surface, entity) of each symbol of an n-gram."""
         mask = (1 << self.bits) - 1
         codes = [(key >> (place * self.bits)) & mask for place in reversed(range(length))]
         return [divmod(code, self.order) for code in codes]
 
 
-def bits_of(order: int, surfaces: int) -> int:
-    """Bits that a symbol takes."""
+def count_bits(order: int, surfaces: int) -> int:
+    """Count the bits per symbol."""
     return int(surfaces * order - 1).bit_length()
 
 
-def most_surfaces(order: int) -> int:
-    """How many surfaces there may be for windows of `order` symbols to fit into 63 bits."""
+def max_surfaces(order: int) -> int:
+    """Return the largest number of surfaces for which windows of `order` symbols fit into 63 bits."""
     free = 63 - int(order - 1).bit_length()
     return int((1 << (free // order)) // order)
 
 
-def windows(chains: Chains, packing: Packing) -> IntArray:
+def pack_windows(chains: Chains, packing: Packing) -> IntArray:
     """Pack the window that ends at every symbol of every chain.
 
     Returns
     -------
     array
-        (symbols,), as `Packing` says. Before the first symbol of a chain stands `PAD`.
+        Array (symbols,), encoded by `Packing`. Chains are padded with `PAD` before their first symbol.
     """
-    return _windows(chains.surfaces, chains.entities, chains.lengths, packing.order, packing.bits)
+    return _pack_windows(chains.surfaces, chains.entities, chains.lengths, packing.order, packing.bits)
 
 
 @numba.njit(cache=True)
-def _windows(
+def _pack_windows(
     surfaces: npt.NDArray[np.int32], entities: npt.NDArray[np.int32], lengths: IntArray, order: int, bits: int
 ) -> IntArray:
-    found = np.empty(len(surfaces), np.int64)
+    keys = np.empty(len(surfaces), np.int64)
     labels = np.empty(order, np.int64)
     start = 0
     for length in lengths:
         for end in range(start, start + length):
-            key, known = np.int64(0), 0
+            key, entities_so_far = np.int64(0), 0
             for place in range(order):
                 at = end - order + 1 + place
                 if place == order - 1:
-                    in_history = known
+                    in_history = entities_so_far
                 if at < start:
                     code = np.int64(PAD * order)
                 elif entities[at] < 0:
@@ -129,21 +129,21 @@ def _windows(
                             label = labels[earlier]
                             break
                     if label < 0:
-                        label = known
-                        known += 1
+                        label = entities_so_far
+                        entities_so_far += 1
                     labels[place] = label
                     code = np.int64(surfaces[at]) * order + label
                 key = (key << bits) | code
-            found[end] = (np.int64(in_history) << (order * bits)) | key
+            keys[end] = (np.int64(in_history) << (order * bits)) | key
         start += length
-    return found
+    return keys
 
 
 def flatten(chains: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Chains:
-    """Join chains, each a list of surfaces and one of entities."""
+    """Concatenate chains, each a pair of a list of surfaces and a list of entities."""
     lengths = np.array([len(surfaces) for surfaces, _ in chains], dtype=np.int64)
     joined = [
-        np.concatenate([np.asarray(chain[side], np.int32) for chain in chains]) if chains else np.empty(0, np.int32)
-        for side in (0, 1)
+        np.concatenate([np.asarray(chain[part], np.int32) for chain in chains]) if chains else np.empty(0, np.int32)
+        for part in (0, 1)
     ]
     return Chains(joined[0], joined[1], lengths)

@@ -1,8 +1,8 @@
-"""The languages critic: is a text of one language, or of a mix that no real text has (deng2022 App. C).
+"""Critic `languages`: mixing of languages within a text (deng2022 App. C).
 
-Latents: topic proportions on the simplex. Projection: Gibbs sampling under a latent Dirichlet allocation with as many
-topics as there are languages, fitted to the train split. Prior: its Dirichlet distribution, so that score and
-comparison need no more.
+The latents are topic proportions on the simplex. The projection is Gibbs sampling under a latent Dirichlet allocation
+with as many topics as languages, fitted to the train split. The prior is the model's Dirichlet distribution, so that
+the stages `score` and `compare` need nothing else.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic
@@ -10,13 +10,13 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:LanguagesOptions",
-    # Not asked without being told to: it needs a corpus of several languages, and to know how many.
+    # Not included by default: it needs a corpus of several languages, and their number.
     density=True,
-    attribution=AttributionScore("latent NLL", "nats", "words of another language than most of the text"),
+    attribution=AttributionScore("latent NLL", "nats", "words in another language than most of the text"),
     known_processes=("languages",),
     latents="id opening words proportions log_proportions log_sample",
-    features="latents:features",
-    observes="how languages mix",
+    features="latents:read_document_features",
+    observes="mixing of languages",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
@@ -24,9 +24,9 @@ CRITIC = Critic(
         "macroscope.statistics.categorical:STATISTICS",
     ),
     quantities={
-        "known_words": "known words a text",
+        "known_words": "words of the vocabulary per text",
         "mixed": "texts that mix languages",
-        "without_words": "texts without a known word",
+        "without_words": "texts without a word of the vocabulary",
     },
     stages={
         "train": Stage(

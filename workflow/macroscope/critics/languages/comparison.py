@@ -1,4 +1,4 @@
-"""Every number of the languages critic besides its scores: a candidate's topic proportions against a reference's."""
+"""Statistics of the critic `languages`, except those of its scores: comparison of topic proportions."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,15 +9,15 @@ import pandas as pd
 from macroscope.critics.languages.latents import TopicProportions, read_proportions
 from macroscope.critics.languages.options import LanguagesOptions
 from macroscope.critics.split_half import compare_with_control
-from macroscope.critics.topic_shares import EXCERPT, Side, at_most, share_differences, share_divergences
-from macroscope.critics.words import beginning
+from macroscope.critics.topic_shares import EXCERPT, TopicShares, sample_mask, share_differences, share_divergences
+from macroscope.critics.words import shorten
 from macroscope.documents import read_documents
 from macroscope.files import atomic
+from macroscope.resampling import Resampling
 from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.latent import Resampling
-from macroscope.statistics.permutation_groups import permutation_of
-from macroscope.statistics.tidy import UNDEFINED, rows_table, shares_table
+from macroscope.statistics.permutation_groups import build_permutation
+from macroscope.statistics.tidy import Estimate, rows_table, shares_table
 from macroscope.statistics.vectors import compare_vectors
 from macroscope.tables import read_csv, write_csv
 
@@ -29,24 +29,24 @@ STATISTICS = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two sides under one model.
+    """Comparison of two collections under one model.
 
     Attributes
     ----------
     rows
-        Columns `statistics.tidy.ROWS`.
+        Statistics, with columns `statistics.tidy.ROWS`.
     sides
-        Expected proportions in the documents of reference and candidate, without those that have no known word.
+        Expected proportions in the documents of reference and candidate that have words of the vocabulary.
     """
 
     rows: pd.DataFrame
-    sides: tuple[Side, Side]
+    sides: tuple[TopicShares, TopicShares]
 
 
 def describe(texts: TopicProportions, resampling: Resampling) -> pd.DataFrame:
-    """Texts without any word of the vocabulary, and known words a text."""
+    """Compute the share of texts without words of the vocabulary, and words per text."""
     counts = {"without_words_share": int((texts.words == 0).sum())}
-    words = ("known_words", *mean_interval(texts.words.astype(float), resampling), UNDEFINED)
+    words = Estimate("known_words", *mean_interval(texts.words.astype(float), resampling))
     shares = shares_table(counts, len(texts), resampling.confidence)
     return pd.concat([shares, rows_table([words], (0, len(texts)), lambda _: "no text")], ignore_index=True)
 
@@ -60,25 +60,25 @@ def compare(
     -------
     Comparison
         Rows: `mmd_squared`, `energy_distance`, `precision`, `recall` (`statistics.vectors`); the divergences of
-        `statistics.categorical` between the shares that topics have of all documents, each document counting alike. NaN
-        where a side has fewer than two texts with words of the vocabulary.
+        `statistics.categorical` between the shares of topics in all documents, with equal weights. NaN if a collection
+        has fewer than two texts with words of the vocabulary.
     """
-    known = reference.with_words(), candidate.with_words()
+    nonempty = reference.with_words(), candidate.with_words()
     rng = np.random.default_rng(resampling.seed)
-    theirs, ours = (side.some(at_most(len(side), options.most_vectors, rng)) for side in known)
-    permutation = permutation_of(theirs.keys, ours.keys)
+    real, generated = (texts.subset(sample_mask(len(texts), options.most_vectors, rng)) for texts in nonempty)
+    permutation = build_permutation(real.keys, generated.keys)
     distances = compare_vectors(
-        theirs.mean, ours.mean, options.neighbours, options.permutations, resampling, permutation
+        real.mean, generated.mean, options.neighbours, options.permutations, resampling, permutation
     )
-    sides = Side(known[0].keys, known[0].mean), Side(known[1].keys, known[1].mean)
+    sides = TopicShares(nonempty[0].keys, nonempty[0].mean), TopicShares(nonempty[1].keys, nonempty[1].mean)
     tables = [
-        rows_table(distances, (len(theirs), len(ours)), lambda _: "too few texts"),
+        rows_table(distances, (len(real), len(generated)), lambda _: "too few texts"),
         share_divergences(*sides, options.permutations, resampling),
     ]
     return Comparison(pd.concat(tables, ignore_index=True), sides)
 
 
-WORDS_OF_A_TOPIC = 3
+WORDS_PER_TOPIC = 3
 MIXED_SHOWN = 10
 
 
@@ -92,15 +92,15 @@ def compare_latents(
     resampling: Resampling,
     evidence: Path,
 ) -> pd.DataFrame:
-    """Compare the topic proportions of a system with the control's, and write the evidence; see `critics.split_half`.
+    """Compare the topic proportions of a system with the control's and write the evidence; see `critics.split_half`.
 
-    The folder `evidence` has shares.csv (how much of the texts is of each language; see `critics.topic_shares`) and mixed.csv
-    (the texts whose largest share is the smallest: id, largest_share, languages, text).
+    The folder `evidence` has shares.csv (share of each language in the texts; see `critics.topic_shares`) and mixed.csv
+    (texts with the smallest largest share: id, largest_share, languages, text).
 
     Parameters
     ----------
     texts
-        Of the system.
+        Samples of the system.
     inference
         Folder of the model.
     """
@@ -108,25 +108,28 @@ def compare_latents(
         control_latents,
         latents,
         read=read_proportions,
-        describe=lambda side: describe(side, resampling),
+        describe=lambda proportions: describe(proportions, resampling),
         compare=lambda reference, candidate: compare(reference, candidate, options, resampling),
-        halves=_halves,
+        halves=_split_into_halves,
     )
-    words = [" ".join(str(some).split()[:WORDS_OF_A_TOPIC]) for some in read_csv(inference / "languages.csv")["words"]]
+    words = [
+        " ".join(str(top_words).split()[:WORDS_PER_TOPIC])
+        for top_words in read_csv(inference / "languages.csv")["words"]
+    ]
     with atomic(evidence) as folder:
         folder.mkdir(parents=True)
-        write_csv(share_differences(*compared.found.sides, words, resampling), folder / "shares.csv")
-        write_csv(most_mixed(texts, compared.candidate, words), folder / "mixed.csv")
+        write_csv(share_differences(*compared.result.sides, words, resampling), folder / "shares.csv")
+        write_csv(select_most_mixed(texts, compared.candidate, words), folder / "mixed.csv")
     return compared.table
 
 
-def most_mixed(texts: Path, found: TopicProportions, words: list[str]) -> pd.DataFrame:
-    """Texts whose largest share is the smallest, with all shares: id, largest_share, languages, text."""
-    known = found.some(found.words > 0)
-    order = np.argsort(known.mean.max(axis=1), kind="stable")[:MIXED_SHOWN]
-    chosen = dict(zip(known.keys["id"].iloc[order], known.mean[order], strict=True))
+def select_most_mixed(texts: Path, proportions: TopicProportions, words: list[str]) -> pd.DataFrame:
+    """Select the texts with the smallest largest share, with all shares: id, largest_share, languages, text."""
+    nonempty = proportions.subset(proportions.words > 0)
+    order = np.argsort(nonempty.mean.max(axis=1), kind="stable")[:MIXED_SHOWN]
+    chosen = dict(zip(nonempty.keys["id"].iloc[order], nonempty.mean[order], strict=True))
     beginnings = {
-        document.id: beginning(document.text, EXCERPT) for document in read_documents(texts) if document.id in chosen
+        document.id: shorten(document.text, EXCERPT) for document in read_documents(texts) if document.id in chosen
     }
     rows = [
         (name, shares.max(), "; ".join(f"{w} ({s:.0%})" for w, s in zip(words, shares, strict=True)), beginnings[name])
@@ -135,6 +138,6 @@ def most_mixed(texts: Path, found: TopicProportions, words: list[str]) -> pd.Dat
     return pd.DataFrame(rows, columns=["id", "largest_share", "languages", "text"])
 
 
-def _halves(side: TopicProportions) -> tuple[TopicProportions, TopicProportions]:
-    known = side.with_words()
-    return known.every_other(0), known.every_other(1)
+def _split_into_halves(proportions: TopicProportions) -> tuple[TopicProportions, TopicProportions]:
+    nonempty = proportions.with_words()
+    return nonempty.every_other(0), nonempty.every_other(1)

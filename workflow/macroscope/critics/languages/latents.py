@@ -1,8 +1,8 @@
-"""Latents of the languages critic on disk: the posterior over topic proportions, a row a document.
+"""Files of latents of the critic `languages`: posteriors over topic proportions, one row per document.
 
-Columns: `id`; `opening` (`documents.opening_of`); `words`, how many of the vocabulary the document has; and of the
-posterior over its topic proportions z `proportions` (E z), `log_proportions` (E log z) and `log_sample` (log z of a
-draw), one number a topic each, NaN throughout where it has no word.
+Columns: `id`; `opening` (`documents.opening_of`); `words`, the document's number of words of the vocabulary; and, from
+the posterior over its topic proportions z, `proportions` (E z), `log_proportions` (E log z) and `log_sample` (log z of
+one sample), each with one number per topic, all NaN without words.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.critics.features import with_scores
+from macroscope.critics.features import add_score_features
 from macroscope.critics.languages.model import Array
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
@@ -24,7 +24,7 @@ _VECTORS = ("proportions", "log_proportions", "log_sample")
 
 
 def latents_schema(topics: int) -> pa.Schema:
-    """Columns of the latents, for so many topics."""
+    """Return the schema of the latents for a number of topics."""
     vector = pa.list_(pa.float64(), topics)
     return pa.schema(
         [
@@ -37,16 +37,16 @@ def latents_schema(topics: int) -> pa.Schema:
 
 @dataclass(frozen=True)
 class TopicProportions:
-    """Posteriors of a collection.
+    """Posteriors over the topic proportions of a collection's documents.
 
     Attributes
     ----------
     keys
         `id` and `opening` of each document.
     words
-        Words of the vocabulary in each.
+        Number of words of the vocabulary in each document.
     mean, log_mean, log_sample
-        E z, E log z, log z of a draw: documents x topics; NaN where there is no word.
+        E z, E log z, and log z of one sample (documents x topics); NaN without words.
     """
 
     keys: pd.DataFrame
@@ -58,37 +58,45 @@ class TopicProportions:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def some(self, chosen: NDArray[np.bool_]) -> "TopicProportions":
-        """Those of some documents."""
+    def subset(self, chosen: NDArray[np.bool_]) -> "TopicProportions":
+        """Return the posteriors of the chosen documents."""
         return TopicProportions(
             self.keys[chosen], self.words[chosen], self.mean[chosen], self.log_mean[chosen], self.log_sample[chosen]
         )
 
     def with_words(self) -> "TopicProportions":
-        """Those that have any word of the vocabulary; none where it is only one, of which no comparison can be made."""
-        known = self.words > 0
-        return self.some(known & (known.sum() > 1))
+        """Return the documents with words of the vocabulary; none if there is only one, too few for a comparison."""
+        has_words = self.words > 0
+        return self.subset(has_words & (has_words.sum() > 1))
 
     def every_other(self, first: int) -> "TopicProportions":
-        """Every second document, from the first (0) or the second (1) on."""
-        return self.some(np.arange(len(self)) % 2 == first)
+        """Return every second document, from the first (0) or the second (1) on."""
+        return self.subset(np.arange(len(self)) % 2 == first)
 
 
 def read_proportions(path: Path) -> TopicProportions:
-    """Read the latents of a system."""
+    """Read the latents of a system.
+
+    Raises
+    ------
+    MacroscopeError
+        If there is no such file.
+    """
     try:
         table = pq.read_table(path)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of topic proportions") from None
+        raise MacroscopeError(f"{path}: no such file of topic proportions; project the texts first") from None
     columns = (table.column(name).combine_chunks() for name in _VECTORS)
     vectors = [c.flatten().to_numpy(zero_copy_only=False).reshape(len(table), c.type.list_size) for c in columns]
     return TopicProportions(table.select(KEYS).to_pandas(), table.column("words").to_numpy(), *vectors)
 
 
-def features(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """Log proportions of every document with a word of the vocabulary, and what `features.of_scores` sees of it."""
-    found = read_proportions(latents)
-    known = np.isfinite(found.log_mean).all(axis=1)
-    return with_scores(
-        DocumentFeatures(found.keys[known].reset_index(drop=True), found.log_mean[known]), latents, scores
+def read_document_features(latents: Path, scores: Path | None) -> DocumentFeatures:
+    """Read the features of documents with words of the vocabulary: log proportions, and those of their scores."""
+    proportions = read_proportions(latents)
+    is_finite = np.isfinite(proportions.log_mean).all(axis=1)
+    return add_score_features(
+        DocumentFeatures(proportions.keys[is_finite].reset_index(drop=True), proportions.log_mean[is_finite]),
+        latents,
+        scores,
     )

@@ -1,9 +1,9 @@
-"""What the languages critic contributes to the report of one corpus."""
+"""Items of the critic `languages` in the report of one corpus."""
 
 import pandas as pd
 
 from macroscope.critics.divergence_report import divergence_table, statistics_table
-from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
+from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.files import read_json
 from macroscope.tables import number, read_csv
 
@@ -18,37 +18,40 @@ VECTORS = {
     "precision": ("precision", 1.0),
     "recall": ("recall", 1.0),
 }
-TEXTS = {"known_words": ("known words a text", 1.0), "without_words_share": ("without any, %", 100.0)}
+TEXTS = {
+    "known_words": ("words of the vocabulary per text", 1.0),
+    "without_words_share": ("texts without any, %", 100.0),
+}
 MIXED_SHOWN = 3
 CHARACTERS_SHOWN = 220
 
 
 def items(findings: Findings) -> list[ReportItem]:
-    """List tables and figures."""
+    """Return tables and figures."""
     inference = findings.folder / "inference"
     topics = read_csv(inference / "languages.csv")
     statistics = findings.statistics
-    found = [
+    report_items = [
         ReportItem("mixing", "Mixes of languages", statistics_table(statistics, MIXING)),
-        ReportItem("simplex", "Where the texts lie", figure=findings.figure("simplex").with_suffix(".svg")),
+        ReportItem("simplex", "Topic proportions of the texts", figure=findings.figure("simplex").with_suffix(".svg")),
         ReportItem("mixed", "The most mixed texts", _mixed(findings), shows_texts=True),
-        ReportItem("languages", "The languages", topics.map(_shown)),
+        ReportItem("languages", "The languages", topics.map(_format_value)),
         ReportItem("divergences", "Divergences between the shares of the languages", divergence_table(statistics)),
         ReportItem("vectors", "Distances between proportions", statistics_table(statistics, VECTORS)),
         ReportItem("model", "The model", pd.DataFrame([read_json(inference / "training.json")])),
-        ReportItem("texts", "What was projected", statistics_table(statistics, TEXTS)),
+        ReportItem("texts", "Projected texts", statistics_table(statistics, TEXTS)),
     ]
-    return [item for item in found if item.table is None or len(item.table)]
+    return [item for item in report_items if item.table is None or len(item.table)]
 
 
 def _mixed(findings: Findings) -> pd.DataFrame:
     tables = []
-    for system, table in findings.tables("mixed.csv", MOST_SYSTEMS, control=True, keep_default_na=False):
-        some = table.head(MIXED_SHOWN)
-        tables.append(some.assign(text=some["text"].str.slice(stop=CHARACTERS_SHOWN), system=system))
+    for system, table in findings.tables("mixed.csv", MAX_SYSTEMS, control=True, keep_default_na=False):
+        top = table.head(MIXED_SHOWN)
+        tables.append(top.assign(text=top["text"].str.slice(stop=CHARACTERS_SHOWN), system=system))
     table = pd.concat(tables, ignore_index=True).assign(largest_share=lambda all_: all_["largest_share"].map(number))
     return table[["system", *(column for column in table if column != "system")]]
 
 
-def _shown(value: object) -> object:
+def _format_value(value: object) -> object:
     return number(value) if isinstance(value, float) else value

@@ -1,8 +1,8 @@
 """Posterior samples of topic proportions, in two stages (deng2022 Appendix C): topics of words, then proportions.
 
-P(z, t | x; phi) = P(t | x; phi) P(z | t). The topics t of a document's words are drawn by collapsed Gibbs sampling with
-phi fixed; given them the proportions are Dirichlet(alpha + counts), so that expectations over z are closed forms for
-each sample of t (Rao-Blackwell), and only t is left to chance.
+P(z, t | x; phi) = P(t | x; phi) P(z | t). The topics t of a document's words are sampled by collapsed Gibbs sampling
+with phi fixed. Given t, the proportions are Dirichlet(alpha + counts), so expectations over z have closed forms for
+each sample of t (Rao-Blackwell); only t is random.
 """
 
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Posterior:
-    """Of a document's topic proportions.
+    """Posterior over a document's topic proportions.
 
     Attributes
     ----------
     mean
-        E z: topics.
+        E z (topics).
     log_mean
-        E log z: topics.
+        E log z (topics).
     log_sample
-        Logarithm of a draw of z from the last sample of the words' topics.
+        Logarithm of one sample of z, given the last sample of the words' topics.
     """
 
     mean: Array
@@ -44,40 +44,40 @@ def sample_posterior(
     Parameters
     ----------
     words
-        Numbers of its words in the vocabulary, one or more.
+        Indices of the document's words in the vocabulary; at least one.
     sweeps
-        Samples that count; as many come before.
+        Number of samples, after as many burn-in samples.
     """
     likelihood = np.ascontiguousarray(model.topics[:, words].T)
     counts = _gibbs(likelihood, model.alpha, rng.random((2 * sweeps + 1, len(words))))[sweeps:]
     shapes = model.alpha + counts
     totals = shapes.sum(axis=1, keepdims=True)
     log_mean = (digamma(shapes) - digamma(totals)).mean(axis=0)
-    return Posterior((shapes / totals).mean(axis=0), log_mean, _log_dirichlet(shapes[-1], rng))
+    return Posterior((shapes / totals).mean(axis=0), log_mean, _sample_log_dirichlet(shapes[-1], rng))
 
 
-def _log_dirichlet(shape: Array, rng: np.random.Generator) -> Array:
-    """Logarithm of a draw from a Dirichlet distribution: with a shape near 0 the draw itself would be 0."""
+def _sample_log_dirichlet(shape: Array, rng: np.random.Generator) -> Array:
+    """Sample the logarithm of a Dirichlet variable: with shapes near 0, the variable itself would underflow to 0."""
     logs = np.log(rng.gamma(shape + 1)) + np.log1p(-rng.random(len(shape))) / shape
     return np.asarray(logs - logsumexp(logs))
 
 
 @njit(cache=True)
 def _gibbs(likelihood: Array, alpha: Array, uniforms: Array) -> Array:  # pragma: no cover - compiled
-    """Counts of the words' topics after each sweep.
+    """Return the counts of the words' topics after each sweep (sweeps x topics).
 
     Parameters
     ----------
     likelihood
-        Words x topics.
+        Probability of each word under each topic (words x topics).
     uniforms
-        Sweeps + 1 x words; the first row draws the topics to start from.
+        Uniform random numbers ((sweeps + 1) x words); the first row samples the initial topics.
     """
     words, topics = likelihood.shape
     sweeps = len(uniforms) - 1
     assigned = np.zeros(words, np.int64)
     current = np.zeros(topics)
-    found = np.zeros((sweeps, topics))
+    counts = np.zeros((sweeps, topics))
     weights = np.zeros(topics)
     for sweep in range(sweeps + 1):
         for n in range(words):
@@ -87,12 +87,12 @@ def _gibbs(likelihood: Array, alpha: Array, uniforms: Array) -> Array:  # pragma
             for k in range(topics):
                 total += likelihood[n, k] * (alpha[k] + current[k])
                 weights[k] = total
-            drawn = uniforms[sweep, n] * total
+            threshold = uniforms[sweep, n] * total
             k = 0
-            while k < topics - 1 and weights[k] <= drawn:
+            while k < topics - 1 and weights[k] <= threshold:
                 k += 1
             assigned[n] = k
             current[k] += 1
         if sweep:
-            found[sweep - 1] = current
-    return found
+            counts[sweep - 1] = current
+    return counts

@@ -1,4 +1,4 @@
-"""Scores: how likely the topic proportions of each document are under Dirichlet(alpha) (deng2022 Appendix C)."""
+"""Scores: latent NLL of each document's topic proportions under Dirichlet(alpha) (deng2022 Appendix C)."""
 
 from pathlib import Path
 
@@ -14,28 +14,28 @@ from macroscope.files import atomic
 def score(latents: Path, inference: Path, *, options: LanguagesOptions, output: Path) -> None:
     """Score latents under the Dirichlet distribution of the model.
 
-    Writes id, opening, words, and, NaN for a document without a word of the vocabulary:
+    Writes id, opening, words, and, NaN for a document without words of the vocabulary:
     nll
-        T(x) = -E log Dirichlet(z; alpha) over the posterior, in nats. Of a density: it may be below 0.
+        T(x) = -E log Dirichlet(z; alpha) over the posterior, in nats; of a density, so it may be negative.
     nll_sample
-        The same at the one draw of z that is in the latents.
+        -log Dirichlet(z; alpha) at the sample of z in the latents.
     entropy
-        NaN: that of the posterior has no closed form, and samples do not give it.
+        NaN: the entropy of the posterior has no closed form, and samples do not estimate it.
     units
-        Dimensions of the proportions, topics - 1.
+        Number of dimensions of the proportions, topics - 1.
     count_mixed, of_mixed
-        Whether the document is a mix of languages: its largest expected share is below `mixed_below`; and 1.
+        Whether the document is a mix of languages (largest expected share below `mixed_below`), and the constant 1.
     """
-    model, found = LatentDirichletAllocation.load(inference / "model.npz"), read_proportions(latents)
-    known = found.words > 0
-    scores = found.keys.assign(
-        words=found.words,
-        nll=model.cross_entropy(found.log_mean),
-        nll_sample=model.cross_entropy(found.log_sample),
+    model, proportions = LatentDirichletAllocation.load(inference / "model.npz"), read_proportions(latents)
+    has_words = proportions.words > 0
+    scores = proportions.keys.assign(
+        words=proportions.words,
+        nll=model.cross_entropy(proportions.log_mean),
+        nll_sample=model.cross_entropy(proportions.log_sample),
         entropy=np.nan,
         units=len(model.alpha) - 1,
-        count_mixed=np.where(known, found.mean.max(axis=1) < options.mixed_below, np.nan),
-        of_mixed=np.where(known, 1.0, np.nan),
+        count_mixed=np.where(has_words, proportions.mean.max(axis=1) < options.mixed_below, np.nan),
+        of_mixed=np.where(has_words, 1.0, np.nan),
     )
     with atomic(output) as temporary:
         pd.DataFrame(scores).to_parquet(temporary, index=False)

@@ -1,11 +1,11 @@
-"""The narrative critic: does a sentence follow from those around it, or is one missing, or out of place (cai2020).
+"""The narrative critic: local coherence of sentences, measured by detectors of damage (cai2020).
 
-Latents: for each slot between two sentences the probability that a sentence is missing there, for each sentence the
-probability that it stands for another one. Projection: detectors, trained on real narratives with known damage. Prior:
-how often they see such damage in real text that has none.
+Latents: for each slot between two sentences the probability that a sentence is missing there, and for each sentence the
+probability that it replaces another one. Projection: detectors, trained on real narratives with known damage. Prior:
+the mean probability of such damage in real, undamaged text.
 
-Besides: further detectors for comparison, pre-training, autoencoders, sentences written into the gaps; their rules
-stand in rules/critics/narrative.smk.
+In addition: further detectors for comparison, pre-training, autoencoders, and generation of sentences for the gaps;
+their rules are in rules/critics/narrative.smk.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic
@@ -23,7 +23,7 @@ CRITIC = Critic(
     },
     fewest={"narratives": 60},
     latents="id opening sentences cut missing discordant",
-    observes="whether sentences follow from each other",
+    observes="coherence of consecutive sentences",
     statistics=(
         "scoring:STATISTICS",
         "comparison:STATISTICS",
@@ -31,18 +31,18 @@ CRITIC = Critic(
         "macroscope.statistics.categorical:STATISTICS",
     ),
     quantities={
-        "cut_sentence": "sentences that are cut",
+        "cut_sentence": "sentences cut at the encoder's limit",
         "discordant": "sentences out of place",
-        "discordant_corrected": "share of sentences out of place beyond real text's",
+        "discordant_corrected": "share of sentences out of place, beyond that of real text",
         "missing": "places where a sentence is missing",
-        "missing_corrected": "share of places where a sentence is missing beyond real text's",
-        "too_short": "texts that are too short",
-        "worst_discordant": "its worst sentence's probability to be out of place",
-        "worst_missing": "its worst place's probability to miss a sentence",
+        "missing_corrected": "share of places where a sentence is missing, beyond that of real text",
+        "too_short": "texts of fewer than two sentences",
+        "worst_discordant": "largest probability of a sentence out of place",
+        "worst_missing": "largest probability of a missing sentence",
     },
     plan="plan:NarrativePlan",
     attribution=AttributionScore(
-        "latent NLL", "nats a place", "sentences that seem out of place, or before which one seems missing"
+        "latent NLL", "nats per place", "sentences that seem out of place, or before which a sentence seems missing"
     ),
     stages={
         "train": Stage(

@@ -1,4 +1,4 @@
-"""The sentences of a narrative that seem out of place, and the gaps where one seems to be missing."""
+"""Attribution of the narrative critic: sentences that seem out of place, and gaps that seem to miss one."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -6,34 +6,34 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.corpora.plain_text import split_sentences
-from macroscope.critics.attributions import Attribution, Place, rates, write_attributions
+from macroscope.critics.attributions import Attribution, Span, read_nll_rates, write_attributions
 from macroscope.critics.narrative.latents import read_latents
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.documents import Document, read_documents
 
 
 def attribute(texts: Path, latents: Path, scores: Path, inference: Path, *, language: str, output: Path) -> None:
-    """Blame narratives for T(x) a place, and the places from the detectors' thresholds on; see `critics.attributions`."""
-    points, nats = read_operating_points(inference), rates(scores)
-    told = chain.from_iterable(table.to_dict("records") for table in read_latents(latents))
+    """Attribute T(x) per place to each narrative, marking places above the thresholds; see `critics.attributions`."""
+    points, nats = read_operating_points(inference), read_nll_rates(scores)
+    records = chain.from_iterable(table.to_dict("records") for table in read_latents(latents))
     rows = (
-        Attribution(row["id"], nats[row["id"]], list(marks(document, row, points, language)))
-        for document, row in zip(read_documents(texts), told, strict=True)
+        Attribution(row["id"], nats[row["id"]], list(find_marks(document, row, points, language)))
+        for document, row in zip(read_documents(texts), records, strict=True)
     )
     write_attributions(rows, output)
 
 
-def marks(
+def find_marks(
     document: Document, row: dict[str, Any], points: dict[str, OperatingPoint], language: str
-) -> Iterator[tuple[Place, float, str]]:
-    """Sentences out of place; of those before which one is missing the first word.
+) -> Iterator[tuple[Span, float, str]]:
+    """Yield sentences out of place, and the first word of each sentence before which one is missing.
 
     Parameters
     ----------
     row
-        Of the latents.
+        Row of the latents.
     """
-    places = sentence_places(document, language)
+    places = locate_sentences(document, language)
     for task, point in points.items():
         for number, p in enumerate(row[task].tolist()):
             if p < point.threshold:
@@ -46,14 +46,14 @@ def marks(
                 yield places[number], p, f"may be out of place: {p:.0%}"
 
 
-def sentence_places(document: Document, language: str) -> list[Place]:
-    """Where the sentences of `narratives.sentences_of` stand, without the white space around them."""
-    found = []
+def locate_sentences(document: Document, language: str) -> list[Span]:
+    """Return the places of the sentences of `narratives.split_document`, without surrounding white space."""
+    places = []
     for number, section in enumerate(document.sections):
-        at = 0
+        offset = 0
         for sentence in split_sentences(section.text, language):
             if sentence.strip():
-                start = at + len(sentence) - len(sentence.lstrip())
-                found.append((number, start, at + len(sentence.rstrip())))
-            at += len(sentence)
-    return found
+                start = offset + len(sentence) - len(sentence.lstrip())
+                places.append((number, start, offset + len(sentence.rstrip())))
+            offset += len(sentence)
+    return places

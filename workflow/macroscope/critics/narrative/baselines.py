@@ -1,7 +1,7 @@
-"""What can be told without reading a narrative: by the position alone, and by single sentences (no leaks).
+"""Baselines without coherence, which check for leaks: prediction from the position, and from single sentences.
 
-Were damage to show in where it is, or in the sentence by itself, a detector could score without any coherence. These
-two stand beside every detector, and should score at the base rate: an AUC of one half.
+If damage could be predicted from its position, or from the sentence by itself, a detector could succeed without any
+coherence. These two baselines are reported beside every detector, and should be at chance: an AUC of one half.
 """
 
 import numpy as np
@@ -17,36 +17,43 @@ MOST_SENTENCES = 50_000
 FEATURES = 1 << 16
 
 
-def by_position(train: Examples, test: Examples) -> npt.NDArray[np.float64]:
-    """Share of the training labels that are 1 at each position, of segments as long (segments x positions)."""
+def predict_by_position(train: Examples, test: Examples) -> npt.NDArray[np.float64]:
+    """Return the share of 1 among the training labels, by length and position (segments x positions)."""
     width = train.labels.shape[1]
     rates = np.full((max(width, test.labels.shape[1]) + 1, max(width, test.labels.shape[1])), np.nan)
     lengths = (train.labels >= 0).sum(axis=1)
     for length in np.unique(lengths):
-        some = train.labels[lengths == length]
+        labels = train.labels[lengths == length]
         with np.errstate(invalid="ignore"):
-            rates[length, :width] = (some == 1).sum(axis=0) / (some >= 0).sum(axis=0)
+            rates[length, :width] = (labels == 1).sum(axis=0) / (labels >= 0).sum(axis=0)
     overall = (train.labels == 1).sum() / max(1, (train.labels >= 0).sum())
-    found = rates[(test.labels >= 0).sum(axis=1)][:, : test.labels.shape[1]]
-    return np.where(np.isnan(found), overall, found)
+    predicted = rates[(test.labels >= 0).sum(axis=1)][:, : test.labels.shape[1]]
+    return np.where(np.isnan(predicted), overall, predicted)
 
 
-def by_single_sentence(narratives: Narratives, train: Examples, test: Examples, seed: int) -> npt.NDArray[np.float64]:
-    """Logistic regression on the words of each sentence and their number (segments x positions; 0 where no label is).
+def predict_by_single_sentence(
+    narratives: Narratives, train: Examples, test: Examples, seed: int
+) -> npt.NDArray[np.float64]:
+    """Predict logits from the words of each sentence and their number, by logistic regression.
 
-    The sentence before a slot stands for the slot.
+    Slots are predicted from the sentence before them.
+
+    Returns
+    -------
+    array
+        Segments x positions; 0 at positions without a label.
     """
-    known = np.argwhere(train.labels >= 0)
-    if len(known) > MOST_SENTENCES:
-        known = known[np.random.default_rng(seed).choice(len(known), MOST_SENTENCES, replace=False)]
-    labels = train.labels[tuple(known.T)] == 1
-    found = np.zeros(test.labels.shape)
+    positions = np.argwhere(train.labels >= 0)
+    if len(positions) > MOST_SENTENCES:
+        positions = positions[np.random.default_rng(seed).choice(len(positions), MOST_SENTENCES, replace=False)]
+    labels = train.labels[tuple(positions.T)] == 1
+    logits = np.zeros(test.labels.shape)
     if labels.all() or not labels.any():
-        return found
-    model = LogisticRegression(solver="liblinear").fit(_features(narratives, train.inputs[tuple(known.T)]), labels)
+        return logits
+    model = LogisticRegression(solver="liblinear").fit(_features(narratives, train.inputs[tuple(positions.T)]), labels)
     places = test.labels >= 0
-    found[places] = model.decision_function(_features(narratives, test.inputs[places]))
-    return found
+    logits[places] = model.decision_function(_features(narratives, test.inputs[places]))
+    return logits
 
 
 def _features(narratives: Narratives, numbers: npt.NDArray[np.int64]) -> sparse.csr_matrix:

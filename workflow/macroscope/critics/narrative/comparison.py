@@ -1,9 +1,9 @@
-"""Incoherence that is detected in a system's narratives, against real ones.
+"""Comparison of the incoherence detected in a system's narratives with that in real ones.
 
-A detector is wrong at some places of real text, and misses part of the damage. So the rate at which it finds something
-in a system is corrected by both (Rogan and Gladen 1978; `statistics.misclassification`): with s the system's rate, c the
-control's, t the share of known damage in held-out narratives that is found, (s - c) / (t - c) is the share of the
-system's places that are as if a sentence were missing, or stood for another one. 0 is real text.
+A detector raises false alarms in real text, and misses part of the damage. So the rate of detection in a system is
+corrected for both (Rogan and Gladen 1978; `statistics.misclassification`): with s the system's rate, c the control's
+and t the share of known damage in held-out narratives that is detected, (s - c) / (t - c) estimates the share of the
+system's places that look damaged: a sentence is missing, or replaced by another one. Real text has 0.
 """
 
 from dataclasses import dataclass, replace
@@ -13,27 +13,27 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.narrative.latents import FOUND, TASKS, read_latents
+from macroscope.critics.narrative.latents import DETECTION_COUNTS, TASKS, read_latents
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.critics.split_half import compare_with_control
+from macroscope.resampling import Resampling
 from macroscope.statistics.columns import NUMBERS, compare_columns
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.misclassification import corrected_rate
 from macroscope.statistics.pairing_keys import KEYS
-from macroscope.statistics.permutation_groups import permutation_of
+from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.statistics.ratio import Sample
-from macroscope.statistics.tidy import ROWS, UNDEFINED, Row, rows_table
+from macroscope.statistics.tidy import ROWS, UNDEFINED, Estimate, rows_table
 from macroscope.tables import read_csv
 
 STATISTICS = (
     *(
-        Statistic(f"{task}_corrected", "share of the system's places that are as if damaged, beyond real text")
+        Statistic(f"{task}_corrected", "share of the system's places that look damaged, beyond real text")
         for task in TASKS
     ),
     *(replace(statistic, pattern=f"worst_*_{statistic.pattern}") for statistic in NUMBERS),
 )
-_REASON = "too few texts, or the detector finds no more of known damage than of what is in real text"
+_REASON = "too few texts, or the detector's rate on known damage is not above its rate on real text"
 
 
 @dataclass(frozen=True)
@@ -42,60 +42,62 @@ class _Compared:
 
 
 def compare_latents(control_latents: Path, latents: Path, inference: Path, *, resampling: Resampling) -> pd.DataFrame:
-    """Compare what is detected in a system with what is detected in the control; see `critics.split_half`.
+    """Compare detections in a system with detections in the control; see `critics.split_half`.
 
     Returns
     -------
     data frame
         Rows of `statistics.tidy`, for each task: <task>_corrected (0 is real text, 1 damage everywhere; may be
-        negative; undefined where the detector may find no more of known damage than of real text); of the largest
+        negative; undefined if the detector's rate on known damage may be no larger than on real text); for the largest
         probability of each narrative, worst_<task>, the statistics of `statistics.columns`.
     """
     points = read_operating_points(inference)
-    found = {task: _found(inference / task / FOUND) for task in points}
+    known_damage = {task: _read_detection_counts(inference / task / DETECTION_COUNTS) for task in points}
     return compare_with_control(
         control_latents,
         latents,
         read=lambda path: read_counts(path, points),
         describe=lambda _: rows_table([], (0, 0), lambda _: ""),
-        compare=partial(compare, found=found, resampling=resampling),
+        compare=partial(compare, known_damage=known_damage, resampling=resampling),
         halves=lambda table: (table.iloc[0::2], table.iloc[1::2]),
     ).table
 
 
 def compare(
-    reference: pd.DataFrame, candidate: pd.DataFrame, found: dict[str, Sample], resampling: Resampling
+    reference: pd.DataFrame, candidate: pd.DataFrame, known_damage: dict[str, Sample], resampling: Resampling
 ) -> _Compared:
     """Compare two tables of `read_counts`.
 
     Parameters
     ----------
-    found
-        Of each task, for held-out narratives with known damage, damaged places that are found, and damaged places.
+    known_damage
+        For each task, numbers of detected damaged places, and of damaged places, of each held-out narrative.
     """
-    rows: list[Row] = []
-    for task, known in found.items():
-        sides = [side[side[f"of_{task}"] > 0] for side in (reference, candidate)]
-        theirs, ours = ((side[f"count_{task}"], side[f"of_{task}"]) for side in sides)
-        permutation = permutation_of(*sides)
-        value, low, high = corrected_rate(theirs, ours, known, permutation, resampling.confidence)
-        # Without an interval the detector cannot be told from one that finds nothing: its rate, corrected, is noise.
-        rows.append((f"{task}_corrected", UNDEFINED if np.isnan(low) else value, low, high, UNDEFINED))
-    worst = compare_columns(reference, candidate, [f"worst_{task}" for task in found], resampling, KEYS)
+    estimates = []
+    for task, detections in known_damage.items():
+        sides = [counts[counts[f"of_{task}"] > 0] for counts in (reference, candidate)]
+        reference_counts, candidate_counts = ((counts[f"count_{task}"], counts[f"of_{task}"]) for counts in sides)
+        permutation = build_permutation(*sides)
+        value, low, high = corrected_rate(
+            reference_counts, candidate_counts, detections, permutation, resampling.confidence
+        )
+        # Without an interval, the detector may be no better than chance; its corrected rate is noise.
+        estimates.append(Estimate(f"{task}_corrected", UNDEFINED if np.isnan(low) else value, low, high))
+    worst = compare_columns(reference, candidate, [f"worst_{task}" for task in known_damage], resampling, KEYS)
     numbers = worst.assign(statistic=worst["column"] + "_" + worst["statistic"])[ROWS]
     sizes = (len(reference), len(candidate))
-    return _Compared(pd.concat([rows_table(rows, sizes, lambda _: _REASON), numbers], ignore_index=True))
+    return _Compared(pd.concat([rows_table(estimates, sizes, lambda _: _REASON), numbers], ignore_index=True))
 
 
 def read_counts(latents: Path, points: dict[str, OperatingPoint]) -> pd.DataFrame:
-    """Read, a row a narrative, for each task: count_ (places found), of_ (places) and worst_ (largest probability)."""
-    columns = [f"{what}_{task}" for task in points for what in ("count", "of", "worst")]
-    empty = {key: pd.Series(dtype=str) for key in KEYS} | {name: pd.Series(dtype=float) for name in columns}
+    """Read, per narrative and task: count_ (detected places), of_ (places) and worst_ (largest probability)."""
+    names = [f"{kind}_{task}" for task in points for kind in ("count", "of", "worst")]
+    empty = {key: pd.Series(dtype=str) for key in KEYS} | {name: pd.Series(dtype=float) for name in names}
     tables = [pd.DataFrame(empty)]
-    for some in read_latents(latents):
-        table = some[list(KEYS)].copy()
+    for batch in read_latents(latents):
+        table = batch[list(KEYS)].copy()
         for task, point in points.items():
-            places = [np.asarray(p, dtype=float) for p in some[task]]
+            places = [np.asarray(p, dtype=float) for p in batch[task]]
             table[f"count_{task}"] = [float((p >= point.threshold).sum()) for p in places]
             table[f"of_{task}"] = [float(len(p)) for p in places]
             table[f"worst_{task}"] = [p.max() if len(p) else np.nan for p in places]
@@ -103,6 +105,6 @@ def read_counts(latents: Path, points: dict[str, OperatingPoint]) -> pd.DataFram
     return pd.concat(tables, ignore_index=True)
 
 
-def _found(path: Path) -> Sample:
+def _read_detection_counts(path: Path) -> Sample:
     table = read_csv(path)
     return table["found"].to_numpy(float), table["damaged"].to_numpy(float)

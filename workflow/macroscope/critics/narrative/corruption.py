@@ -1,4 +1,4 @@
-"""Damaged segments of a corpus: which sentences go, and what takes the place of those replaced (cai2020 §3)."""
+"""Corruption of a corpus: segments with sentences removed or replaced (cai2020 §3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,18 +9,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.critics.narrative.distractors import Pool, Replaced, replaced
-from macroscope.critics.narrative.examples import NONE, Examples, examples_of, write_examples
-from macroscope.critics.narrative.narratives import Narratives, corpus_narratives
+from macroscope.critics.narrative.distractors import Pool, Replacements, find_replacements
+from macroscope.critics.narrative.examples import NONE, Examples, make_examples, write_examples
+from macroscope.critics.narrative.narratives import Narratives, read_corpus_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, PretrainingOptions, Task
-from macroscope.critics.narrative.retrieval import Matches, best_matches
-from macroscope.critics.narrative.segments import HELD_OUT, Drawing, Drawn, Segment, draw_segments, drawing_of
+from macroscope.critics.narrative.retrieval import Matches, find_best_matches
+from macroscope.critics.narrative.segments import (
+    HELD_OUT,
+    SampledSegments,
+    Segment,
+    SegmentSampling,
+    sample_segments,
+    segment_sampling,
+)
 from macroscope.critics.narrative.similarity import BertScore
 from macroscope.documents import SPLITS
 from macroscope.files import atomic
 
 ANY = 2.0
-"""Above every similarity."""
+"""A limit above every similarity: all matches are accepted."""
 
 
 def retrieve(
@@ -34,18 +41,27 @@ def retrieve(
     threads: int,
     output: Path,
 ) -> None:
-    """Search for the matches of every `shards`-th sentence that will be replaced, from number `shard` on.
+    """Retrieve the matches of every `shards`-th sentence to be replaced, starting at number `shard`.
 
-    Writes `numbers` and `scores` (see `retrieval.Matches`) of all splits, one after the other, with `split`.
+    The table has the columns `split`, `numbers` and `scores` (see `retrieval.Matches`); splits follow each other.
     """
-    narratives = corpus_narratives(documents, language)
+    narratives = read_corpus_narratives(documents, language)
     tables = []
     for split in (*SPLITS, HELD_OUT):
-        work = _Work.of(narratives, _chosen(narratives, split), drawing_of(options, "discordant", split, seed), options)
-        found = best_matches(work.pool.texts, work.texts[shard::shards], options.candidates, threads)
+        work = _Work.of(
+            narratives,
+            _narrative_numbers(narratives, split),
+            segment_sampling(options, "discordant", split, seed),
+            options,
+        )
+        matches = find_best_matches(work.pool.texts, work.texts[shard::shards], options.candidates, threads)
         tables.append(
             pa.table(
-                {"split": [split] * len(found.numbers), "numbers": list(found.numbers), "scores": list(found.scores)}
+                {
+                    "split": [split] * len(matches.numbers),
+                    "numbers": list(matches.numbers),
+                    "scores": list(matches.scores),
+                }
             )
         )
     with atomic(output) as path:
@@ -67,15 +83,15 @@ def corrupt(
     Parameters
     ----------
     retrieved
-        Matches in shards, from `retrieve`; default: they are searched for here.
+        Matches in shards, from `retrieve`; default: they are retrieved here.
     """
-    narratives = corpus_narratives(documents, language)
-    found, about = corrupted(narratives, options, task, seed, retrieved)
+    narratives = read_corpus_narratives(documents, language)
+    examples, counts = corrupt_splits(narratives, options, task, seed, retrieved)
     with atomic(output) as path:
-        write_examples(path, found, about)
+        write_examples(path, examples, counts)
 
 
-def corrupted(
+def corrupt_splits(
     narratives: Narratives,
     options: NarrativeOptions,
     task: Task,
@@ -84,37 +100,38 @@ def corrupted(
     splits: Sequence[str] = (*SPLITS, HELD_OUT),
     threads: int = 1,
 ) -> tuple[dict[str, Examples], dict[str, Any]]:
-    """Damage segments of splits: those of the train split, with some that are whole; one of each other narrative.
+    """Damage segments of all splits.
 
-    Where whole segments are trained on, the validation split has one of each narrative besides the damaged one. As
-    `HELD_OUT` there are narratives that are damaged as wholes.
+    The train split has several segments per narrative, a share of them intact; the other splits have one per
+    narrative. If intact segments are trained on, the validation split has an intact one per narrative as well.
+    Split `HELD_OUT` has whole narratives, damaged.
 
     Returns
     -------
-    (examples by split, what is to be said: counts by split)
+    (examples by split, counts by split)
     """
-    examples, about = {}, {}
+    examples, counts = {}, {}
     score = _similarity(narratives, options, seed)
     for split in splits:
-        chosen = _chosen(narratives, split)
-        drawing = drawing_of(options, task, split, seed)
-        work = _Work.of(narratives, chosen, drawing, options)
-        matches = _gathered(retrieved, split) if retrieved else None
-        examples[split], about[split] = damaged(work, options, matches, score, seed, threads)
+        chosen = _narrative_numbers(narratives, split)
+        sampling = segment_sampling(options, task, split, seed)
+        work = _Work.of(narratives, chosen, sampling, options)
+        matches = _read_matches(retrieved, split) if retrieved else None
+        examples[split], counts[split] = damage_segments(work, options, matches, score, seed, threads)
         if split == "valid" and options.intact:
-            whole = draw_segments(narratives, chosen, replace(drawing, intact=1.0))
-            examples[split] = joined(examples[split], examples_of(narratives, whole.segments, task, {}))
-    return examples, about
+            whole = sample_segments(narratives, chosen, replace(sampling, intact=1.0))
+            examples[split] = concatenate(examples[split], make_examples(narratives, whole.segments, task, {}))
+    return examples, counts
 
 
-def _chosen(narratives: Narratives, split: str) -> list[int]:
-    """Numbers of the narratives of a split, or of those that are held out."""
+def _narrative_numbers(narratives: Narratives, split: str) -> list[int]:
+    """Return the numbers of the narratives of a split, or of the held-out ones."""
     if split == HELD_OUT:
         return narratives.of_split("test") or narratives.of_split("valid")
     return narratives.of_split(split)
 
 
-def corrupted_for_pretraining(
+def corrupt_for_pretraining(
     narratives: Narratives,
     options: NarrativeOptions,
     pretraining: PretrainingOptions,
@@ -122,25 +139,29 @@ def corrupted_for_pretraining(
     seed: int,
     threads: int,
 ) -> tuple[dict[str, Examples], dict[str, Any]]:
-    """Damage long segments of another corpus; see `corrupted`."""
-    places = {name: getattr(pretraining, name) for name in ("sentences", "damaged", "draws")}
-    return corrupted(narratives, options.model_copy(update=places), task, seed, None, ("train", "valid"), threads)
+    """Damage long segments of another corpus; see `corrupt_splits`."""
+    segment_options = {name: getattr(pretraining, name) for name in ("sentences", "damaged", "draws")}
+    return corrupt_splits(
+        narratives, options.model_copy(update=segment_options), task, seed, None, ("train", "valid"), threads
+    )
 
 
 @dataclass(frozen=True)
 class _Work:
-    """The segments of a split, and which sentences of them are replaced by which of a pool.
+    """The segments of a split, their sentences to be replaced, and the pool of replacements.
 
     Attributes
     ----------
     places
-        (number of the segment, place in it) of each sentence that is replaced.
+        (number of the segment, place in it) of each sentence to be replaced.
     numbers
-        Of these sentences.
+        Numbers of these sentences in the collection.
+    owners
+        Number of the family of narratives of each of these sentences.
     """
 
     narratives: Narratives
-    drawn: Drawn
+    sampled: SampledSegments
     task: Task
     places: list[tuple[int, int]]
     numbers: list[int]
@@ -148,25 +169,29 @@ class _Work:
     pool: Pool
 
     @classmethod
-    def of(cls, narratives: Narratives, chosen: Sequence[int], drawing: Drawing, options: NarrativeOptions) -> "_Work":
-        drawn = draw_segments(narratives, chosen, drawing)
-        if drawing.task == "missing":
-            return cls(narratives, drawn, drawing.task, [], [], np.empty(0), Pool([], [], np.empty(0, dtype=np.int64)))
-        places = [(number, place) for number, segment in enumerate(drawn.segments) for place in segment.places]
-        numbers = [_number(narratives, drawn.segments[number], place) for number, place in places]
-        of_sentences = np.repeat(narratives.families, narratives.lengths)
-        # Published: of the entire corpus, so of all splits.
-        offered = numbers if options.replacements == "exchanged" else range(len(narratives.sentences))
-        pool = Pool.of(narratives.sentences, list(offered), of_sentences)
-        return cls(narratives, drawn, drawing.task, places, numbers, of_sentences[numbers], pool)
+    def of(
+        cls, narratives: Narratives, chosen: Sequence[int], sampling: SegmentSampling, options: NarrativeOptions
+    ) -> "_Work":
+        sampled = sample_segments(narratives, chosen, sampling)
+        if sampling.task == "missing":
+            return cls(
+                narratives, sampled, sampling.task, [], [], np.empty(0), Pool([], [], np.empty(0, dtype=np.int64))
+            )
+        places = [(number, place) for number, segment in enumerate(sampled.segments) for place in segment.places]
+        numbers = [_number(narratives, sampled.segments[number], place) for number, place in places]
+        families = np.repeat(narratives.families, narratives.lengths)
+        # As published, the pool is the entire corpus, all splits.
+        pool_numbers = numbers if options.replacements == "exchanged" else range(len(narratives.sentences))
+        pool = Pool.of(narratives.sentences, list(pool_numbers), families)
+        return cls(narratives, sampled, sampling.task, places, numbers, families[numbers], pool)
 
     @property
     def texts(self) -> list[str]:
-        """Sentences that are replaced."""
+        """Return the sentences to be replaced."""
         return [self.narratives.sentences[number] for number in self.numbers]
 
 
-def damaged(
+def damage_segments(
     work: _Work,
     options: NarrativeOptions,
     matches: Matches | None,
@@ -174,84 +199,84 @@ def damaged(
     seed: int,
     threads: int = 1,
 ) -> tuple[Examples, dict[str, Any]]:
-    """Damage segments, and count what was not, or not in the first way.
+    """Damage segments, and count the places left undamaged and the matches passed over.
 
     Parameters
     ----------
     score
-        Tells which matches are too similar; None: none is.
+        Similarity that rejects matches; None: no match is too similar.
     """
-    about: dict[str, Any] = {
-        "segments": len(work.drawn.segments),
-        "narratives_too_short": work.drawn.too_short,
-        "narratives_shorter_than_a_segment": work.drawn.shorter,
+    counts: dict[str, Any] = {
+        "segments": len(work.sampled.segments),
+        "narratives_too_short": work.sampled.too_short,
+        "narratives_shorter_than_a_segment": work.sampled.shorter,
     }
     if not work.places:
-        return examples_of(work.narratives, work.drawn.segments, work.task, {}), about
-    found = _replaced(work, options, matches, score, seed, threads)
+        return make_examples(work.narratives, work.sampled.segments, work.task, {}), counts
+    outcome = _search_replacements(work, options, matches, score, seed, threads)
     replacements = {
-        place: int(number) for place, number in zip(work.places, found.numbers, strict=True) if number != NONE
+        place: int(number) for place, number in zip(work.places, outcome.numbers, strict=True) if number != NONE
     }
-    about |= {
+    counts |= {
         "replaced": len(replacements),
         "left_as_they_are": len(work.places) - len(replacements),
-        "matches_that_say_the_same": found.same,
-        "matches_too_similar": found.alike,
-        "without_match": found.without,
+        "matches_that_say_the_same": outcome.same,
+        "matches_too_similar": outcome.similar,
+        "without_match": outcome.unmatched,
         "similarity_of_random_sentences": None if score is None else score.baseline,
     }
-    return examples_of(work.narratives, work.drawn.segments, work.task, replacements), about
+    return make_examples(work.narratives, work.sampled.segments, work.task, replacements), counts
 
 
-def _replaced(
+def _search_replacements(
     work: _Work,
     options: NarrativeOptions,
     matches: Matches | None,
     score: BertScore | None,
     seed: int,
     threads: int,
-) -> Replaced:
-    matches = matches or best_matches(work.pool.texts, work.texts, options.candidates, threads)
+) -> Replacements:
+    matches = matches or find_best_matches(work.pool.texts, work.texts, options.candidates, threads)
     once = options.replacements == "exchanged"
     limit = ANY if options.similarity is None else options.similarity
-    return replaced(work.texts, work.owners, work.pool, matches, score, limit, once, seed)
+    return find_replacements(work.texts, work.owners, work.pool, matches, score, limit, once, seed)
 
 
 def _similarity(narratives: Narratives, options: NarrativeOptions, seed: int) -> BertScore | None:
-    """How alike two sentences are, for all splits; None where every match is taken."""
+    """Return the similarity of sentences, the same for all splits; None if every match is accepted."""
     if options.similarity is None or not len(narratives.sentences):
         return None
     return BertScore(options.similarity_encoder or options.encoder, narratives.sentences, options.rescale, seed)
 
 
-def joined(first: Examples, second: Examples) -> Examples:
-    """Examples one after the other."""
+def concatenate(first: Examples, second: Examples) -> Examples:
+    """Concatenate examples, padded to the same width."""
     width = max(first.inputs.shape[1], second.inputs.shape[1])
 
     def padded(values: np.ndarray) -> np.ndarray:
         return np.pad(values, ((0, 0), (0, width - values.shape[1])), constant_values=NONE)
 
-    both = [
-        np.concatenate([padded(getattr(side, name)) for side in (first, second)])
+    arrays = [
+        np.concatenate([padded(getattr(examples, name)) for examples in (first, second)])
         for name in ("inputs", "labels", "targets")
     ]
-    return Examples(np.concatenate([first.narratives, second.narratives]), *both)
+    return Examples(np.concatenate([first.narratives, second.narratives]), *arrays)
 
 
 def _number(narratives: Narratives, segment: Segment, place: int) -> int:
     return int(narratives.starts[segment.narrative]) + segment.first + place
 
 
-def _gathered(shards: Sequence[Path], split: str) -> Matches:
-    """Matches of a split from all shards, in the order of the sentences."""
+def _read_matches(shards: Sequence[Path], split: str) -> Matches:
+    """Read the matches of a split from all shards, in the order of the sentences."""
     parts = [pq.read_table(path, filters=[("split", "=", split)]) for path in shards]
     total = sum(len(part) for part in parts)
     width = next((len(part.column("numbers")[0]) for part in parts if len(part)), 0)
-    found = Matches(np.empty((total, width), dtype=np.int64), np.empty((total, width), dtype=np.float32))
+    matches = Matches(np.empty((total, width), dtype=np.int64), np.empty((total, width), dtype=np.float32))
     for shard, part in enumerate(parts):
         if not len(part):
             continue
         for name in ("numbers", "scores"):
             values = part.column(name).combine_chunks().flatten().to_numpy()
-            getattr(found, name)[shard :: len(parts)] = values.reshape(len(part), -1)
-    return found
+            getattr(matches, name)[shard :: len(parts)] = values.reshape(len(part), -1)
+    return matches

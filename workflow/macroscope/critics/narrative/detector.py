@@ -1,4 +1,4 @@
-"""A trained detector: from a folder to probabilities, whatever its level."""
+"""Detectors of damage, at sentence or token level: creation, prediction, and files."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,17 +11,17 @@ from safetensors.torch import load_model, save_model
 from scipy.special import expit
 
 from macroscope.critics.narrative.examples import NONE, Examples
-from macroscope.critics.narrative.latents import ABOUT, ENCODER, WEIGHTS
+from macroscope.critics.narrative.latents import DETECTOR_INFO, ENCODER, WEIGHTS
 from macroscope.critics.narrative.narratives import Integers, Narratives
 from macroscope.critics.narrative.options import DetectorOptions, NarrativeOptions, PretrainingOptions, Task
-from macroscope.critics.narrative.segments import drawing_of
-from macroscope.critics.narrative.sentence_detector import SentenceBatches, SentenceDetector, Size, size_of
+from macroscope.critics.narrative.segments import segment_sampling
+from macroscope.critics.narrative.sentence_detector import SentenceBatches, SentenceDetector, Size, choose_size
 from macroscope.critics.narrative.token_detector import (
     TokenBatches,
     TokenDetector,
     TokenisedSentences,
+    limit_tokens,
     load_encoder,
-    most_tokens,
     save_encoder,
 )
 from macroscope.files import read_json, write_json
@@ -32,21 +32,21 @@ SEGMENTS_AT_ONCE = {"sentence": 1024, "token": 64}
 
 @dataclass
 class Detector:
-    """A network with what it needs.
+    """A detector: a network, its preprocessing and its calibration.
 
     Attributes
     ----------
     task, level
         "missing" or "discordant"; "sentence" or "token".
     window, spare
-        Sentences that it is shown of a narrative at once, and by how many more the narrative is longer; as in training
-        (`segments.Drawing`).
+        Number of sentences of a window, and number of sentences that a narrative must have beyond it; as in training
+        (`segments.SegmentSampling`).
     network
-        Of `sentence_detector` or `token_detector`.
+        Network of `sentence_detector` or `token_detector`.
     tokenizer, most
-        Of a token-level detector: its tokenizer, and the tokens of a sentence that it reads.
+        Tokenizer of a token-level detector, and largest number of tokens that it reads per sentence.
     slope, intercept
-        Of the logistic regression, on validation segments, that makes logits mean what they say (Platt 1999).
+        Coefficients of the logistic regression, on validation segments, that calibrates logits (Platt 1999).
     """
 
     task: Task
@@ -60,88 +60,90 @@ class Detector:
     intercept: float = 0.0
 
     def batches(self, narratives: Narratives, examples: Examples) -> SentenceBatches | TokenBatches:
-        """What makes batches of examples for the network."""
+        """Return the collator that makes batches of examples for the network."""
         if self.level == "sentence":
             return SentenceBatches(narratives, examples)
         return TokenBatches(self._tokenised(narratives, examples.inputs), examples)
 
     def outputs(self, narratives: Narratives, inputs: Integers, name: str = "logits") -> Floats:
-        """One output of the network for segments of sentences, given by numbers (segments x positions [x embedding]).
+        """Compute an output of the network for segments of sentences' numbers: segments x positions [x embedding].
 
-        Positions without a sentence have anything.
+        Values at positions without a sentence are arbitrary.
         """
-        nothing = np.full(inputs.shape, NONE, dtype=np.int64)
-        examples = Examples(np.zeros(len(inputs), dtype=np.int64), inputs, nothing.astype(np.int8), nothing)
-        return self.outputs_of(self.batches(narratives, examples), inputs, name)
+        unlabelled = np.full(inputs.shape, NONE, dtype=np.int64)
+        examples = Examples(np.zeros(len(inputs), dtype=np.int64), inputs, unlabelled.astype(np.int8), unlabelled)
+        return self.collated_outputs(self.batches(narratives, examples), inputs, name)
 
     @torch.inference_mode()
-    def outputs_of(self, collate: SentenceBatches | TokenBatches, inputs: Integers, name: str = "logits") -> Floats:
-        """The same from what makes batches of these segments: embeddings, or tokens, are there already."""
+    def collated_outputs(
+        self, collator: SentenceBatches | TokenBatches, inputs: Integers, name: str = "logits"
+    ) -> Floats:
+        """Compute an output of the network for segments whose embeddings or tokens the collator already has."""
         device = "cuda" if torch.cuda.is_available() else "cpu"
         network = self.network.to(device).eval()
-        found = []
-        # Segments of like lengths together: a short one is not filled up to a long one.
+        outputs = []
+        # Batches have segments of similar lengths, to save padding.
         order = np.argsort((inputs != NONE).sum(axis=1), kind="stable")
         size = SEGMENTS_AT_ONCE[self.level]
         for rows in (order[start : start + size] for start in range(0, len(order), size)):
-            batch = collate(rows.tolist())
-            given = {key: value.to(device) for key, value in batch.items() if key not in ("labels", "targets")}
-            found.append(network(**given)[name].float().cpu().numpy())
-        joined = np.concatenate(found) if found else np.empty(inputs.shape)
+            batch = collator(rows.tolist())
+            arguments = {key: value.to(device) for key, value in batch.items() if key not in ("labels", "targets")}
+            outputs.append(network(**arguments)[name].float().cpu().numpy())
+        joined = np.concatenate(outputs) if outputs else np.empty(inputs.shape)
         return np.asarray(joined[np.argsort(order, kind="stable")], dtype=float)
 
     def probabilities(self, narratives: Narratives, inputs: Integers) -> Floats:
-        """Probability, at each position, that something is wrong there; NaN where there is no such position.
+        """Compute the probability of damage at each position (segments x positions); NaN if there is no such position.
 
-        The slot behind the last sentence is none.
+        The slot after the last sentence is not a position.
         """
         values = expit(self.slope * self.outputs(narratives, inputs) + self.intercept)
-        there = inputs != NONE
+        is_place = inputs != NONE
         if self.task == "missing":
-            there[:, :-1] &= there[:, 1:]
-            there[:, -1] = False
-        return np.where(there, values, np.nan)
+            is_place[:, :-1] &= is_place[:, 1:]
+            is_place[:, -1] = False
+        return np.where(is_place, values, np.nan)
 
     def cut(self, narratives: Narratives) -> npt.NDArray[np.bool_]:
-        """Whether each sentence is longer than a token-level detector reads."""
+        """Return whether each sentence is longer than a token-level detector reads."""
         return self._tokenised(narratives, np.arange(len(narratives.sentences))).cut
 
     def _tokenised(self, narratives: Narratives, numbers: Integers) -> TokenisedSentences:
         return TokenisedSentences(narratives.sentences, numbers, self.tokenizer, self.most)
 
     def save(self, folder: Path) -> None:
-        """Write the detector into a folder that exists."""
-        about = {
+        """Write the detector into an existing folder."""
+        info = {
             name: getattr(self, name) for name in ("task", "level", "window", "spare", "most", "slope", "intercept")
         }
         if isinstance(self.network, SentenceDetector):
-            about |= {"size": asdict(self.network.size)}
+            info |= {"size": asdict(self.network.size)}
             save_model(self.network.cpu(), str(folder / WEIGHTS))
         else:
-            about |= {"hidden": self.network.detect[0].out_features}
+            info |= {"hidden": self.network.detect[0].out_features}
             save_encoder(folder / ENCODER, self.network.encoder.cpu(), self.tokenizer)
             save_model(self.network.detect.cpu(), str(folder / WEIGHTS))
-        write_json(folder / ABOUT, about)
+        write_json(folder / DETECTOR_INFO, info)
 
     @classmethod
     def load(cls, folder: Path) -> "Detector":
         """Read a detector from its folder."""
-        about = read_json(folder / ABOUT)
-        size, hidden = about.pop("size", None), about.pop("hidden", 0)
+        info = read_json(folder / DETECTOR_INFO)
+        size, hidden = info.pop("size", None), info.pop("hidden", 0)
         if size is not None:
             network = SentenceDetector(Size(**size))
             load_model(network, str(folder / WEIGHTS))
-            return cls(network=network, **about)
+            return cls(network=network, **info)
         encoder, tokenizer = load_encoder(str(folder / ENCODER))
         token_network = TokenDetector(encoder, hidden)
         load_model(token_network.detect, str(folder / WEIGHTS))
-        return cls(network=token_network, tokenizer=tokenizer, **about)
+        return cls(network=token_network, tokenizer=tokenizer, **info)
 
 
 def new_detector(
     options: NarrativeOptions, detector: DetectorOptions, task: Task, embedding: int, seed: int
 ) -> Detector:
-    """Make an untrained detector.
+    """Create an untrained detector.
 
     Parameters
     ----------
@@ -150,30 +152,30 @@ def new_detector(
     """
     torch.manual_seed(seed)
     window = segment_after_damage(options, task)
-    spare = drawing_of(options, task, "train", seed).spare
+    spare = segment_sampling(options, task, "train", seed).spare
     if detector.level == "sentence":
         before = options.pretraining if detector.pretrained else None
         positions = max(window, segment_after_damage(before, task) if before else 0)
-        size = size_of(detector, embedding, positions)
+        size = choose_size(detector, embedding, positions)
         return Detector(task, "sentence", window, spare, SentenceDetector(size, detector.semantic_matching))
     encoder, tokenizer = load_encoder(options.encoder)
-    most = most_tokens(encoder, tokenizer, options.max_tokens, window)
+    most = limit_tokens(encoder, tokenizer, options.max_tokens, window)
     return Detector(task, "token", window, spare, TokenDetector(encoder, detector.hidden), tokenizer, most)
 
 
 def segment_after_damage(options: NarrativeOptions | PretrainingOptions, task: Task) -> int:
-    """Sentences of a segment as a detector sees it."""
+    """Return the number of sentences of a segment after damage, as a detector reads it."""
     return options.sentences - (options.damaged if task == "missing" else 0)
 
 
-def windows_of(length: int, window: int, spare: int) -> list[tuple[int, int]]:
-    """(first sentence, sentences) of the windows that a narrative is read in: each half over the one before it.
+def split_windows(length: int, window: int, spare: int) -> list[tuple[int, int]]:
+    """Return (first sentence, number of sentences) of the windows over a narrative, overlapping by half.
 
     Parameters
     ----------
     spare
-        Sentences that a narrative has more than a window, twice: so that, as in training, none holds both its beginning
-        and its end. A window has three sentences at least, where the narrative has.
+        Half the number of sentences by which a narrative is longer than a window, at least: as in training, no window
+        then contains both its beginning and its end. A window has at least three sentences if the narrative has.
     """
     size = min(window, max(min(length, 3), length - 2 * spare))
     if length <= size:

@@ -1,11 +1,11 @@
-"""What takes the place of a sentence: its best match that is unlike enough (cai2020 §3).
+"""Distractors: replacements of sentences by their best match that is dissimilar enough (cai2020 §3).
 
-Published: the best match among all sentences of the corpus. Then some sentences replace many others, the short and
-general ones, and a detector can learn which these are without reading what is around them. So by default the sentences
-that are taken out are exchanged with each other: each replaces one, and by itself says nothing.
+As published, the match is the best among all sentences of the corpus. Then short and general sentences replace many
+others, and a detector can learn which these are without reading their context. So by default the removed sentences are
+permuted among each other: each replaces exactly one, and by itself reveals nothing.
 
-The exchange goes in rounds. Every sentence without a replacement asks for the best of its matches that is left; of
-several that ask for the same one, those that it matches best get it.
+The permutation is built in rounds. Each sentence without a replacement requests its best match that is still unused;
+if several sentences request the same match, it goes to those with the highest scores.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,14 +25,14 @@ _TRIES = 1000
 
 @dataclass(frozen=True)
 class Pool:
-    """Sentences that may replace others.
+    """Candidates to replace sentences.
 
     Attributes
     ----------
     texts
-        The different ones.
+        Unique texts of the sentences.
     carriers
-        Numbers of the sentences that have each text.
+        Numbers of the sentences with each text.
     owners
         Number of the family of narratives of every sentence, by the sentence's number.
     """
@@ -43,7 +43,7 @@ class Pool:
 
     @classmethod
     def of(cls, sentences: Sequence[str], numbers: Sequence[int], owners: Integers) -> "Pool":
-        """Group sentences, given by their numbers (one may stand there several times), by their texts."""
+        """Group sentences by their texts; a number may be repeated in `numbers`."""
         carriers: dict[str, list[int]] = {}
         for number in numbers:
             carriers.setdefault(sentences[number], []).append(int(number))
@@ -51,28 +51,28 @@ class Pool:
 
 
 @dataclass
-class Replaced:
-    """The replacements of some sentences, and how they were found.
+class Replacements:
+    """The replacements of sentences, and counts of the matches passed over.
 
     Attributes
     ----------
     numbers
-        Of the sentence that replaces each; `NONE`: nothing does.
+        Number of the sentence that replaces each; `NONE`: no replacement.
     same
-        Matches passed over since they say the same, or are of the same family of narratives.
-    alike
-        Matches passed over since their similarity was not below the limit.
-    without
-        Sentences for which no match was left, replaced by the next rule.
+        Number of matches passed over because they have the same text, or are of the same family of narratives.
+    similar
+        Number of matches passed over because their similarity was not below the limit.
+    unmatched
+        Number of sentences for which no match was left, replaced by the next rule.
     """
 
     numbers: Integers
     same: int = 0
-    alike: int = 0
-    without: int = 0
+    similar: int = 0
+    unmatched: int = 0
 
 
-def replaced(
+def find_replacements(
     texts: Sequence[str],
     owners: Integers,
     pool: Pool,
@@ -81,124 +81,124 @@ def replaced(
     limit: float,
     once: bool,
     seed: int,
-) -> Replaced:
-    """Find a replacement for each of some sentences.
+) -> Replacements:
+    """Find a replacement for each sentence.
 
     Parameters
     ----------
     texts, owners
-        Of the sentences, and of each the number of its family of narratives.
+        Texts of the sentences, and number of the family of narratives of each.
     matches
-        Of the sentences in the pool's texts.
+        Matches of the sentences among the pool's texts.
     similarity, limit
-        A match is unlike enough where this is below the limit; None: any is.
+        A match is dissimilar enough if its similarity is below the limit; None: every match is.
     once
-        Whether every sentence of the pool replaces one at most (those that are left go to who has none, at random);
-        if not, who has none gets the least similar of its matches.
+        Whether each sentence of the pool replaces at most one (unmatched sentences then get the remaining ones, at
+        random); if not, an unmatched sentence gets the least similar of its matches.
     """
     search = _Search(texts, owners, pool, matches, once)
     lowest = np.full(len(texts), np.inf)
     least = np.full(len(texts), NONE, dtype=np.int64)
-    while len(asking := search.asking()):
-        wanted = search.wanted(asking)
-        values = np.full(len(asking), -np.inf)
+    while len(queries := search.next_queries()):
+        requested = search.requested(queries)
+        values = np.full(len(queries), -np.inf)
         if similarity is not None:
-            values = similarity([texts[q] for q in asking], [pool.texts[t] for t in wanted])
-        better = values < lowest[asking]
-        lowest[asking[better]], least[asking[better]] = values[better], wanted[better]
-        for query, text, value in zip(asking, wanted, values, strict=True):
+            values = similarity([texts[q] for q in queries], [pool.texts[t] for t in requested])
+        better = values < lowest[queries]
+        lowest[queries[better]], least[queries[better]] = values[better], requested[better]
+        for query, text, value in zip(queries, requested, values, strict=True):
             if value < limit:
-                search.take(int(query), int(text))
+                search.assign(int(query), int(text))
             else:
-                search.found.alike += 1
-                search.place[query] += 1
-    search.found.without = int((search.found.numbers == NONE).sum())
+                search.replacements.similar += 1
+                search.rank[query] += 1
+    search.replacements.unmatched = int((search.replacements.numbers == NONE).sum())
     if once:
-        search.exchange_rest(np.random.default_rng(seed))
+        search.assign_rest(np.random.default_rng(seed))
     else:
-        for query in np.flatnonzero((search.found.numbers == NONE) & (least != NONE)):
-            search.take(int(query), int(least[query]))
-    return search.found
+        for query in np.flatnonzero((search.replacements.numbers == NONE) & (least != NONE)):
+            search.assign(int(query), int(least[query]))
+    return search.replacements
 
 
 class _Search:
-    """The state of the rounds: who asks for which of its matches, and what is left."""
+    """State of the rounds: the match that each sentence requests next, and the unused sentences of the pool."""
 
     def __init__(self, texts: Sequence[str], owners: Integers, pool: Pool, matches: Matches, once: bool) -> None:
         self.owners, self.pool, self.matches, self.once = owners, pool, matches, once
-        index = {text: number for number, text in enumerate(pool.texts)}
-        self.own = np.array([index.get(text, NONE) for text in texts], dtype=np.int64)
-        self.carriers = [list(some) for some in pool.carriers]
-        self.text_of = {carrier: text for text, some in enumerate(pool.carriers) for carrier in some}
-        self.sole = np.array([self._sole_owner(text) for text in range(len(self.carriers))], dtype=np.int64)
-        self.left = np.array([len(some) for some in pool.carriers], dtype=np.int64)
-        self.place = np.zeros(len(texts), dtype=np.int64)
-        self.found = Replaced(np.full(len(texts), NONE, dtype=np.int64))
+        text_index = {text: number for number, text in enumerate(pool.texts)}
+        self.text_of_query = np.array([text_index.get(text, NONE) for text in texts], dtype=np.int64)
+        self.carriers = [list(numbers) for numbers in pool.carriers]
+        self.text_of = {carrier: text for text, numbers in enumerate(pool.carriers) for carrier in numbers}
+        self.sole_owner = np.array([self._sole_owner(text) for text in range(len(self.carriers))], dtype=np.int64)
+        self.remaining = np.array([len(numbers) for numbers in pool.carriers], dtype=np.int64)
+        self.rank = np.zeros(len(texts), dtype=np.int64)
+        self.replacements = Replacements(np.full(len(texts), NONE, dtype=np.int64))
 
-    def asking(self) -> Integers:
-        """Sentences that ask for a match in this round; where several ask for one, the best ones."""
-        waiting = self._settle(np.flatnonzero(self.found.numbers == NONE))
+    def next_queries(self) -> Integers:
+        """Return the sentences whose requests are granted in this round: per match, those with the highest scores."""
+        waiting = self._settle(np.flatnonzero(self.replacements.numbers == NONE))
         if not self.once:
             return waiting
-        wanted, scores = self.wanted(waiting), self.matches.scores[waiting, self.place[waiting]]
-        order = np.lexsort((waiting, -scores, wanted))
-        _, first, counts = np.unique(wanted[order], return_index=True, return_counts=True)
+        requested, scores = self.requested(waiting), self.matches.scores[waiting, self.rank[waiting]]
+        order = np.lexsort((waiting, -scores, requested))
+        _, first, counts = np.unique(requested[order], return_index=True, return_counts=True)
         rank = np.arange(len(order)) - np.repeat(first, counts)
-        return np.sort(waiting[order[rank < self.left[wanted[order]]]])
+        return np.sort(waiting[order[rank < self.remaining[requested[order]]]])
 
-    def wanted(self, queries: Integers) -> Integers:
-        """Text of the pool that each asks for."""
-        return self.matches.numbers[queries, self.place[queries]]
+    def requested(self, queries: Integers) -> Integers:
+        """Return the text of the pool that each sentence requests."""
+        return self.matches.numbers[queries, self.rank[queries]]
 
-    def take(self, query: int, text: int) -> None:
-        """Give a sentence of this text, of another family, to who asks for it; who comes too late asks again."""
+    def assign(self, query: int, text: int) -> None:
+        """Assign a sentence with this text, of another family; if none is left, the query requests again."""
         owner = self.owners[query]
         carrier = next((c for c in self.carriers[text] if self.pool.owners[c] != owner), None)
         if carrier is None:
             return
         if self.once:
             self.carriers[text].remove(carrier)
-            self.left[text] -= 1
-            self.sole[text] = self._sole_owner(text)
-        self.found.numbers[query] = carrier
+            self.remaining[text] -= 1
+            self.sole_owner[text] = self._sole_owner(text)
+        self.replacements.numbers[query] = carrier
 
-    def exchange_rest(self, rng: np.random.Generator) -> None:
-        """Give what is left to those that have none, at random; who cannot take it changes with anyone who can."""
-        numbers = self.found.numbers
-        waiting = np.flatnonzero(numbers == NONE)
-        rest = np.array([carrier for some in self.carriers for carrier in some], dtype=np.int64)
-        numbers[waiting] = rng.permutation(rest)[: len(waiting)]
+    def assign_rest(self, rng: np.random.Generator) -> None:
+        """Assign the unused sentences at random to those without a replacement; swap those that clash."""
+        assigned = self.replacements.numbers
+        waiting = np.flatnonzero(assigned == NONE)
+        rest = np.array([carrier for carriers in self.carriers for carrier in carriers], dtype=np.int64)
+        assigned[waiting] = rng.permutation(rest)[: len(waiting)]
         for query in waiting:
-            if not self._clash(query, numbers[query]):
+            if not self._clash(query, assigned[query]):
                 continue
-            for other in rng.choice(len(numbers), min(_TRIES, len(numbers)), replace=False):
-                if not (self._clash(query, numbers[other]) or self._clash(other, numbers[query])):
-                    numbers[[query, other]] = numbers[[other, query]]
+            for swap in rng.choice(len(assigned), min(_TRIES, len(assigned)), replace=False):
+                if not (self._clash(query, assigned[swap]) or self._clash(swap, assigned[query])):
+                    assigned[[query, swap]] = assigned[[swap, query]]
                     break
         for query in waiting:
-            if self._clash(query, numbers[query]):
-                numbers[query] = NONE
+            if self._clash(query, assigned[query]):
+                assigned[query] = NONE
 
     def _clash(self, query: Any, carrier: Any) -> bool:
-        """Whether a sentence says what this one says, or is of its family."""
-        same = self.text_of[int(carrier)] == self.own[query]
+        """Return whether a sentence has the query's text, or is of its family."""
+        same = self.text_of[int(carrier)] == self.text_of_query[query]
         return bool(same or self.pool.owners[carrier] == self.owners[query])
 
     def _sole_owner(self, text: int) -> int:
-        """Family that all sentences of a text are of that are left; `NONE` where these are several."""
+        """Return the family of all unused sentences with a text; `NONE` if there are several families."""
         owners = (int(self.pool.owners[carrier]) for carrier in self.carriers[text])
         first = next(owners, NONE)
-        return first if all(owner == first for owner in owners) else NONE  # ends at the first other one
+        return first if all(owner == first for owner in owners) else NONE  # stops at the first other family
 
     def _settle(self, queries: Integers) -> Integers:
-        """Move on from matches that say the same or are gone; those whose matches are used up drop out."""
+        """Move on from matches that are unusable or used up; drop the queries without further matches."""
         width = self.matches.numbers.shape[1]
         moving = queries
-        while len(moving := moving[self.place[moving] < width]):
-            wanted = self.wanted(moving)
-            same = (wanted == self.own[moving]) | (self.sole[wanted] == self.owners[moving])
-            self.found.same += int(same.sum())
-            past = same | (self.left[wanted] == 0)
-            moving = moving[past]
-            self.place[moving] += 1
-        return queries[self.place[queries] < width]
+        while len(moving := moving[self.rank[moving] < width]):
+            requested = self.requested(moving)
+            same = (requested == self.text_of_query[moving]) | (self.sole_owner[requested] == self.owners[moving])
+            self.replacements.same += int(same.sum())
+            is_passed = same | (self.remaining[requested] == 0)
+            moving = moving[is_passed]
+            self.rank[moving] += 1
+        return queries[self.rank[queries] < width]

@@ -1,4 +1,4 @@
-"""Embedding of sentences: computed once for a collection, and read by every detector (cai2020 §4.2)."""
+"""Sentence embeddings, computed once per collection and read by every detector (cai2020 §4.2)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from macroscope.critics.narrative.narratives import SentenceVectors, narratives_of
+from macroscope.critics.narrative.narratives import SentenceVectors, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.text_encoder import TextEncoder
 from macroscope.documents import DOCUMENTS_AT_ONCE, Collection, in_batches
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 
-Embedded = tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]
+EmbeddedSentences = tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]
 """Vectors (sentences x width), and whether each sentence was cut."""
 
 
@@ -31,11 +31,11 @@ def embed_sentences(
     Parameters
     ----------
     documents, texts
-        A corpus, whose sentences may be known, or a system's texts.
+        A corpus, whose source may give its sentences, or a system's texts.
     autoencoder
-        Folder of an autoencoder whose encoder embeds; default: the encoder of the options.
+        Folder of the autoencoder whose encoder embeds; default: the encoder of the options.
     """
-    encoder = sentence_encoder(options, autoencoder)
+    encoder = load_sentence_encoder(options, autoencoder)
     collection = texts if isinstance(texts, Collection) else Collection(texts or documents)  # type: ignore[arg-type]
     ids: list[str] = []
     lengths: list[int] = []
@@ -44,34 +44,45 @@ def embed_sentences(
         parts = folder / "parts"
         with parts.open("wb") as stream:
             for batch in in_batches(collection, DOCUMENTS_AT_ONCE):
-                some = narratives_of(batch, language, known=texts is None)
-                vectors, cut = embedded(some.sentences, encoder)
+                narratives = split_narratives(batch, language, from_source=texts is None)
+                vectors, cut = embed_unique(narratives.sentences, encoder)
                 stream.write(np.hstack([vectors, cut[:, None].astype(np.float16)]).tobytes())
-                ids += some.ids
-                lengths += some.lengths.tolist()
+                ids += narratives.ids
+                lengths += narratives.lengths.tolist()
         SentenceVectors.write(folder, ids, np.array(lengths, dtype=np.int64), parts, encoder.width)
         parts.unlink()
 
 
-def embedded(sentences: Sequence[str], encoder: TextEncoder) -> Embedded:
-    """Embed sentences, those that occur several times once."""
-    different = list(dict.fromkeys(sentences))
-    place = {sentence: number for number, sentence in enumerate(different)}
-    order = np.array([place[sentence] for sentence in sentences], dtype=np.int64)
-    if not different:
+def embed_unique(sentences: Sequence[str], encoder: TextEncoder) -> EmbeddedSentences:
+    """Embed sentences, repeated ones only once."""
+    unique = list(dict.fromkeys(sentences))
+    position = {sentence: number for number, sentence in enumerate(unique)}
+    order = np.array([position[sentence] for sentence in sentences], dtype=np.int64)
+    if not unique:
         return np.empty((0, encoder.width), dtype=np.float16), np.empty(0, dtype=bool)
-    vectors, cut = encoder.embed(different)
+    vectors, cut = encoder.embed(unique)
     return vectors.astype(np.float16)[order], cut[order]
 
 
-def sentence_encoder(options: NarrativeOptions, autoencoder: Path | None = None) -> TextEncoder:
-    """Load what embeds: the encoder of the options, or that of an autoencoder."""
+def load_sentence_encoder(options: NarrativeOptions, autoencoder: Path | None = None) -> TextEncoder:
+    """Load the encoder of the options, or that of an autoencoder."""
     name = options.encoder if autoencoder is None else str(autoencoder / "encoder")
     return TextEncoder(name, options.pooling, options.max_tokens, options.precision)
 
 
-def require_plain(options: NarrativeOptions) -> None:
-    """Embeddings are given where an autoencoder makes them: the encoder as it is would give others, in silence."""
+def require_plain_encoder(options: NarrativeOptions) -> None:
+    """Check that the judge uses the encoder of the options, not one that an autoencoder has trained.
+
+    The embeddings of a trained encoder must be given as input; computing them with the original encoder would silently
+    give other ones.
+
+    Raises
+    ------
+    MacroscopeError
+        If the judge's autoencoder trains its encoder.
+    """
     name = options.detector.autoencoder
     if name is not None and options.autoencoders[name].train_encoder:
-        raise MacroscopeError(f"the judge reads the embeddings of autoencoder '{name}': give them as 'embeddings'")
+        raise MacroscopeError(
+            f"the judge reads the embeddings of autoencoder '{name}', which are missing; give them as 'embeddings'"
+        )

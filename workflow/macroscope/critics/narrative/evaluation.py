@@ -1,4 +1,4 @@
-"""How well a detector finds known damage in the test split (cai2020 §5, Table 3), and what it gets wrong."""
+"""Evaluation of a detector on known damage in the test split (cai2020 §5, Table 3): metrics, errors, speed."""
 
 import time
 from collections.abc import Callable
@@ -8,90 +8,96 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from macroscope.critics.narrative.baselines import by_position, by_single_sentence
+from macroscope.critics.narrative.baselines import predict_by_position, predict_by_single_sentence
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.latents import ERRORS, EVALUATION, METRICS, ROC, SPEED
 from macroscope.critics.narrative.narratives import Narratives
 from macroscope.files import write_json
+from macroscope.resampling import Resampling
 from macroscope.statistics.detection import Decisions, best_threshold, detection_metrics, roc_curve
-from macroscope.statistics.latent import Resampling
 from macroscope.tables import write_csv
 
 ERRORS_SHOWN = 20
 TIMED_SECONDS, MOST_TIMED = 1.0, 256
 ROC_POINTS = 500
 Score = Callable[[Examples], npt.NDArray[np.float64]]
-"""Examples -> a number at each position: the larger, the surer that something is wrong."""
+"""Function from examples to a score per position; a larger score means that damage is more likely."""
 
 
 def evaluate(
     folder: Path, detector: Detector, narratives: Narratives, examples: dict[str, Examples], resampling: Resampling
 ) -> None:
-    """Test a detector on damaged segments of the test split, and what can be told without it.
+    """Test a detector, and the baselines without coherence, on damaged segments of the test split.
 
-    Writes metrics.csv (of: detector, position, single_sentence; metric, value, ci_low, ci_high), roc.csv (of the
-    detector), errors.csv (the surest errors with their text), evaluation.json: test segments, decisions, positives and
-    the threshold (that of the largest F1 on damaged validation segments; the paper does not tell its own); speed.json:
-    segments_per_second of the network, embeddings or tokens given. Nothing but evaluation.json without test segments.
+    The folder receives:
+
+    * metrics.csv: of (detector, position, single_sentence), metric, value, ci_low, ci_high;
+    * roc.csv: ROC curve of the detector;
+    * errors.csv: its most confident errors, with their text;
+    * evaluation.json: numbers of test segments, decisions and positives, and the threshold, which maximises F1 on
+      damaged validation segments (the paper does not report its choice);
+    * speed.json: segments_per_second of the network, excluding embedding and tokenisation.
+
+    Without damaged test segments, only evaluation.json is written.
     """
     test = examples.get("test")
     if test is None or not test.damaged.any():
         write_json(folder / EVALUATION, {"segments": 0})
         return
     train, valid = examples["train"], examples["valid"]
-    scored: dict[str, Score] = {
-        "detector": lambda some: detector.probabilities(narratives, some.inputs),
-        "position": lambda some: by_position(train, some),
-        "single_sentence": lambda some: by_single_sentence(narratives, train, some, resampling.seed),
+    scorers: dict[str, Score] = {
+        "detector": lambda batch: detector.probabilities(narratives, batch.inputs),
+        "position": lambda batch: predict_by_position(train, batch),
+        "single_sentence": lambda batch: predict_by_single_sentence(narratives, train, batch, resampling.seed),
     }
     tables, thresholds, families = [], {}, narratives.families
-    for name, score in scored.items():
-        thresholds[name] = best_threshold(decisions_of(valid.some(valid.damaged), score, families))
-        decisions = decisions_of(test, score, families)
+    for name, score in scorers.items():
+        thresholds[name] = best_threshold(collect_decisions(valid.select(valid.damaged), score, families))
+        decisions = collect_decisions(test, score, families)
         tables.append(detection_metrics(decisions, thresholds[name], resampling).assign(of=name))
-    found = scored["detector"](test)
-    write_csv(thin(roc_curve(decisions_of(test, lambda _: found, families))), folder / ROC)
+    probabilities = scorers["detector"](test)
+    write_csv(thin_curve(roc_curve(collect_decisions(test, lambda _: probabilities, families))), folder / ROC)
     metrics = pd.concat(tables, ignore_index=True)[["of", "metric", "value", "ci_low", "ci_high"]]
     write_csv(metrics, folder / METRICS)
-    write_csv(errors(detector, narratives, test, found, thresholds["detector"]), folder / ERRORS)
-    known = test.labels >= 0
-    about = {
+    write_csv(find_errors(detector, narratives, test, probabilities, thresholds["detector"]), folder / ERRORS)
+    is_labelled = test.labels >= 0
+    summary = {
         "segments": len(test),
-        "decisions": int(known.sum()),
+        "decisions": int(is_labelled.sum()),
         "positives": int((test.labels == 1).sum()),
         "threshold": thresholds["detector"],
     }
-    write_json(folder / EVALUATION, about)
-    # Apart: all else is the same in every run.
-    write_json(folder / SPEED, {"segments_per_second": speed(detector, narratives, test)})
+    write_json(folder / EVALUATION, summary)
+    # In a file of its own, because everything else is the same in every run.
+    write_json(folder / SPEED, {"segments_per_second": measure_speed(detector, narratives, test)})
 
 
-def decisions_of(examples: Examples, score: Score, families: npt.NDArray[np.int64]) -> Decisions:
-    """Every position that has a label, with its story: versions of one story are one."""
-    values, known = score(examples), examples.labels >= 0
-    stories = np.broadcast_to(families[examples.narratives][:, None], known.shape)[known]
-    return Decisions(stories, examples.labels[known] == 1, values[known])
+def collect_decisions(examples: Examples, score: Score, families: npt.NDArray[np.int64]) -> Decisions:
+    """Return the decisions at all labelled positions, grouped by story; versions of one story are one group."""
+    values, is_labelled = score(examples), examples.labels >= 0
+    stories = np.broadcast_to(families[examples.narratives][:, None], is_labelled.shape)[is_labelled]
+    return Decisions(stories, examples.labels[is_labelled] == 1, values[is_labelled])
 
 
-def errors(
-    detector: Detector, narratives: Narratives, test: Examples, found: npt.NDArray[np.float64], threshold: float
+def find_errors(
+    detector: Detector, narratives: Narratives, test: Examples, probabilities: npt.NDArray[np.float64], threshold: float
 ) -> pd.DataFrame:
-    """Read the surest errors of a detector: kind, probability, id, text; the sentence or slot stands in brackets."""
-    known = test.labels >= 0
-    wrong = known & ((found >= threshold) != (test.labels == 1))
-    places = np.argwhere(wrong)
-    sure = np.where(test.labels == 1, 1 - found, found)[wrong]
+    """Return the most confident errors of a detector: kind, probability, id, text with the place in brackets."""
+    is_labelled = test.labels >= 0
+    is_wrong = is_labelled & ((probabilities >= threshold) != (test.labels == 1))
+    places = np.argwhere(is_wrong)
+    certainty = np.where(test.labels == 1, 1 - probabilities, probabilities)[is_wrong]
     rows = []
-    for row, position in places[np.argsort(-sure, kind="stable")][:ERRORS_SHOWN]:
+    for row, position in places[np.argsort(-certainty, kind="stable")][:ERRORS_SHOWN]:
         kind = "not found" if test.labels[row, position] == 1 else "not damaged"
-        text = marked_text(narratives, test.inputs[row], int(position), detector.task)
-        rows.append((kind, found[row, position], narratives.ids[test.narratives[row]], text))
+        text = mark_text(narratives, test.inputs[row], int(position), detector.task)
+        rows.append((kind, probabilities[row, position], narratives.ids[test.narratives[row]], text))
     return pd.DataFrame(rows, columns=["kind", "probability", "id", "text"])
 
 
-def marked_text(narratives: Narratives, inputs: npt.NDArray[np.int64], position: int, task: str) -> str:
-    """Sentences of a segment with one of them, or the slot behind it, in brackets."""
+def mark_text(narratives: Narratives, inputs: npt.NDArray[np.int64], position: int, task: str) -> str:
+    """Return the text of a segment with one sentence, or the slot after it, in brackets."""
     sentences = [narratives.sentences[number] for number in inputs[inputs != NONE]]
     if task == "missing":
         sentences.insert(position + 1, "[…]")
@@ -100,19 +106,19 @@ def marked_text(narratives: Narratives, inputs: npt.NDArray[np.int64], position:
     return " ".join(sentences)
 
 
-def speed(detector: Detector, narratives: Narratives, test: Examples) -> float:
-    """Segments a second that the network reads, embeddings or tokens given; over at least a second."""
-    some = test.some(np.arange(min(len(test), MOST_TIMED)))
-    batches = detector.batches(narratives, some)
-    detector.outputs_of(batches, some.inputs[:8])  # the first run sets things up
+def measure_speed(detector: Detector, narratives: Narratives, test: Examples) -> float:
+    """Measure, over at least a second, how many segments per second the network reads, given embeddings or tokens."""
+    timed = test.select(np.arange(min(len(test), MOST_TIMED)))
+    batches = detector.batches(narratives, timed)
+    detector.collated_outputs(batches, timed.inputs[:8])  # warm-up
     segments, start = 0, time.perf_counter()
     while (elapsed := time.perf_counter() - start) < TIMED_SECONDS:
-        detector.outputs_of(batches, some.inputs)
-        segments += len(some)
+        detector.collated_outputs(batches, timed.inputs)
+        segments += len(timed)
     return segments / elapsed
 
 
-def thin(curve: pd.DataFrame) -> pd.DataFrame:
-    """Fewer points of a curve, evenly chosen, with both ends."""
-    chosen = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), ROC_POINTS)).astype(int))
-    return curve.iloc[chosen]
+def thin_curve(curve: pd.DataFrame) -> pd.DataFrame:
+    """Return evenly spaced points of a curve, including both ends."""
+    indices = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), ROC_POINTS)).astype(int))
+    return curve.iloc[indices]

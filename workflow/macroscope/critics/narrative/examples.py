@@ -1,4 +1,4 @@
-"""Damaged segments as detectors are given them: sentences by their numbers, labels, and what was there before."""
+"""Damaged segments as detectors read them: numbers of the sentences, labels, and the original sentences."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from macroscope.critics.narrative.options import Task
 from macroscope.critics.narrative.segments import Segment
 
 NONE = -1
-"""Stands for no sentence, no label, no target."""
+"""Placeholder for a missing sentence, label or target."""
 KEY = b"macroscope"
 _SCHEMA = pa.schema(
     [
@@ -36,14 +36,14 @@ class Examples:
     Attributes
     ----------
     narratives
-        Number of the narrative that each is from (n).
+        Number of each segment's narrative (n).
     inputs
-        Numbers of the sentences that a detector reads (n x m); `NONE` behind the last one.
+        Numbers of the sentences that a detector reads (n x m), padded with `NONE`.
     labels
-        1 where a sentence is missing behind this one, or where it stands for another one; 0 where not; `NONE` where
-        there is nothing to say: behind the last sentence, and past it (n x m).
+        1 if a sentence is missing after this one, or if this one replaces another; 0 if not; `NONE` at positions
+        without a label: the slot after the last sentence, and padding (n x m).
     targets
-        Number of the sentence that was there, where the label is 1; else `NONE` (n x m).
+        Number of the original sentence if the label is 1; else `NONE` (n x m).
     """
 
     narratives: Integers
@@ -54,18 +54,18 @@ class Examples:
     def __len__(self) -> int:
         return len(self.narratives)
 
-    def some(self, chosen: npt.ArrayLike) -> "Examples":
-        """Those of some numbers or flags."""
-        rows = np.asarray(chosen)
+    def select(self, indices: npt.ArrayLike) -> "Examples":
+        """Return the examples with these indices or flags."""
+        rows = np.asarray(indices)
         return Examples(self.narratives[rows], self.inputs[rows], self.labels[rows], self.targets[rows])
 
     @property
     def damaged(self) -> npt.NDArray[np.bool_]:
-        """Which of the segments are damaged (n)."""
+        """Return whether each segment is damaged (n)."""
         return (self.labels == 1).any(axis=1)
 
 
-def examples_of(
+def make_examples(
     narratives: Narratives, segments: Sequence[Segment], task: Task, replacements: Mapping[tuple[int, int], int]
 ) -> Examples:
     """Damage segments.
@@ -73,12 +73,12 @@ def examples_of(
     Parameters
     ----------
     replacements
-        (number of the segment, place in it) -> number of the sentence that takes the place; a place without any stays
-        as it is. Empty where sentences are removed.
+        (number of the segment, place in it) -> number of the replacing sentence; a place without one stays
+        unchanged. Empty if sentences are removed.
     """
     rows = [_example(narratives, number, segment, task, replacements) for number, segment in enumerate(segments)]
     most = max((len(inputs) for inputs, _, _ in rows), default=1)
-    padded = [[(*some, *([NONE] * (most - len(some)))) for some in row] for row in rows]
+    padded = [[(*values, *([NONE] * (most - len(values)))) for values in row] for row in rows]
     inputs, labels, targets = (
         np.array([row[part] for row in padded], dtype=np.int64).reshape(len(rows), most) for part in range(3)
     )
@@ -91,31 +91,32 @@ def _example(
 ) -> tuple[list[int], list[int], list[int]]:
     first = int(narratives.starts[segment.narrative]) + segment.first
     if task == "missing":
-        left = [place for place in range(segment.length) if place not in segment.places]
-        gone = [place + 1 in segment.places for place in left]
-        labels = [*(int(gap) for gap in gone[:-1]), NONE]
-        targets = [first + place + 1 if gap else NONE for place, gap in zip(left, gone, strict=True)]
-        return [first + place for place in left], labels, targets
+        kept = [place for place in range(segment.length) if place not in segment.places]
+        is_damaged = [place + 1 in segment.places for place in kept]
+        labels = [*(int(gap) for gap in is_damaged[:-1]), NONE]
+        targets = [first + place + 1 if gap else NONE for place, gap in zip(kept, is_damaged, strict=True)]
+        return [first + place for place in kept], labels, targets
     inputs = [replacements.get((number, place), first + place) for place in range(segment.length)]
     replaced = [(number, place) in replacements for place in range(segment.length)]
-    targets = [first + place if gone else NONE for place, gone in enumerate(replaced)]
-    return inputs, [int(gone) for gone in replaced], targets
+    targets = [first + place if is_damaged else NONE for place, is_damaged in enumerate(replaced)]
+    return inputs, [int(is_damaged) for is_damaged in replaced], targets
 
 
-def write_examples(path: Path, by_split: Mapping[str, Examples], about: Mapping[str, Any]) -> None:
-    """Write the examples of all splits into one Parquet file, and what is to be said about them into its metadata."""
+def write_examples(path: Path, by_split: Mapping[str, Examples], counts: Mapping[str, Any]) -> None:
+    """Write the examples of all splits into one Parquet file, and the counts into its metadata."""
     tables = [
         pa.Table.from_pydict(
-            {"split": [split] * len(some), **{name: list(getattr(some, name)) for name in _SCHEMA.names[1:]}}, _SCHEMA
+            {"split": [split] * len(examples), **{name: list(getattr(examples, name)) for name in _SCHEMA.names[1:]}},
+            _SCHEMA,
         )
-        for split, some in by_split.items()
+        for split, examples in by_split.items()
     ]
-    metadata = {KEY: json.dumps(about, ensure_ascii=False).encode()}
+    metadata = {KEY: json.dumps(counts, ensure_ascii=False).encode()}
     pq.write_table(pa.concat_tables(tables).replace_schema_metadata(metadata), path)
 
 
 def read_examples(path: Path) -> tuple[dict[str, Examples], dict[str, Any]]:
-    """Read what `write_examples` has written."""
+    """Read examples by split, and the counts, from a file of `write_examples`."""
     table = pq.read_table(path)
     splits = table.column("split").to_numpy(zero_copy_only=False)
     return (
@@ -127,4 +128,4 @@ def read_examples(path: Path) -> tuple[dict[str, Examples], dict[str, Any]]:
 def _examples(table: pa.Table) -> Examples:
     owners = table.column("narratives").to_numpy()
     flat = [table.column(name).combine_chunks().flatten().to_numpy() for name in ("inputs", "labels", "targets")]
-    return Examples(owners, *(some.reshape(len(table), -1) for some in flat))
+    return Examples(owners, *(values.reshape(len(table), -1) for values in flat))

@@ -1,4 +1,4 @@
-"""Figures of the narrative critic: ROC curves of the detectors, and how sure they are system by system."""
+"""Figures of the narrative critic: ROC curves of the detectors, and rates of detection per system."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREY, VERMILION
-from macroscope.critics.divergence_report import divergence_figure
+from macroscope.critics.divergence_report import plot_divergences
 from macroscope.critics.findings import Findings
 from macroscope.critics.narrative.latents import METRICS, ROC
 from macroscope.critics.narrative.operating_point import read_operating_points
@@ -20,39 +20,39 @@ from macroscope.tables import read_csv
 
 MOST_ROWS = 40
 LINES = ("-", "--", "-.", ":")
-WHAT = {
+X_LABELS = {
     "missing": "slots where a sentence seems to be missing",
     "discordant": "sentences that seem to be out of place",
 }
 
 
-def draw(findings: Findings) -> None:
-    """Draw the ROC curves, the rates of detection, and the divergences."""
-    save(roc_figure(detector_folders(findings)), findings.figure("roc"))
+def plot(findings: Findings) -> None:
+    """Plot the ROC curves, the rates of detection, and the divergences."""
+    save(plot_roc(list_detector_folders(findings)), findings.figure("roc"))
     points = read_operating_points(findings.folder / "inference")
-    save(rates_figure(findings.statistics, findings.systems, list(points)), findings.figure("rates"))
-    save(divergence_figure(findings.statistics, findings.systems), findings.figure("divergences"))
+    save(plot_rates(findings.statistics, findings.systems, list(points)), findings.figure("rates"))
+    save(plot_divergences(findings.statistics, findings.systems), findings.figure("divergences"))
 
 
-def detector_folders(findings: Findings) -> dict[str, dict[str, Path]]:
-    """Task -> detector -> folder of how it does; the judge first."""
-    found: dict[str, dict[str, Path]] = {}
+def list_detector_folders(findings: Findings) -> dict[str, dict[str, Path]]:
+    """Return, by task and detector, the folders with detectors' metrics; the judge first."""
+    folders_by_task: dict[str, dict[str, Path]] = {}
     for task in findings.options.tasks:
         folders = {name: findings.folder / "detectors" / f"{task}.{name}" for name in findings.options.detectors()}
-        # The judge's is kept with what the critic judges by, too.
+        # The folder `inference` has a copy of the judge and its metrics.
         folders[JUDGE] = findings.folder / "inference" / task
-        found[task] = {name: folder for name, folder in folders.items() if (folder / METRICS).exists()}
-    return found
+        folders_by_task[task] = {name: folder for name, folder in folders.items() if (folder / METRICS).exists()}
+    return folders_by_task
 
 
-def roc_figure(folders: dict[str, dict[str, Path]]) -> Figure:
-    """A panel a task, a line a detector: damage found against whole places called damaged, on the test split."""
+def plot_roc(folders: dict[str, dict[str, Path]]) -> Figure:
+    """Plot ROC curves on the test split: a panel per task, a line per detector."""
     with style():
         figure, grid = plt.subplots(
             1, len(folders), figsize=(4.6 * len(folders), 4.4), squeeze=False, layout="constrained"
         )
-        for axes, (task, of_task) in zip(grid[0], folders.items(), strict=True):
-            for number, (name, folder) in enumerate(of_task.items()):
+        for axes, (task, detectors) in zip(grid[0], folders.items(), strict=True):
+            for number, (name, folder) in enumerate(detectors.items()):
                 curve = read_csv(folder / ROC)
                 metrics = read_csv(folder / METRICS).set_index(["of", "metric"])
                 area, low, high = metrics.loc[("detector", "auc"), ["value", "ci_low", "ci_high"]]
@@ -65,15 +65,15 @@ def roc_figure(folders: dict[str, dict[str, Path]]) -> Figure:
                     label=f"{name}: AUC {area:.2f} [{low:.2f}, {high:.2f}]",
                 )
             axes.plot([0, 1], [0, 1], color=GREY, lw=0.8, ls=":")
-            axes.set(xlabel="whole places called damaged", ylabel="damaged places found", title=f"{task} sentences")
+            axes.set(xlabel="false positive rate", ylabel="true positive rate", title=f"{task} sentences")
             axes.set_aspect("equal")
-            if of_task:
+            if detectors:
                 axes.legend(fontsize=8, loc="lower right")
     return figure
 
 
-def rates_figure(statistics: pd.DataFrame, systems: list[str], tasks: list[str]) -> Figure:
-    """A panel a task, a row a system: share of the places where something is found, with intervals."""
+def plot_rates(statistics: pd.DataFrame, systems: list[str], tasks: list[str]) -> Figure:
+    """Plot the share of places that are detected, with intervals: a panel per task, a row per system."""
     shown = systems[: MOST_ROWS + 1]
     indexed = statistics.set_index(["system", "statistic"])
     with style():
@@ -86,17 +86,17 @@ def rates_figure(statistics: pd.DataFrame, systems: list[str], tasks: list[str])
             layout="constrained",
         )
         for axes, task in zip(grid[0], tasks, strict=True):
-            _rates(axes, indexed, shown, f"{task}_share")
-            axes.set_xlabel(f"{WHAT[task]}, %")
+            _plot_rates(axes, indexed, shown, f"{task}_share")
+            axes.set_xlabel(f"{X_LABELS[task]}, %")
         grid[0, 0].set_yticks(range(len(shown)), shown)
         grid[0, 0].set_ylim(len(shown) - 0.5, -0.5)
         if len(systems) > len(shown):
             left_out = len(systems) - len(shown)
-            figure.supxlabel(f"{left_out} more systems are not drawn; the tables have them", fontsize=9)
+            figure.supxlabel(f"{left_out} more systems are not shown; see the tables", fontsize=9)
     return figure
 
 
-def _rates(axes: Axes, indexed: pd.DataFrame, systems: list[str], name: str) -> None:
+def _plot_rates(axes: Axes, indexed: pd.DataFrame, systems: list[str], name: str) -> None:
     for y, system in enumerate(systems):
         if (system, name) not in indexed.index:
             continue

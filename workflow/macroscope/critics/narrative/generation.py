@@ -1,7 +1,7 @@
-"""How good written sentences are, against the true ones and by their variety (cai2020 Table 4; Galley et al. 2019).
+"""Quality of generated sentences: overlap with the true ones, and diversity (cai2020 Table 4; Galley et al. 2019).
 
-NIST, BLEU and METEOR are NLTK's, over the corpus and without smoothing. METEOR's stage of synonyms needs WordNet, which
-has to be there already; without it only equal words and equal stems match, and the metric is called so.
+NIST, BLEU and METEOR are NLTK's, over the corpus and without smoothing. METEOR's synonym stage needs WordNet, which is
+not downloaded; without it only equal words and equal stems match, and the metric has another name.
 """
 
 from collections import Counter
@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 import regex
 
+from macroscope.resampling import Resampling
 from macroscope.statistics.bootstrap import percentile_interval
-from macroscope.statistics.latent import Resampling
 
 GENERATION, GENERATED = "generation.csv", "generated.csv"
 METRICS_SHOWN = {
@@ -39,37 +39,37 @@ Words = list[str]
 
 @dataclass(frozen=True)
 class _NoSynonyms:
-    """Stands for WordNet where it is not there."""
+    """Replacement for WordNet if it is not installed."""
 
     def synsets(self, word: str) -> list[Any]:
         return []
 
 
-def words_of(sentence: str) -> Words:
-    """Words, numbers and marks in lower case."""
+def split_words(sentence: str) -> Words:
+    """Split a sentence into words, numbers and punctuation marks, in lower case."""
     return _TOKEN.findall(sentence.lower())
 
 
-def overlap(written: Sequence[Words], true: Sequence[Words]) -> dict[str, float]:
-    """n-grams in common with the true sentences: NIST and BLEU of the corpus, the larger the better."""
+def compute_overlap(written: Sequence[Words], true: Sequence[Words]) -> dict[str, float]:
+    """Compute NIST and BLEU over the corpus: n-gram overlap with the true sentences, the larger the better."""
     from nltk.translate.bleu_score import corpus_bleu
     from nltk.translate.nist_score import corpus_nist
 
-    references = [[some] for some in true]
-    found = {}
+    references = [[words] for words in true]
+    metrics = {}
     for n in (2, 4):
-        # Texts without any n-gram of that length have nothing to count.
-        counted = any(len(some) >= n for some in written)
-        found[f"nist_{n}"] = float(corpus_nist(references, written, n=n)) if counted else 0.0
+        # NLTK fails if no text has an n-gram of this length.
+        counted = any(len(words) >= n for words in written)
+        metrics[f"nist_{n}"] = float(corpus_nist(references, written, n=n)) if counted else 0.0
     for n in (2, 4):
-        found[f"bleu_{n}"] = (
-            float(corpus_bleu(references, written, weights=(1 / n,) * n)) if _share(written, true, n) else 0.0
+        metrics[f"bleu_{n}"] = (
+            float(corpus_bleu(references, written, weights=(1 / n,) * n)) if _share_ngram(written, true, n) else 0.0
         )
-    return found
+    return metrics
 
 
-def meteor(written: Sequence[Words], true: Sequence[Words]) -> tuple[str, np.ndarray]:
-    """Name of the metric, with synonyms or without, and its value for each sentence."""
+def compute_meteor(written: Sequence[Words], true: Sequence[Words]) -> tuple[str, np.ndarray]:
+    """Compute METEOR: name of the metric, with synonyms or without, and value of each sentence."""
     from nltk.translate.meteor_score import single_meteor_score
 
     wordnet, name = _wordnet()
@@ -77,24 +77,24 @@ def meteor(written: Sequence[Words], true: Sequence[Words]) -> tuple[str, np.nda
     return name, np.array([single_meteor_score(theirs, ours, wordnet=wordnet) for theirs, ours in pairs])
 
 
-def diversity(written: Sequence[Words]) -> dict[str, float]:
-    """How varied sentences are: entropy of their 4-grams (nats), distinct words and pairs over all, mean length."""
-    counts = {n: Counter(chain.from_iterable(_ngrams(some, n) for some in written)) for n in (1, 2, 4)}
+def compute_diversity(written: Sequence[Words]) -> dict[str, float]:
+    """Compute diversity: entropy of 4-grams (nats), shares of distinct words and bigrams, mean length (words)."""
+    counts = {n: Counter(chain.from_iterable(_ngrams(words, n) for words in written)) for n in (1, 2, 4)}
     shares = np.array(list(counts[4].values()), dtype=float) / max(1, counts[4].total())
     distinct = {f"dist_{n}": len(counts[n]) / counts[n].total() if counts[n] else float("nan") for n in (1, 2)}
-    length = float(np.mean([len(some) for some in written])) if written else float("nan")
+    length = float(np.mean([len(words) for words in written])) if written else float("nan")
     return {"entropy_4": float(-(shares * np.log(shares)).sum()), **distinct, "length": length}
 
 
-def generation_metrics(
+def compute_generation_metrics(
     written: Sequence[str], true: Sequence[str], stories: npt.ArrayLike, resampling: Resampling
 ) -> pd.DataFrame:
-    """Every metric of written sentences, and those that need no reference of the true ones.
+    """Compute all metrics of generated sentences, and those that need no reference of the true ones.
 
     Parameters
     ----------
     stories
-        Number of the story of each sentence.
+        Number of each sentence's story.
 
     Returns
     -------
@@ -102,31 +102,33 @@ def generation_metrics(
         of ("generated" or "true"), metric, value, ci_low, ci_high: percentile intervals over stories, of at most 200
         resamples; NIST and the metrics of diversity have none, since a resample repeats sentences.
     """
-    ours, theirs = ([words_of(sentence) for sentence in some] for some in (written, true))
-    name, meteors = meteor(ours, theirs)
+    generated_words, true_words = ([split_words(sentence) for sentence in sentences] for sentences in (written, true))
+    name, meteors = compute_meteor(generated_words, true_words)
 
-    def all_of(chosen: npt.NDArray[np.int64]) -> dict[str, float]:
-        found = overlap([ours[i] for i in chosen], [theirs[i] for i in chosen])
-        return found | {name: float(meteors[chosen].mean())}
+    def compute_metrics(indices: npt.NDArray[np.int64]) -> dict[str, float]:
+        metrics = compute_overlap([generated_words[i] for i in indices], [true_words[i] for i in indices])
+        return metrics | {name: float(meteors[indices].mean())}
 
-    values = all_of(np.arange(len(ours)))
+    values = compute_metrics(np.arange(len(generated_words)))
     rng = np.random.default_rng(resampling.seed)
     members = [np.flatnonzero(np.asarray(stories) == story) for story in np.unique(np.asarray(stories))]
-    draws = rng.integers(len(members), size=(min(resampling.resamples, _MOST_RESAMPLES), len(members)))
-    drawn = pd.DataFrame([all_of(np.concatenate([members[story] for story in draw])) for draw in draws])
-    # NIST weighs n-grams by how rare they are in the true sentences: a resample repeats some, and none is as rare.
-    drawn[[metric for metric in drawn if str(metric).startswith("nist")]] = np.nan
+    resamples = rng.integers(len(members), size=(min(resampling.resamples, _MOST_RESAMPLES), len(members)))
+    resampled = pd.DataFrame(
+        [compute_metrics(np.concatenate([members[story] for story in resample])) for resample in resamples]
+    )
+    # NIST weights n-grams by their rarity among the true sentences, which a resample, repeating sentences, distorts.
+    resampled[[metric for metric in resampled if str(metric).startswith("nist")]] = np.nan
     rows = [
-        ("generated", metric, value, *percentile_interval(drawn[metric], resampling.confidence))
+        ("generated", metric, value, *percentile_interval(resampled[metric], resampling.confidence))
         for metric, value in values.items()
     ]
-    for of, some in (("generated", ours), ("true", theirs)):
-        rows += [(of, metric, value, np.nan, np.nan) for metric, value in diversity(some).items()]
+    for source, sentences in (("generated", generated_words), ("true", true_words)):
+        rows += [(source, metric, value, np.nan, np.nan) for metric, value in compute_diversity(sentences).items()]
     return pd.DataFrame(rows, columns=["of", "metric", "value", "ci_low", "ci_high"])
 
 
-def _share(written: Sequence[Words], true: Sequence[Words], n: int) -> bool:
-    """Whether any n-gram is in a written sentence and its true one: else BLEU is 0, and NLTK warns."""
+def _share_ngram(written: Sequence[Words], true: Sequence[Words], n: int) -> bool:
+    """Return whether any pair of sentences shares an n-gram; if none does, BLEU is 0, and NLTK warns."""
     return any(set(_ngrams(ours, n)) & set(_ngrams(theirs, n)) for ours, theirs in zip(written, true, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""What judges systems: a detector for each task."""
+"""The judges of systems: one detector per task."""
 
 import shutil
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions
 from macroscope.files import atomic
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 
 
 def train(
@@ -20,12 +20,12 @@ def train(
     resampling: Resampling,
     output: Path,
 ) -> None:
-    """Put together what judges systems: the folder `output` gets one of each task (see `training.train_detector`).
+    """Collect the judges in the folder `output`, one per task (see `training.train_detector`).
 
     Parameters
     ----------
     detectors
-        Folders "<task>.judge" of trained detectors; default: they are trained here.
+        Folders "<task>.judge" of trained detectors; default: the judges are trained here.
     """
     with atomic(output) as folder:
         folder.mkdir()
@@ -34,6 +34,6 @@ def train(
                 (given,) = (path for path in detectors if path.name == f"{task}.{JUDGE}")
                 shutil.copytree(given, folder / task)
                 continue
-            from macroscope.critics.narrative.training import train_judge  # to copy folders takes no torch
+            from macroscope.critics.narrative.training import train_judge  # copying folders does not need torch
 
             train_judge(documents, task, options, language, seed, checkpoints / task, resampling, folder / task)

@@ -1,7 +1,7 @@
-"""What a detector finds where it is known what is wrong.
+"""Detection of known damage: a detector's operating point and its true positive rate.
 
-Whole validation narratives set its operating point; held-out ones that are damaged tell how much of that it finds
-there, which rates are corrected by (`comparison`).
+Whole validation narratives set the operating point. Damaged held-out narratives give the share of damage that is
+detected, which `comparison` uses to correct rates.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ import pandas as pd
 
 from macroscope.critics.narrative.detector import Detector
 from macroscope.critics.narrative.examples import NONE, Examples
-from macroscope.critics.narrative.latents import FOUND, POINT
+from macroscope.critics.narrative.latents import DETECTION_COUNTS, OPERATING_POINT
 from macroscope.critics.narrative.narratives import Narratives
-from macroscope.critics.narrative.operating_point import operating_point
+from macroscope.critics.narrative.operating_point import choose_operating_point
 from macroscope.critics.narrative.options import Task
 from macroscope.critics.narrative.sliding_window import read_narratives
 from macroscope.files import write_json
@@ -25,77 +25,83 @@ from macroscope.tables import write_csv
 def write_operating_point(
     folder: Path, detector: Detector, narratives: Narratives, held_out: Examples, false_positive_rate: float
 ) -> None:
-    """Write operating_point.json (`OperatingPoint`), and found.csv: id, damaged, found (places of each narrative).
+    """Write operating_point.json (`OperatingPoint`) and found.csv: id, damaged, found (counts of places per narrative).
 
     Parameters
     ----------
     narratives
-        Of the corpus, with what the detector reads.
+        Narratives of the corpus, with embeddings if the detector reads them.
     held_out
-        Narratives that are damaged as wholes, none of which the detector was trained on or chosen by.
+        Damaged whole narratives, which were used neither in training nor in selection of the detector.
     """
-    whole = read_narratives(detector, subset(narratives, narratives.of_split("valid")))
-    point = operating_point(np.concatenate([np.empty(0, dtype=np.float32), *whole]), false_positive_rate)
-    write_json(folder / POINT, vars(point))
-    write_csv(found_in(detector, narratives, held_out, point.threshold), folder / FOUND)
+    whole = read_narratives(detector, select_narratives(narratives, narratives.of_split("valid")))
+    point = choose_operating_point(np.concatenate([np.empty(0, dtype=np.float32), *whole]), false_positive_rate)
+    write_json(folder / OPERATING_POINT, vars(point))
+    write_csv(count_detections(detector, narratives, held_out, point.threshold), folder / DETECTION_COUNTS)
 
 
-def found_in(detector: Detector, narratives: Narratives, examples: Examples, threshold: float) -> pd.DataFrame:
-    """Count the damaged places of each narrative that are found: id, damaged, found.
+def count_detections(detector: Detector, narratives: Narratives, examples: Examples, threshold: float) -> pd.DataFrame:
+    """Count the detected damaged places per narrative: id, damaged, found.
 
-    Of a narrative that is damaged in one segment, all of it is read, as a system's text is. Versions of one story are
-    one row.
+    Narratives are read as wholes, as a system's texts are, even if only one segment is damaged. Versions of one story
+    share a row.
     """
-    damaged = examples.some(examples.damaged)
-    told, marked = with_damage(narratives, damaged, detector.task)
-    read = read_narratives(detector, told)
+    damaged = examples.select(examples.damaged)
+    damaged_narratives, flags = apply_damage(narratives, damaged, detector.task)
+    probabilities = read_narratives(detector, damaged_narratives)
     counts = [
-        (told.ids[number], int(marks.sum()), int((read[number][marks[: len(read[number])]] >= threshold).sum()))
-        for number, marks in enumerate(marked)
+        (
+            damaged_narratives.ids[number],
+            int(is_damaged.sum()),
+            int((probabilities[number][is_damaged[: len(probabilities[number])]] >= threshold).sum()),
+        )
+        for number, is_damaged in enumerate(flags)
     ]
     families = narratives.families[damaged.narratives]
     table = pd.DataFrame(counts, columns=["id", "damaged", "found"])
     return table.groupby(families, sort=False).agg({"id": "first", "damaged": "sum", "found": "sum"})
 
 
-def with_damage(
+def apply_damage(
     narratives: Narratives, damaged: Examples, task: Task
 ) -> tuple[Narratives, list[npt.NDArray[np.bool_]]]:
-    """Whole narratives with the damage of one of their segments, and of each which places are damaged."""
-    told, marks = [], []
+    """Apply segments' damage to their whole narratives; return these, and whether each of their places is damaged."""
+    sequences, flags = [], []
     for owner, inputs, labels, targets in zip(
         damaged.narratives, damaged.inputs, damaged.labels, damaged.targets, strict=True
     ):
         numbers = np.arange(narratives.starts[owner], narratives.starts[owner + 1])
-        wrong = np.zeros(len(numbers), dtype=bool)
-        gone = targets[targets != NONE] - narratives.starts[owner]
+        is_damaged = np.zeros(len(numbers), dtype=bool)
+        removed = targets[targets != NONE] - narratives.starts[owner]
         if task == "missing":
-            wrong[gone - 1] = True
-            told.append(np.delete(numbers, gone))
-            marks.append(np.delete(wrong, gone))
+            is_damaged[removed - 1] = True
+            sequences.append(np.delete(numbers, removed))
+            flags.append(np.delete(is_damaged, removed))
         else:
-            numbers[gone] = inputs[labels == 1]
-            wrong[gone] = True
-            told.append(numbers)
-            marks.append(wrong)
-    return _of_numbers(narratives, damaged.narratives.tolist(), told), marks
+            numbers[removed] = inputs[labels == 1]
+            is_damaged[removed] = True
+            sequences.append(numbers)
+            flags.append(is_damaged)
+    return _build_narratives(narratives, damaged.narratives.tolist(), sequences), flags
 
 
-def subset(narratives: Narratives, chosen: Sequence[int]) -> Narratives:
-    """Some narratives."""
-    numbers = [np.arange(narratives.starts[number], narratives.starts[number + 1]) for number in chosen]
-    return _of_numbers(narratives, chosen, numbers)
+def select_narratives(narratives: Narratives, indices: Sequence[int]) -> Narratives:
+    """Return the narratives with these indices."""
+    numbers = [np.arange(narratives.starts[number], narratives.starts[number + 1]) for number in indices]
+    return _build_narratives(narratives, indices, numbers)
 
 
-def _of_numbers(narratives: Narratives, owners: Sequence[int], told: Sequence[npt.NDArray[np.int64]]) -> Narratives:
-    """Narratives of sentences that are given by their numbers."""
-    joined = np.concatenate([np.empty(0, dtype=np.int64), *told])
+def _build_narratives(
+    narratives: Narratives, owners: Sequence[int], numbers: Sequence[npt.NDArray[np.int64]]
+) -> Narratives:
+    """Build narratives from sequences of sentences' numbers."""
+    joined = np.concatenate([np.empty(0, dtype=np.int64), *numbers])
     ids, splits, openings = (
-        [known[owner] for owner in owners] for known in (narratives.ids, narratives.splits, narratives.openings)
+        [values[owner] for owner in owners] for values in (narratives.ids, narratives.splits, narratives.openings)
     )
     sentences = [narratives.sentences[number] for number in joined]
-    starts = np.cumsum([0, *map(len, told)])
-    found = Narratives(ids, splits, openings, sentences, starts)
+    starts = np.cumsum([0, *map(len, numbers)])
+    selected = Narratives(ids, splits, openings, sentences, starts)
     if narratives.vectors is None or narratives.cut is None:
-        return found
-    return found.with_vectors(narratives.vectors[joined], narratives.cut[joined])
+        return selected
+    return selected.with_vectors(narratives.vectors[joined], narratives.cut[joined])

@@ -1,9 +1,9 @@
-"""Latents of the narrative critic on disk: what a detector sees in each narrative.
+"""Latents of the narrative critic on disk: detectors' probabilities at the places of each narrative.
 
-Columns: `id`; `opening` (`documents.opening_of`); `sentences`, how many the narrative has; `cut`, how many of them are
-longer than the encoder takes; `missing`, for each slot between two sentences the probability that a sentence is missing
-there, and `discordant`, for each sentence the probability that it stands for another one. A list is empty for a
-narrative of one sentence, which follows from nothing, and null for a task that the critic does not have.
+Columns: `id`; `opening` (`documents.opening_of`); `sentences`, number of sentences; `cut`, number of sentences longer
+than the encoder's limit; `missing`, for each slot between two sentences the probability that a sentence is missing
+there; `discordant`, for each sentence the probability that it replaces another one. Lists are empty for a narrative of
+one sentence, which has no context, and null for a task that the critic does not have.
 """
 
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ import pyarrow as pa
 from macroscope.critics.latents import read_batches
 from macroscope.statistics.pairing_keys import KEYS
 
-ABOUT, WEIGHTS, ENCODER = "detector.json", "model.safetensors", "encoder"
+DETECTOR_INFO, WEIGHTS, ENCODER = "detector.json", "model.safetensors", "encoder"
 TRAINING = "training.json"
 METRICS, ROC, ERRORS, EVALUATION, SPEED = "metrics.csv", "roc.csv", "errors.csv", "evaluation.json", "speed.json"
-POINT, FOUND = "operating_point.json", "found.csv"
+OPERATING_POINT, DETECTION_COUNTS = "operating_point.json", "found.csv"
 
 
 TASKS = ("missing", "discordant")

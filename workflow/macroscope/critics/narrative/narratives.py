@@ -1,4 +1,4 @@
-"""Narratives as sequences of sentences, with or without the embeddings of these; a collection in memory or on disk."""
+"""Narratives as sequences of sentences, with or without sentence embeddings, in memory or on disk."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,38 +17,38 @@ Integers = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.floating]
 
 
-def sentences_of(document: Document, language: str, known: bool = True) -> list[str]:
-    """Sentences of a document, a line each, without white space around them.
+def split_document(document: Document, language: str, from_source: bool = True) -> list[str]:
+    """Split a document into sentences, each one line without surrounding white space.
 
     Parameters
     ----------
-    known
-        Whether those that its source gives are taken; a system's text has none, so that what is judged is always cut
-        by the same rules.
+    from_source
+        Whether to use the sentences that the document's source gives, if any. Judged texts are always split by the
+        same rules, since a system's texts have no such sentences.
     """
-    if known and document.sentences is not None:
-        found: Iterable[str] = document.sentences
+    if from_source and document.sentences is not None:
+        sentences: Iterable[str] = document.sentences
     else:
-        found = (sentence for part in document.sections for sentence in split_sentences(part.text, language))
-    return [line for sentence in found if (line := " ".join(sentence.split()))]
+        sentences = (sentence for section in document.sections for sentence in split_sentences(section.text, language))
+    return [line for sentence in sentences if (line := " ".join(sentence.split()))]
 
 
 @dataclass(frozen=True)
 class Narratives:
-    """A collection of narratives, whose sentences are numbered through.
+    """A collection of narratives, with sentences numbered across narratives.
 
     Attributes
     ----------
     ids, splits, openings
-        Of each narrative; see `documents.Document`.
+        Attributes of each narrative; see `documents.Document`.
     sentences
         All sentences, narrative by narrative.
     starts
-        Number of each narrative's first sentence, and behind the last one the number of all: narratives + 1.
+        Number of each narrative's first sentence, followed by the total number of sentences (narratives + 1).
     vectors
         Embedding of each sentence (sentences x width), or None.
     cut
-        Whether the encoder read a sentence in part only; None without embeddings.
+        Whether the encoder read only a part of each sentence; None without embeddings.
     """
 
     ids: list[str]
@@ -64,31 +64,31 @@ class Narratives:
 
     @property
     def lengths(self) -> Integers:
-        """Sentences of each narrative."""
+        """Return the number of sentences of each narrative."""
         return np.diff(self.starts)
 
     @property
     def families(self) -> Integers:
-        """Number of the family of each narrative: those that begin alike tell versions of one story."""
+        """Return the number of each narrative's family: narratives with the same opening are versions of one story."""
         keys = [opening or name for opening, name in zip(self.openings, self.ids, strict=True)]
-        known = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        return np.array([known[key] for key in keys], dtype=np.int64)
+        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+        return np.array([numbers[key] for key in keys], dtype=np.int64)
 
     def of_split(self, split: str) -> list[int]:
-        """Numbers of the narratives of a split."""
-        return [number for number, own in enumerate(self.splits) if own == split]
+        """Return the numbers of the narratives of a split."""
+        return [number for number, own_split in enumerate(self.splits) if own_split == split]
 
     def with_vectors(self, vectors: Vectors, cut: npt.NDArray[np.bool_]) -> "Narratives":
-        """The same narratives with embeddings."""
+        """Return the same narratives with embeddings."""
         return Narratives(self.ids, self.splits, self.openings, self.sentences, self.starts, vectors, cut)
 
 
-def narratives_of(documents: Iterable[Document], language: str, known: bool = True) -> Narratives:
-    """Cut documents into sentences; see `sentences_of`."""
+def split_narratives(documents: Iterable[Document], language: str, from_source: bool = True) -> Narratives:
+    """Split documents into sentences; see `split_document`."""
     ids, splits, openings, sentences = [], [], [], []
     starts = [0]
     for document in documents:
-        sentences += sentences_of(document, language, known)
+        sentences += split_document(document, language, from_source)
         ids.append(document.id)
         splits.append(document.split)
         openings.append(document.opening)
@@ -97,17 +97,17 @@ def narratives_of(documents: Iterable[Document], language: str, known: bool = Tr
 
 
 class SentenceVectors:
-    """The folder of a collection's sentence embeddings: written in parts, read without loading it all.
+    """Files of a collection's sentence embeddings, written in parts and memory-mapped when read.
 
-    sentences.parquet has `id` and `sentences` (how many) of each document, in file order; cut.npy, of each sentence,
-    whether it was cut; vectors.npy their embeddings in half precision (sentences x width).
+    sentences.parquet has `id` and `sentences` (their number) of each document, in file order; cut.npy has whether each
+    sentence was cut; vectors.npy has the embeddings in half precision (sentences x width).
     """
 
     VECTORS, CUT, INDEX = "vectors.npy", "cut.npy", "sentences.parquet"
 
     @classmethod
     def write(cls, folder: Path, ids: Sequence[str], lengths: Integers, parts: Path, width: int) -> None:
-        """Write the folder from a raw file of half-precision vectors, each with a last column that says it was cut."""
+        """Write the folder from a raw file of half-precision vectors, whose last column flags cut sentences."""
         folder.mkdir(exist_ok=True)
         raw = np.memmap(parts, dtype=np.float16, mode="r").reshape(-1, width + 1) if lengths.sum() else None
         shape = (int(lengths.sum()), width)
@@ -124,26 +124,26 @@ class SentenceVectors:
 
     @classmethod
     def read(cls, folder: Path, narratives: Narratives, first: int = 0) -> Narratives:
-        """Add to narratives, which are those of the folder from the number `first` on, their embeddings.
+        """Add embeddings to narratives, which are those of the folder from number `first` on.
 
         Raises
         ------
         MacroscopeError
-            Where the folder is one of other narratives.
+            If the folder has the embeddings of other narratives.
         """
         index = pq.read_table(folder / cls.INDEX)
-        some = index.slice(first, len(narratives))
-        if some.column("id").to_pylist() != narratives.ids or not np.array_equal(
-            some.column("sentences").to_numpy(), narratives.lengths
+        rows = index.slice(first, len(narratives))
+        if rows.column("id").to_pylist() != narratives.ids or not np.array_equal(
+            rows.column("sentences").to_numpy(), narratives.lengths
         ):
-            raise MacroscopeError(f"{folder}: embeddings of the sentences of other documents; delete the folder")
+            raise MacroscopeError(f"{folder}: the embeddings belong to other documents; delete the folder")
         before = int(index.slice(0, first).column("sentences").to_numpy().sum())
-        inside = slice(before, before + len(narratives.sentences))
-        vectors = np.load(folder / cls.VECTORS, mmap_mode="r")[inside]
-        return narratives.with_vectors(vectors, np.load(folder / cls.CUT, mmap_mode="r")[inside])
+        selection = slice(before, before + len(narratives.sentences))
+        vectors = np.load(folder / cls.VECTORS, mmap_mode="r")[selection]
+        return narratives.with_vectors(vectors, np.load(folder / cls.CUT, mmap_mode="r")[selection])
 
 
-def corpus_narratives(documents: Path, language: str, embeddings: Path | None = None) -> Narratives:
-    """Read the narratives of a corpus, all splits, and their embeddings where these are given."""
-    found = narratives_of(read_documents(documents), language)
-    return found if embeddings is None else SentenceVectors.read(embeddings, found)
+def read_corpus_narratives(documents: Path, language: str, embeddings: Path | None = None) -> Narratives:
+    """Read the narratives of a corpus, all splits, and their embeddings if these are given."""
+    narratives = split_narratives(read_documents(documents), language)
+    return narratives if embeddings is None else SentenceVectors.read(embeddings, narratives)

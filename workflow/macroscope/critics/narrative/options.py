@@ -1,214 +1,250 @@
 """Options of the narrative critic (cai2020)."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
 from macroscope.models import Precision
-from macroscope.options import CONTROL, Name, Options, require_name
-
-if TYPE_CHECKING:
-    from macroscope.config.schema import Config
+from macroscope.options import CONTROL, ConfigView, Name, Options, require_name
 
 Task = Literal["missing", "discordant"]
 JUDGE = "judge"
-"""Name of the detector that judges systems; none of `compared` may have it."""
+"""Name of the detector that judges systems; reserved, so not allowed in `compared`."""
 
 
 class DetectorOptions(Options):
-    """A detector: what it reads, its size, its training."""
+    """Options of a detector: level of its input, size, training."""
 
     level: Literal["sentence", "token"] = Field(
         "sentence",
-        description="sentence: a transformer over sentence embeddings that do not change, trained from scratch; token:"
+        description="sentence: a transformer over frozen sentence embeddings, trained from scratch; token:"
         " the encoder itself, fine-tuned on the words of all sentences (cai2020 §4.1).",
     )
-    layers: int = Field(4, ge=1, description="Layers of the transformer over sentences (paper: 12).")
-    heads: int = Field(6, ge=1, description="Its attention heads (paper: 12).")
-    width: int | None = Field(None, ge=4, description="Its width; default: that of the embeddings (paper: 768).")
-    hidden: int = Field(768, ge=4, description="Hidden units of the classifier on top (paper: 768).")
-    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout in training.")
+    layers: int = Field(4, ge=1, description="Number of layers of the transformer over sentences (paper: 12).")
+    heads: int = Field(6, ge=1, description="Number of attention heads of the transformer (paper: 12).")
+    width: int | None = Field(
+        None, ge=4, description="Width of the transformer; default: that of the embeddings (paper: 768)."
+    )
+    hidden: int = Field(768, ge=4, description="Number of hidden units of the classifier on top (paper: 768).")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout probability in training.")
     semantic_matching: float = Field(
         0.0,
         ge=0,
-        description="Weight of the second loss, how far from the sentence that was there its predicted embedding is"
-        " (eq. 2; paper: + SM); 0: none. For level: sentence.",
+        description="Weight of the semantic matching loss: the cosine distance between the predicted embedding and"
+        " that of the original sentence (eq. 2; paper: + SM); 0: no such loss. For level: sentence.",
     )
     pretrained: bool = Field(
-        False, description="Begin with the weights that `pretraining` gave (paper: + pre-train). For level: sentence."
+        False, description="Start from the weights of `pretraining` (paper: + pre-train). For level: sentence."
     )
     autoencoder: Name | None = Field(
         None,
-        description="Which of `autoencoders` embeds the sentences, where it trains its encoder (paper: + DAE), and"
-        " writes sentences into the gaps. For level: sentence.",
+        description="Name of the autoencoder, out of `autoencoders`, that generates sentences for the gaps; if it"
+        " trains its encoder, that encoder also embeds the sentences (paper: + DAE). For level: sentence.",
     )
-    epochs: float = Field(10, gt=0, description="Passes over the training segments; the best one is kept.")
-    batch_size: int = Field(64, ge=1, description="Segments per update.")
+    epochs: float = Field(10, gt=0, description="Number of passes over the training segments; the best state is kept.")
+    batch_size: int = Field(64, ge=1, description="Number of segments per update.")
     learning_rate: float = Field(3e-4, gt=0, description="Peak learning rate of AdamW (token level: 2e-5 is usual).")
-    warmup_share: float = Field(0.1, ge=0, lt=1, description="Share of the updates in which the rate rises.")
-    weight_decay: float = Field(0.01, ge=0, description="Of AdamW.")
+    warmup_share: float = Field(0.1, ge=0, lt=1, description="Share of the updates in which the learning rate rises.")
+    weight_decay: float = Field(0.01, ge=0, description="Weight decay of AdamW.")
 
     @model_validator(mode="after")
-    def _heads_share_the_width(self) -> "DetectorOptions":
+    def _check_width(self) -> "DetectorOptions":
         if self.width and self.width % self.heads:
-            raise ValueError(f"width {self.width} cannot be shared by {self.heads} heads; give a multiple")
+            raise ValueError(f"'width' {self.width} is not a multiple of 'heads' {self.heads}; give a multiple")
         return self
 
     @model_validator(mode="after")
-    def _of_its_level(self) -> "DetectorOptions":
+    def _check_level(self) -> "DetectorOptions":
         if self.level == "token" and (self.semantic_matching or self.pretrained or self.autoencoder):
             raise ValueError(
-                "a detector of level 'token' has no sentence embeddings, which semantic_matching, pretrained and"
-                " autoencoder are about; leave them out"
+                "a detector of level 'token' has no sentence embeddings, which 'semantic_matching', 'pretrained' and"
+                " 'autoencoder' require; leave these options out, or set level: sentence"
             )
         return self
 
 
 class PretrainingOptions(Options):
-    """Training on damaged segments of another, larger corpus first (cai2020 §4.2, §5.1)."""
+    """Options of pre-training on damaged segments of another, larger corpus (cai2020 §4.2, §5.1)."""
 
-    corpus: str = Field(description="Corpus of the config whose train split is used (paper: stories).")
-    sentences: int = Field(16, ge=4, description="Sentences of a segment before damage (paper: 16).")
-    damaged: int = Field(4, ge=1, description="Sentences that are damaged (paper: 25 %).")
-    draws: int = Field(4, ge=1, description="Segments drawn from a document, at most.")
-    epochs: float = Field(1, gt=0, description="Passes over the segments.")
+    corpus: str = Field(description="Name of the corpus whose train split is used (paper: stories).")
+    sentences: int = Field(16, ge=4, description="Number of sentences of a segment before damage (paper: 16).")
+    damaged: int = Field(4, ge=1, description="Number of damaged sentences per segment (paper: 25 %).")
+    draws: int = Field(4, ge=1, description="Largest number of segments sampled per document.")
+    epochs: float = Field(1, gt=0, description="Number of passes over the segments.")
     learning_rate: float = Field(3e-4, gt=0, description="Peak learning rate.")
 
 
 class AutoencoderOptions(Options):
-    """A decoder that writes the sentence an embedding stands for (cai2020 §4.3)."""
+    """Options of a decoder that reconstructs a sentence from its embedding (cai2020 §4.3)."""
 
     decoder: str = Field(
-        "gpt2", description="Causal language model that writes: a name in resources/models.yaml, a hub name, a folder."
+        "gpt2",
+        description="Causal language model that decodes: a name in resources/models.yaml, a Hugging Face name or a"
+        " folder.",
     )
-    corpus: str | None = Field(None, description="Corpus whose sentences it learns (paper: stories); default: the own.")
+    corpus: str | None = Field(
+        None, description="Name of the corpus it is trained on (paper: stories); default: the judged one."
+    )
     train_encoder: bool = Field(
         False,
-        description="Train the encoder along, to write the sentence that the noise was put on (paper: DAE); false: the"
-        " encoder stays as it is, and only the decoder learns.",
+        description="Train the encoder together with the decoder, to reconstruct sentences from noisy input (paper:"
+        " DAE); false: the encoder is frozen, and only the decoder is trained.",
     )
-    permuted: float = Field(0.2, ge=0, le=1, description="Share of a sentence's tokens that change places (paper: .2).")
-    masked: float = Field(0.2, ge=0, le=1, description="Share that is masked (paper: .2).")
-    random: float = Field(0.2, ge=0, le=1, description="Share that becomes any token (paper: .2).")
-    most_sentences: int | None = Field(None, ge=10, description="Learn from a random subset of this size.")
-    epochs: float = Field(1, gt=0, description="Passes over the sentences.")
-    batch_size: int = Field(64, ge=1, description="Sentences per update.")
+    permuted: float = Field(0.2, ge=0, le=1, description="Share of a sentence's tokens that are permuted (paper: .2).")
+    masked: float = Field(0.2, ge=0, le=1, description="Share of the tokens that are masked (paper: .2).")
+    random: float = Field(0.2, ge=0, le=1, description="Share of the tokens replaced by random ones (paper: .2).")
+    most_sentences: int | None = Field(
+        None, ge=10, description="Size of the random subset of sentences to train on; null: all sentences."
+    )
+    epochs: float = Field(1, gt=0, description="Number of passes over the sentences.")
+    batch_size: int = Field(64, ge=1, description="Number of sentences per update.")
     learning_rate: float = Field(2e-5, gt=0, description="Peak learning rate.")
 
     @model_validator(mode="after")
-    def _noise(self) -> "AutoencoderOptions":
+    def _check_noise(self) -> "AutoencoderOptions":
         if self.masked + self.random > 1:
-            raise ValueError("'masked' and 'random' are shares of one sentence: they add up to 1 at most")
+            raise ValueError(
+                "'masked' and 'random' add up to more than 1; they are shares of the same tokens, give smaller ones"
+            )
         return self
 
 
 class GenerationOptions(Options):
-    """How sentences are written into the gaps (cai2020 §4.3, Table 4)."""
+    """Options of generating sentences for the gaps (cai2020 §4.3, Table 4)."""
 
     beams: int = Field(5, ge=1, description="Width of the beam search (paper: 5).")
-    max_tokens: int = Field(48, ge=2, description="Most tokens of a sentence.")
-    most_sentences: int | None = Field(2000, ge=1, description="Gaps that are filled, the first ones; null: all.")
+    max_tokens: int = Field(48, ge=2, description="Largest number of tokens of a generated sentence.")
+    most_sentences: int | None = Field(2000, ge=1, description="Number of gaps to fill, the first ones; null: all.")
 
 
 class NarrativeOptions(Options):
-    """Detectors of missing and of discordant sentences."""
+    """Options of the narrative critic: detectors of missing and of discordant sentences."""
 
     tasks: list[Task] = Field(
         ["missing", "discordant"],
         min_length=1,
-        description="missing: between which sentences one is missing; discordant: which sentences stand for others.",
+        description="missing: detect between which sentences one is missing; discordant: detect which sentences have"
+        " been replaced by others.",
     )
     encoder: str = Field(
         "minilm",
         min_length=1,
-        description="What embeds a sentence, and what token-level detectors begin with: 'minilm' (comes with a package,"
-        " needs no network), a name in resources/models.yaml, a Hugging Face name or a folder (paper:"
-        " bert-base-cased).",
+        description="Encoder that embeds sentences, and that token-level detectors are fine-tuned from: 'minilm'"
+        " (comes with a package, needs no network), a name in resources/models.yaml, a Hugging Face name or a folder"
+        " (paper: bert-base-cased).",
     )
     pooling: Literal["mean", "first"] = Field(
-        "mean", description="Which of the last layer's vectors embeds a sentence: the mean, or the first (paper: CLS)."
+        "mean", description="Sentence embedding from the last layer's vectors: their mean, or the first (paper: CLS)."
     )
-    max_tokens: int = Field(64, ge=4, description="Sentences are cut at this length; how many are is reported.")
+    max_tokens: int = Field(
+        64, ge=4, description="Length at which sentences are cut; the report counts those that are."
+    )
     precision: Precision = "float32"
-    sentences: int = Field(5, ge=3, description="Sentences of a segment before damage (paper: 5; TripAdvisor 8).")
+    sentences: int = Field(
+        5, ge=3, description="Number of sentences of a segment before damage (paper: 5; TripAdvisor 8)."
+    )
     damaged: int = Field(
-        1, ge=1, description="Sentences of a segment that are removed or replaced (paper: 1; TripAdvisor 2)."
+        1, ge=1, description="Number of sentences of a segment that are removed or replaced (paper: 1; TripAdvisor 2)."
     )
     intact: float = Field(
         0.5,
         ge=0,
         lt=1,
-        description="Share of the training segments that are left as they are, of the same lengths, so that a detector"
-        " can say that nothing is wrong (paper: 0, a fixed number is damaged in each).",
+        description="Share of the training segments that stay undamaged, with the same lengths, so that a detector can"
+        " learn that nothing is wrong (paper: 0, a fixed number of sentences is damaged in each).",
     )
     draws: int = Field(
-        4, ge=1, description="Segments drawn from each document of the train split, or ways to damage it (paper: 1)."
+        4,
+        ge=1,
+        description="Number of segments sampled from each document of the train split, or of ways to damage it (paper:"
+        " 1).",
     )
     replacements: Literal["exchanged", "corpus"] = Field(
         "exchanged",
-        description="Where a discordant sentence comes from. exchanged: the sentences that are taken out are exchanged,"
-        " each against its best match that is left, so that no sentence by itself tells whether it is out of place;"
-        " corpus: the best match among all sentences of the corpus, any number of times (paper).",
+        description="Source of the discordant sentences. exchanged: the removed sentences are permuted, each being"
+        " replaced by its best match that is still unused, so that no sentence by itself reveals whether it is out of"
+        " place; corpus: the best match among all sentences of the corpus, any number of times (paper).",
     )
-    candidates: int = Field(100, ge=1, description="BM25 matches that are looked at (paper: 100).")
+    candidates: int = Field(100, ge=1, description="Number of BM25 matches to consider per sentence (paper: 100).")
     similarity: float | None = Field(
         0.7,
         gt=-1,
         le=1,
-        description="BERTScore F1 below which a match is unlike enough (paper: .7); null: no such limit.",
+        description="BERTScore F1 below which a match is dissimilar enough (paper: .7); null: no limit.",
     )
     similarity_encoder: str | None = Field(None, description="Encoder of the BERTScore; default: `encoder`.")
     rescale: bool = Field(
         True,
-        description="Rescale BERTScore so that two random sentences of the corpus score 0 on average: a raw one is"
-        " above .7 for nearly any two sentences.",
+        description="Rescale BERTScore so that two random sentences of the corpus score 0 on average; raw scores are"
+        " above .7 for almost any two sentences.",
     )
-    retrieval_shards: int = Field(1, ge=1, description="Jobs that share the search for matches.")
-    detector: DetectorOptions = Field(DetectorOptions(), description="The detector that judges the systems.")
+    retrieval_shards: int = Field(1, ge=1, description="Number of jobs that share the search for matches.")
+    detector: DetectorOptions = Field(DetectorOptions(), description="Detector that judges the systems.")
     compared: dict[Name, DetectorOptions] = Field(
-        {}, description="Further detectors, by names of your own, that are trained and tested beside it (Table 3)."
+        {}, description="Further detectors to train and test for comparison, by names of your choice (Table 3)."
     )
-    pretraining: PretrainingOptions | None = Field(None, description="For detectors with `pretrained: true`.")
+    pretraining: PretrainingOptions | None = Field(
+        None, description="Pre-training of detectors with `pretrained: true`."
+    )
     autoencoders: dict[Name, AutoencoderOptions] = Field(
-        {}, description="Decoders of sentence embeddings, by names of your own."
+        {}, description="Decoders of sentence embeddings, by names of your choice."
     )
     generation: GenerationOptions = Field(
-        GenerationOptions(), description="Of detectors with an autoencoder and semantic matching (Table 4)."
+        GenerationOptions(),
+        description="Sentence generation by detectors with an autoencoder and semantic matching (Table 4).",
     )
     false_positive_rate: float = Field(
         0.05,
         gt=0,
         lt=0.5,
-        description="Share of the places in real text at which the judge is allowed to be wrong: this sets its"
-        " threshold, on validation documents.",
+        description="Share of the places in real text at which the judge may raise a false alarm; its threshold is set"
+        " to reach this share on validation documents.",
     )
 
     def detectors(self) -> dict[str, DetectorOptions]:
-        """All detectors by name, the judge first."""
+        """Return all detectors by name, the judge first."""
         return {JUDGE: self.detector, **self.compared}
 
-    def check(self, place: str, config: "Config") -> None:
-        """Damage fits into segments; what detectors name is there, in the options and in the config."""
+    def check(self, place: str, config: ConfigView) -> None:
+        """Check that damage fits into segments, and that the options and the config have all that detectors name.
+
+        Parameters
+        ----------
+        place
+            Path of these options in the config, for messages.
+
+        Raises
+        ------
+        ValueError
+            If a task is repeated, damage does not fit, a name is missing or reserved, or the control is the split
+            'valid'.
+        """
         if len(set(self.tasks)) < len(self.tasks):
-            raise ValueError(f"{place}.tasks: one stands there twice")
-        for where, places in ((place, self), (f"{place}.pretraining", self.pretraining)):
-            if places is not None and 2 * places.damaged + 1 > places.sentences:
+            raise ValueError(f"{place}.tasks: a task is listed twice; list each once")
+        for path, segment in ((place, self), (f"{place}.pretraining", self.pretraining)):
+            if segment is not None and 2 * segment.damaged + 1 > segment.sentences:
                 raise ValueError(
-                    f"{where}: of {places.sentences} sentences {places.damaged} cannot be taken out without touching"
-                    f" the first, the last or each other; give 'sentences' of at least {2 * places.damaged + 1}"
+                    f"{path}: {segment.damaged} damaged sentences do not fit into segments of {segment.sentences},"
+                    " since they may not be adjacent, nor first or last; give 'sentences' of at least"
+                    f" {2 * segment.damaged + 1}"
                 )
         control = config.systems.get(CONTROL)
-        asked = {critic.partition("-")[0] for some in config.comparisons for critic in some.critics}
-        if getattr(control, "split", "test") == "valid" and "narrative" in asked:
-            raise ValueError(f"systems.{CONTROL}.split: the detectors' thresholds come from split 'valid'; take 'test'")
+        critics = {critic.partition("-")[0] for comparison in config.comparisons for critic in comparison.critics}
+        if getattr(control, "split", "test") == "valid" and "narrative" in critics:
+            raise ValueError(
+                f"systems.{CONTROL}.split: 'valid' is the split that sets the narrative detectors' thresholds; give"
+                " 'test'"
+            )
         if JUDGE in self.compared:
-            raise ValueError(f"{place}.compared: '{JUDGE}' is the name of the detector that judges; take another")
+            raise ValueError(
+                f"{place}.compared: '{JUDGE}' is reserved for the detector that judges systems; use another name"
+            )
         for name, detector in self.detectors().items():
-            where = f"{place}.detector" if name == JUDGE else f"{place}.compared.{name}"
+            path = f"{place}.detector" if name == JUDGE else f"{place}.compared.{name}"
             if detector.pretrained and self.pretraining is None:
-                raise ValueError(f"{where}: it is pretrained, but nothing says on what; give '{place}.pretraining'")
+                raise ValueError(f"{path}.pretrained: no corpus is given to pre-train on; give '{place}.pretraining'")
             if detector.autoencoder is not None:
-                require_name(detector.autoencoder, self.autoencoders, f"{where}.autoencoder", "autoencoder")
+                require_name(detector.autoencoder, self.autoencoders, f"{path}.autoencoder", "autoencoder")
         if self.pretraining is not None:
             require_name(self.pretraining.corpus, config.corpora, f"{place}.pretraining.corpus", "corpus")
         for name, autoencoder in self.autoencoders.items():

@@ -1,4 +1,4 @@
-"""Projection onto probabilities of missing and of discordant sentences: documents -> latents."""
+"""Projection of documents onto probabilities of missing and of discordant sentences."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.critics.latents import signed
+from macroscope.critics.latents import add_signature
 from macroscope.critics.narrative.detector import Detector
-from macroscope.critics.narrative.embedding import embedded, require_plain, sentence_encoder
+from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder, require_plain_encoder
 from macroscope.critics.narrative.latents import LATENTS, TASKS
-from macroscope.critics.narrative.narratives import Narratives, SentenceVectors, narratives_of
+from macroscope.critics.narrative.narratives import Narratives, SentenceVectors, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
 from macroscope.critics.narrative.sliding_window import read_narratives
 from macroscope.documents import Collection
@@ -30,50 +30,56 @@ def project(
     output: Path,
     signature: str = "",
 ) -> None:
-    """Let the detectors read every narrative; see `macroscope.critics.narrative.latents`.
+    """Compute the detectors' probabilities for every narrative; see `macroscope.critics.narrative.latents`.
 
     Parameters
     ----------
     inference
         Folder with a detector for each task.
     embeddings
-        Of the sentences of these texts; default: they are computed here, where a detector reads them.
+        Embeddings of these texts' sentences; default: they are computed here, if a detector reads them.
     """
     detectors = {task: Detector.load(inference / task) for task in options.tasks}
     reads_embeddings = any(detector.level == "sentence" for detector in detectors.values())
     encoder = None
     if reads_embeddings and embeddings is None:
-        require_plain(options)
-        encoder = sentence_encoder(options)
+        require_plain_encoder(options)
+        encoder = load_sentence_encoder(options)
     done = 0
     with (
         atomic(output) as temporary,
-        pq.ParquetWriter(temporary, signed(LATENTS, signature), compression="zstd") as writer,
+        pq.ParquetWriter(temporary, add_signature(LATENTS, signature), compression="zstd") as writer,
         Progress("read narratives", len(texts), "documents") as progress,
     ):
         for batch in texts.batches():
-            told = narratives_of(batch, language, known=False)
+            narratives = split_narratives(batch, language, from_source=False)
             if encoder is not None:
-                told = told.with_vectors(*embedded(told.sentences, encoder))
+                narratives = narratives.with_vectors(*embed_unique(narratives.sentences, encoder))
             elif reads_embeddings and embeddings is not None:
-                told = SentenceVectors.read(embeddings, told, done)
-            writer.write_table(_read(told, detectors).replace_schema_metadata(signed(LATENTS, signature).metadata))
+                narratives = SentenceVectors.read(embeddings, narratives, done)
+            writer.write_table(
+                _latents_table(narratives, detectors).replace_schema_metadata(
+                    add_signature(LATENTS, signature).metadata
+                )
+            )
             done += len(batch)
             progress.advance(len(batch))
 
 
-def _read(told: Narratives, detectors: Mapping[Task, Detector]) -> pa.Table:
-    ends = told.starts[1:], told.starts[:-1]
-    cut = np.zeros(len(told.sentences) + 1, dtype=np.int64)
+def _latents_table(narratives: Narratives, detectors: Mapping[Task, Detector]) -> pa.Table:
+    ends = narratives.starts[1:], narratives.starts[:-1]
+    cut = np.zeros(len(narratives.sentences) + 1, dtype=np.int64)
     token = next((detector for detector in detectors.values() if detector.level == "token"), None)
-    was_cut = told.cut if token is None else token.cut(told)
+    was_cut = narratives.cut if token is None else token.cut(narratives)
     cut[1:] = np.cumsum(was_cut) if was_cut is not None else 0
     columns = {
-        "id": told.ids,
-        KEYS[1]: told.openings,
-        "sentences": told.lengths,
+        "id": narratives.ids,
+        KEYS[1]: narratives.openings,
+        "sentences": narratives.lengths,
         "cut": cut[ends[0]] - cut[ends[1]],
     }
-    probabilities: dict[str, object] = {task: read_narratives(detector, told) for task, detector in detectors.items()}
-    columns |= {task: probabilities.get(task, [None] * len(told)) for task in TASKS}
+    probabilities: dict[str, object] = {
+        task: read_narratives(detector, narratives) for task, detector in detectors.items()
+    }
+    columns |= {task: probabilities.get(task, [None] * len(narratives)) for task in TASKS}
     return pa.Table.from_pydict(columns, LATENTS)

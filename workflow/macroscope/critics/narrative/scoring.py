@@ -1,8 +1,9 @@
-"""Scores: how far what the detectors see in a narrative is from what they see in real text.
+"""Scores: latent NLL of narratives under the rates of detection in real text.
 
-z says of every place whether something is wrong there. The detectors give its posterior, a probability for each place;
-the prior is the share that they expect in whole validation narratives, one number for each task. Then T(x) is the cross
-entropy of the two, added up over places, as for every critic: T(x) = -sum_k [p_k log e + (1 - p_k) log (1 - e)].
+The latent z has a binary variable per place: whether the place is damaged. The detectors give its posterior, a
+probability p_k for each place; the prior is the mean probability e in whole validation narratives, one number per task.
+As for every critic, T(x) is the cross entropy of the two, summed over places:
+T(x) = -sum_k [p_k log e + (1 - p_k) log (1 - e)].
 """
 
 from pathlib import Path
@@ -21,68 +22,71 @@ STATISTICS = (
     Statistic("too_short_share", "share of the system's texts", "the same share", difference=False),
     Statistic("cut_sentence_share", "share of the system's sentences", "the same share", difference=False),
 )
-"""Of what was looked at: these shares say nothing of how sentences follow from each other."""
-LEAST = 1e-6
-"""Smallest expected probability: a detector that never sees anything in real text expects no less."""
+"""Statistics of the input: these shares do not measure coherence."""
+SMALLEST_EXPECTED = 1e-6
+"""Smallest expected probability e, which keeps log e finite if a detector detects nothing in real text."""
 
 
 def score(latents: Path, inference: Path, *, output: Path) -> None:
     """Score latents.
 
-    Writes id, opening, and, NaN for a narrative of one sentence:
+    The table has id, opening, and the following columns, which are NaN for a narrative of one sentence:
     nll, units, entropy, kl
-        T(x) in nats; its places, slots and sentences; the entropy of the posterior and its divergence from the prior.
+        T(x) in nats; number of places (slots and sentences); entropy of the posterior, and its divergence from the
+        prior.
     nll_<task>, units_<task>
-        T(x) and places of one task alone.
+        T(x) and number of places of one task.
     count_<name>, of_<name>
-        Of the slots those with a probability from the threshold on (missing), of the sentences likewise (discordant);
-        of the sentences those that were cut (cut_sentence); of all narratives those of one sentence (too_short).
+        Count, and the total that it is out of: slots with a probability at or above the threshold (missing),
+        sentences likewise (discordant); sentences that were cut (cut_sentence); narratives of one sentence
+        (too_short).
     categories
-        Each place with the class that its probability is in, from 0 (least) to 9: "missing 3".
+        Class of each place's probability, from 0 (lowest) to 9: "missing 3".
     """
     points = read_operating_points(inference)
-    write_scores((_scored(table, points) for table in read_latents(latents)), output, latents)
+    write_scores((_score_table(table, points) for table in read_latents(latents)), output, latents)
 
 
-def _scored(latents: pd.DataFrame, points: dict[str, OperatingPoint]) -> pd.DataFrame:
-    found: dict[str, Any] = {"id": latents["id"], "opening": latents["opening"]}
-    read = latents["sentences"].to_numpy() > 1
-    of_tasks = {task: [np.asarray(some, dtype=float) for some in latents[task]] for task in points}
-    costs = {task: _sums(of_tasks[task], _cost(point.expected)) for task, point in points.items()}
-    units = {task: np.array([len(some) for some in of_tasks[task]], dtype=float) for task in points}
-    entropies = sum(_sums(of_tasks[task], lambda p: entr(p) + entr(1 - p)) for task in points)
+def _score_table(latents: pd.DataFrame, points: dict[str, OperatingPoint]) -> pd.DataFrame:
+    columns: dict[str, Any] = {"id": latents["id"], "opening": latents["opening"]}
+    is_read = latents["sentences"].to_numpy() > 1
+    probabilities = {task: [np.asarray(values, dtype=float) for values in latents[task]] for task in points}
+    costs = {task: _sums(probabilities[task], _cross_entropy(point.expected)) for task, point in points.items()}
+    units = {task: np.array([len(values) for values in probabilities[task]], dtype=float) for task in points}
+    entropies = sum(_sums(probabilities[task], lambda p: entr(p) + entr(1 - p)) for task in points)
     total = sum(costs.values())
-    found |= {"nll": _where(read, total), "units": _where(read, sum(units.values()))}
-    found |= {"entropy": _where(read, entropies), "kl": _where(read, total - entropies)}
+    columns |= {"nll": _masked(is_read, total), "units": _masked(is_read, sum(units.values()))}
+    columns |= {"entropy": _masked(is_read, entropies), "kl": _masked(is_read, total - entropies)}
     for task, point in points.items():
-        found |= {f"nll_{task}": _where(read, costs[task]), f"units_{task}": _where(read, units[task])}
-        marked = _sums(of_tasks[task], lambda p, least=point.threshold: p >= least)
-        found |= {f"count_{task}": _where(read, marked), f"of_{task}": _where(read, units[task])}
+        columns |= {f"nll_{task}": _masked(is_read, costs[task]), f"units_{task}": _masked(is_read, units[task])}
+        marked = _sums(probabilities[task], lambda p, least=point.threshold: p >= least)
+        columns |= {f"count_{task}": _masked(is_read, marked), f"of_{task}": _masked(is_read, units[task])}
     sentences = latents["sentences"].to_numpy(float)
-    some = sentences > 0
-    found |= {
-        "count_cut_sentence": _where(some, latents["cut"].to_numpy(float)),
-        "of_cut_sentence": _where(some, sentences),
+    values = sentences > 0
+    columns |= {
+        "count_cut_sentence": _masked(values, latents["cut"].to_numpy(float)),
+        "of_cut_sentence": _masked(values, sentences),
     }
-    found |= {"count_too_short": (~read).astype(float), "of_too_short": np.ones(len(latents))}
+    columns |= {"count_too_short": (~is_read).astype(float), "of_too_short": np.ones(len(latents))}
     classes = {
-        task: [np.searchsorted(point.edges, p, side="right") for p in of_tasks[task]] for task, point in points.items()
+        task: [np.searchsorted(point.edges, p, side="right") for p in probabilities[task]]
+        for task, point in points.items()
     }
-    found["categories"] = [
-        [f"{task} {number}" for task in points for number in classes[task][row]] if known else None
-        for row, known in enumerate(read)
+    columns["categories"] = [
+        [f"{task} {number}" for task in points for number in classes[task][row]] if is_scored else None
+        for row, is_scored in enumerate(is_read)
     ]
-    return pd.DataFrame(found)
+    return pd.DataFrame(columns)
 
 
-def _cost(expected: float) -> Any:
-    expected = min(max(expected, LEAST), 1 - LEAST)
+def _cross_entropy(expected: float) -> Any:
+    expected = min(max(expected, SMALLEST_EXPECTED), 1 - SMALLEST_EXPECTED)
     return lambda p: -(xlogy(p, expected) + xlogy(1 - p, 1 - expected))
 
 
 def _sums(probabilities: list[np.ndarray], function: Any) -> np.ndarray:
-    return np.array([np.sum(function(some)) for some in probabilities], dtype=float)
+    return np.array([np.sum(function(values)) for values in probabilities], dtype=float)
 
 
-def _where(known: np.ndarray, values: Any) -> np.ndarray:
-    return np.where(known, values, np.nan)
+def _masked(condition: np.ndarray, values: Any) -> np.ndarray:
+    return np.where(condition, values, np.nan)

@@ -1,13 +1,13 @@
-"""Segments of narratives, and where they are damaged (cai2020 §3); no text is looked at.
+"""Segments of narratives and the places of damage in them, sampled without reading the text (cai2020 §3).
 
-Of M consecutive sentences K are damaged. Missing: they are removed, never the first or last one, never two side by
-side, so that M - K sentences with M - K - 1 slots are left, K of which are gaps. Discordant: K of the M sentences are
+Of M consecutive sentences K are damaged. Missing: they are removed, never the first or last one, never two adjacent
+ones, so that M - K sentences with M - K - 1 slots are left, K of which are gaps. Discordant: K of the M sentences are
 replaced.
 
-A share of the training segments may stay as it is. Nothing but the text must tell these from damaged ones: they have
-the same lengths, and hold the beginning and the end of a narrative as often. Where sentences are removed that takes a
-narrative with K sentences more than the segment: of one that is no longer, the damaged segment would always have both
-its beginning and its end, and a whole one of the same length never.
+A share of the training segments may stay intact. Only the text may distinguish these from damaged ones: they have the
+same lengths, and contain the beginning and the end of a narrative as often. If sentences are removed, this requires
+narratives with K sentences more than the segment: in a shorter one, the damaged segment would always contain both the
+beginning and the end, and an intact one of the same length never would.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ import numpy as np
 
 from macroscope.critics.narrative.narratives import Narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
-from macroscope.systems.perturbation.sentences import not_adjacent
+from macroscope.systems.perturbation.sentences import sample_non_adjacent
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Segment:
     Attributes
     ----------
     narrative
-        Its number.
+        Number of the narrative.
     first, length
-        Number of its first sentence, within the narrative; sentences before damage.
+        Number of the first sentence within the narrative, and number of sentences before damage.
     places
-        Which of these are damaged, from 0; none in a segment that is left as it is.
+        Positions of the damaged sentences, from 0; empty in an intact segment.
     """
 
     narrative: int
@@ -42,8 +42,8 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """How segments are drawn.
+class SegmentSampling:
+    """Options of sampling segments.
 
     Attributes
     ----------
@@ -52,13 +52,13 @@ class Drawing:
     sentences, damaged
         M and K.
     draws
-        Segments of a narrative.
+        Number of segments per narrative.
     intact
-        Share of them that is left as it is, between 0 and 1.
+        Share of intact segments, between 0 and 1.
     balanced
-        Whether segments of the corpus are left as they are at all, in this drawing or another one.
+        Whether the corpus has intact segments, in this split or another one.
     seed
-        Each narrative has random numbers of its own, from this and its id.
+        Seed that gives, together with its id, each narrative its own random numbers.
     """
 
     task: Task
@@ -71,30 +71,30 @@ class Drawing:
 
     @property
     def spare(self) -> int:
-        """Sentences that a narrative has more than a segment."""
+        """Return the number of sentences that a narrative must have beyond the segment."""
         return self.damaged if self.task == "missing" and self.balanced else 0
 
     @property
     def fewest(self) -> int:
-        """Sentences of the shortest narrative that can be damaged, with something left that is whole."""
+        """Return the number of sentences of the shortest narrative that can be damaged and still has intact places."""
         return 2 * self.damaged + 1 + self.spare
 
 
 HELD_OUT = "held_out"
-"""Name of whole narratives of the test split, or without one of the validation split, that are damaged as wholes."""
+"""Name of the split of whole damaged narratives, from the test split or, if it is empty, the validation split."""
 WHOLE = 1 << 30
-"""Sentences of a segment that is a narrative, however long."""
+"""Number of sentences of a segment that spans any narrative."""
 
 
-def drawing_of(options: NarrativeOptions, task: Task, split: str, seed: int) -> Drawing:
-    """How segments of a split are drawn: other splits than that for training have one, damaged segment a narrative.
+def segment_sampling(options: NarrativeOptions, task: Task, split: str, seed: int) -> SegmentSampling:
+    """Return how segments of a split are sampled: except in training, one damaged segment per narrative.
 
-    Held-out narratives are damaged anywhere, as a system's texts may be; none lacks its first or last sentence.
+    Held-out narratives are damaged anywhere, as a system's texts may be, but keep their first and last sentences.
     """
     if split == HELD_OUT:
-        return Drawing(task, WHOLE, options.damaged, 1, 0.0, False, seed)
+        return SegmentSampling(task, WHOLE, options.damaged, 1, 0.0, False, seed)
     training = split == "train"
-    return Drawing(
+    return SegmentSampling(
         task,
         options.sentences,
         options.damaged,
@@ -106,17 +106,17 @@ def drawing_of(options: NarrativeOptions, task: Task, split: str, seed: int) -> 
 
 
 @dataclass
-class Drawn:
-    """Segments, and what was not drawn from.
+class SampledSegments:
+    """Sampled segments, and counts of short narratives.
 
     Attributes
     ----------
     segments
-        In the order of the narratives.
+        Segments in the order of the narratives.
     shorter
-        Narratives that are too short for a whole segment: theirs are shorter.
+        Number of narratives too short for a full segment, which have shorter segments.
     too_short
-        Narratives with so few that they cannot be damaged: left out.
+        Number of narratives too short to be damaged, which are left out.
     """
 
     segments: list[Segment] = field(default_factory=list)
@@ -124,47 +124,49 @@ class Drawn:
     too_short: int = 0
 
 
-def draw_segments(narratives: Narratives, chosen: Sequence[int], drawing: Drawing) -> Drawn:
-    """Draw segments from those narratives that are chosen; of one, no two are damaged in the same way."""
-    drawn = Drawn()
-    for number in chosen:
+def sample_segments(narratives: Narratives, indices: Sequence[int], sampling: SegmentSampling) -> SampledSegments:
+    """Sample segments from the narratives with these indices; no two of a narrative have the same damage."""
+    sampled = SampledSegments()
+    for number in indices:
         length = int(narratives.lengths[number])
-        if length < drawing.fewest:
-            drawn.too_short += 1
+        if length < sampling.fewest:
+            sampled.too_short += 1
             continue
-        drawn.shorter += length < drawing.sentences + drawing.spare
-        rng = np.random.default_rng([drawing.seed, crc32(narratives.ids[number].encode())])
-        some = list(_of_narrative(number, length, drawing, rng))
-        # Dropping whole ones that repeat, too, would leave fewer of these: there are fewer different ones.
-        drawn.segments += [s for n, s in enumerate(some) if not (s.places and s in some[:n])]
-    return drawn
+        sampled.shorter += length < sampling.sentences + sampling.spare
+        rng = np.random.default_rng([sampling.seed, crc32(narratives.ids[number].encode())])
+        segments = list(_sample_narrative(number, length, sampling, rng))
+        # Repeated intact segments stay: they have fewer variants, and dropping them would lower their share.
+        sampled.segments += [s for n, s in enumerate(segments) if not (s.places and s in segments[:n])]
+    return sampled
 
 
-def _of_narrative(number: int, length: int, drawing: Drawing, rng: np.random.Generator) -> Iterator[Segment]:
-    size = min(drawing.sentences, length - drawing.spare)
-    for _ in range(drawing.draws):
+def _sample_narrative(
+    number: int, length: int, sampling: SegmentSampling, rng: np.random.Generator
+) -> Iterator[Segment]:
+    size = min(sampling.sentences, length - sampling.spare)
+    for _ in range(sampling.draws):
         first = int(rng.integers(length - size + 1))
-        if rng.random() < drawing.intact:
-            yield Segment(number, _shifted(first, size, length, drawing, rng), size - drawing.spare)
+        if rng.random() < sampling.intact:
+            yield Segment(number, _intact_start(first, size, length, sampling, rng), size - sampling.spare)
         else:
-            yield Segment(number, first, size, _places(size, drawing, rng))
+            yield Segment(number, first, size, _sample_places(size, sampling, rng))
 
 
-def _shifted(first: int, size: int, length: int, drawing: Drawing, rng: np.random.Generator) -> int:
-    """First sentence of a whole segment, of the length that a damaged one from `first` on would have.
+def _intact_start(first: int, size: int, length: int, sampling: SegmentSampling, rng: np.random.Generator) -> int:
+    """Return the first sentence of an intact segment as long as a segment from `first` on is after damage.
 
-    It begins, or ends, the narrative where the damaged one would; one between these lies anywhere.
+    It begins or ends the narrative if the damaged segment would; otherwise its position is random.
     """
     if first == 0:
         return 0
     if first == length - size:
-        return first + drawing.spare
-    return int(rng.integers(first, first + drawing.spare + 1))
+        return first + sampling.spare
+    return int(rng.integers(first, first + sampling.spare + 1))
 
 
-def _places(size: int, drawing: Drawing, rng: np.random.Generator) -> tuple[int, ...]:
-    if drawing.task == "missing":
-        chosen = 1 + not_adjacent(size - 2, drawing.damaged, rng)
+def _sample_places(size: int, sampling: SegmentSampling, rng: np.random.Generator) -> tuple[int, ...]:
+    if sampling.task == "missing":
+        chosen = 1 + sample_non_adjacent(size - 2, sampling.damaged, rng)
     else:
-        chosen = np.sort(rng.permutation(size)[: drawing.damaged])
+        chosen = np.sort(rng.permutation(size)[: sampling.damaged])
     return tuple(int(place) for place in chosen)

@@ -1,4 +1,4 @@
-"""The sentence-level detector: a transformer over sentence embeddings (cai2020 §4.2)."""
+"""Sentence-level detector: a transformer over sentence embeddings (cai2020 §4.2)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,24 +12,25 @@ from transformers import BertConfig, BertModel
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.narratives import Narratives, Vectors
 from macroscope.critics.narrative.options import DetectorOptions
-from macroscope.critics.narrative.tensors import classification_loss, padded, perceptron
+from macroscope.critics.narrative.tensors import classification_loss, gather_embeddings, make_perceptron
 from macroscope.errors import MacroscopeError
 
 
 @dataclass(frozen=True)
 class Size:
-    """What a network looks like: enough to make it again.
+    """Hyperparameters from which a network can be created again.
 
     Attributes
     ----------
     embedding
         Width of the sentence embeddings.
     width, layers, heads, hidden
-        Of the transformer, whose feed-forward layers are four times as wide; hidden units of the classifier.
+        Width, layers and attention heads of the transformer, whose feed-forward layers are four times as wide; hidden
+        units of the classifier.
     dropout
-        In training.
+        Dropout probability in training.
     positions
-        Sentences of the longest segment.
+        Number of sentences of the longest segment.
     """
 
     embedding: int
@@ -41,19 +42,25 @@ class Size:
     positions: int
 
 
-def size_of(options: DetectorOptions, embedding: int, positions: int) -> Size:
-    """Size that the options ask for."""
+def choose_size(options: DetectorOptions, embedding: int, positions: int) -> Size:
+    """Return the size that the options specify.
+
+    Raises
+    ------
+    MacroscopeError
+        If the width is not a multiple of the number of heads.
+    """
     width = options.width or embedding
     if width % options.heads:
         raise MacroscopeError(
-            f"the embeddings are {width} wide, which {options.heads} heads cannot share; give the detector other"
-            " 'heads', or a 'width' of its own"
+            f"the detector's width, {width}, is not a multiple of its 'heads', {options.heads}; give the detector"
+            " another number of 'heads', or a 'width'"
         )
     return Size(embedding, width, options.layers, options.heads, options.hidden, options.dropout, positions)
 
 
 class SentenceDetector(nn.Module):
-    """Reads the embeddings of a segment's sentences; says of each position whether something is wrong there.
+    """Classifier of the positions of a segment as damaged or not, from its sentences' embeddings.
 
     Parameters
     ----------
@@ -66,7 +73,7 @@ class SentenceDetector(nn.Module):
         self.size, self.matching = size, matching
         self.register_buffer("centre", torch.zeros(size.embedding))
         self.register_buffer("spread", torch.ones(size.embedding))
-        # Embeddings of another width are mapped onto the transformer's.
+        # Embeddings of another width are mapped to the transformer's.
         self.read = nn.Identity() if size.embedding == size.width else nn.Linear(size.embedding, size.width)
         config = BertConfig(
             vocab_size=1,
@@ -79,11 +86,11 @@ class SentenceDetector(nn.Module):
             max_position_embeddings=size.positions,
         )
         self.transformer = BertModel(config, add_pooling_layer=False)
-        self.detect = perceptron(size.width, size.hidden, 1)
-        self.match = perceptron(size.width, size.hidden, size.embedding)
+        self.detect = make_perceptron(size.width, size.hidden, 1)
+        self.match = make_perceptron(size.width, size.hidden, size.embedding)
 
     def standardise_by(self, vectors: Vectors) -> None:
-        """Have embeddings read in units of the spread of these, from their mean: raw ones are hardly different."""
+        """Standardise inputs by mean and spread of these embeddings: raw embeddings hardly differ from each other."""
         values = np.asarray(vectors, dtype=np.float32)
         self.centre = torch.from_numpy(values.mean(axis=0))
         self.spread = torch.from_numpy(np.maximum(values.std(axis=0), 1e-6))
@@ -102,59 +109,62 @@ class SentenceDetector(nn.Module):
         vectors
             Segments x positions x embedding.
         mask
-            1 where there is a sentence, else 0 (segments x positions).
+            1 for a sentence, 0 for padding (segments x positions).
         labels
             1, 0, or `NONE` (segments x positions).
         targets
-            Embedding of the sentence that was there, where the label is 1; anything elsewhere.
+            Embedding of the original sentence if the label is 1; arbitrary elsewhere.
 
         Returns
         -------
         dict
-            logits (segments x positions), predicted (segments x positions x embedding; the sentence that should be
-            there), and with labels the loss.
+            logits (segments x positions); predicted (segments x positions x embedding), the embedding of the sentence
+            that should be there; and the loss if labels are given.
         """
-        read = self.read((vectors - self.centre) / self.spread)
-        states = self.transformer(inputs_embeds=read, attention_mask=mask).last_hidden_state
-        found = {"logits": self.detect(states).squeeze(-1), "predicted": self.match(states)}
+        inputs = self.read((vectors - self.centre) / self.spread)
+        states = self.transformer(inputs_embeds=inputs, attention_mask=mask).last_hidden_state
+        outputs = {"logits": self.detect(states).squeeze(-1), "predicted": self.match(states)}
         if labels is not None:
-            found["loss"] = classification_loss(found["logits"], labels)
+            outputs["loss"] = classification_loss(outputs["logits"], labels)
             if self.matching and targets is not None:
-                found["loss"] = found["loss"] + self.matching * matching_loss(found["predicted"], targets, labels)
-        return found
+                outputs["loss"] = outputs["loss"] + self.matching * matching_loss(outputs["predicted"], targets, labels)
+        return outputs
 
 
 def matching_loss(predicted: torch.Tensor, targets: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Mean cosine distance between predicted and true embedding, where the label is 1 (eq. 2); 0 where none is."""
-    there = (labels == 1).to(predicted.dtype)
+    """Compute the mean cosine distance of predicted and true embeddings at labels 1 (eq. 2); 0 if there is none."""
+    is_damaged = (labels == 1).to(predicted.dtype)
     distance = 1 - functional.cosine_similarity(predicted, targets, dim=-1)
-    return (distance * there).sum() / there.sum().clamp(min=1)
+    return (distance * is_damaged).sum() / is_damaged.sum().clamp(min=1)
 
 
 class SentenceBatches:
-    """Makes batches of examples, for training or without labels.
+    """Collator of batches of examples for the sentence-level detector.
 
     Parameters
     ----------
     narratives
-        With vectors; the examples' numbers are theirs.
+        Narratives with vectors, to which the examples' numbers refer.
     """
 
     def __init__(self, narratives: Narratives, examples: Examples) -> None:
         if narratives.vectors is None:
-            raise ValueError("a sentence-level detector reads embeddings: these narratives have none")
+            raise ValueError(
+                "a sentence-level detector reads embeddings, but these narratives have none; add them with"
+                " 'with_vectors'"
+            )
         self.vectors, self.examples = narratives.vectors, examples
 
     def __call__(self, rows: list[int]) -> dict[str, Any]:
-        """Collate some examples."""
-        some = self.examples.some(rows)
-        inputs, targets = torch.from_numpy(some.inputs), torch.from_numpy(some.targets)
+        """Collate the examples with these indices."""
+        examples = self.examples.select(rows)
+        inputs, targets = torch.from_numpy(examples.inputs), torch.from_numpy(examples.targets)
         return {
-            "vectors": self._of(some.inputs),
+            "vectors": self._gather(examples.inputs),
             "mask": (inputs != NONE).long(),
-            "labels": torch.from_numpy(some.labels).long(),
-            "targets": self._of(some.targets) * (targets != NONE)[..., None],
+            "labels": torch.from_numpy(examples.labels).long(),
+            "targets": self._gather(examples.targets) * (targets != NONE)[..., None],
         }
 
-    def _of(self, numbers: Any) -> torch.Tensor:
-        return padded(self.vectors, numbers)
+    def _gather(self, numbers: Any) -> torch.Tensor:
+        return gather_embeddings(self.vectors, numbers)

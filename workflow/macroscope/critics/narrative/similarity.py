@@ -1,7 +1,7 @@
-"""How alike in meaning two sentences are: BERTScore (Zhang et al. 2020), through the library bert-score.
+"""Semantic similarity of two sentences: BERTScore (Zhang et al. 2020), through the library bert-score.
 
-A raw BERTScore F1 of any two English sentences is near .8, so that a limit of .7 would let hardly any match pass. Hence
-it is rescaled as its authors do it, (F1 - b) / (1 - b), with b the mean of random pairs; here of the corpus's own
+The raw BERTScore F1 of any two English sentences is near .8, so a limit of .7 would accept hardly any match. Hence it
+is rescaled as its authors do, (F1 - b) / (1 - b), with b the mean over random pairs; here the pairs are of the corpus's
 sentences, whatever the encoder.
 """
 
@@ -19,16 +19,16 @@ RANDOM_PAIRS = 1000
 
 
 class BertScore:
-    """F1 of pairs of sentences.
+    """BERTScore F1 of pairs of sentences.
 
     Parameters
     ----------
     encoder
-        As in the config; its last layer is used.
+        Name of the encoder as in the config; its last layer is used.
     sentences
-        Those of the corpus, of which random pairs make the baseline.
+        Sentences of the corpus, whose random pairs give the baseline.
     rescale
-        Whether 0 is what random pairs have on average.
+        Whether to rescale F1 so that random pairs have 0 on average.
     """
 
     def __init__(self, encoder: str, sentences: Sequence[str], rescale: bool, seed: int) -> None:
@@ -38,11 +38,11 @@ class BertScore:
 
     @cached_property
     def baseline(self) -> float:
-        """Mean raw F1 of random pairs; 0 where nothing is rescaled."""
+        """Return the mean raw F1 of random pairs; 0 without rescaling."""
         return float(self._raw(*self._random).mean()) if self.rescale else 0.0
 
     def __call__(self, first: Sequence[str], second: Sequence[str]) -> npt.NDArray[np.float64]:
-        """F1 of each pair, 1 at most."""
+        """Return the F1 of each pair, at most 1."""
         if not first:
             return np.empty(0)
         return (self._raw(first, second) - self.baseline) / (1 - self.baseline)
@@ -57,7 +57,7 @@ class BertScore:
 
         source = resolve(self.encoder)
         if source.location is None:
-            raise MacroscopeError(f"encoder {self.encoder!r} has no pretrained weights; give one that has")
+            raise MacroscopeError(f"encoder {self.encoder!r} has no pretrained weights; give an encoder that has")
         try:
             layers = AutoConfig.from_pretrained(source.location, revision=source.revision or "main").num_hidden_layers
             return BERTScorer(model_type=source.location, num_layers=layers)

@@ -1,4 +1,4 @@
-"""The token-level detector: an encoder that reads the words of all sentences at once (cai2020 §4.1)."""
+"""Token-level detector: an encoder that reads the tokens of all sentences at once (cai2020 §4.1)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from torch import nn
 
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.narratives import Integers
-from macroscope.critics.narrative.tensors import classification_loss, perceptron
+from macroscope.critics.narrative.tensors import classification_loss, make_perceptron
 from macroscope.documents import in_batches
 from macroscope.errors import MacroscopeError
 from macroscope.pretrained import load_pretrained_encoder
@@ -20,20 +20,20 @@ SENTENCES_AT_ONCE = 10_000
 
 
 class TokenDetector(nn.Module):
-    """Reads [CLS] s_1 [SEP] s_2 [SEP] ... s_N [SEP]; the k-th [SEP] stands for sentence k, or the slot behind it.
+    """Classifier over [CLS] s_1 [SEP] s_2 [SEP] ... s_N [SEP]; the k-th [SEP] stands for sentence k, or the slot after.
 
     Parameters
     ----------
     encoder
-        A model that gives a vector a token.
+        Model that returns a vector per token.
     hidden
-        Hidden units of the classifier.
+        Number of hidden units of the classifier.
     """
 
     def __init__(self, encoder: Any, hidden: int) -> None:
         super().__init__()
         self.encoder = encoder
-        self.detect = perceptron(int(encoder.config.hidden_size), hidden, 1)
+        self.detect = make_perceptron(int(encoder.config.hidden_size), hidden, 1)
 
     def forward(
         self,
@@ -49,77 +49,77 @@ class TokenDetector(nn.Module):
         input_ids, attention_mask
             Segments x tokens.
         ends
-            Place of each sentence's [SEP]; 0 where there is no sentence (segments x positions).
+            Position of each sentence's [SEP]; 0 as padding (segments x positions).
         labels
             1, 0, or `NONE` (segments x positions).
 
         Returns
         -------
         dict
-            logits (segments x positions), and with labels the loss.
+            logits (segments x positions), and the loss if labels are given.
         """
         states = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-        of_sentences = states.gather(1, ends[..., None].expand(-1, -1, states.shape[-1]))
-        found = {"logits": self.detect(of_sentences).squeeze(-1)}
+        sentence_states = states.gather(1, ends[..., None].expand(-1, -1, states.shape[-1]))
+        outputs = {"logits": self.detect(sentence_states).squeeze(-1)}
         if labels is not None:
-            found["loss"] = classification_loss(found["logits"], labels)
-        return found
+            outputs["loss"] = classification_loss(outputs["logits"], labels)
+        return outputs
 
 
 def load_encoder(name: str) -> tuple[Any, Any]:
-    """Encoder and tokenizer by name.
+    """Load encoder and tokenizer by name.
 
     Raises
     ------
     MacroscopeError
-        Where the model has no weights, or its tokenizer none of the marks between sentences.
+        If the model has no weights, or its tokenizer no [CLS] or [SEP] token.
     """
     encoder, tokenizer = load_pretrained_encoder(name)
     if tokenizer.cls_token_id is None or tokenizer.sep_token_id is None:
         raise MacroscopeError(
-            f"encoder {name!r}: its tokenizer has no [CLS] and [SEP], which token-level detectors set between"
-            " sentences; take an encoder such as bert-base-cased, or level: sentence"
+            f"encoder {name!r}: the tokenizer lacks [CLS] or [SEP], which token-level detectors put around"
+            " sentences; give an encoder such as bert-base-cased, or level: sentence"
         )
     return encoder, tokenizer
 
 
-def most_tokens(encoder: Any, tokenizer: Any, max_tokens: int, sentences: int) -> int:
-    """Tokens of a sentence, so that as many sentences as a segment has fit into what the encoder reads at once."""
+def limit_tokens(encoder: Any, tokenizer: Any, max_tokens: int, sentences: int) -> int:
+    """Return the limit of tokens per sentence with which a segment of this many sentences fits into the encoder."""
     positions = getattr(encoder.config, "max_position_embeddings", None) or tokenizer.model_max_length
     return max(1, min(max_tokens, (min(positions, tokenizer.model_max_length) - 1) // sentences - 1))
 
 
 class TokenisedSentences:
-    """Tokens of those sentences that are read, each made once.
+    """Tokens of sentences, each tokenised once.
 
     Parameters
     ----------
     sentences
-        Of a collection, by their numbers.
+        Sentences of a collection, by their numbers.
     numbers
-        Of those that are read; others have no tokens.
+        Numbers of the sentences to tokenise.
     most
-        Tokens of a sentence; longer ones are cut.
+        Largest number of tokens per sentence; longer sentences are cut.
 
     Attributes
     ----------
     cut
-        Whether each sentence was cut; False for one that is not read.
+        Whether each sentence was cut; False for sentences that are not tokenised.
     """
 
     def __init__(self, sentences: Sequence[str], numbers: npt.ArrayLike, tokenizer: Any, most: int) -> None:
         self.begin, self.end, self.pad = tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.pad_token_id or 0
         self.cut = np.zeros(len(sentences), dtype=bool)
         self.tokens: dict[int, list[int]] = {}
-        read = [int(number) for number in np.unique(numbers) if number != NONE]
-        for some in in_batches(read, SENTENCES_AT_ONCE):
-            encoded = tokenizer([sentences[number] for number in some], add_special_tokens=False)["input_ids"]
-            for number, tokens in zip(some, encoded, strict=True):
+        unique = [int(number) for number in np.unique(numbers) if number != NONE]
+        for batch in in_batches(unique, SENTENCES_AT_ONCE):
+            encoded = tokenizer([sentences[number] for number in batch], add_special_tokens=False)["input_ids"]
+            for number, tokens in zip(batch, encoded, strict=True):
                 self.cut[number] = len(tokens) > most
                 self.tokens[number] = tokens[:most]
 
     def batch(self, inputs: Integers) -> dict[str, torch.Tensor]:
-        """Segments of sentences, given by numbers, as the network reads them."""
+        """Return segments, given by sentences' numbers, as input of the network."""
         rows, ends = [], []
         for numbers in inputs:
             row, places = [self.begin], []
@@ -136,18 +136,18 @@ class TokenisedSentences:
 
 
 class TokenBatches:
-    """Makes batches of examples, for training or without labels."""
+    """Collator of batches of examples for the token-level detector."""
 
     def __init__(self, sentences: TokenisedSentences, examples: Examples) -> None:
         self.sentences, self.examples = sentences, examples
 
     def __call__(self, rows: list[int]) -> dict[str, torch.Tensor]:
-        """Collate some examples."""
-        some = self.examples.some(rows)
-        return self.sentences.batch(some.inputs) | {"labels": torch.from_numpy(some.labels).long()}
+        """Collate the examples with these indices."""
+        examples = self.examples.select(rows)
+        return self.sentences.batch(examples.inputs) | {"labels": torch.from_numpy(examples.labels).long()}
 
 
 def save_encoder(folder: Path, encoder: Any, tokenizer: Any) -> None:
-    """Write encoder and tokenizer, for `load_encoder` to read."""
+    """Write encoder and tokenizer; `load_encoder` reads them."""
     encoder.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

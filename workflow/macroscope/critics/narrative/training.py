@@ -1,4 +1,4 @@
-"""Training of detectors, on the shared loop, and what a run needs of them."""
+"""Training of detectors with the shared training loop, their calibration and their test."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -9,31 +9,30 @@ import pandas as pd
 from safetensors.torch import load_model
 from sklearn.linear_model import LogisticRegression
 
-from macroscope.critics.narrative.corruption import corrupted as corrupted_segments
-from macroscope.critics.narrative.corruption import corrupted_for_pretraining, joined
+from macroscope.critics.narrative.corruption import concatenate, corrupt_for_pretraining, corrupt_splits
 from macroscope.critics.narrative.detector import Detector, new_detector
-from macroscope.critics.narrative.embedding import embedded, require_plain, sentence_encoder
+from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder, require_plain_encoder
 from macroscope.critics.narrative.evaluation import evaluate
 from macroscope.critics.narrative.examples import Examples, read_examples
 from macroscope.critics.narrative.known_damage import write_operating_point
 from macroscope.critics.narrative.latents import TRAINING, WEIGHTS
-from macroscope.critics.narrative.narratives import Narratives, Vectors, corpus_narratives
+from macroscope.critics.narrative.narratives import Narratives, Vectors, read_corpus_narratives
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
 from macroscope.critics.narrative.segments import HELD_OUT
 from macroscope.critics.narrative.tensors import Rows
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Schedule, discard, is_main_process, launch, use_threads
 from macroscope.training import Examples as TrainingExamples
 from macroscope.training import train as train_model
 
 FEWEST_SEGMENTS = 20
-"""Damaged training segments below which there is nothing to learn from."""
+"""Fewest damaged training segments that a detector can be trained on."""
 EVALUATIONS = 10
-STANDARDISED_BY = 100_000
-"""Sentences, at most, that tell the spread of embeddings."""
+STANDARDISATION_SENTENCES = 100_000
+"""Largest number of sentences from which mean and spread of the embeddings are computed."""
 DEVICE_BATCH = {"sentence": 1024, "token": 16}
 
 
@@ -47,11 +46,11 @@ def train_judge(
     resampling: Resampling,
     output: Path,
 ) -> None:
-    """Embed, damage and train the judge for one task in one go; see `train_detector`."""
-    narratives = embedded_corpus(documents, language, options)
-    examples, about = corrupted_segments(narratives, options, task, seed)
-    made = _Training(narratives, options, JUDGE, task, seed, checkpoints)
-    made.write(output, examples, about, None, resampling)
+    """Embed and damage the corpus and train the judge for one task, all in one stage; see `train_detector`."""
+    narratives = read_embedded_corpus(documents, language, options)
+    examples, counts = corrupt_splits(narratives, options, task, seed)
+    training = _Training(narratives, options, JUDGE, task, seed, checkpoints)
+    training.run(output, examples, counts, None, resampling)
     discard(checkpoints)
 
 
@@ -73,25 +72,25 @@ def train_detector(
 ) -> None:
     """Train one detector for one task, and test it.
 
-    Writes into the folder `output` the detector (see `detector.Detector`), training_log.csv (step, epoch, train_loss,
-    valid_loss), training.json (counts) and how it does on the test split (see `evaluation.evaluate`).
+    The folder `output` receives the detector (see `detector.Detector`), training_log.csv (step, epoch, train_loss,
+    valid_loss), training.json (counts) and the results on the test split (see `evaluation.evaluate`).
 
     Parameters
     ----------
     corrupted
         Damaged segments of all splits, from `corruption.corrupt`.
     embeddings
-        Of the corpus's sentences, for a detector that reads them.
+        Embeddings of the corpus's sentences, for a sentence-level detector.
     pretrained
-        Folder of the detector to begin with.
+        Folder of the detector whose weights training starts from.
     processes
-        GPUs to train on, one process each.
+        Number of GPUs to train on, one process each.
     """
     launch(processes)
-    narratives = corpus_narratives(documents, language, embeddings)
-    examples, about = read_examples(corrupted)
-    made = _Training(narratives, options, name, task, seed, checkpoints)
-    made.write(output, examples, about, pretrained, resampling)
+    narratives = read_corpus_narratives(documents, language, embeddings)
+    examples, counts = read_examples(corrupted)
+    training = _Training(narratives, options, name, task, seed, checkpoints)
+    training.run(output, examples, counts, pretrained, resampling)
     discard(checkpoints)
 
 
@@ -114,29 +113,31 @@ def pretrain(
     Parameters
     ----------
     documents, embeddings
-        Of that corpus.
+        Documents of that corpus, and embeddings of their sentences.
     """
     launch(processes)
     pretraining = options.pretraining
     if pretraining is None:
-        raise MacroscopeError("pretraining: nothing says on which corpus; give 'pretraining' to the narrative critic")
-    narratives = corpus_narratives(documents, language, embeddings)
-    examples, about = corrupted_for_pretraining(narratives, options, pretraining, task, seed, threads)
-    # A search by several threads leaves torch with a pool that makes training many times slower; this makes it anew.
+        raise MacroscopeError(
+            "pretraining: no corpus is given to pre-train on; set 'pretraining' of the narrative critic"
+        )
+    narratives = read_corpus_narratives(documents, language, embeddings)
+    examples, counts = corrupt_for_pretraining(narratives, options, pretraining, task, seed, threads)
+    # Retrieval with several threads leaves torch a thread pool that makes training many times slower; renew it.
     use_threads(threads)
     schedule = {"epochs": pretraining.epochs, "learning_rate": pretraining.learning_rate}
-    made = _Training(narratives, options, name, task, seed, checkpoints, schedule)
-    made.write(output, examples, about, None, None)
+    training = _Training(narratives, options, name, task, seed, checkpoints, schedule)
+    training.run(output, examples, counts, None, None)
     discard(checkpoints)
 
 
-def embedded_corpus(documents: Path, language: str, options: NarrativeOptions) -> Narratives:
-    """Narratives of a corpus, with embeddings where the judge reads them."""
-    narratives = corpus_narratives(documents, language)
+def read_embedded_corpus(documents: Path, language: str, options: NarrativeOptions) -> Narratives:
+    """Read the narratives of a corpus, with embeddings if the judge reads them."""
+    narratives = read_corpus_narratives(documents, language)
     if options.detector.level == "token":
         return narratives
-    require_plain(options)
-    return narratives.with_vectors(*embedded(narratives.sentences, sentence_encoder(options)))
+    require_plain_encoder(options)
+    return narratives.with_vectors(*embed_unique(narratives.sentences, load_sentence_encoder(options)))
 
 
 class _Training:
@@ -145,11 +146,11 @@ class _Training:
     Parameters
     ----------
     narratives
-        Of all splits; with embeddings for a sentence-level detector.
+        Narratives of all splits; with embeddings for a sentence-level detector.
     name
-        Of the detector in the options.
+        Name of the detector in the options.
     schedule
-        Of a pre-training: what differs from the detector's own epochs and learning rate.
+        Epochs and learning rate of a pre-training, in place of the detector's; None: not a pre-training.
     """
 
     def __init__(
@@ -166,23 +167,23 @@ class _Training:
         self.checkpoints, self.pretrains = checkpoints, schedule is not None
         self.detector = options.detectors()[name].model_copy(update=schedule or {})
 
-    def write(
+    def run(
         self,
         output: Path,
         examples: dict[str, Examples],
-        about: dict[str, Any],
+        counts: dict[str, Any],
         pretrained: Path | None,
         resampling: Resampling | None,
     ) -> None:
-        """Train, calibrate on the validation split, and test; of several processes, the main one writes.
+        """Train, calibrate on the validation split, test, and write; only the main process writes.
 
         Parameters
         ----------
         resampling
-            None: the detector is not tested.
+            Options of the intervals; None: the detector is not tested.
         """
-        _require(examples, about, self.task)
-        detector = self._fresh(pretrained)
+        _require_segments(examples, counts, self.task)
+        detector = self._new_detector(pretrained)
         history = self._fit(detector, examples)
         if not is_main_process():
             return
@@ -192,29 +193,32 @@ class _Training:
             detector.save(folder)
             write_csv(history, folder / "training_log.csv")
             parameters = sum(p.numel() for p in detector.network.parameters())
-            write_json(folder / TRAINING, {"parameters": parameters, **about})
+            write_json(folder / TRAINING, {"parameters": parameters, **counts})
             if resampling is not None:
                 evaluate(folder, detector, self.narratives, examples, resampling)
                 rate = self.options.false_positive_rate
                 write_operating_point(folder, detector, self.narratives, examples[HELD_OUT], rate)
 
-    def _fresh(self, pretrained: Path | None) -> Detector:
+    def _new_detector(self, pretrained: Path | None) -> Detector:
         width = 0 if self.narratives.vectors is None else self.narratives.vectors.shape[1]
         detector = new_detector(self.options, self.detector, self.task, width, self.seed)
         if self.detector.pretrained and not self.pretrains:
             if pretrained is None:
-                raise MacroscopeError("a pretrained detector begins with what the stage 'pretrain' made; give it")
+                raise MacroscopeError(
+                    "the detector's option 'pretrained' is set, but its pre-trained weights are missing; give the"
+                    " folder that stage 'pretrain' writes as 'pretrained'"
+                )
             load_model(detector.network, str(pretrained / WEIGHTS))
         elif self.narratives.vectors is not None and self.detector.level == "sentence":
             detector.network.standardise_by(self._training_vectors())
         return detector
 
     def _training_vectors(self) -> Vectors:
-        """Embeddings of some sentences of the train split, at random where there are many."""
+        """Return embeddings of sentences of the train split, a random subset if there are many."""
         vectors = self.narratives.vectors
         assert vectors is not None
-        of_split = np.repeat([split == "train" for split in self.narratives.splits], self.narratives.lengths)
-        chosen = np.random.default_rng(self.seed).permutation(np.flatnonzero(of_split))[:STANDARDISED_BY]
+        is_training = np.repeat([split == "train" for split in self.narratives.splits], self.narratives.lengths)
+        chosen = np.random.default_rng(self.seed).permutation(np.flatnonzero(is_training))[:STANDARDISATION_SENTENCES]
         return vectors[np.sort(chosen)]
 
     def _fit(self, detector: Detector, examples: dict[str, Examples]) -> pd.DataFrame:
@@ -235,35 +239,37 @@ class _Training:
             "seed": self.seed,
             "examples": _digest(self.narratives, train),
         }
-        batches = detector.batches(self.narratives, joined(train, valid))
-        given = TrainingExamples(Rows(0, len(train)), Rows(len(train), len(valid)), batches)
-        return train_model(detector.network, given, schedule, Checkpoints(self.checkpoints, identity), self.seed)
+        batches = detector.batches(self.narratives, concatenate(train, valid))
+        training_examples = TrainingExamples(Rows(0, len(train)), Rows(len(train), len(valid)), batches)
+        return train_model(
+            detector.network, training_examples, schedule, Checkpoints(self.checkpoints, identity), self.seed
+        )
 
 
-def _require(examples: dict[str, Examples], about: dict[str, Any], task: Task) -> None:
+def _require_segments(examples: dict[str, Examples], counts: dict[str, Any], task: Task) -> None:
     for split, fewest in (("train", FEWEST_SEGMENTS), ("valid", 2)):
-        found = int(examples[split].damaged.sum()) if split in examples else 0
-        if found < fewest:
-            some = about.get(split, {})
-            why = f"{some.get('narratives_too_short', 0)} documents are too short"
-            if "without_match" in some:
-                why += f", for {some['left_as_they_are']} sentences there is nothing unlike to take their place"
+        segments = int(examples[split].damaged.sum()) if split in examples else 0
+        if segments < fewest:
+            split_counts = counts.get(split, {})
+            reason = f"{split_counts.get('narratives_too_short', 0)} documents are too short"
+            if "without_match" in split_counts:
+                reason += f", {split_counts['left_as_they_are']} sentences have no dissimilar match to replace them"
             raise MacroscopeError(
-                f"the narrative critic has {found} damaged segments of split '{split}' to learn from ({task}"
-                f" sentences), and needs {fewest} ({why}); give longer texts or more of them, or smaller 'sentences'"
+                f"the narrative critic has {segments} damaged segments of split '{split}' ({task} sentences), and needs"
+                f" {fewest} for training ({reason}); give longer texts or more of them, or smaller 'sentences'"
                 " and 'damaged'"
             )
 
 
 def _calibrate(detector: Detector, narratives: Narratives, valid: Examples) -> None:
-    """Fit slope and intercept so that, on validation segments, probabilities mean what they say (Platt 1999)."""
-    known = valid.labels >= 0
-    logits = detector.outputs(narratives, valid.inputs)[known]
-    labels = valid.labels[known]
+    """Fit slope and intercept so that probabilities are calibrated on validation segments (Platt 1999)."""
+    is_labelled = valid.labels >= 0
+    logits = detector.outputs(narratives, valid.inputs)[is_labelled]
+    labels = valid.labels[is_labelled]
     if len(np.unique(labels)) < 2:
         return
     fitted = LogisticRegression(C=1.0).fit(logits[:, None], labels)
-    # A detector that has learnt nothing may seem the better the more it is turned round: then it knows nothing.
+    # A negative slope means that the detector has learnt nothing; it then predicts the base rate everywhere.
     detector.slope = float(max(fitted.coef_[0, 0], 0.0))
     detector.intercept = (
         float(fitted.intercept_[0]) if detector.slope else float(np.log(labels.mean() / (1 - labels.mean())))

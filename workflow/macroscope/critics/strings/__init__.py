@@ -1,7 +1,7 @@
-"""The strings critic: how likely is each text where the other side comes from (pimentel2022 §3).
+"""The strings critic: divergences between estimated distributions over strings (pimentel2022 §3).
 
 Latents: the text itself. Prior: a distribution over strings, estimated from the control's texts. A text is scored by
-estimates that have not seen it, so the estimates depend on both sides of a comparison.
+estimates that have not seen it, so the estimates depend on both the reference and the candidate.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic
@@ -11,18 +11,18 @@ CRITIC = Critic(
     options="options:StringsOptions",
     latents="id opening text words",
     features="texts:features",
-    observes="words and their neighbours",
+    observes="sequences of words",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
     quantities={
-        "duplicate": "texts that are there twice",
+        "duplicate": "repeated texts",
         "empty": "empty texts",
-        "scored_texts": "texts that are scored",
+        "scored_texts": "number of scored texts",
     },
     gives_log_q=True,
     attribution=AttributionScore(
         "surprisal by an n-gram model of other real texts",
-        "nats a word",
-        "words that are less likely there than 98 % of the words of real text",
+        "nats per word",
+        "words with a larger surprisal than 98 % of the words of real text",
     ),
     stages={
         "project": Stage("texts:project", inputs="texts signature", megabytes=1000),
@@ -36,7 +36,7 @@ CRITIC = Critic(
         "attribute": Stage(
             "attribution:attribute", inputs="texts control_latents", options="order most_texts", megabytes=4000
         ),
-        "overview": Stage("report:draw"),
+        "overview": Stage("report:plot"),
         "report": Stage("report:items", inputs="all_evidence"),
     },
 )

@@ -1,4 +1,4 @@
-"""The stage `compare`: texts in, statistics and evidence out."""
+"""Stage `compare`: statistics and evidence from the texts of a system and the control."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,8 +11,8 @@ from macroscope.critics.strings.comparison import compare, describe
 from macroscope.critics.strings.evidence import write_evidence
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import read_texts
-from macroscope.critics.subsampling import subsampled
-from macroscope.statistics.latent import Resampling
+from macroscope.critics.subsampling import subsample
+from macroscope.resampling import Resampling
 
 
 def compare_latents(
@@ -20,22 +20,22 @@ def compare_latents(
 ) -> pd.DataFrame:
     """Compare the texts of a system with the control's, and write the evidence; see `critics.split_half`.
 
-    Of more than `most_texts` a side so many are estimated from and scored; how many of all are empty or duplicates is
-    counted on all.
+    Estimation and scoring use at most `most_texts` of the control and of the system; empty and duplicate texts are
+    counted over all.
     """
     with ExitStack() as stack:
 
-        def some_of(path: Path) -> Path:
-            return stack.enter_context(subsampled(path, None, resampling.seed, options.most_texts))[0]
+        def subsample_latents(path: Path) -> Path:
+            return stack.enter_context(subsample(path, None, resampling.seed, options.most_texts))[0]
 
-        control = some_of(control_latents)
+        control = subsample_latents(control_latents)
         compared = compare_with_control(
             control,
-            control if latents == control_latents else some_of(latents),
+            control if latents == control_latents else subsample_latents(latents),
             read=read_texts,
             describe=lambda _: describe(read_batches(latents, "texts", ["text", "words"]), resampling.confidence),
             compare=lambda reference, candidate: compare(reference, candidate, options, resampling),
-            halves=lambda side: (side.every_other(1), side.every_other(0)),
+            halves=lambda texts: (texts.every_other(1), texts.every_other(0)),
         )
-    write_evidence(evidence, compared.found)
+    write_evidence(evidence, compared.result)
     return compared.table

@@ -1,13 +1,12 @@
-"""Log-probabilities of texts under estimates that have not seen them.
+"""Cross-fitting: log-probabilities of texts under estimates that have not seen them.
 
-An estimate from the texts that it scores finds them too likely, its own side's most of all, and every divergence comes
-out too large. So the texts are divided into folds; those of a fold are scored by estimates from the other folds of
-either side. For intervals the same is done without each fold in turn; for tests the texts of a fold are scored once
-more, by estimates from the folds before it alone (`statistics.cross_fitted_tests` says why). The published code scores all
-texts by estimates from all texts.
+An estimate overrates the probability of the texts that it was fitted to, so every divergence comes out too large. Hence
+the texts are divided into folds, and those of a fold are scored by estimates from the other folds. For intervals, the
+same is done leaving out each fold in turn. For tests, the texts of a fold are scored once more, by estimates from
+earlier folds only (see `statistics.cross_fitted_tests`). The published code scores all texts by estimates from all.
 
-An estimate from more texts is a better one, and a divergence would take that for a difference. So both sides' estimates
-are from equally many texts.
+An estimate from more texts is better, which a divergence would mistake for a difference. So both distributions are
+estimated from equally many texts.
 """
 
 from collections.abc import Sequence
@@ -22,8 +21,8 @@ from macroscope.progress import progress
 from macroscope.statistics.cross_fitted_tests import Folds, Order
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.pairing_keys import KEYS
-from macroscope.statistics.permutation_groups import Integers, group_labels, partners
-from macroscope.statistics.sampled_divergences import Scored
+from macroscope.statistics.permutation_groups import Integers, group_labels, paired_groups
+from macroscope.statistics.sampled_divergences import CrossFittedScores
 
 
 @dataclass(frozen=True)
@@ -33,15 +32,16 @@ class LogProbabilities:
     Attributes
     ----------
     log_p, log_q
-        Under the estimates of the reference's and of the candidate's distribution.
+        Log-probabilities under the estimates of the reference's and of the candidate's distribution.
     fallback_orders
-        How many orders of how many estimates had no discounts of their own; n-grams only.
+        Number of n-gram orders, over all estimates, with fixed instead of estimated discounts.
     order
-        Folds of the texts of either side; None where the estimates have seen the texts, or nothing could be estimated.
+        Folds of all texts; None if the estimates have seen the texts, or if nothing could be estimated.
     earlier
-        The same under estimates from earlier folds only; nan where there are none. None with `order`.
-    without
-        For each fold the same without it: its texts have nan, and take part in no estimate. Empty without `order`.
+        Log-probabilities under estimates from earlier folds only; nan in the first fold. None if `order` is.
+    leave_one_out
+        Log-probabilities without each fold in turn: its texts have nan, and are in no estimate. Empty if `order` is
+        None.
     """
 
     log_p: tuple[Array, Array]
@@ -49,129 +49,139 @@ class LogProbabilities:
     fallback_orders: int
     order: Order | None = None
     earlier: "LogProbabilities | None" = None
-    without: tuple["LogProbabilities", ...] = ()
+    leave_one_out: tuple["LogProbabilities", ...] = ()
 
     @property
     def ratios(self) -> tuple[Array, Array]:
-        """Log p(x) - log q(x) of the texts of either side."""
+        """Return log p(x) - log q(x) of the texts of reference and candidate."""
         return self.log_p[0] - self.log_q[0], self.log_p[1] - self.log_q[1]
 
     @property
-    def scored(self) -> Scored | None:
-        """What a comparison of the ratios needs to know of them."""
+    def scored(self) -> CrossFittedScores | None:
+        """Return the ratios under earlier folds and without each fold, for tests and intervals; None without folds."""
         if self.order is None or self.earlier is None:
             return None
-        return Scored(self.earlier.ratios, self.order, tuple(each.ratios for each in self.without))
+        return CrossFittedScores(self.earlier.ratios, self.order, tuple(scores.ratios for scores in self.leave_one_out))
 
 
-def together(reference: Texts, candidate: Texts, folds: int) -> tuple[Integers, Integers]:
-    """Group of each text of either side that an estimate has to see with the others or not at all.
+def group_texts(reference: Texts, candidate: Texts, folds: int) -> tuple[Integers, Integers]:
+    """Group the texts that must be in the same fold; return the group's number of each text.
 
-    Partners, equal texts, and those of one opening, unless it is that of so many that it is a heading rather than a
-    prompt: of more than half a fold.
+    A group has paired texts, equal texts, and texts with the same opening. An opening that is shared by more texts than
+    half a fold is ignored, as it is a heading rather than a prompt.
     """
-    # An empty key would say nothing, but empty texts are equal ones.
-    sides = [side.keys.assign(text=[f"={text}" for text in side.texts]) for side in (reference, candidate)]
-    counts = pd.concat([side["opening"] for side in sides]).value_counts()
+    # Empty keys do not pair texts, but empty texts are equal.
+    sides = [keys.keys.assign(text=[f"={text}" for text in keys.texts]) for keys in (reference, candidate)]
+    counts = pd.concat([keys["opening"] for keys in sides]).value_counts()
     prompts = counts.index[counts <= (len(reference) + len(candidate)) / (2 * folds)]
-    sides = [side.assign(prompt=side["opening"].where(side["opening"].isin(prompts))) for side in sides]
+    sides = [keys.assign(prompt=keys["opening"].where(keys["opening"].isin(prompts))) for keys in sides]
     return group_labels(sides[0], sides[1], (*KEYS, "text", "prompt"))
 
 
-def divide(groups: tuple[Integers, Integers], folds: int, seed: int) -> tuple[Folds, Folds]:
-    """Fold of each text of either side; a group is in one, since no estimate must have seen another text of it.
+def assign_folds(groups: tuple[Integers, Integers], folds: int, seed: int) -> tuple[Folds, Folds]:
+    """Return the fold of each text, the same for all texts of a group, at random.
 
     Parameters
     ----------
     groups
-        As `together` gives them. With fewer groups there are fewer folds.
+        Groups of `group_texts`. If there are fewer groups than folds, the number of folds is that of the groups.
     """
-    number = int(max(some.max(initial=-1) for some in groups)) + 1
+    number = int(max(labels.max(initial=-1) for labels in groups)) + 1
     numbers = np.random.default_rng(seed).permutation(number) % min(folds, number)
     return numbers[groups[0]], numbers[groups[1]]
 
 
-def cross_fitted(reference: Texts, candidate: Texts, estimator: Estimator, folds: int, seed: int) -> LogProbabilities:
-    """Score every text by estimates from the other folds; from those but one; and from the folds before its own.
+def score_cross_fitted(
+    reference: Texts, candidate: Texts, estimator: Estimator, folds: int, seed: int
+) -> LogProbabilities:
+    """Score every text by estimates from the other folds, from all but one of these, and from earlier folds.
 
-    Where all texts of a side belong together, as those of a model that always writes the same, they are in one fold,
-    and without it there is nothing to estimate from: no text has a score then, and there is no order.
+    If all texts of a collection are in one group, as those of a model that always generates the same text, they are in
+    one fold, and nothing is left to estimate from: then all scores are nan, and `order` is None.
     """
     sides = (reference, candidate)
-    numbers = divide(together(reference, candidate, folds), folds, seed)
-    folds = int(max(some.max() for some in numbers)) + 1
-    others, before = _Scores.of(sides), _Scores.of(sides)
-    if any(len(np.unique(some)) == 1 for some in numbers):
-        return others.found()
-    without = [_Scores.of(sides) for _ in range(folds)]
+    numbers = assign_folds(group_texts(reference, candidate, folds), folds, seed)
+    folds = int(max(folds_of_side.max() for folds_of_side in numbers)) + 1
+    held_out, forward = _Scores.of(sides), _Scores.of(sides)
+    if any(len(np.unique(folds_of_side)) == 1 for folds_of_side in numbers):
+        return held_out.result()
+    leave_one_out = [_Scores.of(sides) for _ in range(folds)]
     estimated_from = np.zeros(folds, dtype=np.int64)
     fallback = 0
     for fold in progress(range(folds), f"cross-fit {estimator.name}", unit="folds"):
-        inside = [np.flatnonzero(some == fold) for some in numbers]
-        outside = [np.flatnonzero(some != fold) for some in numbers]
-        found = _fit(sides, outside, estimator, (seed, fold))
-        fallback += sum(len(getattr(each, "fallback_orders", ())) for each in found)
-        others.score(found, sides, inside)
-        earlier = [np.flatnonzero(some < fold) for some in numbers]
+        inside = [np.flatnonzero(folds_of_side == fold) for folds_of_side in numbers]
+        outside = [np.flatnonzero(folds_of_side != fold) for folds_of_side in numbers]
+        distributions = _fit(sides, outside, estimator, (seed, fold))
+        fallback += sum(len(getattr(scores, "fallback_orders", ())) for scores in distributions)
+        held_out.score(distributions, sides, inside)
+        earlier = [np.flatnonzero(folds_of_side < fold) for folds_of_side in numbers]
         estimated_from[fold] = min(map(len, earlier))
         if estimated_from[fold]:
-            # Nothing comes after the last fold: all others are before it.
-            found = found if fold == folds - 1 else _fit(sides, earlier, estimator, (seed, fold))
-            before.score(found, sides, inside)
+            # For the last fold, the earlier folds are all others.
+            distributions = distributions if fold == folds - 1 else _fit(sides, earlier, estimator, (seed, fold))
+            forward.score(distributions, sides, inside)
         for other in range(fold):
-            neither = [np.flatnonzero((some != fold) & (some != other)) for some in numbers]
-            if all(map(len, neither)):
-                found = _fit(sides, neither, estimator, (seed, fold, other))
-                without[other].score(found, sides, inside)
-                without[fold].score(found, sides, [np.flatnonzero(some == other) for some in numbers])
-    order = Order(numbers, estimated_from, partners(*group_labels(reference.keys, candidate.keys)))
-    return LogProbabilities(*others.logs, fallback, order, before.found(), tuple(each.found() for each in without))
+            rest = [np.flatnonzero((folds_of_side != fold) & (folds_of_side != other)) for folds_of_side in numbers]
+            if all(map(len, rest)):
+                distributions = _fit(sides, rest, estimator, (seed, fold, other))
+                leave_one_out[other].score(distributions, sides, inside)
+                leave_one_out[fold].score(
+                    distributions, sides, [np.flatnonzero(folds_of_side == other) for folds_of_side in numbers]
+                )
+    order = Order(numbers, estimated_from, paired_groups(*group_labels(reference.keys, candidate.keys)))
+    return LogProbabilities(
+        *held_out.logs, fallback, order, forward.result(), tuple(scores.result() for scores in leave_one_out)
+    )
 
 
 @dataclass(frozen=True)
 class _Scores:
-    """Log-probabilities that are filled in fold by fold: under p and q, of reference and candidate."""
+    """Log-probabilities under p and q, of reference and candidate, which are filled in fold by fold."""
 
     logs: tuple[tuple[Array, Array], tuple[Array, Array]]
 
     @classmethod
     def of(cls, sides: tuple[Texts, Texts]) -> "_Scores":
-        """Nothing known as yet."""
+        """Create scores that are all nan."""
         p, q = ((np.full(len(sides[0]), np.nan), np.full(len(sides[1]), np.nan)) for _ in range(2))
         return cls((p, q))
 
-    def found(self) -> LogProbabilities:
-        """What is known."""
+    def result(self) -> LogProbabilities:
+        """Return the scores so far."""
         return LogProbabilities(*self.logs, fallback_orders=0)
 
     def score(
-        self, found: tuple[Distribution, Distribution], sides: tuple[Texts, Texts], inside: list[Integers]
+        self, distributions: tuple[Distribution, Distribution], sides: tuple[Texts, Texts], selections: list[Integers]
     ) -> None:
-        """Score some texts of both sides under both distributions."""
-        for logs, distribution in zip(self.logs, found, strict=True):
-            for known, side, some in zip(logs, sides, inside, strict=True):
-                if len(some):
-                    known[some] = distribution.log_probabilities(_some(side, some))
+        """Score the selected texts of reference and candidate under both distributions."""
+        for logs, distribution in zip(self.logs, distributions, strict=True):
+            for values, texts, indices in zip(logs, sides, selections, strict=True):
+                if len(indices):
+                    values[indices] = distribution.log_probabilities(_select(texts, indices))
 
 
 def _fit(
-    sides: tuple[Texts, Texts], rest: list[Integers], estimator: Estimator, key: tuple[int, ...]
+    sides: tuple[Texts, Texts], selections: list[Integers], estimator: Estimator, key: tuple[int, ...]
 ) -> tuple[Distribution, Distribution]:
-    """Estimates from some texts of either side, equally many."""
-    rng, size = np.random.default_rng(key), min(map(len, rest))
-    chosen = [
-        _some(side, np.sort(rng.choice(some, size, replace=False))) for side, some in zip(sides, rest, strict=True)
+    """Estimate both distributions from equally many of the selected texts."""
+    rng, size = np.random.default_rng(key), min(map(len, selections))
+    samples = [
+        _select(texts, np.sort(rng.choice(indices, size, replace=False)))
+        for texts, indices in zip(sides, selections, strict=True)
     ]
-    return estimator.fit(chosen[0], chosen[1], sum(key))
+    return estimator.fit(samples[0], samples[1], sum(key))
 
 
-def in_sample(reference: Texts, candidate: Texts, estimator: Estimator, seed: int) -> LogProbabilities:
+def score_in_sample(reference: Texts, candidate: Texts, estimator: Estimator, seed: int) -> LogProbabilities:
     """Score every text by estimates from all texts (published code)."""
-    found = estimator.fit(reference.texts, candidate.texts, seed)
-    logs = [(each.log_probabilities(reference.texts), each.log_probabilities(candidate.texts)) for each in found]
-    fallback = sum(len(getattr(each, "fallback_orders", ())) for each in found)
+    distributions = estimator.fit(reference.texts, candidate.texts, seed)
+    logs = [
+        (distribution.log_probabilities(reference.texts), distribution.log_probabilities(candidate.texts))
+        for distribution in distributions
+    ]
+    fallback = sum(len(getattr(distribution, "fallback_orders", ())) for distribution in distributions)
     return LogProbabilities(logs[0], logs[1], fallback)
 
 
-def _some(side: Texts, chosen: Integers) -> Sequence[str]:
-    return [side.texts[i] for i in chosen]
+def _select(texts: Texts, indices: Integers) -> Sequence[str]:
+    return [texts.texts[i] for i in indices]

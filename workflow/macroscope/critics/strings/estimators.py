@@ -1,4 +1,4 @@
-"""Distributions over strings, estimated from texts: what stands in for p and q, which nobody knows (§3.2.2)."""
+"""Estimates of the unknown distributions over strings p and q, from texts (pimentel2022 §3.2.2)."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,29 +12,29 @@ import numpy as np
 
 from macroscope.critics.strings.options import StringsOptions
 from macroscope.statistics.document_sums import Array
-from macroscope.systems.ngram.backoff import BackoffModel, backoff_model, words_of, write_numbered
+from macroscope.systems.ngram.backoff import BackoffModel, to_backoff_model, words_of, write_word_numbers
 from macroscope.systems.ngram.counts import Words, count_ngrams, read_words
 from macroscope.systems.ngram.model import estimate
 
 _SMALL_CHARACTERS = 10_000_000
-LEAST_LEFT = -3.0
-"""log10 of what a context leaves to words that never followed it, where its counts say nothing."""
+MIN_BACKOFF = -3.0
+"""log10 of the backoff weight of contexts whose counts would give 0."""
 
 
 class Distribution(Protocol):
     """An estimated distribution over texts."""
 
     def log_probabilities(self, texts: Sequence[str]) -> Array:
-        """Natural logarithm of the probability of each text, with its end."""
+        """Return the natural logarithm of the probability of each text, including its end."""
 
 
 class Estimator(Protocol):
-    """Estimates the distributions of two sides."""
+    """An estimator of the distributions of reference and candidate."""
 
     name: str
 
     def fit(self, reference: Sequence[str], candidate: Sequence[str], seed: int) -> tuple[Distribution, Distribution]:
-        """Estimate from texts of either side."""
+        """Estimate both distributions from their texts."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class NgramDistribution:
     Attributes
     ----------
     fallback_orders
-        Orders whose counts give no discounts, as those of few texts do: they have fixed ones; and orders of which a
-        discount is 0, so that some contexts would leave nothing to other words: they leave `LEAST_LEFT`.
+        Orders whose counts do not determine the discounts, as with few texts, and which use fixed ones; and orders with
+        a discount of 0, in which contexts that would leave no probability to other words back off with `MIN_BACKOFF`.
     """
 
     model: BackoffModel
@@ -53,29 +53,29 @@ class NgramDistribution:
 
     @classmethod
     def of(cls, model: BackoffModel, fallback_orders: Sequence[int]) -> "NgramDistribution":
-        """Give every text a probability above 0."""
-        closed = [n for n, some in enumerate(model.backoffs, 2) if np.isneginf(some).any()]
-        backoffs = [np.where(np.isneginf(some), LEAST_LEFT, some) for some in model.backoffs]
+        """Create the distribution, with backoff weights that give every text a probability above 0."""
+        closed = [n for n, weights in enumerate(model.backoffs, 2) if np.isneginf(weights).any()]
+        backoffs = [np.where(np.isneginf(weights), MIN_BACKOFF, weights) for weights in model.backoffs]
         return cls(replace(model, backoffs=backoffs), tuple(sorted({*fallback_orders, *closed})))
 
     def log_probabilities(self, texts: Sequence[str]) -> Array:
-        """See `Distribution`."""
+        """Return log-probabilities; see `Distribution`."""
         return self.model.score(map(words_of, texts))
 
 
 class NgramEstimator:
-    """Kneser-Ney with three discounts an order: KenLM's model, with its `--vocab_pad` where the vocabulary is shared.
+    """Kneser-Ney with three discounts per order: KenLM's model, with its `--vocab_pad` if the vocabulary is shared.
 
-    Counts and probabilities of more than 10 MB of text stand in files that are mapped into memory, in the folder of
-    temporary files (TMPDIR).
+    Counts and probabilities of more than 10 MB of text are in memory-mapped files, in the folder of temporary files
+    (TMPDIR).
 
     Parameters
     ----------
     shared
-        Whether both sides have one vocabulary: the words of either side's texts. The uniform distribution beneath the
-        unigrams is over it, so that a word that one side alone has costs the other as much as any word that it has not
-        seen, and a word that neither has is the same unknown word to both. Otherwise each side's is over its own
-        words: the fewer words a side has, the likelier it finds those that it does not know.
+        Whether reference and candidate share one vocabulary, the words of all their texts. The uniform distribution
+        below the unigrams is over it, so all words unseen by one estimate have the same unigram probability there, and
+        words unseen by both are the same unknown word to both. Otherwise each estimate has the vocabulary of its own
+        texts: the fewer words it has, the more probability it gives to unknown ones.
     """
 
     def __init__(self, order: int, shared: bool = True) -> None:
@@ -85,24 +85,27 @@ class NgramEstimator:
     def fit(
         self, reference: Sequence[str], candidate: Sequence[str], seed: int
     ) -> tuple[NgramDistribution, NgramDistribution]:
-        """See `Estimator`; nothing is random."""
+        """Estimate both distributions, deterministically; see `Estimator`."""
         with _folder_for(reference, candidate) as folder:
-            sides = [_numbered(side, folder, name) for side, name in ((reference, "reference"), (candidate, "other"))]
-            size = len({word for side in sides for word in side.words}) if self.shared else 0
-            first, second = (self._estimate(side, size) for side in sides)
+            sides = [
+                _number_words(numbered, folder, name)
+                for numbered, name in ((reference, "reference"), (candidate, "other"))
+            ]
+            size = len({word for numbered in sides for word in numbered.words}) if self.shared else 0
+            first, second = (self._estimate(numbered, size) for numbered in sides)
             return first, second
 
-    def _estimate(self, side: "_Numbered", size: int) -> NgramDistribution:
-        """Estimate from a side's texts, over at least so many different words."""
-        trie = count_ngrams(side.places, self.order, max(len(side.words), size), 0, side.folder)
-        model = estimate(trie, "kneser_ney", unknown=True, folder=side.folder)
+    def _estimate(self, numbered: "_Numbered", size: int) -> NgramDistribution:
+        """Estimate one distribution, over a vocabulary of at least `size` words."""
+        trie = count_ngrams(numbered.places, self.order, max(len(numbered.words), size), 0, numbered.folder)
+        model = estimate(trie, "kneser_ney", unknown=True, folder=numbered.folder)
         with np.errstate(divide="ignore"):  # a context may leave nothing
-            return NgramDistribution.of(backoff_model(model, side.words), model.fallback_orders)
+            return NgramDistribution.of(to_backoff_model(model, numbered.words), model.fallback_orders)
 
 
 @dataclass(frozen=True)
 class _Numbered:
-    """Texts of a side as numbers of their words, the words by number, and where its counts are kept."""
+    """Texts as numbers of their words, the words by number, and the folder for counts."""
 
     places: Words
     words: list[str]
@@ -110,34 +113,34 @@ class _Numbered:
 
 
 @contextmanager
-def _folder_for(*sides: Sequence[str]) -> Iterator[Path | None]:
-    """A folder for what is mapped of large texts, which stays while something maps it; None for small ones."""
-    if sum(len(text) for side in sides for text in side) <= _SMALL_CHARACTERS:
+def _folder_for(*collections: Sequence[str]) -> Iterator[Path | None]:
+    """Yield a temporary folder for the memory-mapped files of large texts; None for small ones."""
+    if sum(len(text) for texts in collections for text in texts) <= _SMALL_CHARACTERS:
         yield None
     else:
         with tempfile.TemporaryDirectory() as name:
             yield Path(name)
 
 
-def _numbered(texts: Sequence[str], folder: Path | None, name: str) -> _Numbered:
+def _number_words(texts: Sequence[str], folder: Path | None, name: str) -> _Numbered:
     if folder is None:
         memory = BytesIO()
-        words = write_numbered(map(words_of, texts), memory)
+        words = write_word_numbers(map(words_of, texts), memory)
         return _Numbered(read_words(memory), words, None)
-    own = folder / name
-    own.mkdir()
-    with (own / "stream").open("wb") as file:
-        words = write_numbered(map(words_of, texts), file)
-    return _Numbered(read_words(own / "stream"), words, own)
+    side_folder = folder / name
+    side_folder.mkdir()
+    with (side_folder / "stream").open("wb") as file:
+        words = write_word_numbers(map(words_of, texts), file)
+    return _Numbered(read_words(side_folder / "stream"), words, side_folder)
 
 
-def estimator(options: StringsOptions, texts: Sequence[str]) -> Estimator:
-    """Return the estimator that is asked for.
+def make_estimator(options: StringsOptions, texts: Sequence[str]) -> Estimator:
+    """Create the estimator that the options specify.
 
     Parameters
     ----------
     texts
-        Of both sides: what a tokenizer that both share is made from.
+        Texts of both reference and candidate, on which the shared tokenizer is trained.
     """
     if options.estimator == "ngram":
         return NgramEstimator(options.order, options.shared_vocabulary and options.convention == "definition")

@@ -1,11 +1,11 @@
-"""What lies beside the numbers of a system, to read: the texts that one side finds much likelier than the other."""
+"""Evidence of the strings critic: log-probabilities of texts, and the texts least like the reference."""
 
 from pathlib import Path
 
 import pandas as pd
 
 from macroscope.critics.strings.comparison import Comparison
-from macroscope.critics.words import beginning
+from macroscope.critics.words import shorten
 from macroscope.files import atomic
 from macroscope.tables import write_csv
 
@@ -14,26 +14,26 @@ TEXTS_SHOWN = 10
 EXCERPT = 300
 
 
-def write_evidence(output: Path, found: Comparison) -> None:
+def write_evidence(output: Path, comparison: Comparison) -> None:
     """Write the evidence of a system into the folder `output`.
 
     texts.parquet
-        id, side, words, nll (T(x) = -log_p), log_p, log_q (nats), and the fold.
+        id, side, words, nll (T(x) = -log_p), log_p, log_q (nats), and fold.
     unlike.csv
-        Texts of the candidate that its own distribution finds likelier, a word, than the reference's, by most.
+        Texts of the candidate with the largest log-ratio per word of its own distribution to the reference's.
     """
-    table = texts_table(found)
+    table = texts_table(comparison)
     with atomic(output) as folder:
         folder.mkdir(parents=True)
         table.to_parquet(folder / "texts.parquet", index=False)
-        write_csv(unlike(found, table), folder / "unlike.csv")
+        write_csv(least_like_reference(comparison, table), folder / "unlike.csv")
 
 
-def texts_table(found: Comparison) -> pd.DataFrame:
-    """Log-probabilities of every text of both sides."""
+def texts_table(comparison: Comparison) -> pd.DataFrame:
+    """Return the log-probabilities of all texts of reference and candidate."""
     tables = []
     for number, side in enumerate(SIDES):
-        texts, scores = found.sides[number], found.scores
+        texts, scores = comparison.sides[number], comparison.scores
         table = pd.DataFrame({"id": texts.ids, "side": side, "words": texts.words})
         table["log_p"], table["log_q"] = scores.log_p[number], scores.log_q[number]
         table["nll"] = -table["log_p"]
@@ -42,14 +42,14 @@ def texts_table(found: Comparison) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def unlike(found: Comparison, table: pd.DataFrame) -> pd.DataFrame:
-    """Texts of the candidate that are least like the reference: id, words, log_ratio_per_word (nats), excerpt."""
-    own = table[table["side"] == "candidate"].reset_index(drop=True)
-    own["log_ratio_per_word"] = (own["log_q"] - own["log_p"]) / (own["words"] + 1)
-    most = (
-        own.dropna(subset="log_ratio_per_word")
+def least_like_reference(comparison: Comparison, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the candidate's texts least like the reference: id, words, log_ratio_per_word (nats), excerpt."""
+    candidate = table[table["side"] == "candidate"].reset_index(drop=True)
+    candidate["log_ratio_per_word"] = (candidate["log_q"] - candidate["log_p"]) / (candidate["words"] + 1)
+    top = (
+        candidate.dropna(subset="log_ratio_per_word")
         .sort_values("log_ratio_per_word", ascending=False, kind="stable")
         .head(TEXTS_SHOWN)
     )
-    excerpts = [beginning(found.sides[1].texts[i], EXCERPT) for i in most.index]
-    return most[["id", "words", "log_ratio_per_word"]].assign(excerpt=excerpts)
+    excerpts = [shorten(comparison.sides[1].texts[i], EXCERPT) for i in top.index]
+    return top[["id", "words", "log_ratio_per_word"]].assign(excerpt=excerpts)

@@ -1,4 +1,4 @@
-"""The LSTM estimator of a distribution over strings (pimentel2022 App. D)."""
+"""LSTM estimator of distributions over strings (pimentel2022 App. D)."""
 
 import tempfile
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import Dataset
 
 from macroscope.critics.strings.options import LstmOptions
-from macroscope.critics.text_encoder import TOKENS_PER_BATCH, length_batches
+from macroscope.critics.text_encoder import TOKENS_PER_BATCH, batch_by_length
 from macroscope.statistics.document_sums import Array
 from macroscope.systems.language_model.architectures.lstm import LstmConfig, LstmForCausalLM
 from macroscope.systems.tokenizer import boundary_id, train_bpe
@@ -23,12 +23,12 @@ _EVALUATIONS = 20
 
 
 class LstmEstimator:
-    """LSTMs over one tokenizer.
+    """Estimator with an LSTM for each distribution, over a shared tokenizer.
 
     Parameters
     ----------
     texts
-        Of both sides: they share the tokenizer, so that their probabilities are of the same strings.
+        Texts of both reference and candidate, which share the tokenizer so that both LSTMs score the same strings.
     """
 
     def __init__(self, options: LstmOptions, texts: Sequence[str]) -> None:
@@ -39,11 +39,11 @@ class LstmEstimator:
     def fit(
         self, reference: Sequence[str], candidate: Sequence[str], seed: int
     ) -> tuple["LstmDistribution", "LstmDistribution"]:
-        """See `estimators.Estimator`."""
+        """Estimate both distributions; see `estimators.Estimator`."""
         return self.train(reference, seed), self.train(candidate, seed)
 
     def train(self, texts: Sequence[str], seed: int) -> "LstmDistribution":
-        """Train on most of the texts; the rest chooses among the checkpoints."""
+        """Train on most of the texts, and select the checkpoint on the rest."""
         options = self.options
         boundary = boundary_id(self.tokenizer)
         tokens = [ids[: options.max_tokens + 1] for ids in encode(self.tokenizer, texts)]
@@ -80,7 +80,7 @@ class LstmEstimator:
 
 
 class EncodedTexts(Dataset[dict[str, Any]]):
-    """Tokens of each text, the boundary token at both ends."""
+    """Data set of the tokens of each text, with the boundary token at both ends."""
 
     def __init__(self, tokens: Sequence[list[int]]) -> None:
         self.tokens = tokens
@@ -101,28 +101,28 @@ class LstmDistribution:
 
     @torch.inference_mode()
     def log_probabilities(self, texts: Sequence[str]) -> Array:
-        """See `estimators.Distribution`; texts of any length are read whole."""
+        """Return log-probabilities of whole texts of any length; see `estimators.Distribution`."""
         tokens = encode(self.tokenizer, texts)
         boundary = boundary_id(self.tokenizer)
-        found = np.empty(len(tokens))
-        for batch in length_batches(np.array([len(ids) for ids in tokens]), TOKENS_PER_BATCH):
+        values = np.empty(len(tokens))
+        for batch in batch_by_length(np.array([len(ids) for ids in tokens]), TOKENS_PER_BATCH):
             inputs = _padded([tokens[i] for i in batch], boundary)
             logits = self.model(input_ids=inputs["input_ids"].to(self.model.device)).logits[:, :-1].float()
             labels = inputs["labels"][:, 1:].to(self.model.device)
             losses = cross_entropy(logits.transpose(1, 2), labels, ignore_index=_NOT_PREDICTED, reduction="none")
-            found[batch] = -losses.sum(dim=1).double().cpu().numpy()
-        return found
+            values[batch] = -losses.sum(dim=1).double().cpu().numpy()
+        return values
 
 
 def encode(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
-    """Tokens of each text, the boundary token at both ends."""
+    """Tokenise each text, with the boundary token at both ends."""
     boundary = boundary_id(tokenizer)
     encoded = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"] if texts else []
     return [[boundary, *ids, boundary] for ids in encoded]
 
 
 def _padded(rows: Sequence[list[int]], boundary: int) -> dict[str, torch.Tensor]:
-    """Inputs, and labels: nothing is predicted where a row has ended, nor its first token."""
+    """Return padded inputs and labels; padding and the first token of a row are not predicted."""
     width = max(map(len, rows))
     inputs = torch.full((len(rows), width), boundary)
     labels = torch.full((len(rows), width), _NOT_PREDICTED)

@@ -1,7 +1,7 @@
 """Latents of the strings critic: the texts themselves, one line each.
 
 `<system>.parquet`: `id`, `opening` (`documents.opening_of`), `text` (sections joined, line breaks as spaces), `words`
-(as KenLM takes them).
+(number of words, as KenLM splits them).
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.critics.latents import signed
+from macroscope.critics.latents import add_signature
 from macroscope.documents import Collection, opening_of
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
@@ -39,9 +39,9 @@ class Texts:
     Attributes
     ----------
     ids, texts
-        Of each document.
+        Id and text of each document.
     words
-        Number of words of each.
+        Number of words of each text.
     """
 
     ids: list[str]
@@ -53,22 +53,22 @@ class Texts:
 
     @property
     def keys(self) -> pd.DataFrame:
-        """What tells which texts belong together; see `statistics.permutation_groups`."""
+        """Return the keys by which texts are paired; see `statistics.permutation_groups`."""
         return pd.DataFrame({"id": self.ids, "opening": [opening_of(text) for text in self.texts]})
 
     def every_other(self, first: int) -> "Texts":
-        """Every other text."""
+        """Return every other text, starting at number `first`."""
         return Texts(self.ids[first::2], self.texts[first::2], self.words[first::2])
 
 
 def project(texts: Collection, *, output: Path, signature: str = "") -> None:
-    """Write the text of every document, in a stream."""
-    schema = signed(SCHEMA, signature)
+    """Write the text of every document, in batches."""
+    schema = add_signature(SCHEMA, signature)
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for some in texts.batches():
-            lines = [document.text.replace("\n", " ") for document in some]
+        for batch in texts.batches():
+            lines = [document.text.replace("\n", " ") for document in batch]
             counts = [len(words_of(line)) for line in lines]
-            keys = [pa.array([getattr(document, key) for document in some]) for key in KEYS]
+            keys = [pa.array([getattr(document, key) for document in batch]) for key in KEYS]
             columns = [*keys, pa.array(lines), pa.array(counts, pa.int32())]
             writer.write_table(pa.table(columns, schema=schema))
 
@@ -78,21 +78,21 @@ def read_texts(path: Path) -> Texts:
     try:
         table = pq.read_table(path)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of texts") from None
+        raise MacroscopeError(f"{path}: the file of texts does not exist; run the projection first") from None
     words = table.column("words").to_numpy().astype(np.int64)
     return Texts(table.column("id").to_pylist(), table.column("text").to_pylist(), words)
 
 
-_NEIGHBOURS = "\x00"
-"""Between the words of a pair: no word has it."""
+_BIGRAM_SEPARATOR = "\x00"
+"""Separator of the words of a pair, which no word contains."""
 
 
 def features(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """Words and pairs of neighbouring words of every text, and how many words it has."""
+    """Return words and bigrams of every text, and its number of words."""
     texts = read_texts(latents)
     bags: tuple[list[list[str]], list[list[str]]] = ([], [])
     for text in texts.texts:
         words = list(words_of(text))
         bags[0].append(words)
-        bags[1].append([_NEIGHBOURS.join(pair) for pair in pairwise(words)])
+        bags[1].append([_BIGRAM_SEPARATOR.join(pair) for pair in pairwise(words)])
     return DocumentFeatures(texts.keys, texts.words.astype(float)[:, np.newaxis], bags)

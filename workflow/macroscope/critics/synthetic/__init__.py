@@ -1,7 +1,7 @@
-"""The synthetic critic: do texts follow the transitions of the process that they were learnt from? (deng2022 §3).
+"""The synthetic critic: state transitions of texts, compared with those of the known process (deng2022 §3).
 
-Latents: the state of each sub-sequence. Projection: a look into the table of the process, which is exact. Prior: the
-process's own transition matrix. So there is nothing that a critic could get wrong, and what it finds is the system's.
+Latents: the state of each sub-sequence. Projection: an exact look-up in the table of the process. Prior: the process's
+own transition matrix. Projection and prior have no errors, so every difference is due to the system.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic
@@ -9,20 +9,20 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:SyntheticOptions",
-    # Not asked without being told to: nobody knows the process of a user's own texts.
+    # No options `criticize`: the process of a user's own texts is unknown.
     known_processes=("hsmm",),
     latents="id opening states tail unknown_symbols tokens",
     observes="the order of sub-sequences",
     statistics=("macroscope.statistics.latent:STATISTICS", "macroscope.statistics.categorical:STATISTICS"),
     quantities={
-        "invalid_subsequence": "sub-sequences that the process cannot write",
-        "other_length": "sub-sequences of another length",
-        "unfinished": "strings that do not end",
-        "unknown_symbol": "symbols that the process does not have",
-        "valid": "strings that the process can write",
+        "invalid_subsequence": "sub-sequences that the process cannot generate",
+        "other_length": "strings with another number of sub-sequences",
+        "unfinished": "strings with tokens after the last delimiter",
+        "unknown_symbol": "symbols that the process never generates",
+        "valid": "strings that the process can generate",
     },
     attribution=AttributionScore(
-        "latent NLL", "nats a sub-sequence", "sub-sequences that the process would hardly write there"
+        "latent NLL", "nats per sub-sequence", "sub-sequences that are invalid, or rarely follow the previous one"
     ),
     stages={
         "fit_prior": Stage("truth:measure_truth", inputs="documents process resampling", folder=True),

@@ -1,4 +1,4 @@
-"""What sequences of states cost under the process's transitions, those that were not recognised among them."""
+"""NLL of state sequences under the transitions of the process, with invalid sub-sequences marginalised."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,39 +11,39 @@ from macroscope.critics.synthetic.latents import UNKNOWN
 
 @dataclass(frozen=True)
 class StateChain:
-    """Costs of state sequences.
+    """Markov chain over states with invalid sub-sequences.
 
-    A sub-sequence that the process does not have stands for any state: with a probability of its own it is written in
-    place of one, the chain goes on unseen, and all states that it may have had are summed over.
+    In this model, each sub-sequence is replaced by an invalid one with a fixed probability. The state of an invalid
+    sub-sequence is unobserved and summed over.
 
     Parameters
     ----------
     process
-        Whose transitions they are.
+        Process with the transition probabilities.
     invalid
-        Probability of a sub-sequence that the process does not have.
+        Probability of an invalid sub-sequence.
     """
 
     process: HsmmProcess
     invalid: float
 
     def nll(self, states: Sequence[int] | Integers, tail: bool = False) -> float:
-        """-log P of a text's states, in nats.
+        """Compute -log P of a text's states, in nats.
 
         Parameters
         ----------
         states
-            `UNKNOWN` for a sub-sequence that the process does not have.
+            State of each sub-sequence, `UNKNOWN` for invalid ones.
         tail
-            Whether there are tokens behind the last delimiter: one more sub-sequence that it does not have.
+            Whether tokens follow the last delimiter, which count as one more invalid sub-sequence.
         """
         given = np.asarray(states, dtype=np.int64)
-        known = np.flatnonzero(given != UNKNOWN)
-        missing = len(given) - len(known) + tail
-        before = np.concatenate([[SOURCE_STATE], given[known]])
-        gaps = np.diff(known, prepend=-1)
-        total = -missing * np.log(self.invalid) - len(known) * np.log1p(-self.invalid)
-        for start, state, gap in zip(before[:-1], given[known], gaps.tolist(), strict=True):
+        recognised = np.flatnonzero(given != UNKNOWN)
+        missing = len(given) - len(recognised) + tail
+        before = np.concatenate([[SOURCE_STATE], given[recognised]])
+        gaps = np.diff(recognised, prepend=-1)
+        total = -missing * np.log(self.invalid) - len(recognised) * np.log1p(-self.invalid)
+        for start, state, gap in zip(before[:-1], given[recognised], gaps.tolist(), strict=True):
             reached = self.process.transitions[start]
             for _ in range(gap - 1):
                 reached = reached @ self.process.transitions

@@ -1,4 +1,4 @@
-"""What the texts look like, state by state (deng2022 Figure 3), and what the process does not have of them."""
+"""Evidence on a system's texts: passages with their states (deng2022 Figure 3), and invalid sub-sequences."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,7 +9,7 @@ import pandas as pd
 
 from macroscope.corpora.simulated.hsmm import SOURCE_STATE, HsmmProcess
 from macroscope.critics.synthetic.latents import UNKNOWN, read_states
-from macroscope.critics.synthetic.projection import pieces_of
+from macroscope.critics.synthetic.projection import split_subsequences
 from macroscope.documents import read_documents
 from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv
@@ -24,17 +24,17 @@ def explain(texts: Path, latents: Path, process: Path, *, output: Path) -> None:
     Files
     -----
     passages.json
-        The first texts, cut into sub-sequences, each with its state and what the transition to it costs.
+        The first texts, split into sub-sequences, each with its state and the cost of the transition to it.
     invalid.csv
-        Sub-sequences that the process does not have: subsequence, count; the most frequent ones.
+        The most frequent invalid sub-sequences: subsequence, count.
     """
     truth = HsmmProcess.load(process)
     passages: list[dict[str, Any]] = []
     invalid = Counter[str]()
     for document, states in zip(read_documents(texts), read_states(latents), strict=True):
-        pieces = [" ".join(piece) for piece in pieces_of(document.text.split())]
+        pieces = [" ".join(piece) for piece in split_subsequences(document.text.split())]
         if len(passages) < SHOWN and pieces:
-            passages.append({"title": document.id, "pieces": _pieces(pieces, states, truth)})
+            passages.append({"title": document.id, "pieces": _describe_pieces(pieces, states, truth)})
         invalid.update(
             piece for piece, state in zip(pieces, [*states, UNKNOWN][: len(pieces)], strict=True) if state == UNKNOWN
         )
@@ -45,15 +45,15 @@ def explain(texts: Path, latents: Path, process: Path, *, output: Path) -> None:
         write_csv(table, folder / "invalid.csv")
 
 
-def _pieces(pieces: list[str], states: list[int], process: HsmmProcess) -> list[dict[str, Any]]:
-    found, before = [], SOURCE_STATE
+def _describe_pieces(pieces: list[str], states: list[int], process: HsmmProcess) -> list[dict[str, Any]]:
+    described, before = [], SOURCE_STATE
     for piece, state in zip(pieces, [*states, UNKNOWN][: len(pieces)], strict=True):
         if state == UNKNOWN:
-            note, group = "the process does not have this", None
+            note, group = "invalid: the process cannot generate this", None
         elif before == UNKNOWN:
             note, group = f"state {state}", state
         else:
             note, group = f"state {state}: {-np.log(process.transitions[before, state]):.1f} nats", state
-        found.append({"text": f"{piece} ", "group": group, "note": note, "marked": state == UNKNOWN})
+        described.append({"text": f"{piece} ", "group": group, "note": note, "marked": state == UNKNOWN})
         before = state
-    return found
+    return described

@@ -1,4 +1,4 @@
-"""Word PPL against latent PPL: being good at the next token is not being good at the structure (deng2022 Table 1)."""
+"""Figure of latent PPL over word PPL: good next-token prediction does not imply good structure (deng2022 Table 1)."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,48 +15,48 @@ PANELS = {
     "latent_ppl_valid": "latent PPL of valid texts",
     "valid_share": "valid texts, %",
 }
-"""Statistic -> label of the axis."""
+"""Statistic -> label of its axis."""
 WIDE = 4.0
-"""Largest latent PPL over the smallest, from which on its axis is logarithmic."""
+"""Ratio of the axis limits of latent PPL above which the axis is logarithmic."""
 
 
-def draw(findings: Findings) -> None:
-    """Draw the systems with a word PPL, where there are any."""
-    points = points_of(findings)
+def plot(findings: Findings) -> None:
+    """Plot the systems with a word PPL, if there are any."""
+    points = collect_points(findings)
     if len(points):
         truth = read_json(findings.folder / "prior" / "truth.json")
-        save(curve_figure(points, findings.options.series, truth), findings.figure("curves"))
+        save(plot_curves(points, findings.options.series, truth), findings.figure("curves"))
 
 
-def points_of(findings: Findings) -> pd.DataFrame:
-    """Numbers of every system that has a word PPL.
+def collect_points(findings: Findings) -> pd.DataFrame:
+    """Collect the statistics of every system that has a word PPL.
 
     Returns
     -------
     data frame
         Index: system. Columns: word_ppl and the statistics of `PANELS`, each with _low and _high.
     """
-    known = findings.perplexities
-    if not len(known):
-        return known
+    points = findings.perplexities
+    if not len(points):
+        return points
     for statistic in PANELS:
         rows = findings.statistics[findings.statistics["statistic"] == statistic].set_index("system")
         for column, end in (("value", ""), ("ci_low", "_low"), ("ci_high", "_high")):
-            known = known.assign(**{statistic + end: rows[column].astype(float).reindex(known.index)})
-    return known[known["word_ppl"].notna()]
+            points = points.assign(**{statistic + end: rows[column].astype(float).reindex(points.index)})
+    return points[points["word_ppl"].notna()]
 
 
-def curve_figure(points: pd.DataFrame, series: dict[str, list[str]], truth: dict[str, float]) -> Figure:
-    """A panel each for latent PPL and valid texts over word PPL: points with intervals, lines through series.
+def plot_curves(points: pd.DataFrame, series: dict[str, list[str]], truth: dict[str, float]) -> Figure:
+    """Plot latent PPL and the share of valid texts over word PPL: points with intervals, lines through series.
 
     Parameters
     ----------
     points
-        See `points_of`.
+        Table from `collect_points`.
     series
-        Name of a line -> its systems.
+        Name of each line -> its systems, in order.
     truth
-        word_ppl and latent_ppl of the process.
+        Values word_ppl and latent_ppl of the process.
     """
     lines = {name: [system for system in systems if system in points.index] for name, systems in series.items()}
     named = {system for systems in lines.values() for system in systems}
@@ -66,7 +66,7 @@ def curve_figure(points: pd.DataFrame, series: dict[str, list[str]], truth: dict
         for panel, (statistic, label) in zip(axes, PANELS.items(), strict=True):
             factor = 100.0 if statistic.endswith("_share") else 1.0
             for (name, systems), colour in zip(groups.items(), COLOURS * len(groups), strict=False):
-                _line(panel, points.loc[systems], statistic, factor, name, colour)
+                _plot_line(panel, points.loc[systems], statistic, factor, name, colour)
             panel.axvline(truth["word_ppl"], color=BLACK, linewidth=0.8, linestyle=":")
             mark = truth["latent_ppl"] if statistic == "latent_ppl_valid" else 100.0
             panel.axhline(mark, color=GREEN, linewidth=1.0, linestyle="--", label="the process")
@@ -79,7 +79,7 @@ def curve_figure(points: pd.DataFrame, series: dict[str, list[str]], truth: dict
         return figure
 
 
-def _line(panel: Axes, points: pd.DataFrame, statistic: str, factor: float, name: str, colour: str) -> None:
+def _plot_line(panel: Axes, points: pd.DataFrame, statistic: str, factor: float, name: str, colour: str) -> None:
     x, y = points["word_ppl"].to_numpy(float), points[statistic].to_numpy(float) * factor
     across, along = (
         np.abs(np.vstack([points[f"{column}{end}"].to_numpy(float) * scale - values for end in ("_low", "_high")]))

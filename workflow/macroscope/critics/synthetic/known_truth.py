@@ -1,4 +1,4 @@
-"""What theory gives for texts of the process, exactly: a dynamic programme over its states (deng2022 Table 1)."""
+"""Exact expected latent NLL of texts of the process, by dynamic programming over its states (deng2022 Table 1)."""
 
 from pathlib import Path
 
@@ -10,17 +10,17 @@ from macroscope.files import write_json
 
 
 def write_known_truth(process: Path, *, options: SyntheticOptions, order: str, output: Path) -> None:
-    """Write what theory gives for a system of this order: latent_ppl, and what that is.
+    """Write the theoretical latent PPL of a system with this order of sub-sequences.
 
     Parameters
     ----------
     process
         truth/process.json of the corpus.
     order
-        "process", "shuffled" or "independent"; see `macroscope.corpora.simulated.hsmm`.
+        Order of sub-sequences: "process", "shuffled" or "independent"; see `macroscope.corpora.simulated.hsmm`.
     output
-        JSON: latent_ppl, with what it costs that each sub-sequence might have been invalid; basis; and for the process
-        itself process_latent_ppl, without.
+        JSON file to write. latent_ppl: includes the cost -log(1 - invalid_probability) per valid sub-sequence; basis:
+        how it is computed; for the process itself also process_latent_ppl: without this cost.
     """
     truth = HsmmProcess.load(process)
     nll = expected_nll(truth, order)
@@ -34,8 +34,8 @@ def write_known_truth(process: Path, *, options: SyntheticOptions, order: str, o
 
 
 def expected_nll(process: HsmmProcess, order: str = "process") -> float:
-    """E[-log P(z)] / M of texts of an order under the process's transitions, in nats a sub-sequence."""
-    # States that nothing leads to cost nothing: nothing leads to them.
+    """Compute E[-log P(z)] / M of texts of an order, under the process's transitions, in nats per sub-sequence."""
+    # Impossible transitions have weight 0; a cost of 0 avoids 0 x inf.
     costs = -np.log(np.where(process.transitions > 0, process.transitions, 1))
     places = process.marginals
     if order == "process":
@@ -49,13 +49,13 @@ def expected_nll(process: HsmmProcess, order: str = "process") -> float:
 
 
 def _shuffled(process: HsmmProcess, costs: Floats) -> float:
-    """Of texts in random order: any place is first, and any two places stand side by side, as often as any other."""
+    """Compute the value for random order: all places are equally likely to be first, all pairs to be adjacent."""
     places, segments = process.marginals, process.segments
     total = places.mean(axis=0) @ costs[SOURCE_STATE]
     steps, pairs = np.eye(len(costs)), 0.0
     for distance in range(1, segments):
         steps = steps @ process.transitions
         weight = places[: segments - distance].sum(axis=0)
-        joint = weight[:, None] * steps  # of two places so far apart, in their order
+        joint = weight[:, None] * steps  # of two places at this distance, in process order
         pairs += float((joint * (costs + costs.T)).sum())
     return float((total + (pairs / segments if segments > 1 else 0.0)) / segments)

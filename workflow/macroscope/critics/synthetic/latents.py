@@ -1,8 +1,8 @@
 """Latents of the synthetic critic on disk.
 
-Columns: `id`; `opening` (`documents.opening_of`); `states`, the state of each sub-sequence, `UNKNOWN` for one that the
-process does not have; `tail`, whether there are tokens behind the last delimiter; `unknown_symbols`, how many tokens
-the process never writes; `tokens`, how many there are.
+Columns: `id`; `opening` (`documents.opening_of`); `states`, the state of each sub-sequence, `UNKNOWN` for invalid ones;
+`tail`, whether tokens follow the last delimiter; `unknown_symbols`, number of tokens that the process never generates;
+`tokens`, number of tokens.
 """
 
 from collections.abc import Iterator
@@ -27,11 +27,11 @@ LATENTS = pa.schema(
 
 
 def read_latents(path: Path) -> Iterator[pd.DataFrame]:
-    """Stream the latents of a system."""
+    """Yield the latents of a system, in batches."""
     return read_batches(path, "states")
 
 
 def read_states(path: Path) -> Iterator[list[int]]:
-    """Stream the states of every document."""
+    """Yield the states of every document."""
     for table in read_latents(path):
-        yield from (some.tolist() for some in table["states"])
+        yield from (states.tolist() for states in table["states"])

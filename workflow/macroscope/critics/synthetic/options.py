@@ -6,16 +6,16 @@ from macroscope.options import Options
 
 
 class SyntheticOptions(Options):
-    """What texts that the process cannot write cost, and which systems belong together."""
+    """Cost of invalid sub-sequences, and series of systems in the figure."""
 
     invalid_probability: float = Field(
         0.001,
         gt=0,
         lt=1,
-        description="Probability of a sub-sequence that the process does not have: -log of it is what each one costs.",
+        description="Probability of an invalid sub-sequence; each one costs -log of it.",
     )
     series: dict[str, list[str]] = Field(
         default_factory=dict,
-        description="Systems that are one line in the figure of word PPL against latent PPL, in order, by the name of"
-        " the line: the same model after more and more epochs, or in larger and larger sizes.",
+        description="Lines in the figure of latent PPL over word PPL: name -> systems in order, such as the same model"
+        " after more epochs, or in larger sizes.",
     )

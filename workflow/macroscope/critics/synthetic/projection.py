@@ -1,4 +1,4 @@
-"""Projection onto states: a text is cut behind each delimiter, and each piece looked up (deng2022 Appendix D)."""
+"""Projection onto states: texts are split after each delimiter, and each piece is looked up (deng2022 App. D)."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from macroscope.corpora.simulated.hsmm import DELIMITER, HsmmProcess
-from macroscope.critics.latents import signed
+from macroscope.critics.latents import add_signature
 from macroscope.critics.synthetic.latents import LATENTS, UNKNOWN
 from macroscope.documents import Collection
 from macroscope.files import atomic
@@ -23,21 +23,21 @@ def project(texts: Collection, process: Path, *, output: Path, signature: str = 
         truth/process.json of the corpus.
     """
     truth = HsmmProcess.load(process)
-    schema = signed(LATENTS, signature)
+    schema = add_signature(LATENTS, signature)
     with (
         atomic(output) as temporary,
         pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
         Progress("look up states", len(texts), "documents") as progress,
     ):
-        for some in texts.batches():
-            rows = [{"id": d.id, "opening": d.opening, **states_of(d.text.split(), truth)} for d in some]
+        for batch in texts.batches():
+            rows = [{"id": d.id, "opening": d.opening, **look_up_states(d.text.split(), truth)} for d in batch]
             writer.write_table(pa.Table.from_pylist(rows, schema))
-            progress.advance(len(some))
+            progress.advance(len(batch))
 
 
-def states_of(tokens: Sequence[str], process: HsmmProcess) -> dict[str, object]:
-    """States of a text's sub-sequences, whether it has a tail, and its unknown symbols."""
-    pieces = list(pieces_of(tokens))
+def look_up_states(tokens: Sequence[str], process: HsmmProcess) -> dict[str, object]:
+    """Look up the states of a text's sub-sequences; return a row of the latents, without id and opening."""
+    pieces = list(split_subsequences(tokens))
     tail = bool(pieces) and pieces[-1][-1] != DELIMITER
     whole = pieces[:-1] if tail else pieces
     numbers = [process.places.get(" ".join(piece)) for piece in whole]
@@ -49,8 +49,8 @@ def states_of(tokens: Sequence[str], process: HsmmProcess) -> dict[str, object]:
     }
 
 
-def pieces_of(tokens: Sequence[str]) -> Iterator[list[str]]:
-    """Tokens up to each delimiter, and what stands behind the last one."""
+def split_subsequences(tokens: Sequence[str]) -> Iterator[list[str]]:
+    """Split tokens after each delimiter; yield the tokens after the last delimiter as a last piece."""
     piece: list[str] = []
     for token in tokens:
         piece.append(token)

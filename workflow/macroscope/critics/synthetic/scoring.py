@@ -1,4 +1,4 @@
-"""Scores: how likely the states of each text are under the process's own transitions (deng2022 §3)."""
+"""Scores of the states of each text under the transitions of the process (deng2022 §3)."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -19,37 +19,37 @@ def score(latents: Path, process: Path, *, options: SyntheticOptions, output: Pa
 
     Writes id, opening, and:
     nll, units
-        T(x) in nats of every text, with what its invalid sub-sequences cost; its sub-sequences, a tail among them. NaN
-        for a text without any.
+        T(x) in nats of every text, the cost of invalid sub-sequences included; number of sub-sequences, a tail
+        included. NaN for a text without sub-sequences.
     entropy
-        NaN: the posterior is a point wherever there is one.
+        NaN: the posterior of a valid sub-sequence is a point mass.
     nll_valid, units_valid
-        -log of the transitions alone, of texts that the process could have written: as published. NaN for others.
+        -log P of the transitions alone, as published, for texts that the process can generate. NaN for others.
     count_<name>, of_<name>
-        Texts that the process could have written (valid); those that are not of M sub-sequences (other_length), and
-        that have tokens behind the last delimiter (unfinished); sub-sequences that the process does not have
-        (invalid_subsequence); tokens that it never writes (unknown_symbol).
+        Numerators and denominators of shares: texts that the process can generate (valid); texts without exactly M
+        sub-sequences (other_length); texts with tokens after the last delimiter (unfinished); invalid sub-sequences
+        (invalid_subsequence); tokens that the process never generates (unknown_symbol).
     categories
-        The transitions by name, that from the beginning among them, "none" for a sub-sequence that the process does not
-        have; null for a text without any.
+        Names of the transitions, the one from the beginning included, with "none" for an invalid sub-sequence; null for
+        a text without sub-sequences.
     """
     truth = HsmmProcess.load(process)
     costs = StateChain(truth, options.invalid_probability)
-    write_scores((scored(some, truth, costs) for some in read_latents(latents)), output, latents)
+    write_scores((score_latents(batch, truth, costs) for batch in read_latents(latents)), output, latents)
 
 
-def scored(latents: pd.DataFrame, process: HsmmProcess, costs: StateChain) -> pd.DataFrame:
-    """Scores of some latents; see `score`."""
-    states = [np.asarray(some, dtype=np.int64) for some in latents["states"]]
+def score_latents(latents: pd.DataFrame, process: HsmmProcess, costs: StateChain) -> pd.DataFrame:
+    """Score a batch of latents; see `score`."""
+    states = [np.asarray(sequence, dtype=np.int64) for sequence in latents["states"]]
     tail = latents["tail"].to_numpy(bool)
-    number = np.array([len(some) for some in states])
-    unknown = np.array([int((some == UNKNOWN).sum()) for some in states])
+    number = np.array([len(sequence) for sequence in states])
+    unknown = np.array([int((sequence == UNKNOWN).sum()) for sequence in states])
     units = number + tail
     length = number != process.segments
     valid = ~length & ~tail & (unknown == 0)
-    nll = np.array([costs.nll(some, end) for some, end in zip(states, tail.tolist(), strict=True)])
+    nll = np.array([costs.nll(sequence, end) for sequence, end in zip(states, tail.tolist(), strict=True)])
     transitions = nll + number * np.log1p(-costs.invalid)  # of a valid text
-    found: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "id": latents["id"],
         "opening": latents["opening"],
         "nll": np.where(units > 0, nll, np.nan),
@@ -59,20 +59,20 @@ def scored(latents: pd.DataFrame, process: HsmmProcess, costs: StateChain) -> pd
         "units_valid": np.where(valid, units, np.nan),
     }
     of_texts = np.ones(len(states))
-    for name, counted, of in (
+    for name, counted, total_of in (
         ("valid", valid, of_texts),
         ("other_length", length, of_texts),
         ("unfinished", tail, of_texts),
         ("invalid_subsequence", unknown, number),
         ("unknown_symbol", latents["unknown_symbols"], latents["tokens"]),
     ):
-        total = np.asarray(of, dtype=float)
-        found[f"count_{name}"] = np.where(total > 0, np.asarray(counted, dtype=float), np.nan)
-        found[f"of_{name}"] = np.where(total > 0, total, np.nan)
-    found["categories"] = [_transitions(some) or None for some in states]
-    return pd.DataFrame(found)
+        total = np.asarray(total_of, dtype=float)
+        columns[f"count_{name}"] = np.where(total > 0, np.asarray(counted, dtype=float), np.nan)
+        columns[f"of_{name}"] = np.where(total > 0, total, np.nan)
+    columns["categories"] = [_name_transitions(sequence) or None for sequence in states]
+    return pd.DataFrame(columns)
 
 
-def _transitions(states: Integers) -> list[str]:
+def _name_transitions(states: Integers) -> list[str]:
     names = ["beginning", *("none" if state == UNKNOWN else str(state) for state in states)]
     return [f"{before} → {after}" for before, after in pairwise(names)]

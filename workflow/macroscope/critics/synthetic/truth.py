@@ -1,4 +1,4 @@
-"""What the process says of itself: the lines of Table 1 that no model can pass (deng2022 §3)."""
+"""Word PPL and latent PPL of the process itself, the lower bounds of deng2022 Table 1 (§3)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,21 +8,22 @@ import numpy as np
 from macroscope.corpora.simulated.hsmm import HsmmProcess
 from macroscope.critics.synthetic.known_truth import expected_nll
 from macroscope.critics.synthetic.latents import UNKNOWN
-from macroscope.critics.synthetic.projection import pieces_of
+from macroscope.critics.synthetic.projection import split_subsequences
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
-from macroscope.statistics.latent import Resampling, pooled
+from macroscope.resampling import Resampling
+from macroscope.statistics.latent import pooled_perplexity
 
 
 def measure_truth(documents: Path, process: Path, *, resampling: Resampling, output: Path) -> None:
-    """Write `truth.json`: latent_ppl, exact; word_ppl of held-out texts under the process with word_ppl_low and _high.
+    """Write `truth.json`: exact latent_ppl; word_ppl of held-out texts under the process, word_ppl_low and _high.
 
-    The process knows how many sub-sequences a text has, so that the end of one costs nothing.
+    The number of sub-sequences per text is fixed, so the end of a text costs nothing.
     """
     truth = HsmmProcess.load(process)
     costs = np.array(list(_costs(documents, truth))).reshape(-1, 2)
-    value, low, high = pooled(costs[:, 0], costs[:, 1], resampling)
+    value, low, high = pooled_perplexity(costs[:, 0], costs[:, 1], resampling)
     with atomic(output) as folder:
         folder.mkdir()
         about = {
@@ -39,13 +40,13 @@ def measure_truth(documents: Path, process: Path, *, resampling: Resampling, out
 
 
 def _costs(documents: Path, process: HsmmProcess) -> Iterator[tuple[float, int]]:
-    """(-log P(x) in nats, tokens) of the texts of the test split."""
+    """Yield (-log P(x) in nats, number of tokens) of each text of the test split."""
     for document in read_documents(documents, "test"):
         tokens = document.text.split()
-        numbers = [process.places.get(" ".join(piece), UNKNOWN) for piece in pieces_of(tokens)]
+        numbers = [process.places.get(" ".join(piece), UNKNOWN) for piece in split_subsequences(tokens)]
         if UNKNOWN in numbers or len(numbers) != process.segments:
             raise MacroscopeError(
-                f"{documents}, document {document.id!r} is no whole text of the corpus's process; leave out the filters"
-                " that cut its texts"
+                f"{documents}: document {document.id!r} is not a complete text of the corpus's process; remove the"
+                " filters that shorten its texts"
             )
         yield -process.log_probability(numbers), len(tokens)

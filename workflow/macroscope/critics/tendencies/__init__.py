@@ -1,7 +1,7 @@
-"""The tendencies critic: does a text keep the statistics of real text (meister2021).
+"""Critic `tendencies`: statistical tendencies of text (meister2021).
 
-Latents: counts of tokens, and numbers of every text: its length, types, stop words, symbols, repetitions. No prior:
-collections are compared with each other.
+The latents are counts of tokens, and numbers of every text: its length, types, stop words, symbols and repetitions.
+There is no prior; collections are compared with each other.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic
@@ -11,24 +11,24 @@ CRITIC = Critic(
     options="options:TendenciesOptions",
     criticize={},
     attribution=AttributionScore(
-        "mean distance of its numbers from the median of real text",
+        "mean distance of the text's numbers from the median of real text",
         "of 1",
-        "words that repeat four words running, in texts that do so more than 95 % of real ones",
+        "repeated sequences of four or more words, in texts that repeat more than 95 % of real ones",
         distance=True,
     ),
     latents="id opening block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams"
     " duplicate_4grams compression_ratio block_counts",
-    features="latents:features",
+    features="latents:read_document_features",
     observes="lengths, vocabulary and repetition",
     statistics=("comparison:STATISTICS", "macroscope.critics.numeric_latents:STATISTICS"),
     quantities={
         "compression_ratio": "compression ratio",
         "duplicate_2grams": "repeated 2-grams (share)",
         "duplicate_4grams": "repeated 4-grams (share)",
-        "heaps": "growth of the vocabulary",
+        "heaps": "vocabulary growth",
         "heaps_alpha": "Heaps' factor α",
         "heaps_beta": "Heaps' exponent β",
-        "heaps_bigram": "growth of the word pairs",
+        "heaps_bigram": "growth of distinct word pairs",
         "heaps_bigram_alpha": "Heaps' factor α of word pairs",
         "heaps_bigram_beta": "Heaps' exponent β of word pairs",
         "length": "length (tokens)",
@@ -36,8 +36,8 @@ CRITIC = Critic(
         "stop_word": "stop words",
         "symbol": "symbols",
         "vocabulary_size": "vocabulary (types)",
-        "vocabulary_tokens_compared": "tokens in which vocabularies are compared",
-        "zipf": "ranks of words",
+        "vocabulary_tokens_compared": "tokens at which vocabularies are compared",
+        "zipf": "rank–frequency distribution",
         "zipf_s": "Zipf's exponent",
     },
     stages={

@@ -1,4 +1,4 @@
-"""How far the numbers of a text are from those of real text, and where it repeats itself."""
+"""Attribution of `tendencies`: distance of a text's numbers from those of real text, and its repeated passages."""
 
 import re
 from collections.abc import Iterator
@@ -7,52 +7,57 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.attributions import Attribution, Place, write_attributions
-from macroscope.critics.tendencies.latents import INTEGERS, PER_TEXT, REALS, per_text
+from macroscope.critics.attributions import Attribution, Span, write_attributions
+from macroscope.critics.tendencies.latents import INTEGERS, PER_TEXT, REALS, compute_text_numbers
 from macroscope.documents import Document, read_documents
 
 REPEATED = "duplicate_4grams"
 LENGTH = 4
-"""Words running that stand twice."""
-MORE_THAN = 0.95
-"""Share of real documents that a document must repeat itself more than for its repetitions to be marked."""
+"""Smallest number of consecutive words in a marked repetition."""
+MIN_PERCENTILE = 0.95
+"""Share of real documents that a document must exceed in repetition for its repetitions to be marked."""
 _TOKEN = re.compile(r"\w+")
 
 
 def attribute(texts: Path, latents: Path, control_latents: Path, *, output: Path) -> None:
-    """Blame documents for the distance of their numbers, and what they say again; see `critics.attributions`."""
-    numbers, real = _numbers(latents), _numbers(control_latents)
-    away = distances(numbers, real).groupby(level=0).mean()
-    repeated, theirs = (some[REPEATED].groupby(level=0).mean() for some in (numbers, real))
-    repeated = repeated.dropna()  # too short to repeat anything
-    often = pd.Series(np.searchsorted(np.sort(theirs.dropna()), repeated) / max(1, theirs.count()), repeated.index)
+    """Score documents by the distance of their numbers, and mark their repetitions; see `critics.attributions`."""
+    numbers, real = _read_numbers(latents), _read_numbers(control_latents)
+    scores = distances(numbers, real).groupby(level=0).mean()
+    repeated, real_repeated = (table[REPEATED].groupby(level=0).mean() for table in (numbers, real))
+    repeated = repeated.dropna()  # NaN: too short to repeat anything
+    ranks = np.searchsorted(np.sort(real_repeated.dropna()), repeated)
+    percentiles = pd.Series(ranks / max(1, real_repeated.count()), repeated.index)
     rows = (
-        Attribution(document.id, away.get(document.id, np.nan), _repetitions(document, often.get(document.id, 0.0)))
+        Attribution(document.id, scores.get(document.id, np.nan), _mark(document, percentiles.get(document.id, 0.0)))
         for document in read_documents(texts)
     )
     write_attributions(rows, output)
 
 
 def distances(numbers: pd.DataFrame, real: pd.DataFrame) -> pd.Series:
-    """Mean over a text's numbers of |2 F - 1|, F the share of real texts below it, half of those that are equal.
+    """Compute the mean over a text's numbers of |2 F - 1|, with F the mid-rank of each number among real texts.
 
-    0: all its numbers are medians of real text, 1: all are beyond any real text. NaN for a text without numbers.
+    F is the share of real texts below the number, plus half of those equal to it. The mean is 0 if all numbers are
+    medians of real text, and 1 if all are beyond any real text. NaN for a text without numbers.
     """
-    found = {}
+    by_name = {}
     for name in PER_TEXT:
-        values, known = numbers[name].to_numpy(float), np.sort(real[name].dropna().to_numpy(float))
-        below, within = (np.searchsorted(known, values, side=side) for side in ("left", "right"))
-        share = (below + within) / (2 * max(1, len(known)))
-        found[name] = np.where(np.isnan(values) | (len(known) == 0), np.nan, np.abs(2 * share - 1))
-    return pd.DataFrame(found, numbers.index).mean(axis=1)
+        values, real_values = numbers[name].to_numpy(float), np.sort(real[name].dropna().to_numpy(float))
+        below, within = (np.searchsorted(real_values, values, side=side) for side in ("left", "right"))
+        share = (below + within) / (2 * max(1, len(real_values)))
+        by_name[name] = np.where(np.isnan(values) | (len(real_values) == 0), np.nan, np.abs(2 * share - 1))
+    return pd.DataFrame(by_name, numbers.index).mean(axis=1)
 
 
-def repetitions(document: Document) -> Iterator[tuple[Place, int]]:
-    """Places where words running stand that stood in the document before, and how many of them."""
+def find_repetitions(document: Document) -> Iterator[tuple[Span, int]]:
+    """Yield spans of words in sequences of `LENGTH` words that occurred before, and their lengths in words.
+
+    A repetition across sections has one span per section; the length is that of the whole repetition.
+    """
     tokens = [
-        (number, found.start(), found.end(), found.group().lower())
+        (number, match.start(), match.end(), match.group().lower())
         for number, section in enumerate(document.sections)
-        for found in _TOKEN.finditer(section.text)
+        for match in _TOKEN.finditer(section.text)
     ]
     again, seen = np.zeros(len(tokens) + 1, dtype=bool), set()
     for start in range(len(tokens) - LENGTH + 1):
@@ -66,14 +71,14 @@ def repetitions(document: Document) -> Iterator[tuple[Place, int]]:
             yield (section, inside[0][1], inside[-1][2]), end - first
 
 
-def _repetitions(document: Document, often: float) -> list[tuple[Place, float, str]]:
-    if not often > MORE_THAN:
+def _mark(document: Document, percentile: float) -> list[tuple[Span, float, str]]:
+    if not percentile > MIN_PERCENTILE:
         return []
-    note = "{} words running that stand in the text before"
-    return [(place, often, note.format(words)) for place, words in repetitions(document)]
+    note = "{} consecutive words that occur earlier in the text"
+    return [(span, percentile, note.format(words)) for span, words in find_repetitions(document)]
 
 
-def _numbers(latents: Path) -> pd.DataFrame:
-    """The numbers of every text, by the id of its document."""
+def _read_numbers(latents: Path) -> pd.DataFrame:
+    """Read the numbers of every text, indexed by the id of its document."""
     table = pd.read_parquet(latents, columns=["id", *INTEGERS, *REALS])
-    return per_text(table).set_index(table["id"])
+    return compute_text_numbers(table).set_index(table["id"])

@@ -1,4 +1,4 @@
-"""Every number of the tendencies critic: of one collection, and of a candidate against a reference."""
+"""Statistics of the critic `tendencies`: of single collections, and of a candidate compared with a reference."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,79 +10,97 @@ from scipy import sparse
 from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.tendencies import growth, vocabulary
 from macroscope.critics.tendencies.evidence import write_evidence
-from macroscope.critics.tendencies.latents import PER_TEXT, Counted, on_common_types, per_text, read_counted
+from macroscope.critics.tendencies.latents import (
+    PER_TEXT,
+    TokenCounts,
+    align_types,
+    compute_text_numbers,
+    read_token_counts,
+)
 from macroscope.critics.tendencies.options import TendenciesOptions
+from macroscope.resampling import Resampling
 from macroscope.statistics.columns import compare_numbers, mean_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.latent import Resampling
 from macroscope.statistics.pairing_keys import KEYS
-from macroscope.statistics.permutation_groups import Permutation, group_labels, partners, permutation_of
-from macroscope.statistics.tidy import UNDEFINED, rows_table
+from macroscope.statistics.permutation_groups import Permutation, build_permutation, group_labels, paired_groups
+from macroscope.statistics.tidy import Estimate, rows_table
 
-_ONE = "documents of the system and of real text come from one distribution"
+_SAME_DISTRIBUTION = "documents of the system and of real text come from one distribution"
 STATISTICS = (
-    Statistic("vocabulary_size", "types of as many texts of the system", sized=True),
+    Statistic("vocabulary_size", "types of the system in a sample of this size", sized=True),
     Statistic("vocabulary_tokens_compared"),
-    Statistic("vocabulary_size_compared", "types of the system in as many tokens", sized=True),
+    Statistic("vocabulary_size_compared", "types of the system at the compared number of tokens", sized=True),
     Statistic(
         "vocabulary_size_difference",
-        "types of the system minus types of real text, in as many tokens",
-        _ONE,
+        "types of the system minus types of real text, at the compared number of tokens",
+        _SAME_DISTRIBUTION,
         sized=True,
     ),
     Statistic("zipf_s", "exponent of the law that the system's tokens come from"),
-    Statistic("zipf_s_ranked", "exponent fitted to the ranked counts of as many texts", sized=True),
-    Statistic("zipf_s_difference", "exponent of the system minus that of real text, at equal sizes", _ONE),
+    Statistic("zipf_s_ranked", "exponent fitted to the ranked counts of a sample of this size", sized=True),
+    Statistic(
+        "zipf_s_difference", "exponent of the system minus that of real text, at equal sizes", _SAME_DISTRIBUTION
+    ),
     Statistic(
         "zipf_d_own",
-        "distance of as many texts to the law fitted to them",
+        "distance of a sample of this size to the law fitted to it",
         "tokens come from Zipf's law",
         False,
         sized=True,
     ),
     Statistic(
         "zipf_d_reference",
-        "distance of as many texts to the law fitted to real text",
+        "distance of a sample of this size to the law fitted to real text",
         "tokens come from the Zipf's law of real text",
         False,
         sized=True,
     ),
-    Statistic("zipf_d_empirical", "distance between the ranks of as many texts", _ONE, sized=True),
-    Statistic("tvd_sup", "largest difference of a word's share, as many texts", _ONE, sized=True),
-    Statistic("tvd_half_l1", "total variation distance of as many texts", _ONE, sized=True),
+    Statistic(
+        "zipf_d_empirical",
+        "distance between the rank distributions of samples of this size",
+        _SAME_DISTRIBUTION,
+        sized=True,
+    ),
+    Statistic(
+        "tvd_sup", "largest difference of a word's share, in samples of this size", _SAME_DISTRIBUTION, sized=True
+    ),
+    Statistic("tvd_half_l1", "total variation distance between samples of this size", _SAME_DISTRIBUTION, sized=True),
     Statistic("heaps*_alpha", "factor of Heaps' law of the system"),
     Statistic("heaps*_beta", "exponent of Heaps' law of the system"),
     Statistic(
         "heaps*_d_own",
-        "distance of as many texts to the law fitted to them",
+        "distance of a sample of this size to the law fitted to it",
         "types come from Heaps' law",
         False,
         sized=True,
     ),
     Statistic(
         "heaps*_d_reference",
-        "distance of as many texts to the law fitted to real text",
+        "distance of a sample of this size to the law fitted to real text",
         "types come from the Heaps' law of real text",
         False,
         sized=True,
     ),
     Statistic(
-        "heaps*_d_empirical", "distance between the types of texts of equal length, as many texts", _ONE, sized=True
+        "heaps*_d_empirical",
+        "distance between the numbers of types of texts of equal length, in samples of this size",
+        _SAME_DISTRIBUTION,
+        sized=True,
     ),
 )
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Numbers of a candidate.
+    """Comparison of a candidate with a reference.
 
     Attributes
     ----------
     rows
-        Columns `statistics.tidy.ROWS`.
+        Statistics, with columns `statistics.tidy.ROWS`.
     null
-        What exchanging texts between the two sides gave for each statistic that was tested so.
+        Values of each statistic under permutations of texts between the two collections, if it was tested by these.
     """
 
     rows: pd.DataFrame
@@ -92,80 +110,86 @@ class Comparison:
 def compare_latents(
     control_latents: Path, latents: Path, *, options: TendenciesOptions, resampling: Resampling, evidence: Path
 ) -> pd.DataFrame:
-    """Compare the latents of a system with the control's, and write the evidence; see `critics.split_half`."""
+    """Compare the latents of a system with the control's and write the evidence; see `critics.split_half`."""
     compared = compare_with_control(
         control_latents,
         latents,
-        read=read_counted,
-        describe=lambda some: describe(some, options, resampling),
+        read=read_token_counts,
+        describe=lambda collection: describe(collection, options, resampling),
         compare=lambda reference, candidate: compare(reference, candidate, options, resampling),
-        halves=halves,
+        halves=split_into_halves,
         describe_half=True,
     )
     sides = compared.reference, compared.candidate
-    permutation = permutation_of_blocks(*sides)
-    write_evidence(evidence, *sides, compared.found.null, options, resampling.seed, permutation)
+    permutation = build_block_permutation(*sides)
+    write_evidence(evidence, *sides, compared.result.null, options, resampling.seed, permutation)
     return compared.table
 
 
-def describe(collection: Counted, options: TendenciesOptions, resampling: Resampling) -> pd.DataFrame:
-    """Numbers of one collection by itself: vocabulary, Zipf's and Heaps' law, means of every text's numbers.
+def describe(collection: TokenCounts, options: TendenciesOptions, resampling: Resampling) -> pd.DataFrame:
+    """Compute the statistics of one collection: vocabulary, Zipf's and Heaps' law, and means over texts.
 
     Returns
     -------
     data frame
         Columns `statistics.tidy.ROWS`: `vocabulary_size`, `zipf_s`, `zipf_s_ranked`, `zipf_d_own`, `heaps_alpha`,
-        `heaps_beta`, `heaps_d_own`, the same with `heaps_bigram`, and `<name>_mean` of each of `PER_TEXT`.
+        `heaps_beta`, `heaps_d_own`, the same for `heaps_bigram`, and `<name>_mean` for each name in `PER_TEXT`.
     """
     level, seed = resampling.confidence, resampling.seed
-    rows = vocabulary.own_rows(collection.counts, options, level, seed)
+    estimates = vocabulary.collection_rows(collection.counts, options, level, seed)
     for prefix in growth.TYPES:
-        rows += growth.own_rows(collection.texts, prefix, options, level, seed)
+        estimates += growth.collection_rows(collection.texts, prefix, options, level, seed)
     documents = collection.texts["id"].nunique()
-    tables = [rows_table(rows, (0, documents), lambda name: _own_reason(name, collection.texts))]
-    for name, some in _numbers(collection.texts).items():
-        mean = mean_interval(some[name].to_numpy(), resampling)
-        tables.append(rows_table([(f"{name}_mean", *mean, UNDEFINED)], (0, len(some)), _no_text))
+    tables = [rows_table(estimates, (0, documents), lambda name: _own_reason(name, collection.texts))]
+    for name, table in _document_means(collection.texts).items():
+        mean = mean_interval(table[name].to_numpy(), resampling)
+        tables.append(rows_table([Estimate(f"{name}_mean", *mean)], (0, len(table)), _no_text))
     return pd.concat(tables, ignore_index=True)
 
 
-def compare(reference: Counted, candidate: Counted, options: TendenciesOptions, resampling: Resampling) -> Comparison:
-    """Numbers of a candidate against a reference.
+def compare(
+    reference: TokenCounts, candidate: TokenCounts, options: TendenciesOptions, resampling: Resampling
+) -> Comparison:
+    """Compare a candidate with a reference.
 
     Returns
     -------
     Comparison
-        Of the vocabulary: `zipf_d_reference`, `zipf_d_empirical`, `zipf_s_difference`, `vocabulary_tokens_compared`,
-        `vocabulary_size_compared`, `vocabulary_size_difference`, `tvd_sup`, `tvd_half_l1`. Of growth:
-        `heaps_d_reference`, `heaps_d_empirical`, and the same with `heaps_bigram`. Of each of `PER_TEXT`:
+        Vocabulary: `zipf_d_reference`, `zipf_d_empirical`, `zipf_s_difference`, `vocabulary_tokens_compared`,
+        `vocabulary_size_compared`, `vocabulary_size_difference`, `tvd_sup`, `tvd_half_l1`. Growth:
+        `heaps_d_reference`, `heaps_d_empirical`, and the same for `heaps_bigram`. Each name in `PER_TEXT`:
         `<name>_mean_difference`, `_ks`, `_hedges_g`, `_cliffs_delta`, `_minimum_detectable_difference`. Differences are
         candidate - reference.
     """
     size = max(reference.documents_per_block, candidate.documents_per_block)
     reference, candidate = reference.merged(size), candidate.merged(size)
-    counts = on_common_types(reference, candidate)
+    counts = align_types(reference, candidate)
     level, seed = resampling.confidence, resampling.seed
-    permutation = permutation_of_blocks(reference, candidate)
-    rows, null = vocabulary.comparison_rows(counts[0], counts[1], options, level, seed, permutation)
+    permutation = build_block_permutation(reference, candidate)
+    estimates, null = vocabulary.comparison_rows(counts[0], counts[1], options, level, seed, permutation)
     sides = (reference.texts, candidate.texts)
     for prefix in growth.TYPES:
-        rows += growth.comparison_rows(*sides, prefix, options, level, seed, permutation)
+        estimates += growth.comparison_rows(*sides, prefix, options, level, seed, permutation)
     documents = (sides[0]["id"].nunique(), sides[1]["id"].nunique())
-    tables = [rows_table(rows, documents, lambda name: _reason(name, *sides, options))]
-    numbers = [_numbers(side) for side in sides]
+    tables = [rows_table(estimates, documents, lambda name: _reason(name, *sides, options))]
+    means = [_document_means(texts) for texts in sides]
     for name in PER_TEXT:
-        theirs, ours = (side[name] for side in numbers)
-        values = theirs[name].to_numpy(), ours[name].to_numpy()
-        of_documents = permutation_of(theirs, ours)
-        found = compare_numbers(*values, resampling, of_documents)
-        prefixed = [(f"{name}_{row[0]}", *row[1:]) for row in found if row[0] != "mean"]
-        tables.append(rows_table(prefixed, (len(theirs), len(ours)), _no_text))
-        null[f"{name}_mean_difference"] = _null_of_mean(*values, of_documents, options, seed)
+        real, generated = (tables_by_name[name] for tables_by_name in means)
+        values = real[name].to_numpy(), generated[name].to_numpy()
+        document_permutation = build_permutation(real, generated)
+        comparison = compare_numbers(*values, resampling, document_permutation)
+        prefixed = [
+            replace(estimate, statistic=f"{name}_{estimate.statistic}")
+            for estimate in comparison
+            if estimate.statistic != "mean"
+        ]
+        tables.append(rows_table(prefixed, (len(real), len(generated)), _no_text))
+        null[f"{name}_mean_difference"] = _null_of_mean(*values, document_permutation, options, seed)
     return Comparison(pd.concat(tables, ignore_index=True), null)
 
 
-def halves(collection: Counted) -> tuple[Counted, Counted]:
-    """Two halves of a collection, every other block of documents in each: what no difference looks like."""
+def split_into_halves(collection: TokenCounts) -> tuple[TokenCounts, TokenCounts]:
+    """Split a collection into two halves with alternating blocks of documents; the halves show no true difference."""
     block = collection.texts["block"].to_numpy()
     number = np.arange(collection.counts.shape[0])
     first, second = (
@@ -179,25 +203,25 @@ def halves(collection: Counted) -> tuple[Counted, Counted]:
     return first, second
 
 
-def permutation_of_blocks(reference: Counted, candidate: Counted) -> Permutation:
-    """Exchange of blocks: they are partners where their documents are."""
+def build_block_permutation(reference: TokenCounts, candidate: TokenCounts) -> Permutation:
+    """Build the permutation of blocks; blocks are paired if their documents are."""
     keys = [
         texts.assign(block=sign * (1 + texts["block"])) for sign, texts in ((1, reference.texts), (-1, candidate.texts))
     ]
-    of_texts = group_labels(keys[0], keys[1], (*KEYS, "block"))
-    of_blocks = partners(
+    text_labels = group_labels(keys[0], keys[1], (*KEYS, "block"))
+    block_labels = paired_groups(
         *(
-            pd.Series(some).groupby(np.abs(side["block"]).to_numpy()).first().to_numpy()
-            for some, side in zip(of_texts, keys, strict=True)
+            pd.Series(labels).groupby(np.abs(texts["block"]).to_numpy()).first().to_numpy()
+            for labels, texts in zip(text_labels, keys, strict=True)
         )
     )
-    groups = np.concatenate(of_blocks)
-    return Permutation((len(of_blocks[0]), len(of_blocks[1])), groups if groups.any() else None)
+    groups = np.concatenate(block_labels)
+    return Permutation((len(block_labels[0]), len(block_labels[1])), groups if groups.any() else None)
 
 
-def _numbers(texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Each of `PER_TEXT` -> a row a document that has it, in order: `KEYS`, and the mean over the document's texts."""
-    by_document = pd.concat([texts[list(KEYS)], per_text(texts)], axis=1).groupby("id", sort=False)
+def _document_means(texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return name in `PER_TEXT` -> one row per document that has the number: `KEYS`, and the mean over its texts."""
+    by_document = pd.concat([texts[list(KEYS)], compute_text_numbers(texts)], axis=1).groupby("id", sort=False)
     table = by_document.mean(numeric_only=True).assign(opening=by_document["opening"].first()).reset_index()
     return {name: table.loc[table[name].notna(), [*KEYS, name]] for name in PER_TEXT}
 
@@ -205,38 +229,38 @@ def _numbers(texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _null_of_mean(
     reference: Array, candidate: Array, permutation: Permutation, options: TendenciesOptions, seed: int
 ) -> Array:
-    """Differences in means after exchanging documents between the two sides at random."""
+    """Return differences in means under random permutations of documents between the two collections."""
     if not len(reference) or not len(candidate):
         return np.empty(0)
     rng = np.random.default_rng(seed)
-    first, second = permutation.sums(reference, candidate, options.count_permutations, rng)
+    first, second = permutation.permuted_sums(reference, candidate, options.count_permutations, rng)
     return second[:, 0] / len(candidate) - first[:, 0] / len(reference)
 
 
 def _no_text(_: str) -> str:
-    return "too few texts, or texts too short, or all values equal"
+    return "too few texts, too short texts, or equal values"
 
 
 def _own_reason(name: str, texts: pd.DataFrame) -> str:
     if not texts["tokens"].sum():
         return "no text has a token"
     if name.startswith("zipf"):
-        return "fewer than two types, or hardly a type that occurs twice"
-    return "fewer than two different lengths" if _one_length(texts) else "too few texts of any length"
+        return "fewer than two types, or hardly any type that occurs twice"
+    return "fewer than two different lengths" if _has_one_length(texts) else "too few texts of any length"
 
 
 def _reason(name: str, reference: pd.DataFrame, candidate: pd.DataFrame, options: TendenciesOptions) -> str:
-    for side, texts in (("reference", reference), ("candidate", candidate)):
+    for role, texts in (("reference", reference), ("candidate", candidate)):
         if not texts["tokens"].sum():
-            return f"no text of the {side} has a token"
+            return f"no text of the {role} has a token"
     if name.startswith(("zipf", "tvd")):
-        return "fewer than two types on a side, or hardly a type that occurs twice"
+        return "fewer than two types in a collection, or hardly any type that occurs twice"
     if name.endswith("d_reference"):
-        if _one_length(reference):
+        if _has_one_length(reference):
             return "fewer than two different lengths in the reference"
         return f"no length with {options.min_texts_per_length} texts in the candidate"
-    return f"no length with {options.min_texts_per_length} texts on both sides"
+    return f"no length with {options.min_texts_per_length} texts in both collections"
 
 
-def _one_length(texts: pd.DataFrame) -> bool:
+def _has_one_length(texts: pd.DataFrame) -> bool:
     return int(texts.loc[texts["tokens"] > 0, "tokens"].nunique()) < 2

@@ -1,10 +1,10 @@
-"""Latents of the tendencies critic on disk: a row a text, and the counts of tokens in blocks.
+"""Files of latents of the critic `tendencies`: one row per text, and counts of tokens per block of documents.
 
-Columns: `id` (of the document), `opening` (`documents.opening_of`), `block`, those of `FEATURES`, and `block_counts`:
-of the first text of a block the counts of all its tokens, of the others none. (A block that two shards have a part of
-has two such rows.) A block is a power of two of consecutive documents, at most `MOST_BLOCKS` of them however large the
-collection: memory grows with the vocabulary, and what resampling needs of the vocabulary is kept. Since the sizes are
-powers of two, the blocks of a smaller collection can be merged to those of a larger one.
+Columns: `id` (of the document), `opening` (`documents.opening_of`), `block`, those of `FEATURES`, and `block_counts`.
+The first text of a block has the counts of all tokens of the block; the other texts have an empty list. (A block that
+two shards have parts of has two such rows.) The number of consecutive documents in a block is a power of two, chosen so
+that there are at most `MAX_BLOCKS` blocks: memory then grows with the vocabulary only, and resampling by block stays
+possible. Since sizes are powers of two, blocks of a smaller collection can be merged to the size of a larger one's.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
-MOST_BLOCKS = 1024
+MAX_BLOCKS = 1024
 INTEGERS = ("tokens", "types", "bigram_types", "stop_words", "symbols", "longest_repeat")
 REALS = ("duplicate_2grams", "duplicate_4grams", "compression_ratio")
 FEATURES = (*INTEGERS, *REALS)
@@ -33,7 +33,7 @@ PER_TEXT = (
     "compression_ratio",
     "longest_repeat",
 )
-"""What every text has one number of; NaN where a text is too short to have it."""
+"""Names of the numbers of every text; NaN if a text is too short for a number."""
 TEXTS = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
@@ -45,31 +45,31 @@ TEXTS = pa.schema(
     ]
 )
 BLOCK_KEY = b"documents_per_block"
-_NOTHING = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
+_EMPTY = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 def documents_per_block(documents: int) -> int:
-    """Smallest power of two that makes at most `MOST_BLOCKS` blocks."""
+    """Return the smallest power of two that gives at most `MAX_BLOCKS` blocks."""
     size = 1
-    while -(-documents // size) > MOST_BLOCKS:
+    while -(-documents // size) > MAX_BLOCKS:
         size *= 2
     return size
 
 
 @dataclass(frozen=True)
-class Counted:
+class TokenCounts:
     """Latents of one system.
 
     Attributes
     ----------
     texts
-        A row a text: `TEXTS`.
+        One row per text, with the columns `TEXTS` without `block_counts`.
     types
         Distinct tokens.
     counts
-        Blocks x types.
+        Counts of tokens (blocks x types).
     documents_per_block
-        A power of two.
+        Number of documents per block, a power of two.
     """
 
     texts: pd.DataFrame
@@ -77,8 +77,8 @@ class Counted:
     counts: sparse.csr_matrix
     documents_per_block: int
 
-    def merged(self, size: int) -> "Counted":
-        """Return the same collection in blocks of `size` documents, a multiple of its own."""
+    def merged(self, size: int) -> "TokenCounts":
+        """Return the collection in blocks of `size` documents, a multiple of `documents_per_block`."""
         factor = size // self.documents_per_block
         if factor == 1:
             return self
@@ -86,11 +86,11 @@ class Counted:
         shape = (int(block[-1]) + 1 if len(block) else 0, len(block))
         merging = sparse.csr_matrix((np.ones(len(block)), (block, np.arange(len(block)))), shape=shape)
         texts = self.texts.assign(block=self.texts["block"] // factor)
-        return Counted(texts, self.types, (merging @ self.counts).tocsr(), size)
+        return TokenCounts(texts, self.types, (merging @ self.counts).tocsr(), size)
 
 
-def per_text(texts: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of `PER_TEXT` of latents; shares lie in [0, 1]."""
+def compute_text_numbers(texts: pd.DataFrame) -> pd.DataFrame:
+    """Compute the columns `PER_TEXT` from the columns of latents; shares are in [0, 1]."""
     tokens = texts["tokens"].where(texts["tokens"] > 0)
     return pd.DataFrame(
         {
@@ -105,10 +105,16 @@ def per_text(texts: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def read_counted(path: Path) -> Counted:
-    """Read latents and their counts."""
+def read_token_counts(path: Path) -> TokenCounts:
+    """Read latents and their counts of tokens.
+
+    Raises
+    ------
+    MacroscopeError
+        If there is no such file, or if it does not have latents of this critic.
+    """
     if not path.exists():
-        raise MacroscopeError(f"{path}: no such file of latents")
+        raise MacroscopeError(f"{path}: no such file of latents; project the texts first")
     with pq.ParquetFile(path) as file:
         metadata = file.schema_arrow.metadata or {}
         if BLOCK_KEY not in metadata:
@@ -116,11 +122,11 @@ def read_counted(path: Path) -> Counted:
         names = [name for name in file.schema_arrow.names if name != "block_counts"]
         texts = file.read(columns=names).to_pandas()
         types, counts = _read_counts(file, int(texts["block"].max()) + 1 if len(texts) else 0)
-    return Counted(texts, types, counts, int(metadata[BLOCK_KEY]))
+    return TokenCounts(texts, types, counts, int(metadata[BLOCK_KEY]))
 
 
 def _read_counts(file: pq.ParquetFile, blocks: int) -> tuple[pd.Index, sparse.csr_matrix]:
-    """Types in the order of their appearance, and blocks x types: a row group at a time, each type kept once."""
+    """Read types in the order of their appearance, and counts (blocks x types), one row group at a time."""
     index: dict[str, int] = {}
     parts = []
     for group in range(file.num_row_groups):
@@ -128,27 +134,27 @@ def _read_counts(file: pq.ParquetFile, blocks: int) -> tuple[pd.Index, sparse.cs
         lists = table.column("block_counts").combine_chunks()
         counted = lists.flatten()
         named = counted.field("type").dictionary_encode()
-        known = [index.setdefault(name, len(index)) for name in named.dictionary.to_pylist()]
-        codes = np.array(known, np.int32)[named.indices.to_numpy(zero_copy_only=False)]
+        numbers = [index.setdefault(name, len(index)) for name in named.dictionary.to_pylist()]
+        codes = np.array(numbers, np.int32)[named.indices.to_numpy(zero_copy_only=False)]
         block = np.repeat(table.column("block").to_numpy(), lists.value_lengths().to_numpy(zero_copy_only=False))
         parts.append((counted.field("count").to_numpy(), block, codes))
-    values, block, codes = (np.concatenate(some) for some in zip(_NOTHING, *parts, strict=True))
+    values, block, codes = (np.concatenate(arrays) for arrays in zip(_EMPTY, *parts, strict=True))
     types = pd.Index(list(index), dtype="str")
     return types, sparse.csr_matrix((values, (block, codes)), shape=(blocks, len(types)))
 
 
-def on_common_types(*collections: Counted) -> list[sparse.csr_matrix]:
-    """Counts of all collections over the union of their types, in one order."""
+def align_types(*collections: TokenCounts) -> list[sparse.csr_matrix]:
+    """Return the counts of all collections over the union of their types, in the same order."""
     union = collections[0].types
-    for other in collections[1:]:
-        union = union.append(other.types.difference(union, sort=False))
-    found = []
+    for collection in collections[1:]:
+        union = union.append(collection.types.difference(union, sort=False))
+    aligned = []
     for collection in collections:
         columns = union.get_indexer(collection.types)
         counts = collection.counts.tocoo()
         shape = (counts.shape[0], len(union))
-        found.append(sparse.csr_matrix((counts.data, (counts.row, columns[counts.col])), shape=shape))
-    return found
+        aligned.append(sparse.csr_matrix((counts.data, (counts.row, columns[counts.col])), shape=shape))
+    return aligned
 
 
 _READ = (
@@ -157,10 +163,10 @@ _READ = (
 )
 
 
-def features(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """Each of `PER_TEXT`, the mean over the document's texts."""
+def read_document_features(latents: Path, scores: Path | None) -> DocumentFeatures:
+    """Read the features of single documents: each number in `PER_TEXT`, as the mean over the document's texts."""
     texts = pd.read_parquet(latents, columns=[*KEYS, *_READ])
-    by_document = pd.concat([texts[list(KEYS)], per_text(texts)], axis=1).groupby("id", sort=False)
+    by_document = pd.concat([texts[list(KEYS)], compute_text_numbers(texts)], axis=1).groupby("id", sort=False)
     numbers = by_document[list(PER_TEXT)].mean()
     keys = pd.DataFrame({"id": numbers.index, "opening": by_document["opening"].first().to_numpy()})
     return DocumentFeatures(keys, numbers.to_numpy(float))

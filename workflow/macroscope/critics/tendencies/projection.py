@@ -1,4 +1,4 @@
-"""documents -> latents of the tendencies critic: a stream of texts, some documents at a time in worker processes."""
+"""documents -> latents of the critic `tendencies`: a stream of texts, processed in batches by worker processes."""
 
 import multiprocessing
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.corpora.stop_words import stop_words
-from macroscope.critics.latents import signed
-from macroscope.critics.tendencies.features import compression_ratio, features
+from macroscope.critics.latents import add_signature
+from macroscope.critics.tendencies.features import compression_ratio, count_features
 from macroscope.critics.tendencies.latents import BLOCK_KEY, TEXTS, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.tokens import Batch, MosesTokens
@@ -26,46 +26,46 @@ from macroscope.statistics.p_values import usable_cores
 
 _DOCUMENTS_PER_TASK = 256
 Texts = list[tuple[str, int, str]]
-"""(id of the document, block, text) of each text."""
+"""(id of the document, index of its block, text) of each text."""
 
 
 def project(texts: Collection, *, language: str, options: TendenciesOptions, output: Path, signature: str = "") -> None:
-    """Measure and count every text of a collection.
+    """Compute the features and token counts of every text of a collection.
 
     Parameters
     ----------
     texts
-        Their sections are joined by line breaks; titles do not count as text.
+        Documents; their sections are joined by line breaks, and titles are not part of the text.
     language
-        Of the corpus; the options may name another one.
+        Language of the corpus; the options may override it.
     output
-        See `macroscope.critics.tendencies.latents`.
+        Path of the latents; see `macroscope.critics.tendencies.latents`.
     """
     size = documents_per_block(texts.total)
     processes = min(usable_cores(), -(-len(texts) // _DOCUMENTS_PER_TASK))
-    schema = signed(TEXTS.with_metadata({BLOCK_KEY: str(size).encode()}), signature)
-    tasks = ((some, options.language or language) for some in _tasks(texts, options.unit, size))
+    schema = add_signature(TEXTS.with_metadata({BLOCK_KEY: str(size).encode()}), signature)
+    tasks = ((batch, options.language or language) for batch in _split_into_tasks(texts, options.unit, size))
     with ExitStack() as stack:
         temporary = stack.enter_context(atomic(output))
         writer = stack.enter_context(pq.ParquetWriter(temporary, schema, compression="zstd"))
-        for table in _results(tasks, processes, stack):
+        for table in _compute_tables(tasks, processes, stack):
             writer.write_table(table.cast(schema))
 
 
-def _tasks(collection: Collection, unit: str, size: int) -> Iterator[Texts]:
-    """Cut a stream into tasks."""
-    shown = progress(collection, "count tokens", unit="documents")
-    number = collection.first
-    for some in in_batches(shown, _DOCUMENTS_PER_TASK):
+def _split_into_tasks(collection: Collection, unit: str, size: int) -> Iterator[Texts]:
+    """Split a stream of documents into tasks of `_DOCUMENTS_PER_TASK` documents."""
+    documents = progress(collection, "count tokens", unit="documents")
+    first = collection.first
+    for batch in in_batches(documents, _DOCUMENTS_PER_TASK):
         yield [
-            (identifier, number_of_document // size, text)
-            for number_of_document, document in enumerate(some, start=number)
-            for identifier, text in _texts(document, unit)
+            (identifier, index // size, text)
+            for index, document in enumerate(batch, start=first)
+            for identifier, text in _split_into_texts(document, unit)
         ]
-        number += len(some)
+        first += len(batch)
 
 
-def _texts(document: Document, unit: str) -> Iterator[tuple[str, str]]:
+def _split_into_texts(document: Document, unit: str) -> Iterator[tuple[str, str]]:
     if unit == "document":
         yield document.id, document.text
         return
@@ -75,15 +75,15 @@ def _texts(document: Document, unit: str) -> Iterator[tuple[str, str]]:
     yield from ((document.id, part) for part in parts)
 
 
-def _results(tasks: Iterator[tuple[Texts, str]], processes: int, stack: ExitStack) -> Iterator[pa.Table]:
-    """Results in the order of the tasks, a bounded number of them on their way."""
+def _compute_tables(tasks: Iterator[tuple[Texts, str]], processes: int, stack: ExitStack) -> Iterator[pa.Table]:
+    """Yield the latents of each task in order, with a bounded number of tasks in flight."""
     if processes <= 1:
-        yield from map(_measured, tasks)
+        yield from map(_compute_latents, tasks)
         return
     context = multiprocessing.get_context("spawn")
     pool = stack.enter_context(ProcessPoolExecutor(processes, mp_context=context))
-    for some in in_batches(tasks, 4 * processes):
-        yield from pool.map(_measured, some)
+    for batch in in_batches(tasks, 4 * processes):
+        yield from pool.map(_compute_latents, batch)
 
 
 @cache
@@ -91,13 +91,13 @@ def _tokenizer(language: str) -> MosesTokens:
     return MosesTokens(language)
 
 
-def _measured(task: tuple[Texts, str]) -> pa.Table:
-    """Latents of some texts."""
+def _compute_latents(task: tuple[Texts, str]) -> pa.Table:
+    """Compute the latents of the texts of one task."""
     texts, language = task
     tokenize = _tokenizer(language)
     batch = tokenize([text for *_, text in texts])
     blocks = np.array([block for _, block, _ in texts], dtype=np.int64)
-    columns: dict[str, Any] = dict(features(batch, stop_words(language)))
+    columns: dict[str, Any] = dict(count_features(batch, stop_words(language)))
     columns["compression_ratio"] = np.array([compression_ratio(text) for *_, text in texts])
     columns["id"] = [identifier for identifier, *_ in texts]
     columns["opening"] = [opening_of(text) for *_, text in texts]
@@ -107,12 +107,12 @@ def _measured(task: tuple[Texts, str]) -> pa.Table:
 
 
 def _block_counts(blocks: NDArray[np.int64], batch: Batch) -> pa.ListArray:
-    """Counts of each block's tokens at its first text, and nothing at the others."""
+    """Return the counts of each block's tokens at the block's first text, and empty lists at the others."""
     width = max(1, len(batch.types))
     keys, counts = np.unique(blocks[batch.texts] * width + batch.ids, return_counts=True)
     types = pa.array(batch.types, pa.string()).take(pa.array(keys % width))
-    known, first = np.unique(blocks, return_index=True)
+    distinct, first = np.unique(blocks, return_index=True)
     lengths = np.zeros(len(blocks), dtype=np.int32)
-    lengths[first] = np.bincount(np.searchsorted(known, keys // width), minlength=len(known))
+    lengths[first] = np.bincount(np.searchsorted(distinct, keys // width), minlength=len(distinct))
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
     return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays([types, pa.array(counts)], ["type", "count"]))

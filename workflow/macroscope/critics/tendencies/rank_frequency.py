@@ -2,9 +2,8 @@
 
     p(k) = k^-s / zeta(s),  k = 1, 2, ...
 
-over all ranks: the paper's numbers are those of the infinite support (with its s = 1.1997, p(1) = 0.18 against the 0.06
-of English, which is where its D of 0.15 comes from). The likelihood depends on the counts through the mean log rank
-alone.
+over all ranks: the paper's numbers are those of infinite support (with its s = 1.1997, p(1) = 0.18, compared with 0.06
+in English, which explains its D of 0.15). The likelihood depends on the counts only through the mean log rank.
 """
 
 import numpy as np
@@ -15,27 +14,29 @@ from scipy.special import zeta
 from macroscope.statistics.document_sums import Array
 
 Gaps = tuple[float, float]
-"""Largest difference of two distribution functions upwards, and downwards."""
+"""Largest differences of two distribution functions, upwards and downwards."""
 _STEEPEST, _FLATTEST = 60.0, 1.0 + 1e-4
 _DIRECT_TERMS = 1000
 
 
-def ranked(counts: ArrayLike) -> Array:
-    """Counts of the types that occur, the most frequent first."""
+def rank_counts(counts: ArrayLike) -> Array:
+    """Return the counts of the types that occur, the most frequent first."""
     counts = np.asarray(counts, dtype=float)
-    if len(counts) and counts[-1] > 0 and (counts[:-1] >= counts[1:]).all():  # they are: sorting takes longer
+    if len(counts) and counts[-1] > 0 and (counts[:-1] >= counts[1:]).all():  # cheaper than sorting again
         return counts
     return np.sort(counts[counts > 0])[::-1]
 
 
 def fit_zipf(counts: ArrayLike) -> float:
-    """Maximum-likelihood exponent s of ranked counts: the paper's number. That of the law is `ranking.zipf_exponent`.
+    """Fit the maximum-likelihood exponent s of ranked counts, as in the paper.
+
+    `ranking.zipf_exponent` estimates the exponent of the law that the counts come from.
 
     Returns
     -------
-    float > 1; NaN where there are fewer than two types: one type has no rank to fall off to.
+    float > 1; NaN with fewer than two types, because the exponent is undefined.
     """
-    frequencies = ranked(counts)
+    frequencies = rank_counts(counts)
     if len(frequencies) < 2:
         return float("nan")
     ranks = np.arange(1, len(frequencies) + 1)
@@ -44,36 +45,42 @@ def fit_zipf(counts: ArrayLike) -> float:
 
 
 def zipf_law(s: float, ranks: ArrayLike) -> Array:
-    """P(rank = k) at some ranks."""
+    """Return P(rank = k) at the given ranks."""
     return np.asarray(ranks, dtype=float) ** -s / zeta(s)
 
 
 def zipf_cdf(s: float, ranks: int) -> Array:
-    """P(rank <= k) for k = 1 ... ranks."""
+    """Return P(rank <= k) for k = 1 ... ranks."""
     return np.cumsum(zipf_law(s, np.arange(1, ranks + 1)))
 
 
 def distance_to_zipf(counts: ArrayLike, s: float, ranks: int) -> float:
-    """D between a rank distribution and Zipf's law with exponent s, over the first `ranks` ranks; NaN for no types."""
+    """Return the KS distance D between a rank distribution and Zipf's law with exponent s.
+
+    D is the maximum over the first `ranks` ranks; NaN without types.
+    """
     return max(gaps_to_zipf(counts, s, ranks))
 
 
 def gaps_to_zipf(counts: ArrayLike, s: float, ranks: int) -> Gaps:
-    """How far a rank distribution lies above Zipf's law at most, and how far below; D is the larger one."""
-    frequencies = ranked(counts)
+    """Return the largest differences of a rank distribution from Zipf's law, upwards and downwards; see `Gaps`."""
+    frequencies = rank_counts(counts)
     if not len(frequencies) or not np.isfinite(s):
         return (float("nan"),) * 2
     return _gaps(_empirical_cdf(frequencies, ranks) - zipf_cdf(s, ranks))
 
 
 def distance_between_ranks(a: ArrayLike, b: ArrayLike, ranks: int) -> float:
-    """D between two rank distributions, each with its own ranking, over the first `ranks` ranks; NaN for no types."""
+    """Return the KS distance D between two rank distributions, each with its own ranking.
+
+    D is the maximum over the first `ranks` ranks; NaN without types.
+    """
     return max(gaps_between_ranks(a, b, ranks))
 
 
 def gaps_between_ranks(a: ArrayLike, b: ArrayLike, ranks: int) -> Gaps:
-    """How far the first of two rank distributions lies above the second at most, and how far below."""
-    first, second = ranked(a), ranked(b)
+    """Return the largest differences of the first rank distribution from the second, upwards and downwards."""
+    first, second = rank_counts(a), rank_counts(b)
     if not len(first) or not len(second):
         return (float("nan"),) * 2
     ranks = min(ranks, max(len(first), len(second)))
@@ -85,7 +92,7 @@ def _gaps(difference: Array) -> Gaps:
 
 
 def _empirical_cdf(frequencies: Array, ranks: int) -> Array:
-    """Share of tokens in the first k ranks, k = 1 ... ranks."""
+    """Return the share of tokens in the first k ranks, for k = 1 ... ranks."""
     shares = np.cumsum(frequencies[:ranks]) / frequencies.sum()
     return np.concatenate([shares, np.full(ranks - len(shares), 1.0)])
 
@@ -99,7 +106,7 @@ def _solve(mean_log_rank: float) -> float:
 
 
 def _minus_log_zeta_slope(s: float) -> float:
-    """-zeta'(s) / zeta(s) = E[log k]: a direct sum, and Euler-Maclaurin for the tail (error below 1e-12)."""
+    """Return -zeta'(s) / zeta(s) = E[log k] by a direct sum and Euler-Maclaurin for the tail (error below 1e-12)."""
     k = np.arange(1, _DIRECT_TERMS, dtype=float)
     direct = float(np.log(k) @ k**-s)
     n, log_n = float(_DIRECT_TERMS), np.log(_DIRECT_TERMS)

@@ -1,30 +1,30 @@
-"""What the tendencies critic contributes to the report of one corpus."""
+"""Items of the critic `tendencies` in the report of one corpus."""
 
 from dataclasses import dataclass
 
 import pandas as pd
 
-from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
-from macroscope.critics.numeric_latents import STATISTICS as OF_TEXTS
-from macroscope.critics.table_cells import REAL_TEXT_HALVES, cell
-from macroscope.critics.tendencies.comparison import STATISTICS as OF_COLLECTIONS
+from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
+from macroscope.critics.numeric_latents import STATISTICS as NUMERIC_STATISTICS
+from macroscope.critics.table_cells import REAL_TEXT_HALVES, format_cell
+from macroscope.critics.tendencies.comparison import STATISTICS as OWN_STATISTICS
 from macroscope.critics.tendencies.training import spread_table
-from macroscope.statistics.declaration import declared
+from macroscope.statistics.declaration import match_declaration
 from macroscope.tables import number
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A table: a row a quantity and system, a column a statistic.
+    """Layout of a table with one row per quantity and system, and one column per statistic.
 
     Attributes
     ----------
     title
-        Heading.
+        Heading of the table.
     quantities
-        Beginning of the statistics' names -> what it is, factor to its unit.
+        Prefix of the statistics' names -> (label of the quantity, factor to its unit).
     columns
-        End of the statistics' names -> label, and whether the value has the quantity's unit.
+        Suffix of the statistics' names -> (label, whether the value has the quantity's unit).
     """
 
     title: str
@@ -32,40 +32,40 @@ class Layout:
     columns: dict[str, tuple[str, bool]]
 
 
-_OF_TEXTS = {
+_COLUMNS_OF_NUMBERS = {
     "mean": ("mean", True),
     "mean_difference": ("difference to real text", True),
     "ks": ("D to real text", False),
     "hedges_g": ("Hedges' g", False),
-    "minimum_detectable_difference": ("smallest difference to be seen", True),
+    "minimum_detectable_difference": ("minimum detectable difference", True),
 }
 TABLES = {
     "rank_frequency": Layout(
-        "Words: rank and frequency",
+        "Rank and frequency of words",
         {"zipf": ("", 1)},
         {
             "s": ("Zipf s", False),
             "s_difference": ("difference to real text", False),
-            "s_ranked": ("s of the ranks", False),
+            "s_ranked": ("s of the ranked counts", False),
             "d_own": ("D to own law", False),
             "d_reference": ("D to real text's law", False),
             "d_empirical": ("D to real text", False),
         },
     ),
     "unigrams": Layout(
-        "Words: shares and vocabulary",
+        "Shares of words and vocabulary",
         {"": ("", 1)},
         {
             "tvd_sup": ("TVD, largest difference", False),
             "tvd_half_l1": ("TVD, ½ L1", False),
             "vocabulary_size": ("vocabulary, all tokens", False),
             "vocabulary_tokens_compared": ("tokens compared", False),
-            "vocabulary_size_compared": ("vocabulary in as many tokens", False),
-            "vocabulary_size_difference": ("difference to real text in as many", False),
+            "vocabulary_size_compared": ("vocabulary at these tokens", False),
+            "vocabulary_size_difference": ("difference to real text at these tokens", False),
         },
     ),
     "type_token": Layout(
-        "Growth of the vocabulary within a text",
+        "Vocabulary growth within a text",
         {"heaps": ("words", 1), "heaps_bigram": ("word pairs", 1)},
         {
             "alpha": ("Heaps α", False),
@@ -82,7 +82,7 @@ TABLES = {
             "stop_word_share": ("stop words, %", 100),
             "symbol_share": ("symbols, %", 100),
         },
-        _OF_TEXTS,
+        _COLUMNS_OF_NUMBERS,
     ),
     "repetition": Layout(
         "Repetition within a text",
@@ -92,39 +92,39 @@ TABLES = {
             "compression_ratio": ("compression ratio", 1),
             "longest_repeat": ("longest repeat, tokens", 1),
         },
-        _OF_TEXTS,
+        _COLUMNS_OF_NUMBERS,
     ),
 }
 FIGURES = {
     "rank_frequency": {"rank_frequency": "Rank and frequency of words"},
     "unigrams": {"vocabulary": "Sizes of the vocabularies"},
     "type_token": {
-        "type_token": "How many different words and word pairs a text of some length has",
-        "heaps_distances": "Distances of words per text, length by length",
-        "heaps_bigram_distances": "Distances of word pairs per text, length by length",
+        "type_token": "Distinct words and word pairs by length of the text",
+        "heaps_distances": "Distances of distinct words per text, by length",
+        "heaps_bigram_distances": "Distances of distinct word pairs per text, by length",
     },
     "texts": {
         "boxes": "Length, stop words, symbols and repetition of the texts",
         "length_distribution": "Distribution of the lengths",
     },
 }
-"""Table -> the figures that stand before it: name -> heading."""
+"""Name of a table -> figures placed before it: name -> heading."""
 VERY_SIGNIFICANT = 0.005
 WORDS = 8
 
 
 def items(findings: Findings) -> list[ReportItem]:
-    """List tables, each with its figures before it."""
-    found = []
+    """Return the tables, each preceded by its figures."""
+    report_items = []
     for name, layout in TABLES.items():
-        found += [_figure(findings, figure, title) for figure, title in FIGURES.get(name, {}).items()]
-        found.append(ReportItem(name, layout.title, _table(findings.statistics, layout)))
-    found.append(ReportItem("words", "Words whose share differs most", _words(findings), shows_texts=True))
-    found.append(_figure(findings, "null", "Chance and what was found"))
+        report_items += [_figure(findings, figure, title) for figure, title in FIGURES.get(name, {}).items()]
+        report_items.append(ReportItem(name, layout.title, _table(findings.statistics, layout)))
+    report_items.append(ReportItem("words", "Words whose share differs most", _words(findings), shows_texts=True))
+    report_items.append(_figure(findings, "null", "Observed differences and their null distributions"))
     if (spread := spread_table(findings)) is not None:
-        found.append(ReportItem("spread", "From one sample of real text to another", spread))
-        found.append(_figure(findings, "training_null", "Exchanging the texts of two training samples"))
-    return found
+        report_items.append(ReportItem("spread", "Variation between samples of real text", spread))
+        report_items.append(_figure(findings, "training_null", "Permutation of the texts of two training samples"))
+    return report_items
 
 
 def _figure(findings: Findings, name: str, title: str) -> ReportItem:
@@ -132,41 +132,44 @@ def _figure(findings: Findings, name: str, title: str) -> ReportItem:
 
 
 def _table(statistics: pd.DataFrame, layout: Layout) -> pd.DataFrame:
-    """Values with their intervals; see `_cell` for what is marked."""
+    """Tabulate values with their intervals; see `_format_cell_with_test` for the marks."""
     rows = []
-    for prefix, (what, factor) in layout.quantities.items():
-        for system, some in statistics.groupby("system", sort=False):
-            indexed = some.set_index("statistic")
-            row = {"quantity": what, "system": REAL_TEXT_HALVES.get(str(system), system)}
+    for prefix, (quantity, factor) in layout.quantities.items():
+        for system, group in statistics.groupby("system", sort=False):
+            indexed = group.set_index("statistic")
+            row = {"quantity": quantity, "system": REAL_TEXT_HALVES.get(str(system), system)}
             for suffix, (label, has_unit) in layout.columns.items():
                 statistic = f"{prefix}_{suffix}" if prefix else suffix
-                known = statistic in indexed.index
-                row[label] = _cell(indexed.loc[statistic], statistic, factor if has_unit else 1) if known else "–"
+                if statistic in indexed.index:
+                    unit_factor = factor if has_unit else 1
+                    row[label] = _format_cell_with_test(indexed.loc[statistic], statistic, unit_factor)
+                else:
+                    row[label] = "–"
             rows.append(row)
     table = pd.DataFrame(rows)
     return table if table["quantity"].any() else table.drop(columns="quantity")
 
 
-def _cell(row: pd.Series, statistic: str, factor: float) -> str:
-    """A value with its interval, and what its test says.
+def _format_cell_with_test(row: pd.Series, statistic: str, factor: float) -> str:
+    """Format a value with its interval and the result of its test.
 
-    One star for a difference to real text with an adjusted p-value below 5 %, two for one below 0.5 % (Table 6). Laws,
-    which real text does not keep either, have their p in words, and no star.
+    One star marks a difference to real text with an adjusted p-value below 5 %, two stars one below 0.5 % (Table 6).
+    Distances to laws, which real text does not follow either, show their p-value and no star.
     """
-    shown = cell(row, factor)
-    if declared((*OF_COLLECTIONS, *OF_TEXTS), statistic).difference:
+    shown = format_cell(row, factor)
+    if match_declaration((*OWN_STATISTICS, *NUMERIC_STATISTICS), statistic).difference:
         return f"{shown}*" if row["p_adjusted"] < VERY_SIGNIFICANT else shown
     return shown if pd.isna(row["p_value"]) else f"{shown}, p = {number(row['p_value'], 2)}"
 
 
 def _words(findings: Findings) -> pd.DataFrame:
-    """Words whose shares differ most; of a system the row with the largest difference comes first."""
+    """Tabulate the words whose shares differ most; each system's row with the largest difference comes first."""
     rows = []
-    for system, table in findings.tables("words.csv", MOST_SYSTEMS):
-        some = table.head(WORDS)
+    for system, table in findings.tables("words.csv", MAX_SYSTEMS):
+        top = table.head(WORDS)
         signs = {1: "more often than in real text", -1: "less often"}
-        for sign in sorted(signs, key=lambda sign: -(some["difference"] * sign).max()):
-            there = some[some["difference"] * sign > 0]
-            shown = [f"{w} ({100 * c:.2f} %, not {100 * r:.2f} %)" for w, c, r, _ in there.itertuples(index=False)]
+        for sign in sorted(signs, key=lambda sign: -(top["difference"] * sign).max()):
+            selected = top[top["difference"] * sign > 0]
+            shown = [f"{w} ({100 * c:.2f} %, not {100 * r:.2f} %)" for w, c, r, _ in selected.itertuples(index=False)]
             rows.append({"system": system, "how often": signs[sign], "words": ", ".join(shown)})
     return pd.DataFrame(rows)

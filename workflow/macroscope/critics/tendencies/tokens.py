@@ -1,9 +1,10 @@
-"""Tokens as meister2021 (§5) has them: the rules of Moses (Koehn et al. 2007), then lower case.
+"""Tokenization of meister2021 (§5): the rules of Moses (Koehn et al. 2007), then lower case.
 
 The rules come from sacremoses, a maintained port, which applies some twenty regular expressions to every sentence.
-None of them looks past white space, but for two things: a comma or an apostrophe that begins or ends the text has no
-neighbour, and whether a full stop stays at its word depends on how the next one begins. So the tokens of a word in its
-context need to be found only once, many words at a time, and a text is mostly words that were there before.
+They depend on nothing beyond white space, with two exceptions: a comma or an apostrophe at the beginning or end of the
+text has no neighbour, and whether a full stop is split from its word depends on the beginning of the next word. So the
+tokens of a word in this context are computed once, for many words at a time, and cached: most words of a text have
+occurred before.
 """
 
 import re
@@ -18,14 +19,14 @@ from sacremoses import MosesTokenizer
 
 from macroscope.documents import in_batches
 
-MOST_WORDS = 1 << 19
-"""Words in their context that are remembered; when there are more, all are forgotten."""
+MAX_CACHED_WORDS = 1 << 19
+"""Largest number of cached words in context; the cache is cleared when it would grow beyond."""
 
 _PLAIN = re.compile(r"([A-Za-z0-9]+(?:-[A-Za-z0-9]+)*)([,;:!?)\"]?|\. X)")
-"""Words, anywhere but at the end of a text, that no rule changes but for splitting off what follows them; a full stop
-only where the word is no abbreviation."""
-_FIRST, _LAST = "\x00", "\x01"  # control characters: the rules delete them, and no word of a clean text has them
-_SEPARATOR = "XseparatorX"  # a word like any other to the rules, and in no text
+"""Words, not at the end of a text, for which the rules only split off the punctuation behind them. A full stop is split
+off unless the word is an abbreviation."""
+_FIRST, _LAST = "\x00", "\x01"  # control characters: the rules delete them, and clean texts have none
+_SEPARATOR = "XseparatorX"  # an ordinary word for the rules; it occurs in no text
 _AT_ONCE = 500
 Tokens = tuple[str, ...]
 Integers = NDArray[np.int64]
@@ -33,7 +34,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Batch:
-    """Tokens of some texts.
+    """Tokens of a batch of texts.
 
     Attributes
     ----------
@@ -42,7 +43,7 @@ class Batch:
     ids
         Index into `types` of every token, text after text.
     lengths
-        Tokens of each text.
+        Number of tokens of each text.
     """
 
     types: list[str]
@@ -51,39 +52,39 @@ class Batch:
 
     @property
     def texts(self) -> Integers:
-        """Index of the text of each token."""
+        """Return the index of the text of each token."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
 
 class MosesTokens:
-    """Tokens of texts, in lower case.
+    """Tokenizer with the rules of Moses, in lower case.
 
     Parameters
     ----------
     language
-        ISO 639-1 code: which apostrophe rules and which abbreviations hold.
+        ISO 639-1 code, which selects the apostrophe rules and the abbreviations.
     """
 
     def __init__(self, language: str = "en") -> None:
         self._port = _Port(language)
-        self._forget()
+        self._clear_cache()
 
     def __call__(self, texts: Sequence[str]) -> Batch:
-        """Tokenize some texts."""
+        """Tokenize texts."""
         contexts = [_in_context(text.split()) for text in texts]
         words = list(chain.from_iterable(contexts))
         numbers = self._numbers(words)
-        # The tokens of each word lie in self._tokens from its start to its end: expand these ranges, one after another.
+        # self._tokens holds the tokens of each word from its start to its end: expand these ranges in order.
         starts, counts = self._starts[numbers], self._starts[numbers + 1] - self._starts[numbers]
         ends = np.cumsum(counts)
         ids = self._tokens[np.repeat(starts - ends + counts, counts) + np.arange(counts.sum())]
         borders = np.cumsum([0, *map(len, contexts)])
         lengths = np.diff(np.concatenate([[0], ends])[borders])
-        # Numbered by appearance: what was learnt from earlier texts must not show, whatever process had these.
+        # Number the types by appearance, so that the result does not depend on earlier texts of the same process.
         ids, types = pd.factorize(ids)
         return Batch([self._types[i] for i in types], ids, lengths)
 
-    def _forget(self) -> None:
+    def _clear_cache(self) -> None:
         self._words: dict[str, int] = {}  # word in its context -> its number
         self._type_numbers: dict[str, int] = {}
         self._types: list[str] = []
@@ -91,60 +92,60 @@ class MosesTokens:
         self._starts = np.zeros(1, dtype=np.int64)
 
     def _numbers(self, words: list[str]) -> Integers:
-        """Numbers of words in their context; new ones are learnt."""
+        """Return the numbers of words in context; add new words to the cache."""
         numbers = np.fromiter(map(self._words.get, words, repeat(-1)), np.int64, len(words))
         unknown = np.flatnonzero(numbers < 0)
         new = {words[i] for i in unknown}
-        if len(self._words) + len(new) > MOST_WORDS:
-            self._forget()
+        if len(self._words) + len(new) > MAX_CACHED_WORDS:
+            self._clear_cache()
             unknown, new = np.arange(len(words)), set(words)
         if new:
-            self._learn(sorted(new))  # in a fixed order, so that the same texts take the same way
+            self._add_to_cache(sorted(new))  # in a fixed order, so that the same texts are processed in the same way
             numbers[unknown] = [self._words[words[i]] for i in unknown]
         return numbers
 
-    def _learn(self, words: list[str]) -> None:
-        found = self._find(words)
+    def _add_to_cache(self, words: list[str]) -> None:
+        tokens_by_word = self._tokenize_words(words)
         numbers = self._type_numbers
-        ids = [numbers.setdefault(token, len(numbers)) for word in words for token in found[word]]
+        ids = [numbers.setdefault(token, len(numbers)) for word in words for token in tokens_by_word[word]]
         self._types = list(numbers)
         self._words.update(zip(words, range(len(self._words), len(self._words) + len(words)), strict=True))
-        counts = np.array([len(found[word]) for word in words], dtype=np.int64)
+        counts = np.array([len(tokens_by_word[word]) for word in words], dtype=np.int64)
         self._starts = np.concatenate([self._starts, self._starts[-1] + np.cumsum(counts)])
         self._tokens = np.concatenate([self._tokens, np.array(ids, dtype=np.int64)])
 
-    def _find(self, words: list[str]) -> dict[str, Tokens]:
-        """Tokens of each word in its context."""
-        found: dict[str, Tokens] = {}
-        together = []
+    def _tokenize_words(self, words: list[str]) -> dict[str, Tokens]:
+        """Return the tokens of each word in its context."""
+        tokens: dict[str, Tokens] = {}
+        inside = []
         for word in words:
             if (plain := _PLAIN.fullmatch(word)) and plain[1] not in self._port.NONBREAKING_PREFIXES:
-                found[word] = (plain[1].lower(), plain[2][0]) if plain[2] else (plain[1].lower(),)
+                tokens[word] = (plain[1].lower(), plain[2][0]) if plain[2] else (plain[1].lower(),)
             elif word[0] == _FIRST or word[-1] == _LAST or _SEPARATOR in word:
-                found[word] = self._tokens_at_border(word)
+                tokens[word] = self._tokenize_at_border(word)
             else:
-                together.append(word)
-        for some in in_batches(together, _AT_ONCE):
-            found.update(zip(some, self._tokens_inside(some), strict=True))
-        return found
+                inside.append(word)
+        for batch in in_batches(inside, _AT_ONCE):
+            tokens.update(zip(batch, self._tokenize_inside(batch), strict=True))
+        return tokens
 
-    def _tokens_inside(self, keys: Sequence[str]) -> list[Tokens]:
-        """Tokens of words inside a text, all in one go."""
+    def _tokenize_inside(self, keys: Sequence[str]) -> list[Tokens]:
+        """Tokenize words inside a text, all in one call of the port."""
         joined = f" {_SEPARATOR} ".join(keys)
         tokens = self._port.tokenize(f"{_SEPARATOR} {joined} {_SEPARATOR}", escape=False)
         ends = [n for n, token in enumerate(tokens) if token == _SEPARATOR]
-        # A word that ends in a full stop has a stand-in for its neighbour behind it.
+        # The key of a word that ends in a full stop includes a placeholder for the next word.
         return [
             tuple(token.lower() for token in tokens[start + 1 : end - (" " in key)])
             for key, start, end in zip(keys, ends[:-1], ends[1:], strict=True)
         ]
 
-    def _tokens_at_border(self, key: str) -> Tokens:
-        """Tokens of the first or the last word of a text."""
+    def _tokenize_at_border(self, key: str) -> Tokens:
+        """Tokenize the first or the last word of a text."""
         parts = key.split(" ")
         first, last = parts[0] == _FIRST, parts[-1] == _LAST
         words = parts[first : len(parts) - last]
-        # A stand-in for each neighbour that there is; the one after a full stop comes with the key.
+        # Add a placeholder for each existing neighbour; the key includes the one after a full stop.
         before = [] if first else ["X"]
         after = [] if last or len(words) > 1 else ["X"]
         tokens = self._port.tokenize(" ".join([*before, *words, *after]), escape=False)
@@ -152,7 +153,7 @@ class MosesTokens:
 
 
 class _Port(MosesTokenizer):
-    """The port, with its sets made once: it makes them anew, or goes through a list, at every full stop."""
+    """Tokenizer of sacremoses with its sets built once; sacremoses rebuilds or searches lists at every full stop."""
 
     def __init__(self, language: str) -> None:
         super().__init__(language)
@@ -168,14 +169,14 @@ class _Port(MosesTokenizer):
 
 
 def _in_context(words: list[str]) -> list[str]:
-    """Each word with as much of its context as its tokens depend on."""
+    """Return each word with the part of its context that its tokens depend on."""
     if not words:
         return []
     keys = words.copy()
     for i in [i for i, word in enumerate(words[:-1]) if word[-1] == "."]:
         keys[i] = f"{words[i]} {_beginning(words[i + 1])}"
     if words[-1][-1] == ".":
-        keys[-1] = f"{words[-1]} X"  # the end of the text is no abbreviation's neighbour either
+        keys[-1] = f"{words[-1]} X"  # the end of the text acts as an ordinary next word
     elif words[-1][-1] in ",'":
         keys[-1] = f"{words[-1]} {_LAST}"
     if words[0][0] in ",'":
@@ -184,5 +185,5 @@ def _in_context(words: list[str]) -> list[str]:
 
 
 def _beginning(word: str) -> str:
-    """Return a word that begins as this one does, as far as the rules for full stops see."""
+    """Return a placeholder with the same kind of first character, which is all that the rules for full stops use."""
     return "a" if word[0].islower() else "1" if "0" <= word[0] <= "9" else "X"

@@ -2,9 +2,9 @@
 
     types u of a text of l tokens ~ Poisson(alpha l^beta)
 
-The likelihood depends on the texts through the number of texts and the sum of types at each length, so that fitting
-costs the number of distinct lengths. Types in a text vary less than a Poisson variable (there are never more than
-tokens), so nothing is made of the law's own variance: see `growth`.
+The likelihood depends on the texts only through the number of texts and the sum of types at each length, so the cost of
+fitting grows with the number of distinct lengths. Types in a text vary less than a Poisson variable (there are never
+more types than tokens), so the law's own variance is not used: see `growth`.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import pdtr
 
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.kolmogorov_smirnov import ks_of_counts
+from macroscope.statistics.kolmogorov_smirnov import ks_distance_of_counts
 
 _STEPS, _TOLERANCE = 100, 1e-12
 
@@ -27,35 +27,35 @@ class HeapsFit:
     Attributes
     ----------
     alpha, beta
-        alpha > 0.
+        Factor (> 0) and exponent of the law.
     """
 
     alpha: float
     beta: float
 
     def rate(self, lengths: ArrayLike) -> Array:
-        """Expected number of types at each length."""
+        """Return the expected number of types at each length."""
         return self.alpha * np.asarray(lengths, dtype=float) ** self.beta
 
 
 def fit_heaps(lengths: ArrayLike, types: ArrayLike) -> HeapsFit | None:
-    """Maximum-likelihood fit by iteratively reweighted least squares.
+    """Fit Heaps' law by maximum likelihood (iteratively reweighted least squares).
 
     Parameters
     ----------
     lengths, types
-        Tokens and types of each text; texts without tokens or types take no part.
+        Numbers of tokens and types of each text; texts without tokens or types are ignored.
 
     Returns
     -------
-    The fit, or None where there are fewer than two distinct lengths: no slope.
+    The fit, or None with fewer than two distinct lengths, because the slope is undefined.
     """
     lengths, types = np.asarray(lengths, dtype=float), np.asarray(types, dtype=float)
-    known = (lengths > 0) & (types > 0)
-    distinct, where = np.unique(lengths[known], return_inverse=True)
+    is_nonempty = (lengths > 0) & (types > 0)
+    distinct, indices = np.unique(lengths[is_nonempty], return_inverse=True)
     if len(distinct) < 2:
         return None
-    texts, sums = np.bincount(where).astype(float), np.bincount(where, types[known])
+    texts, sums = np.bincount(indices).astype(float), np.bincount(indices, types[is_nonempty])
     design = np.column_stack([np.ones(len(distinct)), np.log(distinct)])
     weights = np.sqrt(sums)
     coefficients = np.linalg.lstsq(design * weights[:, None], np.log(sums / texts) * weights, rcond=None)[0]
@@ -70,9 +70,9 @@ def fit_heaps(lengths: ArrayLike, types: ArrayLike) -> HeapsFit | None:
 
 
 def length_bins(lengths: ArrayLike, per_decade: int | None) -> Array:
-    """Bin of each length, as its lowest length; with None, the length itself.
+    """Return the bin of each length, as the bin's lowest length; the length itself if `per_decade` is None.
 
-    Bins have equal ratios, 10^(1 / per_decade), and whole numbers as ends.
+    Bins have equal ratios, 10^(1 / per_decade), and integer edges.
     """
     lengths = np.asarray(lengths, dtype=float)
     if per_decade is None:
@@ -84,18 +84,18 @@ def length_bins(lengths: ArrayLike, per_decade: int | None) -> Array:
 
 
 def poisson_mixture_cdf(rates: Array, most: int) -> Array:
-    """P(u <= k) for k = 0 ... most, averaged over the rates: what types should be in texts of these lengths."""
+    """Return P(u <= k) for k = 0 ... most, averaged over the Poisson rates of texts."""
     distinct, counts = np.unique(rates, return_counts=True)
     return counts @ pdtr(np.arange(most + 1)[None, :], distinct[:, None]) / counts.sum()
 
 
 def distance_to_poisson(types: Array, rates: Array) -> float:
-    """D between the types of some texts and the Poisson law of their lengths."""
+    """Return the KS distance D between the types of texts and the mixture of Poisson laws with their rates."""
     counts = np.bincount(types.astype(int))
     return float(np.abs(np.cumsum(counts) / counts.sum() - poisson_mixture_cdf(rates, len(counts) - 1)).max())
 
 
 def distance_between_types(first: NDArray[Any], second: NDArray[Any]) -> float:
-    """D between the numbers of types of two groups of texts, whole numbers."""
+    """Return the KS distance D between the numbers of types (integers) of two groups of texts."""
     size = int(max(first.max(), second.max())) + 1
-    return ks_of_counts(*(np.bincount(side.astype(int), minlength=size) for side in (first, second)))
+    return ks_distance_of_counts(*(np.bincount(types.astype(int), minlength=size) for types in (first, second)))

@@ -1,7 +1,8 @@
-"""The topics critic: do the topics of a text go together as those of real texts do (deng2022 §6, App. F).
+"""Critic `topics`: co-occurrence of topics in a text (deng2022 §6, App. F).
 
-Latents: the approximate posterior over topic strengths in R^K. Projection: variational inference under a correlated
-topic model, fitted to the train split. Prior: its Gaussian N(mu, Sigma), so that score and comparison need no more.
+The latents are approximate posteriors over topic strengths in R^K. The projection is variational inference under a
+correlated topic model, fitted to the train split. The prior is the model's Gaussian N(mu, Sigma), so that the stages
+`score` and `compare` need nothing else.
 """
 
 from macroscope.critics.declaration import AttributionScore, Critic
@@ -12,7 +13,7 @@ _MODEL = "topics pinned shrinkage smoothing iterations tolerance initialisation 
 
 CRITIC = Critic(
     options="options:TopicsOptions",
-    # Few topics, each with many documents to learn it from: a user's texts are often hundreds, not ten thousands.
+    # Few topics, so that each has many training documents: users often have hundreds of texts, not tens of thousands.
     criticize={"topics": 10, "shrinkage": 0.1},
     fewest={"documents": 100},
     certainty="posterior_resolved",
@@ -20,8 +21,8 @@ CRITIC = Critic(
     attribution=AttributionScore("latent NLL", "nats"),
     known_processes=("topics",),
     latents="id opening words mean variance bound converged",
-    features="latents:features",
-    observes="which topics go together",
+    features="latents:read_document_features",
+    observes="co-occurrence of topics",
     statistics=(
         "comparison:STATISTICS",
         "macroscope.statistics.latent:STATISTICS",
@@ -30,9 +31,9 @@ CRITIC = Critic(
         "macroscope.statistics.categorical:STATISTICS",
     ),
     quantities={
-        "known_words": "known words a text",
-        "not_converged": "texts whose topics were not found",
-        "without_words": "texts without a known word",
+        "known_words": "words of the vocabulary per text",
+        "not_converged": "texts whose inference did not converge",
+        "without_words": "texts without a word of the vocabulary",
     },
     stages={
         "train": Stage(

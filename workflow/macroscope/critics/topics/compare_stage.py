@@ -1,4 +1,4 @@
-"""The stage `compare`: topic strengths in, statistics and evidence out."""
+"""Stage `compare` of the critic `topics`: topic strengths -> statistics and evidence."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from macroscope.critics.topics.evidence import write_evidence
 from macroscope.critics.topics.latents import TopicStrengths, read_strengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.statistics.latent import Resampling
+from macroscope.resampling import Resampling
 
 
 def compare_latents(
@@ -24,12 +24,12 @@ def compare_latents(
     resampling: Resampling,
     evidence: Path,
 ) -> pd.DataFrame:
-    """Compare the topic strengths of a system with the control's, and write the evidence; see `critics.split_half`.
+    """Compare the topic strengths of a system with the control's and write the evidence; see `critics.split_half`.
 
     Parameters
     ----------
     texts, scores
-        Of the system: its most unlikely documents are shown.
+        Samples and scores of the system, for the evidence of its most unlikely documents.
     inference
         Folder of the topic model.
     """
@@ -38,14 +38,14 @@ def compare_latents(
         control_latents,
         latents,
         read=read_strengths,
-        describe=lambda side: describe(side, resampling),
+        describe=lambda strengths: describe(strengths, resampling),
         compare=lambda reference, candidate: compare(reference, candidate, model, options, resampling),
-        halves=_halves,
+        halves=_split_into_halves,
     )
-    write_evidence(evidence, compared.found, compared.candidate, texts, scores, inference, resampling)
+    write_evidence(evidence, compared.result, compared.candidate, texts, scores, inference, resampling)
     return compared.table
 
 
-def _halves(side: TopicStrengths) -> tuple[TopicStrengths, TopicStrengths]:
-    known = side.with_words()
-    return known.every_other(0), known.every_other(1)
+def _split_into_halves(strengths: TopicStrengths) -> tuple[TopicStrengths, TopicStrengths]:
+    nonempty = strengths.with_words()
+    return nonempty.every_other(0), nonempty.every_other(1)

@@ -1,9 +1,9 @@
 """Variational EM for a correlated topic model (Blei and Lafferty 2006), in batches.
 
-The E step climbs the bound of every document from where the last one left it, so that neither step lowers the bound of
-the corpus, as long as neither smoothing nor shrinkage asks the M step for something else. What the M step needs is
-added up batch by batch: memory is that of a batch, of the topics, and of the means and variances of all documents,
-which stand on disk. An iteration that is finished is never done again.
+The E step starts from each document's posterior of the previous iteration, so that neither step lowers the bound of the
+corpus (smoothing and shrinkage may, as they change the M step's objective). The M step's sufficient statistics are
+accumulated batch by batch. Memory holds one batch and the topics; means and variances of all documents are on disk.
+Finished iterations are never repeated.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import torch
 from numpy.lib.format import open_memmap
 
 from macroscope.critics.topics.inference import Convergence, Posterior, expected_topics, infer
-from macroscope.critics.topics.initialisation import Initialisation, initial_model
+from macroscope.critics.topics.initialisation import Initialisation, build_initial_model
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.word_counts import Integers, WordCounts
 from macroscope.errors import MacroscopeError
@@ -31,22 +31,22 @@ _STATE = "state.json"
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is fitted.
+    """Settings of a fit.
 
     Attributes
     ----------
     topics
-        K.
+        K, the number of topics.
     iterations, tolerance
-        Of EM: most iterations, and the relative change of the bound that ends them.
+        Largest number of iterations of EM, and relative change of the bound below which it stops.
     inference
-        Of each document in the E step.
+        Stopping rule of each document's inference in the E step.
     pinned
         Whether the last topic's strength is fixed at 0.
     initialisation
-        See `macroscope.critics.topics.initialisation`.
+        Method of initialisation; see `macroscope.critics.topics.initialisation`.
     shrinkage
-        Share of the covariances that is taken away from all pairs of topics, in [0, 1).
+        Share, in [0, 1), by which covariances of different topics are reduced.
     smoothing
         Pseudo-count of every word in every topic.
     """
@@ -63,16 +63,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model.
+    """Result of a fit.
 
     Attributes
     ----------
     model
-        It, on the CPU.
+        Fitted model, on the CPU.
     bounds
         Bound of the corpus at the E step of each iteration, in nats.
     dead
-        Topics that no word belongs to any more.
+        Topics without any expected words.
     """
 
     model: CorrelatedTopicModel
@@ -88,29 +88,29 @@ def fit(counts: WordCounts, vocabulary: int, settings: Settings, seed: int, chec
     vocabulary
         Number of word types.
     checkpoints
-        Folder in which every iteration leaves what the next one needs; a killed fit goes on there. The caller removes
-        it once the model is safe.
+        Folder for the state of the last iteration, from which an interrupted fit resumes. The caller removes it once
+        the model is saved.
     device
-        Of torch: "cpu" or "cuda".
+        Device of torch: "cpu" or "cuda".
 
     Raises
     ------
     MacroscopeError
-        Where there are too few documents to start from.
+        If there are fewer documents than topics.
     """
     if len(counts) < settings.topics:
         raise MacroscopeError(
             f"the topic model has {settings.topics} topics and {len(counts)} training documents with words of its"
-            " vocabulary; set critics.topics.topics to fewer, or give more documents"
+            " vocabulary; reduce critics.topics.topics or give more documents"
         )
     state = _State.begin(counts, vocabulary, settings, seed, checkpoints)
     model = state.model(device)
     while not state.finished(settings):
         with Progress("topic model, EM", len(counts), "documents") as progress:
-            sums = _Sums.nothing(model)
-            for some in counts.batches(settings.topics):
-                sums.add(*_e_step(counts, some, model, settings, state))
-                progress.advance(len(some))
+            sums = _Sums.zeros(model)
+            for documents in counts.batches(settings.topics):
+                sums.add(*_e_step(counts, documents, model, settings, state))
+                progress.advance(len(documents))
         model, dead = sums.model(model, settings)
         state.advance(model, float(sums.bound), dead)
         log.info("topic model: iteration %d, bound %.6e", len(state.bounds), state.bounds[-1])
@@ -118,19 +118,19 @@ def fit(counts: WordCounts, vocabulary: int, settings: Settings, seed: int, chec
 
 
 def _e_step(
-    counts: WordCounts, some: Integers, model: CorrelatedTopicModel, settings: Settings, state: "_State"
+    counts: WordCounts, documents: Integers, model: CorrelatedTopicModel, settings: Settings, state: "_State"
 ) -> tuple[Posterior, Tensor, Tensor]:
-    """Posteriors of a batch, its word types, and the expected topics at each."""
+    """Return the posteriors of a batch, its word types, and the expected topics at each."""
     device = model.mean.device
-    words = counts.some(some).to(device)
-    found = infer(words, model, settings.inference, state.start(some, model))
-    state.keep(some, found)
-    return found, words.types, expected_topics(words, model, found.mean)
+    words = counts.batch(documents).to(device)
+    posterior = infer(words, model, settings.inference, state.start(documents, model))
+    state.keep(documents, posterior)
+    return posterior, words.types, expected_topics(words, model, posterior.mean)
 
 
 @dataclass
 class _Sums:
-    """What an M step needs of all documents."""
+    """Sufficient statistics of the M step, summed over documents."""
 
     documents: int
     bound: Tensor
@@ -140,20 +140,20 @@ class _Sums:
     words: Tensor  # vocabulary x topics
 
     @classmethod
-    def nothing(cls, model: CorrelatedTopicModel) -> "_Sums":
+    def zeros(cls, model: CorrelatedTopicModel) -> "_Sums":
         size, zeros = model.dimensions, model.mean.new_zeros
         return cls(0, zeros(()), zeros(size), zeros(size, size), zeros(size), zeros(*model.topics.T.shape))
 
-    def add(self, found: Posterior, types: Tensor, topics: Tensor) -> None:
+    def add(self, posterior: Posterior, types: Tensor, topics: Tensor) -> None:
         self.documents += len(types)
-        self.bound += found.bound.sum()
-        self.mean += found.mean.sum(dim=0)
-        self.outer += found.mean.T @ found.mean
-        self.variance += found.variance.sum(dim=0)
+        self.bound += posterior.bound.sum()
+        self.mean += posterior.mean.sum(dim=0)
+        self.outer += posterior.mean.T @ posterior.mean
+        self.variance += posterior.variance.sum(dim=0)
         self.words.index_add_(0, types.flatten(), topics.flatten(0, 1))
 
     def model(self, before: CorrelatedTopicModel, settings: Settings) -> tuple[CorrelatedTopicModel, list[int]]:
-        """The best model given the posteriors, and its topics without a word, which stay what they were."""
+        """Return the optimal model given the posteriors, and its topics without words, which are left unchanged."""
         mean = self.mean / self.documents
         covariance = self.outer / self.documents - torch.outer(mean, mean)
         covariance = (covariance + covariance.T) / 2 + torch.diag(self.variance / self.documents)
@@ -168,10 +168,10 @@ class _Sums:
 
 @dataclass
 class _State:
-    """Where a fit stands, in its folder of checkpoints.
+    """State of a fit, in its folder of checkpoints.
 
-    The means and variances of the documents are in two files: an iteration reads those of the last one and writes the
-    others.
+    Means and variances of the documents are in two files: an iteration reads those of the last one and writes the
+    other file.
     """
 
     folder: Path
@@ -181,24 +181,24 @@ class _State:
 
     @classmethod
     def begin(cls, counts: WordCounts, vocabulary: int, settings: Settings, seed: int, folder: Path) -> "_State":
-        """Go on where a fit of the same documents and settings stopped, or start one."""
+        """Resume an interrupted fit of the same documents and settings, or start a new one."""
         identity = {"settings": asdict(settings), "seed": seed, "vocabulary": vocabulary, "words": _digest(counts)}
         folder.mkdir(parents=True, exist_ok=True)
         dimensions = settings.topics - settings.pinned
         shape = (2, len(counts), dimensions)
-        known: dict[str, Any] = read_json(folder / _STATE) if (folder / _STATE).exists() else {}
-        resumed = known.get("identity") == identity
+        saved: dict[str, Any] = read_json(folder / _STATE) if (folder / _STATE).exists() else {}
+        resumed = saved.get("identity") == identity
         files = [folder / f"strengths-{parity}.npy" for parity in (0, 1)]
         if not resumed:
-            (folder / _STATE).unlink(missing_ok=True)  # before what it speaks of is overwritten
+            (folder / _STATE).unlink(missing_ok=True)  # before the files that it describes are overwritten
         first, second = (
             open_memmap(path, mode="r+") if resumed else open_memmap(path, mode="w+", dtype=np.float64, shape=shape)
             for path in files
         )
-        state = cls(folder, (first, second), known["bounds"] if resumed else [], known["dead"] if resumed else [])
+        state = cls(folder, (first, second), saved["bounds"] if resumed else [], saved["dead"] if resumed else [])
         if not resumed:
             start = settings.topics, settings.pinned, settings.initialisation, seed
-            initial_model(counts, vocabulary, *start).save(folder / "model-0.npz")
+            build_initial_model(counts, vocabulary, *start).save(folder / "model-0.npz")
             write_json(folder / _STATE, {"identity": identity, "bounds": [], "dead": []})
         return state
 
@@ -209,21 +209,21 @@ class _State:
     def model(self, device: str) -> CorrelatedTopicModel:
         return CorrelatedTopicModel.load(self.folder / f"model-{self.iteration % 2}.npz", device)
 
-    def start(self, some: Integers, model: CorrelatedTopicModel) -> tuple[Tensor, Tensor] | None:
+    def start(self, documents: Integers, model: CorrelatedTopicModel) -> tuple[Tensor, Tensor] | None:
         if not self.iteration:
             return None
-        mean, variance = (torch.from_numpy(part[some]) for part in self.strengths[self.iteration % 2])
+        mean, variance = (torch.from_numpy(part[documents]) for part in self.strengths[self.iteration % 2])
         return mean.to(model.mean), variance.to(model.mean)
 
-    def keep(self, some: Integers, found: Posterior) -> None:
-        written = self.strengths[1 - self.iteration % 2]
-        written[0, some], written[1, some] = found.mean.cpu().numpy(), found.variance.cpu().numpy()
+    def keep(self, documents: Integers, posterior: Posterior) -> None:
+        target = self.strengths[1 - self.iteration % 2]
+        target[0, documents], target[1, documents] = posterior.mean.cpu().numpy(), posterior.variance.cpu().numpy()
 
     def advance(self, model: CorrelatedTopicModel, bound: float, dead: list[int]) -> None:
-        """Finish an iteration: first the files, then the word that they are whole."""
+        """Finish an iteration: write the files first, then the state that declares them complete."""
         if not np.isfinite(bound):
             raise MacroscopeError(
-                "the bound of the topic model is no finite number any more; give it more documents, or smoothing"
+                "the bound of the topic model is not finite; give it more documents, or set critics.topics.smoothing"
             )
         for part in self.strengths:
             part.flush()  # type: ignore[attr-defined]

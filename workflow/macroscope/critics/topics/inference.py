@@ -1,4 +1,4 @@
-"""Variational inference of topic strengths under a correlated topic model, a batch of documents at a time.
+"""Variational inference of topic strengths under a correlated topic model, in batches of documents.
 
 A document has word types w with counts c, N words in all. Its topic strengths eta come from N(mu, Sigma), each word's
 topic from softmax(eta), and the word from that topic's distribution beta. The posterior of eta is approximated by
@@ -7,15 +7,15 @@ q = N(lambda, diag(nu^2)), and the bound of Blei and Lafferty (2006, eqs. 5-7) o
     E_q log N(eta; mu, Sigma) + H(q) + sum_w c_w sum_i phi_wi (lambda_i + log beta_iw - log phi_wi)
         - N (sum_i exp(lambda_i + nu_i^2 / 2) / zeta - 1 + log zeta).
 
-Its optima in phi and zeta are closed forms. Put in, they leave a function of lambda and nu^2 alone, which has the same
+Its optima in phi and zeta have closed forms. Substituting them leaves a function of lambda and nu^2 alone with the same
 maximum:
 
     E_q log N(eta; mu, Sigma) + H(q) + sum_w c_w log sum_i exp(lambda_i) beta_iw - N log sum_i exp(lambda_i + nu_i^2/2).
 
-In lambda it is climbed by quasi-Newton steps (L-BFGS). What they begin with is the inverse of minus the Hessian at mu
-that holds phi fixed, which is positive definite: one for all documents of about as many words, whatever else is in
-the batch. An iteration costs two products with the words' probabilities, and a few with matrices that all documents
-share. In nu^2, given zeta, each coordinate is by itself. No step lowers the bound.
+It is maximised in lambda by quasi-Newton steps (L-BFGS). The initial metric is the inverse of minus the Hessian at mu
+with phi fixed, which is positive definite. All documents of similar length share one metric, whatever else is in the
+batch. An iteration costs two products with the words' probabilities, and a few with matrices that all documents share.
+In nu^2, given zeta, the coordinates are independent. No step lowers the bound.
 """
 
 from collections.abc import Iterator
@@ -31,23 +31,23 @@ Tensor = torch.Tensor
 _ARMIJO = 1e-4
 _HALVINGS = 25
 _LEAST = 1e-290
-"""Least probability of a word: a count over it is finite."""
+"""Lower limit of a word's probability, so that a count divided by it is finite."""
 _GATHERED = 0.7
-"""Documents that have come to rest are taken out of a batch when no more than this share of it is left."""
+"""Share of active documents at or below which converged documents are removed from a batch."""
 _VARIANCE_STEPS = 40
 _VARIANCE_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True)
 class Convergence:
-    """When the search for a document's posterior ends.
+    """Stopping rule of the inference of a document's posterior.
 
     Attributes
     ----------
     tolerance
-        Relative change of the bound in one iteration.
+        Relative change of the bound in one iteration, at or below which the inference stops.
     iterations
-        Most iterations.
+        Largest number of iterations.
     """
 
     tolerance: float = 1e-6
@@ -61,11 +61,11 @@ class Posterior:
     Attributes
     ----------
     mean, variance
-        lambda and nu^2: documents x dimensions.
+        lambda and nu^2 (documents x dimensions).
     bound
-        On log p(document), in nats.
+        Lower bound on log p(document), in nats.
     converged
-        Whether the bound had come to rest.
+        Whether the bound converged.
     """
 
     mean: Tensor
@@ -77,42 +77,46 @@ class Posterior:
 def infer(
     words: Words, model: CorrelatedTopicModel, convergence: Convergence, start: tuple[Tensor, Tensor] | None = None
 ) -> Posterior:
-    """Climb the bound of every document of a batch; those that have come to rest leave the batch.
+    """Maximise the bound of every document of a batch; converged documents leave the batch.
 
     Parameters
     ----------
     start
-        Means and variances to start from; default: mu, and the diagonal of Sigma.
+        Initial means and variances; default: mu and the diagonal of Sigma.
     """
     size, dimensions = len(words), model.dimensions
     if start is None:
         mean = model.mean.expand(size, dimensions).clone()
         variance = model.covariance.diagonal().expand(size, dimensions).clone()
     else:
-        mean, variance = (some.clone() for some in start)
-    search = _Search.begin(_Problem.of(words, model), mean, variance)
-    found = Posterior(mean, variance, search.value.clone(), torch.zeros(size, dtype=torch.bool, device=mean.device))
+        mean, variance = (part.clone() for part in start)
+    search = _Search.begin(_Problem.build(words, model), mean, variance)
+    posterior = Posterior(mean, variance, search.value.clone(), torch.zeros(size, dtype=torch.bool, device=mean.device))
     active = torch.arange(size, device=mean.device)
     for _ in range(convergence.iterations):
         before = search.value
         search.step()
         resting = (search.value - before).abs() <= convergence.tolerance * before.abs().clamp(min=1.0)
-        moving = ~found.converged[active]
-        where = active[moving]
-        for known, now in ((found.mean, search.mean), (found.variance, search.variance), (found.bound, search.value)):
-            known[where] = now[moving]
-        found.converged[active] |= resting
-        left = ~found.converged[active]
+        moving = ~posterior.converged[active]
+        documents = active[moving]
+        for target, current in (
+            (posterior.mean, search.mean),
+            (posterior.variance, search.variance),
+            (posterior.bound, search.value),
+        ):
+            target[documents] = current[moving]
+        posterior.converged[active] |= resting
+        left = ~posterior.converged[active]
         number = int(left.sum())
         if not number:
             break
         if number <= _GATHERED * len(active):
             search, active = search[left], active[left]
-    return found
+    return posterior
 
 
 def expected_topics(words: Words, model: CorrelatedTopicModel, mean: Tensor) -> Tensor:
-    """Expected number of words of each topic at each word type: documents x types x topics, c phi."""
+    """Return c phi, the expected number of words of each topic at each word type (documents x types x topics)."""
     likelihood = model.topics.T[words.types]
     weights = torch.softmax(model.strengths(mean), dim=1)
     joint = likelihood * weights[:, None]
@@ -122,7 +126,7 @@ def expected_topics(words: Words, model: CorrelatedTopicModel, mean: Tensor) -> 
 
 @dataclass(frozen=True)
 class _Problem:
-    """A batch with the probabilities of its words."""
+    """Bound of a batch of documents, with the probabilities of its words."""
 
     words: Words
     totals: Tensor
@@ -130,14 +134,14 @@ class _Problem:
     likelihood: Tensor  # documents x types x topics
 
     @classmethod
-    def of(cls, words: Words, model: CorrelatedTopicModel) -> "_Problem":
+    def build(cls, words: Words, model: CorrelatedTopicModel) -> "_Problem":
         return cls(words, words.totals, model, model.topics.T[words.types])
 
-    def __getitem__(self, some: Tensor) -> "_Problem":
-        return _Problem(self.words[some], self.totals[some], self.model, self.likelihood[some])
+    def __getitem__(self, documents: Tensor) -> "_Problem":
+        return _Problem(self.words[documents], self.totals[documents], self.model, self.likelihood[documents])
 
     def fit(self, mean: Tensor) -> tuple[Tensor, Tensor]:
-        """What the words add to the bound at the best phi, and its gradient: expected words of each free topic."""
+        """Return the words' term of the bound at the optimal phi, and its gradient: expected words per free topic."""
         strengths = self.model.strengths(mean)
         peak = strengths.amax(dim=1, keepdim=True)
         weights = (strengths - peak).exp()
@@ -147,7 +151,7 @@ class _Problem:
         return fit, (weights * shares)[:, : self.model.dimensions]
 
     def bound(self, mean: Tensor, variance: Tensor, fit: Tensor | None = None) -> Tensor:
-        """The bound at the best phi and zeta."""
+        """Return the bound at the optimal phi and zeta."""
         model = self.model
         away = mean - model.mean
         quadratic = ((away @ model.precision) * away).sum(dim=1) + variance @ model.precision.diagonal()
@@ -156,12 +160,12 @@ class _Problem:
         return prior + of_words - self.totals * self._log_zeta(mean, variance)
 
     def gradient(self, mean: Tensor, variance: Tensor, counted: Tensor) -> Tensor:
-        """Of the bound in lambda; `counted` is that of the words."""
+        """Return the gradient of the bound in lambda; `counted` is that of the words' term."""
         expected = self._expected(mean, variance)
         return (self.model.mean - mean) @ self.model.precision + counted - self.totals[:, None] * expected
 
     def metric(self) -> Metric:
-        """Inverse of minus the Hessian at mu that holds phi fixed, for numbers of words that are powers of 2."""
+        """Return the inverse of minus the Hessian at mu with phi fixed, for numbers of words rounded to powers of 2."""
         sizes = torch.exp2(self.totals.clamp(min=1.0).log2().round())
         kinds, kind = sizes.unique(return_inverse=True)
         return Metric(torch.stack([torch.cholesky_inverse(self._factor(float(size))) for size in kinds]), kind)
@@ -172,22 +176,22 @@ class _Problem:
         return torch.linalg.cholesky(self.model.precision + torch.diag(scaled) - torch.outer(scaled, expected))
 
     def best_variance(self, mean: Tensor, variance: Tensor) -> Tensor:
-        """The best nu^2 at zeta's value: 1 / nu^2 = (Sigma^-1)_ii + N exp(lambda_i + nu_i^2 / 2) / zeta."""
+        """Return the optimal nu^2 given zeta: 1 / nu^2 = (Sigma^-1)_ii + N exp(lambda_i + nu_i^2 / 2) / zeta."""
         scale = self.totals.log() - self._log_zeta(mean, variance)
-        own = self.model.precision.diagonal()
+        precision = self.model.precision.diagonal()
         logs = variance.log()
         for _ in range(_VARIANCE_STEPS):
             spread = logs.exp()
             pull = (scale[:, None] + mean + spread / 2).exp()
-            off = spread * (own + pull) - 1.0
-            step = off / (spread * (own + pull * (1 + spread / 2)))
+            excess = spread * (precision + pull) - 1.0
+            step = excess / (spread * (precision + pull * (1 + spread / 2)))
             logs = logs - step.clamp(-2.0, 2.0)
             if float(step.abs().amax()) < _VARIANCE_TOLERANCE:
                 break
         return logs.exp()
 
     def _expected(self, mean: Tensor, variance: Tensor) -> Tensor:
-        """Expected share of each free topic under q, to the order of the bound."""
+        """Return the expected share of each free topic under q, to the order of the bound."""
         return torch.softmax(self.model.strengths(mean + variance / 2), dim=1)[:, : self.model.dimensions]
 
     def _log_zeta(self, mean: Tensor, variance: Tensor) -> Tensor:
@@ -196,7 +200,7 @@ class _Problem:
 
 @dataclass
 class _Search:
-    """Where the search for the posteriors of a batch stands."""
+    """State of the search for the posteriors of a batch."""
 
     problem: _Problem
     mean: Tensor
@@ -212,14 +216,14 @@ class _Search:
         value = problem.bound(mean, variance, fit)
         return cls(problem, mean.clone(), variance.clone(), fit, counted, value, History(problem.metric()))
 
-    def __getitem__(self, some: Tensor) -> "_Search":
+    def __getitem__(self, documents: Tensor) -> "_Search":
         mean, variance, fit, counted, value = (
-            part[some] for part in (self.mean, self.variance, self.fit, self.counted, self.value)
+            part[documents] for part in (self.mean, self.variance, self.fit, self.counted, self.value)
         )
-        return _Search(self.problem[some], mean, variance, fit, counted, value, self.history[some])
+        return _Search(self.problem[documents], mean, variance, fit, counted, value, self.history[documents])
 
     def step(self) -> None:
-        """One step in lambda, then the best nu^2."""
+        """Take one step in lambda, then set nu^2 to its optimum."""
         gradient = self.problem.gradient(self.mean, self.variance, self.counted)
         step = self._climb(self.history.direction(gradient), gradient)
         after = self.problem.gradient(self.mean, self.variance, self.counted)
@@ -228,7 +232,7 @@ class _Search:
         self.value = self.problem.bound(self.mean, self.variance, self.fit)
 
     def _climb(self, direction: Tensor, gradient: Tensor) -> Tensor:
-        """Go in a direction, halved until the bound rises enough; nowhere where it does not. Returns the steps."""
+        """Step in a direction, halved until the bound rises enough; no step if it never does. Return the steps."""
         slope = (gradient * direction).sum(dim=1)
         base = self.problem.bound(self.mean, self.variance, self.fit)
         taken = torch.zeros_like(self.mean)
@@ -255,6 +259,6 @@ class _Search:
 def infer_all(
     counts: WordCounts, model: CorrelatedTopicModel, convergence: Convergence
 ) -> Iterator[tuple[Integers, Posterior]]:
-    """Numbers of the documents of a batch, and their posteriors."""
-    for some in counts.batches(len(model.topics)):
-        yield some, infer(counts.some(some).to(model.mean.device), model, convergence)
+    """Yield the indices of the documents of a batch, and their posteriors."""
+    for documents in counts.batches(len(model.topics)):
+        yield documents, infer(counts.batch(documents).to(model.mean.device), model, convergence)

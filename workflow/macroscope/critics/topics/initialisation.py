@@ -1,4 +1,4 @@
-"""What the fit of a topic model starts from: EM climbs to the nearest maximum, so the start decides what is found."""
+"""Initialisation of a topic model's fit: EM converges to a nearby maximum, so the result depends on the start."""
 
 import warnings
 from typing import Literal
@@ -15,27 +15,27 @@ from macroscope.critics.topics.word_counts import WordCounts
 
 Array = NDArray[np.float64]
 Initialisation = Literal["clusters", "documents"]
-_MOST_CLUSTERED = 20_000
+_MAX_CLUSTERED = 20_000
 _STARTS = 3
-_OF_ALL = 0.1
-"""Share of a topic's words that are those of all documents, so that every word is possible in every topic."""
+_CORPUS_SHARE = 0.1
+"""Weight of the corpus's word distribution in each topic, so that every word is possible in every topic."""
 
 
-def initial_model(
+def build_initial_model(
     counts: WordCounts, vocabulary: int, topics: int, pinned: bool, how: Initialisation, seed: int
 ) -> CorrelatedTopicModel:
-    """Model to start from: strengths are independent, with mean 0 and variance 1.
+    """Build the initial model, with independent strengths of mean 0 and variance 1.
 
     Parameters
     ----------
     how
-        "clusters": a topic is the words of a cluster of documents (k-means of the square roots of their words' shares,
-        whose distances are Hellinger's; of 20,000 documents at random where there are more), or of a random document
-        where a cluster stays empty. "documents": the words of a random document, and a little of every word, as the
-        published implementation has it.
+        "clusters": a topic has the words of a cluster of documents, or of a random document if the cluster is empty.
+        The clustering is k-means on the square roots of word shares (Hellinger distance), with at most 20,000 randomly
+        chosen documents. "documents": a topic has the words of a random document, plus a small count of every word, as
+        in the published implementation.
     """
     rng = np.random.default_rng(seed)
-    start = _of_clusters if how == "clusters" else _of_documents
+    start = _topics_from_clusters if how == "clusters" else _topics_from_documents
     dimensions = topics - pinned
     return CorrelatedTopicModel(
         torch.zeros(dimensions, dtype=torch.float64),
@@ -44,27 +44,28 @@ def initial_model(
     )
 
 
-def _of_documents(counts: sparse.csr_matrix, topics: int, rng: np.random.Generator) -> Array:
+def _topics_from_documents(counts: sparse.csr_matrix, topics: int, rng: np.random.Generator) -> Array:
     chosen = counts[rng.choice(counts.shape[0], topics, replace=False)].toarray()
-    found = 1.0 + rng.random(chosen.shape) + chosen
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    weights = 1.0 + rng.random(chosen.shape) + chosen
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def _of_clusters(counts: sparse.csr_matrix, topics: int, rng: np.random.Generator) -> Array:
-    of_all = np.asarray(counts.sum(axis=0)).ravel()
-    of_all = of_all / of_all.sum()
+def _topics_from_clusters(counts: sparse.csr_matrix, topics: int, rng: np.random.Generator) -> Array:
+    corpus_words = np.asarray(counts.sum(axis=0)).ravel()
+    corpus_words = corpus_words / corpus_words.sum()
     size = counts.shape[0]
-    if size > _MOST_CLUSTERED:
-        counts = counts[np.sort(rng.choice(size, _MOST_CLUSTERED, replace=False))]
+    if size > _MAX_CLUSTERED:
+        counts = counts[np.sort(rng.choice(size, _MAX_CLUSTERED, replace=False))]
     shares = sparse.diags_array(1 / np.asarray(counts.sum(axis=1)).ravel()) @ counts
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different documents than topics: some stay empty
+        # With fewer distinct documents than topics, some clusters stay empty.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         clustering = KMeans(topics, n_init=_STARTS, random_state=int(rng.integers(1 << 31)))
         labels = clustering.fit_predict(sparse.csr_matrix(shares.sqrt()))
     members = sparse.csr_matrix((np.ones(len(labels)), (labels, np.arange(len(labels)))), (topics, len(labels)))
     words = (members @ counts).toarray()
     empty = words.sum(axis=1) == 0
-    if empty.any():  # topics that are equal would stay so
-        words[empty] = _of_documents(counts, int(empty.sum()), rng)
-    own = words / words.sum(axis=1, keepdims=True)
-    return np.asarray((1 - _OF_ALL) * own + _OF_ALL * of_all)
+    if empty.any():  # EM would keep equal topics equal
+        words[empty] = _topics_from_documents(counts, int(empty.sum()), rng)
+    cluster_words = words / words.sum(axis=1, keepdims=True)
+    return np.asarray((1 - _CORPUS_SHARE) * cluster_words + _CORPUS_SHARE * corpus_words)

@@ -1,8 +1,8 @@
-"""What theory gives for the systems of a simulated corpus whose topics are known: the topics critic's known truth.
+"""Known truth of the critic `topics`: theoretical latent PPL of the systems of a simulated corpus.
 
 The latent NLL of strengths with mean m and covariance S under N(mu, Sigma) is (d log 2 pi + log |Sigma| +
-tr(Sigma^-1 (S + (m - mu)(m - mu)'))) / 2. It does not depend on which topic's strength is fixed: a change of that is
-linear, with a determinant of 1 or -1.
+tr(Sigma^-1 (S + (m - mu)(m - mu)'))) / 2. It does not depend on the choice of the fixed topic, since changing that is a
+linear map with determinant 1 or -1.
 """
 
 from pathlib import Path
@@ -19,58 +19,61 @@ Array = NDArray[np.float64]
 
 
 def write_known_truth(process: Path, inference: Path, *, order: str, output: Path) -> None:
-    """Write what theory gives for a system of this order: latent_ppl, and what that is.
+    """Write the theoretical latent PPL of a system of this order, and its definition.
 
     Parameters
     ----------
     process
-        truth/process.json of the corpus.
+        Path of truth/process.json of the corpus.
     inference
         Folder of the topic model.
     order
-        "process", "shuffled" or "independent"; see `macroscope.corpora.simulated.topics`.
+        Order of the system: "process", "shuffled" or "independent"; see `macroscope.corpora.simulated.topics`.
     output
-        JSON: latent_ppl, of the system's own topic strengths under the fitted prior, where that has as many topics as
-        the process, and else under the process's own; basis; and for the process itself process_latent_ppl, under its
-        own.
+        Path of a JSON file: latent_ppl of the system's true topic strengths under the fitted prior, or under the
+        process's prior if the numbers of topics differ; basis, its definition in words; and, except for the order
+        "independent", process_latent_ppl, under the process's prior.
     """
     truth, model = TopicProcess.load(process), CorrelatedTopicModel.load(inference / "model.npz")
-    own = latent_ppl(truth, order, truth.mean, truth.covariance)
+    own_latent_ppl = compute_latent_ppl(truth, order, truth.mean, truth.covariance)
     if model.pinned and len(model.topics) == len(truth.names):
         words = read_json(inference / "vocabulary.json")["words"]
-        found = matched(truth, model, words)
+        matching = match_topics(truth, model, words)
         result = {
-            "latent_ppl": _per_dimension(*_relative(truth, order, found[-1], found[:-1]), *_prior(model)),
-            "basis": "cost of the true topic strengths under the fitted prior, which long texts would reveal",
+            "latent_ppl": _per_dimension(*_relative(truth, order, matching[-1], matching[:-1]), *_prior(model)),
+            "basis": "latent PPL of the true topic strengths under the fitted prior, approached by long texts",
         }
     else:
-        result = {"latent_ppl": own, "basis": "cost of the true topic strengths under their own distribution"}
+        result = {
+            "latent_ppl": own_latent_ppl,
+            "basis": "latent PPL of the true topic strengths under their own distribution",
+        }
     if order != "independent":
-        result["process_latent_ppl"] = own
+        result["process_latent_ppl"] = own_latent_ppl
     write_json(output, result)
 
 
-def latent_ppl(process: TopicProcess, order: str, mean: Array, covariance: Array) -> float:
-    """exp(E[T] / d) of a system's strengths under N(mean, covariance), all relative to the last topic."""
+def compute_latent_ppl(process: TopicProcess, order: str, mean: Array, covariance: Array) -> float:
+    """Return exp(E[T] / d) of a system's strengths under N(mean, covariance), all relative to the last topic."""
     topics = len(process.names)
-    drawn = _relative(process, order, topics - 1, list(range(topics - 1)))
+    moments = _relative(process, order, topics - 1, list(range(topics - 1)))
     contrast = _contrast(topics, topics - 1, list(range(topics - 1)))
-    return _per_dimension(*drawn, contrast @ mean, contrast @ covariance @ contrast.T)
+    return _per_dimension(*moments, contrast @ mean, contrast @ covariance @ contrast.T)
 
 
-def matched(process: TopicProcess, model: CorrelatedTopicModel, words: list[str]) -> list[int]:
-    """Topic of the process that each topic of the model is: those that have most of their words in common."""
-    known = {word: number for number, word in enumerate(words)}
-    theirs = np.zeros((len(process.names), len(words)))
+def match_topics(process: TopicProcess, model: CorrelatedTopicModel, words: list[str]) -> list[int]:
+    """Match each topic of the model to a topic of the process, by the largest total overlap of their words."""
+    index = {word: number for number, word in enumerate(words)}
+    process_topics = np.zeros((len(process.names), len(words)))
     for number, word in enumerate(process.words):
-        if word in known:
-            theirs[:, known[word]] = process.topics[:, number]
-    overlap = np.minimum(model.topics.numpy()[:, None], theirs[None]).sum(axis=2)
+        if word in index:
+            process_topics[:, index[word]] = process.topics[:, number]
+    overlap = np.minimum(model.topics.numpy()[:, None], process_topics[None]).sum(axis=2)
     return [int(topic) for topic in linear_sum_assignment(-overlap)[1]]
 
 
 def _relative(process: TopicProcess, order: str, pinned: int, others: list[int]) -> tuple[Array, Array]:
-    """Mean and covariance of the strengths of some topics relative to that of another."""
+    """Return mean and covariance of the strengths of `others` relative to that of `pinned`."""
     contrast = _contrast(len(process.names), pinned, others)
     return contrast @ process.mean, contrast @ process.covariance_of(order) @ contrast.T
 

@@ -1,8 +1,8 @@
-"""Latents of the topics critic on disk: the approximate posterior over topic strengths, a row a document.
+"""Files of latents of the critic `topics`: approximate posteriors over topic strengths, one row per document.
 
-Columns: `id`; `opening` (`documents.opening_of`); `words`, how many of the vocabulary the document has; `mean` and
-`variance` of the posterior (dimensions, float64), NaN throughout where it has no word; `bound` on the log-probability
-of its words (nats); `converged`, whether the search for the posterior came to rest.
+Columns: `id`; `opening` (`documents.opening_of`); `words`, the document's number of words of the vocabulary; `mean` and
+`variance` of the posterior (dimensions, float64), all NaN without words; `bound` on the log-probability of its words
+(nats); `converged`, whether the inference converged.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.arrays import mapped
-from macroscope.critics.features import with_scores
+from macroscope.critics.features import add_score_features
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 
 def latents_schema(dimensions: int) -> pa.Schema:
-    """Columns of the latents, for so many free topic strengths."""
+    """Return the schema of the latents for a number of free topic strengths."""
     strengths = pa.list_(pa.float64(), dimensions)
     return pa.schema(
         [
@@ -41,24 +41,24 @@ def latents_schema(dimensions: int) -> pa.Schema:
 
 
 def strengths_column(values: Array) -> pa.FixedSizeListArray:
-    """Documents x dimensions as a column."""
+    """Convert an array (documents x dimensions) to a column."""
     return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
 
 
 @dataclass(frozen=True)
 class TopicStrengths:
-    """Posteriors of a collection.
+    """Posteriors over the topic strengths of a collection's documents.
 
     Attributes
     ----------
     keys
         `id` and `opening` of each document.
     words
-        Words of the vocabulary in each.
+        Number of words of the vocabulary in each document.
     mean
-        Of the posterior: documents x dimensions; NaN where there is no word.
+        Means of the posteriors (documents x dimensions); NaN without words.
     converged
-        Whether the search for each posterior came to rest.
+        Whether the inference of each posterior converged.
     """
 
     keys: pd.DataFrame
@@ -69,51 +69,57 @@ class TopicStrengths:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def some(self, chosen: NDArray[np.bool_]) -> "TopicStrengths":
-        """Those of some documents."""
+    def subset(self, chosen: NDArray[np.bool_]) -> "TopicStrengths":
+        """Return the posteriors of the chosen documents."""
         if chosen.all():
             return self
         return TopicStrengths(self.keys[chosen], self.words[chosen], self.mean[chosen], self.converged[chosen])
 
     def with_words(self) -> "TopicStrengths":
-        """Those that have any word of the vocabulary; none where it is only one, of which no comparison can be made."""
-        known = self.words > 0
-        return self.some(known & (known.sum() > 1))
+        """Return the documents with words of the vocabulary; none if there is only one, too few for a comparison."""
+        has_words = self.words > 0
+        return self.subset(has_words & (has_words.sum() > 1))
 
     def every_other(self, first: int) -> "TopicStrengths":
-        """Every second document, from the first (0) or the second (1) on."""
-        return self.some(np.arange(len(self)) % 2 == first)
+        """Return every second document, from the first (0) or the second (1) on."""
+        return self.subset(np.arange(len(self)) % 2 == first)
 
 
 def read_strengths(path: Path) -> TopicStrengths:
-    """Read the latents of a system, but for variances; many means lie in a file (`macroscope.arrays`)."""
+    """Read the latents of a system without variances; large arrays of means are memory-mapped (`macroscope.arrays`).
+
+    Raises
+    ------
+    MacroscopeError
+        If there is no such file.
+    """
     try:
         table = pq.read_table(path, columns=[*KEYS, "words", "converged"])
         mean = _read_means(path)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of topic strengths") from None
+        raise MacroscopeError(f"{path}: no such file of topic strengths; project the texts first") from None
     words, converged = (table.column(name).to_numpy() for name in ("words", "converged"))
     return TopicStrengths(table.select(KEYS).to_pandas(), words, mean, converged)
 
 
 def read_posteriors(path: Path) -> Iterator[tuple[pd.DataFrame, Array, Array]]:
-    """Stream the latents of a system: `KEYS` and words, means, and variances of some documents."""
+    """Read the latents of a system in batches: `KEYS` and words, means, and variances."""
     for batch in _batches(path, [*KEYS, "words", "mean", "variance"]):
         yield batch.select([*KEYS, "words"]).to_pandas(), _matrix(batch, "mean"), _matrix(batch, "variance")
 
 
 def _read_means(path: Path) -> Array:
     with pq.ParquetFile(path) as file:
-        found = mapped((file.metadata.num_rows, file.schema_arrow.field("mean").type.list_size))
+        means = mapped((file.metadata.num_rows, file.schema_arrow.field("mean").type.list_size))
     end = 0
     for batch in _batches(path, ["mean"]):
         start, end = end, end + len(batch)
-        found[start:end] = _matrix(batch, "mean")
-    return found
+        means[start:end] = _matrix(batch, "mean")
+    return means
 
 
 def _batches(path: Path, columns: list[str]) -> Iterator[pa.Table]:
-    """Some documents at a time: a row group, of which Arrow keeps nothing when the next one is read."""
+    """Read one row group at a time, so that Arrow releases each before the next one is read."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             yield file.read_row_group(group, columns=columns)
@@ -124,8 +130,9 @@ def _matrix(table: pa.Table, name: str) -> Array:
     return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(len(table), column.type.list_size)
 
 
-def features(latents: Path, scores: Path | None) -> DocumentFeatures:
-    """Topic strengths of every document that has a word of the vocabulary, and what `features.of_scores` sees of it."""
-    found = read_strengths(latents)
-    known = np.isfinite(found.mean).all(axis=1)
-    return with_scores(DocumentFeatures(found.keys[known].reset_index(drop=True), found.mean[known]), latents, scores)
+def read_document_features(latents: Path, scores: Path | None) -> DocumentFeatures:
+    """Read the features of documents with words of the vocabulary: topic strengths, and those of their scores."""
+    strengths = read_strengths(latents)
+    is_finite = np.isfinite(strengths.mean).all(axis=1)
+    features = DocumentFeatures(strengths.keys[is_finite].reset_index(drop=True), strengths.mean[is_finite])
+    return add_score_features(features, latents, scores)

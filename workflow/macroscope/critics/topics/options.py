@@ -14,39 +14,39 @@ class TopicsOptions(Options):
     convention: Literal["definition", "published"] = Field(
         "definition",
         description="definition: words in lower case without punctuation, T(x) as the expectation over the posterior;"
-        " published: what stands between spaces, T(x) at the posterior's mean.",
+        " published: words separated by white space, T(x) at the posterior's mean.",
     )
     most_documents: float = Field(
-        0.5, gt=0, le=1, description="Words that so large a share of the training documents has, or a larger, are out."
+        0.5, gt=0, le=1, description="Words in this share of the training documents or more are excluded."
     )
-    least_frequency: int = Field(5, ge=1, description="Words that occur less often in training documents are out.")
+    least_frequency: int = Field(5, ge=1, description="Words that occur less often in training documents are excluded.")
     pinned: bool = Field(
         True,
-        description="Fix the strength of the last topic at 0, as the published code does: only differences of strength"
-        " matter.",
+        description="Whether the strength of the last topic is fixed at 0, as in the published code: only differences"
+        " of strengths matter.",
     )
     shrinkage: float = Field(
         0.0,
         ge=0,
         lt=1,
-        description="Share of the covariances between strengths that is taken away, relative to the last topic's where"
-        " that is fixed. For few documents.",
+        description="Shrinkage of the covariances between strengths towards 0, for small corpora; strengths are"
+        " relative to the last topic's if it is fixed.",
     )
     smoothing: float = Field(0.01, ge=0, description="Pseudo-count of every word in every topic (paper: 0).")
-    iterations: int = Field(1000, ge=1, description="Most iterations of EM.")
+    iterations: int = Field(1000, ge=1, description="Largest number of iterations of EM.")
     tolerance: float = Field(
-        1e-5, gt=0, description="EM ends where the bound changes by a smaller share (paper: 0.001, which is soon)."
+        1e-5, gt=0, description="Relative change of the bound at which EM stops (paper: 0.001, which stops early)."
     )
     initialisation: Literal["clusters", "documents"] = Field(
         "clusters",
-        description="What a topic starts from: the words of a cluster of documents, or of a random document (paper).",
+        description="Initial words of a topic: those of a cluster of documents, or of a random document (paper).",
     )
-    restarts: int = Field(1, ge=1, description="Fits from other beginnings; the one with the largest bound is taken.")
+    restarts: int = Field(1, ge=1, description="Number of fits with different seeds; the largest bound is kept.")
     neighbours: int = Field(3, ge=1, description="k of k-nearest-neighbour precision and recall.")
     most_vectors: int = Field(
         2500,
         ge=10,
-        description="Documents of a side for the distances and covariances of topic strengths, at random where there"
-        " are more: memory and time of distances grow with their square.",
+        description="Largest number of documents per collection for distances and covariances of topic strengths,"
+        " sampled at random: memory and time of distances grow with its square.",
     )
-    permutations: int = Field(1000, ge=99, description="Permutations behind the p-values of the comparison.")
+    permutations: int = Field(1000, ge=99, description="Number of permutations for the p-values of the comparison.")

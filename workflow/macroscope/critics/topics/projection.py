@@ -1,4 +1,4 @@
-"""Projection onto topic strengths: documents -> latents."""
+"""documents -> latents of the critic `topics`: posteriors over topic strengths."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,13 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from macroscope.critics.latents import signed
+from macroscope.critics.latents import add_signature
 from macroscope.critics.topics.inference import Convergence, infer_all
 from macroscope.critics.topics.latents import latents_schema, strengths_column
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.critics.topics.vocabulary import TOKENIZERS, Tokenize
-from macroscope.critics.topics.word_counts import word_counts
+from macroscope.critics.topics.word_counts import count_words
 from macroscope.documents import Collection, Document
 from macroscope.files import atomic, read_json
 from macroscope.progress import Progress
@@ -33,30 +33,30 @@ def project(texts: Collection, inference: Path, *, options: TopicsOptions, outpu
     model = CorrelatedTopicModel.load(inference / "model.npz")
     index = {word: number for number, word in enumerate(read_json(inference / "vocabulary.json")["words"])}
     tokenize = TOKENIZERS[options.convention]
-    schema = signed(latents_schema(model.dimensions), signature)
+    schema = add_signature(latents_schema(model.dimensions), signature)
     with (
         atomic(output) as temporary,
         pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
         Progress("infer topics", len(texts), "documents") as progress,
     ):
-        for some in texts.batches():
-            writer.write_table(_inferred(some, index, tokenize, model).cast(schema))
-            progress.advance(len(some))
+        for batch in texts.batches():
+            writer.write_table(_infer_latents(batch, index, tokenize, model).cast(schema))
+            progress.advance(len(batch))
 
 
-def _inferred(
+def _infer_latents(
     documents: Sequence[Document], index: dict[str, int], tokenize: Tokenize, model: CorrelatedTopicModel
 ) -> pa.Table:
-    """Latents of some documents, in their order."""
-    counts = word_counts((tokenize(document.text) for document in documents), index)
+    """Infer the latents of a batch of documents, in their order."""
+    counts = count_words((tokenize(document.text) for document in documents), index)
     shape = (len(documents), model.dimensions)
     mean, variance = np.full(shape, np.nan), np.full(shape, np.nan)
     bound, converged = np.full(len(documents), np.nan), np.zeros(len(documents), dtype=bool)
-    known = np.flatnonzero(counts.totals)
-    for which, found in infer_all(counts.with_words(), model, CONVERGENCE):
-        rows = known[which]
-        mean[rows], variance[rows] = found.mean.numpy(), found.variance.numpy()
-        bound[rows], converged[rows] = found.bound.numpy(), found.converged.numpy()
+    nonempty = np.flatnonzero(counts.totals)
+    for indices, posterior in infer_all(counts.with_words(), model, CONVERGENCE):
+        rows = nonempty[indices]
+        mean[rows], variance[rows] = posterior.mean.numpy(), posterior.variance.numpy()
+        bound[rows], converged[rows] = posterior.bound.numpy(), posterior.converged.numpy()
     keys = [pa.array([getattr(document, key) for document in documents]) for key in KEYS]
     numbers = [pa.array(counts.totals), strengths_column(mean), strengths_column(variance)]
     columns = [*keys, *numbers, pa.array(bound, from_pandas=True), pa.array(converged)]

@@ -1,12 +1,12 @@
-"""What the topics critic contributes to the report of one corpus."""
+"""Items of the critic `topics` in the report of one corpus."""
 
 from typing import Any
 
 import pandas as pd
 
 from macroscope.critics.divergence_report import divergence_table, statistics_table
-from macroscope.critics.findings import MOST_SYSTEMS, Findings, ReportItem
-from macroscope.critics.words import beginning
+from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
+from macroscope.critics.words import shorten
 from macroscope.files import read_json
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import number, read_csv
@@ -24,29 +24,31 @@ VECTORS = {
     "recall": ("recall", 1.0),
 }
 TEXTS = {
-    "known_words": ("words of the vocabulary a text", 1.0),
-    "without_words_share": ("without any, %", 100.0),
-    "not_converged_share": ("not converged, %", 100.0),
+    "known_words": ("words of the vocabulary per text", 1.0),
+    "without_words_share": ("texts without any, %", 100.0),
+    "not_converged_share": ("texts not converged, %", 100.0),
 }
 TOPICS_SHOWN, PAIRS_SHOWN, OUTLIERS_SHOWN = 5, 3, 2
 CHARACTERS_SHOWN = 220
 
 
 def items(findings: Findings) -> list[ReportItem]:
-    """List tables and figures."""
+    """Return tables and figures."""
     inference = findings.folder / "inference"
     validation = read_json(inference / "validation.json")
     topics = read_csv(inference / "topics.csv")
     warning = model_warning(validation)
     statistics = findings.statistics
-    found = [
+    report_items = [
         ReportItem("correlations", "Topic correlations", statistics_table(statistics, CORRELATIONS)),
         ReportItem(
             "covariances",
-            "Which topics go together",
+            "Covariances of topics",
             figure=findings.figure("covariances").with_suffix(".svg"),
         ),
-        ReportItem("pairs", "Pairs of topics that go together otherwise", _first(findings, "pairs.csv", PAIRS_SHOWN)),
+        ReportItem(
+            "pairs", "Pairs of topics whose correlation differs", _first_rows(findings, "pairs.csv", PAIRS_SHOWN)
+        ),
         ReportItem("shares", "Topics that are more or less frequent", _shares(findings), shows_texts=True),
         ReportItem("divergences", "Divergences between the shares of the topics", divergence_table(statistics)),
         ReportItem("vectors", "Distances between topic strengths", statistics_table(statistics, VECTORS)),
@@ -55,26 +57,27 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem(
             "model", "The topic model", pd.DataFrame([_flat(validation)]), warning=warning, unusable=warning is not None
         ),
-        ReportItem("texts", "What was projected", statistics_table(statistics, TEXTS)),
+        ReportItem("texts", "Projected texts", statistics_table(statistics, TEXTS)),
     ]
-    return [item for item in found if item.table is None or len(item.table)]
+    return [item for item in report_items if item.table is None or len(item.table)]
 
 
 def model_warning(validation: dict[str, Any]) -> str | None:
-    """Say that the topics are of no use where they do not predict the words of held-out documents."""
+    """Return a warning if the topics do not predict the words of held-out documents; otherwise None."""
     topics, alone = validation["completion_perplexity"], validation["unigram_perplexity"]
     if alone is None:
         return (
-            "No validation document has two words that the topic model knows: nothing shows that it knows anything of"
-            " topics. More documents may help."
+            "The topic model cannot be evaluated: no validation document has two words of its vocabulary. Do not rely"
+            " on the numbers of this critic. More documents may help."
         )
     if topics is not None and topics < alone:
         return None
-    found = "infinity" if topics is None else number(topics)
+    perplexity = "infinity" if topics is None else number(topics)
     return (
-        "Given half of the words of a validation document, the topic model predicts the others with a perplexity of"
-        f" {found}; the frequencies of words alone do with {number(alone)}. It has not been shown to know anything of"
-        " topics: do not rely on the numbers of this critic. More documents, fewer topics or shrinkage may help."
+        "The topic model does not predict words better than their frequencies. Given half of the words of a validation"
+        f" document, it predicts the others with a perplexity of {perplexity}, word frequencies alone with"
+        f" {number(alone)}. Do not rely on the numbers of this critic. More documents, fewer topics or shrinkage may"
+        " help."
     )
 
 
@@ -82,34 +85,34 @@ def _flat(validation: dict[str, Any]) -> dict[str, Any]:
     return validation | {"dead_topics": len(validation["dead_topics"])}
 
 
-def _first(findings: Findings, name: str, rows: int) -> pd.DataFrame:
-    """First rows of a table of the evidence of every system."""
-    tables = [table.head(rows).assign(system=system) for system, table in findings.tables(name, MOST_SYSTEMS)]
+def _first_rows(findings: Findings, name: str, rows: int) -> pd.DataFrame:
+    """Return the first rows of a table of every system's evidence."""
+    tables = [table.head(rows).assign(system=system) for system, table in findings.tables(name, MAX_SYSTEMS)]
     return _system_first(tables)
 
 
 def _shares(findings: Findings) -> pd.DataFrame:
-    """Topics whose share differs most from real text's, by system; shares in %."""
+    """Tabulate the topics whose share differs most from real text's, by system; shares in %."""
     tables = []
-    for system, table in findings.tables("topics.csv", MOST_SYSTEMS):
-        some = table.head(TOPICS_SHOWN)
-        cells = pd.DataFrame({"topic": some["words"], "real text, %": some["reference_share"].map(_percent)})
-        cells["system, %"] = some["candidate_share"].map(_percent)
+    for system, table in findings.tables("topics.csv", MAX_SYSTEMS):
+        top = table.head(TOPICS_SHOWN)
+        cells = pd.DataFrame({"topic": top["words"], "real text, %": top["reference_share"].map(_percent)})
+        cells["system, %"] = top["candidate_share"].map(_percent)
         cells["difference, points"] = [
             f"{100 * row.difference:+.2g} [{100 * row.ci_low:.2g}, {100 * row.ci_high:.2g}]"
             + (" *" if row.p_adjusted < SIGNIFICANT else "")
-            for row in some.itertuples()
+            for row in top.itertuples()
         ]
         tables.append(cells.assign(system=system))
     return _system_first(tables)
 
 
 def _outliers(findings: Findings) -> pd.DataFrame:
-    """Documents with the highest T(x), the control's first (deng2022 Table 14)."""
+    """Tabulate the documents with the highest T(x), the control's first (deng2022 Table 14)."""
     tables = []
-    for system, table in findings.tables("outliers.csv", MOST_SYSTEMS, control=True, keep_default_na=False):
-        some = table.head(OUTLIERS_SHOWN)
-        tables.append(some.assign(text=some["text"].map(lambda text: beginning(text, CHARACTERS_SHOWN)), system=system))
+    for system, table in findings.tables("outliers.csv", MAX_SYSTEMS, control=True, keep_default_na=False):
+        top = table.head(OUTLIERS_SHOWN)
+        tables.append(top.assign(text=top["text"].map(lambda text: shorten(text, CHARACTERS_SHOWN)), system=system))
     return _system_first(tables)
 
 

@@ -1,4 +1,4 @@
-"""Scores: how likely the topic strengths of each document are under N(mu, Sigma) (deng2022 §6, Appendix A)."""
+"""Scores: latent NLL of each document's topic strengths under N(mu, Sigma) (deng2022 §6, Appendix A)."""
 
 from pathlib import Path
 
@@ -14,31 +14,32 @@ from macroscope.critics.topics.options import TopicsOptions
 def score(latents: Path, inference: Path, *, options: TopicsOptions, output: Path) -> None:
     """Score latents under the Gaussian of the topic model.
 
-    Writes id, opening, words, and in nats, NaN for a document without a word of the vocabulary:
+    Writes id, opening, words, and, in nats and NaN for a document without words of the vocabulary:
     nll
-        T(x) = -E_q log N(eta; mu, Sigma), exactly; with `convention: published` at the posterior's mean alone.
+        T(x) = -E_q log N(eta; mu, Sigma), exactly; with `convention: published`, at the posterior's mean only.
     nll_published
-        The latter, beside the definition.
+        Value at the posterior's mean; under the definition only.
     entropy, kl
-        Of q, and from it to the prior: T(x) = entropy + kl. A density's entropy may be below 0. Under the definition.
+        Entropy of q, and KL divergence of q from the prior: T(x) = entropy + kl. The entropy of a density may be
+        negative. kl is written under the definition only.
     units
-        Dimensions of the topic strengths.
+        Number of dimensions of the topic strengths.
     resolved
-        Sum over the dimensions of 1 - nu^2 (Sigma^-1)_ii: the share of the variance that a document without words has
-        which its words take away. Where it is small, posteriors stay near the prior whatever the document is like.
+        Sum over dimensions of 1 - nu^2 (Sigma^-1)_ii: the share of the prior variance that the document's words remove.
+        If it is small, posteriors stay near the prior, whatever the document.
     """
     model = CorrelatedTopicModel.load(inference / "model.npz")
-    write_scores((_scored(*some, model, options) for some in read_posteriors(latents)), output, latents)
+    write_scores((_score_batch(*batch, model, options) for batch in read_posteriors(latents)), output, latents)
 
 
-def _scored(
+def _score_batch(
     keys: pd.DataFrame, means: Array, variances: Array, model: CorrelatedTopicModel, options: TopicsOptions
 ) -> pd.DataFrame:
     mean, variance = torch.tensor(means), torch.tensor(variances)
-    own, at_mean = entropy(variance), model.negative_log_density(mean)
+    entropies, at_mean = entropy(variance), model.negative_log_density(mean)
     resolved = (1 - variance * model.precision.diagonal()).sum(dim=1)
-    scores = keys.assign(units=model.dimensions, entropy=own.numpy(), resolved=resolved.numpy())
+    scores = keys.assign(units=model.dimensions, entropy=entropies.numpy(), resolved=resolved.numpy())
     if options.convention == "published":
         return scores.assign(nll=at_mean.numpy())
     nll = model.cross_entropy(mean, variance)
-    return scores.assign(nll=nll.numpy(), kl=(nll - own).numpy(), nll_published=at_mean.numpy())
+    return scores.assign(nll=nll.numpy(), kl=(nll - entropies).numpy(), nll_published=at_mean.numpy())

@@ -1,4 +1,4 @@
-"""Training of the topic model, and what held-out documents say of it."""
+"""Training of the topic model, and its evaluation on held-out documents."""
 
 import logging
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from macroscope.critics.topics.completion import completion_perplexity
 from macroscope.critics.topics.fitting import Fit, Settings, fit
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.critics.topics.vocabulary import TOKENIZERS, Limits, Tokenize, vocabulary
-from macroscope.critics.topics.word_counts import WordCounts, word_counts
+from macroscope.critics.topics.vocabulary import TOKENIZERS, Limits, Tokenize, build_vocabulary
+from macroscope.critics.topics.word_counts import WordCounts, count_words
 from macroscope.documents import read_documents, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
@@ -31,94 +31,102 @@ TOP_WORDS = 10
 def train(documents: Path, *, output: Path, options: TopicsOptions, seed: int, checkpoints: Path) -> None:
     """Fit a correlated topic model to the train split.
 
-    Writes into the folder `output`: model.npz; vocabulary.json (words, most frequent first; how many were dropped, by
+    Writes into the folder `output`: model.npz; vocabulary.json (words, most frequent first; numbers of dropped words by
     reason); topics.csv (topic, share of the words, words, npmi); bounds.csv (iteration, bound); validation.json
-    (documents, those without a word of the vocabulary, perplexity of held-out words given the others of their document,
-    and that of a model without topics).
+    (numbers of documents with and without words of the vocabulary; perplexity of held-out words given the other words
+    of their document; that of a model without topics; topics without words).
+
+    Raises
+    ------
+    MacroscopeError
+        If fewer words than topics are left.
     """
     language = read_provenance(documents).options.get("language", "en")
     tokenize = TOKENIZERS[options.convention]
     limits = Limits(stop_words(language), options.most_documents, options.least_frequency)
-    words, dropped = vocabulary(read_documents(documents, "train"), tokenize, limits)
+    words, dropped = build_vocabulary(read_documents(documents, "train"), tokenize, limits)
     if len(words) < options.topics:
         raise MacroscopeError(
             f"{documents}: {len(words)} words are left for {options.topics} topics ({_reasons(dropped)}); give more"
-            " documents, or set critics.topics.least_frequency or topics to fewer"
+            " documents, or reduce critics.topics.least_frequency or critics.topics.topics"
         )
     log.info("topic model: %d words, %s", len(words), _reasons(dropped))
-    counts, empty = counted(documents, "train", words, tokenize)
-    found = _best(counts, len(words), options, seed, checkpoints)
-    held_out, without = counted(documents, "valid", words, tokenize)
+    counts, empty = count_split(documents, "train", words, tokenize)
+    best = _fit_best(counts, len(words), options, seed, checkpoints)
+    held_out, without = count_split(documents, "valid", words, tokenize)
     with atomic(output) as folder:
         folder.mkdir()
-        found.model.save(folder / "model.npz")
+        best.model.save(folder / "model.npz")
         write_json(folder / "vocabulary.json", {"words": words, "dropped": dropped})
-        write_csv(topic_table(found.model, words, counts), folder / "topics.csv")
-        bounds = pd.DataFrame({"iteration": range(1, len(found.bounds) + 1), "bound": found.bounds})
+        write_csv(tabulate_topics(best.model, words, counts), folder / "topics.csv")
+        bounds = pd.DataFrame({"iteration": range(1, len(best.bounds) + 1), "bound": best.bounds})
         write_csv(bounds, folder / "bounds.csv")
-        perplexity, of_words_alone = completion_perplexity(held_out, found.model, counts, seed)
+        perplexity, unigram_perplexity = completion_perplexity(held_out, best.model, counts, seed)
         about = {
             "documents": len(counts),
             "documents_without_words": empty,
             "validation_documents": len(held_out),
             "validation_documents_without_words": without,
             "completion_perplexity": perplexity,
-            "unigram_perplexity": of_words_alone,
-            "dead_topics": found.dead,
+            "unigram_perplexity": unigram_perplexity,
+            "dead_topics": best.dead,
         }
         write_json(folder / "validation.json", about)
     discard(checkpoints)
 
 
-def counted(documents: Path, split: str, words: Sequence[str], tokenize: Tokenize) -> tuple[WordCounts, int]:
-    """Documents of a split that have words of the vocabulary, and how many have none."""
+def count_split(documents: Path, split: str, words: Sequence[str], tokenize: Tokenize) -> tuple[WordCounts, int]:
+    """Count the words of a split's documents; return the documents with words, and the number of those without."""
     index = {word: number for number, word in enumerate(words)}
     shown = progress(read_documents(documents, split), f"count words, {split}", unit="documents")
-    counts = word_counts((tokenize(document.text) for document in shown), index)
+    counts = count_words((tokenize(document.text) for document in shown), index)
     return counts.with_words(), int((counts.totals == 0).sum())
 
 
-def topic_table(model: CorrelatedTopicModel, words: Sequence[str], counts: WordCounts) -> pd.DataFrame:
-    """Topics by their share of the words: topic, share, words (the ten most probable), npmi.
+def tabulate_topics(model: CorrelatedTopicModel, words: Sequence[str], counts: WordCounts) -> pd.DataFrame:
+    """Tabulate topics by their share of the words: topic, share, words (the ten most probable), npmi.
 
-    npmi: mean over pairs of these words of the normalised pointwise mutual information of occurring in one training
-    document, in [-1, 1]; 0 for words that have nothing to do with each other (Lau et al. 2014).
+    npmi is the normalised pointwise mutual information of occurring in one training document, averaged over pairs of
+    these words, in [-1, 1]; 0 for independent words (Lau et al. 2014).
     """
     top = model.topics.topk(min(TOP_WORDS, len(words)), dim=1).indices.numpy()
-    shares = _shares(model)
+    shares = _prior_shares(model)
     rows = [
-        (topic, float(share), " ".join(words[word] for word in some), npmi(some, counts))
-        for topic, (share, some) in enumerate(zip(shares, top, strict=True))
+        (topic, float(share), " ".join(words[word] for word in top_words), compute_npmi(top_words, counts))
+        for topic, (share, top_words) in enumerate(zip(shares, top, strict=True))
     ]
     table = pd.DataFrame(rows, columns=["topic", "share", "words", "npmi"])
     return table.sort_values(["share", "topic"], ascending=[False, True], ignore_index=True)
 
 
-def npmi(words: NDArray[np.integer], counts: WordCounts) -> float:
-    """Mean normalised pointwise mutual information of pairs of words, in [-1, 1]; a pair that never meets has -1."""
+def compute_npmi(words: NDArray[np.integer], counts: WordCounts) -> float:
+    """Return the mean normalised pointwise mutual information of pairs of words, in [-1, 1].
+
+    A pair that never occurs in one document has -1, a pair in all documents 1; NaN without pairs.
+    """
     presence = sparse.csr_matrix(
         (np.ones(len(counts.types)), counts.types, counts.starts), shape=(len(counts), int(counts.types.max()) + 1)
     )[:, words]
-    together = (presence.T @ presence).toarray() / len(counts)
-    single = np.diag(together)
+    joint_shares = (presence.T @ presence).toarray() / len(counts)
+    single = np.diag(joint_shares)
     first, second = np.triu_indices(len(words), 1)
-    joint = together[first, second]
+    joint = joint_shares[first, second]
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(joint / (single[first] * single[second])) / -np.log(joint)
-    found = np.where(joint == 0, -1.0, np.where(joint == 1, 1.0, found))
-    return float(found.mean()) if len(found) else float("nan")
+        npmi = np.log(joint / (single[first] * single[second])) / -np.log(joint)
+    npmi = np.where(joint == 0, -1.0, np.where(joint == 1, 1.0, npmi))
+    return float(npmi.mean()) if len(npmi) else float("nan")
 
 
-def _shares(model: CorrelatedTopicModel) -> NDArray[np.float64]:
-    """Share of the words of each topic, on average over documents of the prior."""
+def _prior_shares(model: CorrelatedTopicModel) -> NDArray[np.float64]:
+    """Return each topic's share of the words, averaged over documents from the prior."""
     rng = np.random.default_rng(0)
     points = rng.multivariate_normal(model.mean.numpy(), model.covariance.numpy(), 4000, method="cholesky")
     weights = torch.softmax(model.strengths(torch.from_numpy(points)), dim=1)
     return np.asarray(weights.mean(dim=0).numpy())
 
 
-def _best(counts: WordCounts, words: int, options: TopicsOptions, seed: int, checkpoints: Path) -> Fit:
-    """The fit with the largest bound."""
+def _fit_best(counts: WordCounts, words: int, options: TopicsOptions, seed: int, checkpoints: Path) -> Fit:
+    """Fit the model with each restart, and return the fit with the largest bound."""
     settings = Settings(
         topics=options.topics,
         iterations=options.iterations,
@@ -130,7 +138,7 @@ def _best(counts: WordCounts, words: int, options: TopicsOptions, seed: int, che
     )
     device = "cuda" if torch.cuda.is_available() else "cpu"
     fits = (fit(counts, words, settings, seed + n, checkpoints / str(n), device) for n in range(options.restarts))
-    return max(fits, key=lambda found: found.bounds[-1])
+    return max(fits, key=lambda fitted: fitted.bounds[-1])
 
 
 def _reasons(dropped: dict[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Which words a topic model sees (deng2022 Appendix F)."""
+"""Vocabulary of a topic model (deng2022 Appendix F)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -12,26 +12,26 @@ _LATEX_DEBRIS = ("xmath", "xcite")
 
 
 def published_words(text: str) -> list[str]:
-    """As in the published code: what stands between spaces, with its case and punctuation."""
+    """Split a text at white space and keep case and punctuation, as in the published code."""
     return text.split()
 
 
 TOKENIZERS: dict[str, Tokenize] = {"definition": lower_case_words, "published": published_words}
-"""Convention -> what cuts texts into words."""
+"""Convention -> function that splits texts into words."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Which words are kept.
+    """Limits on the words of a vocabulary.
 
     Attributes
     ----------
     stop_words
-        In lower case; none of them is kept.
+        Excluded words, in lower case.
     most_documents
-        Share of the documents; a word that occurs in so many or more says nothing of topics.
+        Share of documents at or above which a word is excluded as uninformative about topics.
     least_frequency
-        Fewest occurrences in all documents together.
+        Smallest number of occurrences in all documents.
     """
 
     stop_words: frozenset[str]
@@ -39,16 +39,18 @@ class Limits:
     least_frequency: int = 5
 
 
-def vocabulary(documents: Iterable[Document], tokenize: Tokenize, limits: Limits) -> tuple[list[str], dict[str, int]]:
-    """Words of training documents, the most frequent first, and how many words each limit leaves out.
-
-    Words of one frequency are in the order in which they first occur.
+def build_vocabulary(
+    documents: Iterable[Document], tokenize: Tokenize, limits: Limits
+) -> tuple[list[str], dict[str, int]]:
+    """Select the words of training documents.
 
     Returns
     -------
-    words, dropped
-        dropped: distinct words by the first limit that each fails, in order: "stop word", "LaTeX debris", "in too many
-        documents", "too rare".
+    words
+        Selected words, the most frequent first; words of equal frequency are in order of first occurrence.
+    dropped
+        Numbers of distinct words by the first limit that they fail, in this order: "stop word", "LaTeX debris", "in too
+        many documents", "too rare".
     """
     frequency: Counter[str] = Counter()
     occurs_in: Counter[str] = Counter()

@@ -1,16 +1,16 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
-const asked = data.questionnaire;
+const questionnaire = data.questionnaire;
 const KEY = `macroscope-human:${data.study}:${data.annotator}`;
 const IDLE_MS = 60000;
 const byId = (id) => document.getElementById(id);
-const isObject = (found) => found !== null && typeof found === "object" && !Array.isArray(found);
-const isText = (found) => typeof found === "string";
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+const isText = (value) => typeof value === "string";
 let lastTouch = Date.now();
 let storable = true;
 let state = restored();
 
-// Everything from a text or a questionnaire is put in as text, never as HTML.
+// Content of texts and questionnaires is inserted as text, never as HTML.
 function el(tag, properties, ...inside) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties || {})) {
@@ -18,28 +18,28 @@ function el(tag, properties, ...inside) {
     else if (value === true) node.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(name, value);
   }
-  node.append(...inside.filter((one) => one !== null));
+  node.append(...inside.filter((child) => child !== null));
   return node;
 }
 
-// Whether something has the form of an answer, as `answerOf` makes it.
-function isAnswer(found) {
-  return isObject(found) && ["types", "answers", "reasons"].every((name) => isObject(found[name]) && Object.values(found[name]).every(isText))
-    && isText(found.comment) && Array.isArray(found.marks) && found.marks.every(Array.isArray) && Number.isFinite(found.seconds)
-    && (found.changed === null || isText(found.changed));
+// Check that a value has the form of an answer made by `answerOf`.
+function isAnswer(value) {
+  return isObject(value) && ["types", "answers", "reasons"].every((name) => isObject(value[name]) && Object.values(value[name]).every(isText))
+    && isText(value.comment) && Array.isArray(value.marks) && value.marks.every(Array.isArray) && Number.isFinite(value.seconds)
+    && (value.changed === null || isText(value.changed));
 }
 
-// A state with whatever is whole of what was kept.
+// Restore a state from the valid parts of the stored one.
 function stateOf(kept) {
-  const found = isObject(kept) ? kept : {};
-  const whole = { phase: data.training.length ? "training" : "test", at: { training: 0, test: 0 }, training: {}, test: {} };
+  const stored = isObject(kept) ? kept : {};
+  const valid = { phase: data.training.length ? "training" : "test", at: { training: 0, test: 0 }, training: {}, test: {} };
   for (const [phase, list] of [["training", data.training], ["test", data.items]]) {
-    if (found.phase === phase && list.length) whole.phase = phase;
-    if (isObject(found.at) && Number.isInteger(found.at[phase]) && list[found.at[phase]]) whole.at[phase] = found.at[phase];
+    if (stored.phase === phase && list.length) valid.phase = phase;
+    if (isObject(stored.at) && Number.isInteger(stored.at[phase]) && list[stored.at[phase]]) valid.at[phase] = stored.at[phase];
     for (const { code } of list)
-      if (isObject(found[phase]) && isAnswer(found[phase][code])) whole[phase][code] = found[phase][code];
+      if (isObject(stored[phase]) && isAnswer(stored[phase][code])) valid[phase][code] = stored[phase][code];
   }
-  return whole;
+  return valid;
 }
 
 function restored() {
@@ -52,7 +52,7 @@ function restored() {
   try {
     return stateOf(JSON.parse(kept));
   } catch (error) {
-    return stateOf(null); // no JSON
+    return stateOf(null); // not JSON
   }
 }
 
@@ -64,7 +64,7 @@ function keep() {
     storable = false;
   }
   byId("alert").textContent = storable ? "" :
-    "This browser keeps nothing: export your answers before you close the page, or they are lost.";
+    "This browser cannot store answers: export them before you close the page, or they are lost.";
 }
 
 const items = () => (state.phase === "training" ? data.training : data.items);
@@ -89,17 +89,17 @@ function change(edit) {
 function missing(item) {
   const answer = state.test[item.code];
   if (!answer) return ["everything"];
-  const found = [];
-  if (asked.section_types) {
-    const open = item.sections.filter((_, n) => !answer.types[n]).length;
-    if (open) found.push(`the type of ${open} section${open > 1 ? "s" : ""}`);
+  const open = [];
+  if (questionnaire.section_types) {
+    const untyped = item.sections.filter((_, n) => !answer.types[n]).length;
+    if (untyped) open.push(`the type of ${untyped} section${untyped > 1 ? "s" : ""}`);
   }
-  for (const question of asked.questions) {
-    if (answer.answers[question.name] === undefined) found.push(`“${question.text}”`);
+  for (const question of questionnaire.questions) {
+    if (answer.answers[question.name] === undefined) open.push(`“${question.text}”`);
     else if (question.reason === "required" && !(answer.reasons[question.name] || "").trim())
-      found.push(`the reason for “${question.text}”`);
+      open.push(`the reason for “${question.text}”`);
   }
-  return found;
+  return open;
 }
 
 const isFinished = (item) => missing(item).length === 0;
@@ -117,7 +117,7 @@ function showProgress() {
   const open = byId("open");
   if (open && state.phase === "test") {
     const left = missing(current());
-    open.textContent = left.length ? `Still open: ${left.join("; ")}.` : "This text is finished.";
+    open.textContent = left.length ? `Still missing: ${left.join("; ")}.` : "This text is finished.";
   }
 }
 
@@ -125,13 +125,13 @@ function render(focus) {
   const item = current();
   const training = state.phase === "training";
   const answer = answerOf(state.phase, item.code);
-  byId("instructions-text").textContent = training ? asked.training_instructions : asked.instructions;
+  byId("instructions-text").textContent = training ? questionnaire.training_instructions : questionnaire.instructions;
   const number = state.at[state.phase] + 1;
   const heading = el("h2", { tabindex: "-1", id: "heading" }, `${training ? "Training text" : "Text"} ${number} of ${items().length} (${item.code})`);
   const parts = item.sections.map((sentences, n) => sectionOf(item, answer, sentences, n, training));
-  const below = training ? [verifyOf(item, answer)] : [...asked.questions.map((q) => questionOf(q, answer)), commentOf(answer),
+  const below = training ? [verifyOf(item, answer)] : [...questionnaire.questions.map((q) => questionOf(q, answer)), commentOf(answer),
     el("p", { id: "open", class: "hint", "aria-live": "polite" })];
-  byId("document").replaceChildren(heading, ...parts, ...below.filter((one) => one), moves());
+  byId("document").replaceChildren(heading, ...parts, ...below.filter((node) => node), moves());
   showProgress();
   if (focus) {
     heading.focus();
@@ -141,9 +141,9 @@ function render(focus) {
 
 function sectionOf(item, answer, sentences, n, training) {
   const text = el("p", { class: "text", dir: "auto", lang: data.language });
-  sentences.forEach((sentence, s) => text.append(asked.marks && !training ? sentenceOf(answer, sentence, n, s) : sentence));
+  sentences.forEach((sentence, s) => text.append(questionnaire.marks && !training ? sentenceOf(answer, sentence, n, s) : sentence));
   const part = el("section", { class: "part", "aria-labelledby": `section-${n}` }, el("h3", { id: `section-${n}` }, `Section ${n + 1}`), text);
-  if (asked.section_types) part.append(...typeOf(item, answer, n, training));
+  if (questionnaire.section_types) part.append(...typeOf(item, answer, n, training));
   return part;
 }
 
@@ -159,13 +159,13 @@ function sentenceOf(answer, sentence, n, s) {
   node.addEventListener("click", toggle);
   node.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    const other = step && node.parentNode.children[s + step];
+    const neighbour = step && node.parentNode.children[s + step];
     if (event.altKey || event.ctrlKey) return;
     if (event.key === "Enter" || event.key === " ") toggle();
-    else if (other) {
+    else if (neighbour) {
       node.tabIndex = -1;
-      other.tabIndex = 0;
-      other.focus();
+      neighbour.tabIndex = 0;
+      neighbour.focus();
     } else return;
     event.preventDefault();
   });
@@ -223,13 +223,13 @@ function questionOf(question, answer) {
     const id = `reason-${question.name}`;
     const area = el("textarea", { id, dir: "auto", oninput: (event) => change((kept) => { kept.reasons[question.name] = event.target.value; }) });
     area.value = answer.reasons[question.name] || "";
-    box.append(el("label", { for: id }, question.reason === "required" ? "Why? (needed)" : "Why?"), area);
+    box.append(el("label", { for: id }, question.reason === "required" ? "Why? (required)" : "Why?"), area);
   }
   return box;
 }
 
 function commentOf(answer) {
-  if (!asked.comment) return null;
+  if (!questionnaire.comment) return null;
   const area = el("textarea", { id: "comment", dir: "auto", oninput: (event) => change((kept) => { kept.comment = event.target.value; }) });
   area.value = answer.comment;
   return el("div", {}, el("label", { for: "comment" }, "Anything else about this text?"), area);
@@ -238,7 +238,7 @@ function commentOf(answer) {
 function moves() {
   const at = state.at[state.phase];
   const last = at === items().length - 1;
-  const forward = last && state.phase === "training" ? "Go on to the texts" : "Next text";
+  const forward = last && state.phase === "training" ? "Continue to the texts" : "Next text";
   const next = el("button", { type: "button", id: "next", onclick: () => move(1) }, forward);
   const back = el("button", { type: "button", id: "previous", onclick: () => move(-1) }, "Previous text");
   back.disabled = at === 0;
@@ -277,26 +277,26 @@ byId("export").addEventListener("click", () => {
   const link = el("a", { href: URL.createObjectURL(blob), download: `answers-${data.study}-${data.annotator}.json` });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-  byId("status").textContent = finished() === data.items.length ? "Exported: all texts are finished. Hand in the file."
-    : `Exported: ${finished()} of ${data.items.length} texts are finished; you can go on and export again.`;
+  byId("status").textContent = finished() === data.items.length ? "Exported: all texts are finished. Submit the file."
+    : `Exported: ${finished()} of ${data.items.length} texts are finished; you can continue and export again.`;
 });
 
 byId("load").addEventListener("change", async (event) => {
   const file = event.target.files[0];
   event.target.value = "";
   try {
-    const found = JSON.parse(await file.text());
-    if (found.format !== "macroscope human answers" || found.study !== data.study || found.annotator !== data.annotator)
+    const answers = JSON.parse(await file.text());
+    if (answers.format !== "macroscope human answers" || answers.study !== data.study || answers.annotator !== data.annotator)
       throw new Error("other");
-    const lists = [["training", found.training], ["test", found.answers]];
+    const lists = [["training", answers.training], ["test", answers.answers]];
     if (!lists.every(([, list]) => list.every(isAnswer))) throw new Error("damaged");
     let taken = 0;
     for (const [phase, list] of lists) {
       for (const answer of list) {
-        const known = (phase === "test" ? data.items : data.training).some((item) => item.code === answer.code);
+        const isKnown = (phase === "test" ? data.items : data.training).some((item) => item.code === answer.code);
         const here = state[phase][answer.code];
-        // What was changed last stays.
-        if (!known || (here && here.changed && here.changed >= answer.changed)) continue;
+        // Keep the newer answer.
+        if (!isKnown || (here && here.changed && here.changed >= answer.changed)) continue;
         const { code, digest, is_finished, ...kept } = answer;
         state[phase][code] = kept;
         taken += 1;
@@ -304,9 +304,9 @@ byId("load").addEventListener("change", async (event) => {
     }
     keep();
     render(true);
-    byId("status").textContent = `Loaded: ${taken} answered texts; what is newer here stayed.`;
+    byId("status").textContent = `Loaded ${taken} answers; newer answers on this page were kept.`;
   } catch (error) {
-    byId("status").textContent = "This file is no export of this page; nothing was changed.";
+    byId("status").textContent = "This file was not exported from this page; nothing was changed.";
   }
 });
 
@@ -331,7 +331,7 @@ document.addEventListener("keydown", (event) => {
     if (goal) goal.focus();
   } else if (digit) {
     const boxes = [...document.querySelectorAll("fieldset")];
-    const box = boxes.find((one) => one.contains(document.activeElement)) || boxes.find((one) => !one.querySelector(":checked")) || boxes[0];
+    const box = boxes.find((candidate) => candidate.contains(document.activeElement)) || boxes.find((candidate) => !candidate.querySelector(":checked")) || boxes[0];
     const input = box && box.querySelectorAll("input")[digit[1] - 1];
     if (input) {
       input.focus();
@@ -344,11 +344,11 @@ for (const kind of ["pointerdown", "scroll"]) document.addEventListener(kind, ()
 addEventListener("pagehide", keep);
 addEventListener("storage", (event) => {
   if (event.key !== KEY || !event.newValue) return;
-  state = restored(); // another window of this page was written to
+  state = restored(); // another window of this page stored answers
   render(false);
 });
 
-// Time counts while the page is seen and somebody is there.
+// Count time while the page is visible and in use.
 let unsaved = 0;
 setInterval(() => {
   if (document.visibilityState !== "visible" || Date.now() - lastTouch > IDLE_MS) return;
@@ -358,7 +358,7 @@ setInterval(() => {
 }, 1000);
 
 byId("who").textContent = `Study ${data.study}, ${data.annotator}`;
-byId("consent").textContent = asked.consent;
+byId("consent").textContent = questionnaire.consent;
 byId("to-training").hidden = data.training.length === 0;
 byId("to-test").hidden = data.training.length === 0;
 keep();

@@ -1,1 +1,1 @@
-"""The reader: a folder that opens offline, with every text of a run and what the critics have against it."""
+"""The reader: an offline folder with every text of a run and the marks that critics attribute their scores to."""

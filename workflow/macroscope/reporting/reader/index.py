@@ -1,4 +1,4 @@
-"""The index of a system's texts: what a list of them shows, in columns."""
+"""Index of a system's texts: the columns behind the list in the reader."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -12,78 +12,78 @@ from macroscope.critics.attributions import read_scores
 from macroscope.documents import Document, read_documents
 
 WORDS, CHARACTERS = 14, 90
-"""Of the beginning of a text."""
+"""Maximum length of the beginning of a text in the list."""
 DIGITS = 6
-"""Significant ones of a score."""
+"""Significant digits of a score."""
 
 
 @dataclass(frozen=True)
-class ScoresOfCritic:
-    """What a critic says of a system's documents.
+class CriticScores:
+    """Scores of a system's documents by a critic, compared with real texts.
 
     Attributes
     ----------
     scores
-        Documents; NaN where it does not judge one.
+        Score per document; NaN if the critic does not score it.
     below
-        How many real texts have a smaller score.
+        Number of real texts with a smaller score, per document.
     real
-        How many there are; of a real text, how many others.
-    known
-        Scores of the real texts, in order.
+        Number of real texts; for a real text, number of the others.
+    reference
+        Scores of the real texts, sorted.
     """
 
     scores: NDArray[np.float64]
     below: NDArray[np.int64]
     real: int
-    known: NDArray[np.float64]
+    reference: NDArray[np.float64]
 
     @classmethod
-    def read(cls, own: Path, control: Path) -> "ScoresOfCritic":
-        """Read what a critic has against a system's documents, and hold it against real texts.
+    def read(cls, candidate: Path, control: Path) -> "CriticScores":
+        """Read the scores of a system's documents and compare them with real texts.
 
         Parameters
         ----------
-        own, control
-            Files of the system and of the control; the same for the control itself.
+        candidate, control
+            Attribution files of the system and of the control; the same file for the control itself.
         """
-        _, scores, real = read_scores(own)
-        known = read_scores(control)[1] if real is None else real
-        known = np.sort(known[~np.isnan(known)])
-        below = np.searchsorted(known, scores, side="left")
-        return cls(scores, below, max(0, len(known) - (own == control)), known)
+        _, scores, real = read_scores(candidate)
+        reference = read_scores(control)[1] if real is None else real
+        reference = np.sort(reference[~np.isnan(reference)])
+        below = np.searchsorted(reference, scores, side="left")
+        return cls(scores, below, max(0, len(reference) - (candidate == control)), reference)
 
     @property
     def above(self) -> NDArray[np.int64]:
-        """How many real texts have a larger score; of a document that is not judged, none."""
-        return len(self.known) - np.searchsorted(self.known, self.scores, side="right")
+        """Return the number of real texts with a larger score, per document; 0 for a document without a score."""
+        return len(self.reference) - np.searchsorted(self.reference, self.scores, side="right")
 
     def tails(self, *, one_sided: bool = False) -> NDArray[np.float64]:
-        """Share of real texts that lie as far out or further on the same side; NaN where there is nothing to compare.
+        """Return the share of real texts at least as far out on the same side; NaN if there is nothing to compare.
 
         Parameters
         ----------
         one_sided
-            Whether only large scores lie out.
+            Whether only large scores are unusual.
         """
         inner = self.below if one_sided else np.maximum(self.below, self.above)
-        share = (len(self.known) - inner) / len(self.known) if len(self.known) else np.nan
+        share = (len(self.reference) - inner) / len(self.reference) if len(self.reference) else np.nan
         return np.where(np.isnan(self.scores), np.nan, share)
 
     @property
     def middle(self) -> float:
-        """Median of real texts; NaN without any."""
-        return float(np.median(self.known)) if len(self.known) else float("nan")
+        """Return the median of the real texts; NaN if there are none."""
+        return float(np.median(self.reference)) if len(self.reference) else float("nan")
 
     @property
     def distances(self) -> NDArray[np.float64]:
-        """Distance from the median of real texts."""
-        with np.errstate(invalid="ignore"):  # infinity from infinity: as real texts are
+        """Return the distance of each score from the median of the real texts."""
+        with np.errstate(invalid="ignore"):  # infinity minus infinity
             return np.abs(self.scores - self.middle)
 
 
-class Partners:
-    """The real texts that texts may have come from: of the same id, or the same first words (once on either side).
+class PairedTexts:
+    """Real texts that are paired with a system's texts: by id, or by an opening that is unique in both collections.
 
     Parameters
     ----------
@@ -93,38 +93,38 @@ class Partners:
 
     def __init__(self, keys: list[tuple[str, str]]) -> None:
         self._ids = {name: row for row, (name, _) in enumerate(keys)}
-        often = Counter(opening for _, opening in keys if opening)
-        self._openings = {opening: row for row, (_, opening) in enumerate(keys) if often[opening] == 1}
+        counts = Counter(opening for _, opening in keys if opening)
+        self._openings = {opening: row for row, (_, opening) in enumerate(keys) if counts[opening] == 1}
 
     @classmethod
-    def read(cls, samples: Path) -> "Partners":
-        """Read those of the control."""
+    def read(cls, samples: Path) -> "PairedTexts":
+        """Read the real texts from the control's samples."""
         return cls([(document.id, document.opening) for document in read_documents(samples)])
 
-    def of(self, keys: list[tuple[str, str]]) -> list[int | None]:
-        """Row of the partner of each text of a system; None where it has none."""
-        often = Counter(opening for _, opening in keys)
+    def find_rows(self, keys: list[tuple[str, str]]) -> list[int | None]:
+        """Return the row of the real text paired with each text of a system; None for unpaired texts."""
+        counts = Counter(opening for _, opening in keys)
         return [
-            self._ids.get(name, self._openings.get(opening) if often[opening] == 1 else None) for name, opening in keys
+            self._ids.get(name, self._openings.get(opening) if counts[opening] == 1 else None) for name, opening in keys
         ]
 
 
 @dataclass
 class Index:
-    """Columns of the index, which grow with the documents.
+    """Columns of the index, to which documents are added one by one.
 
     Attributes
     ----------
     scores
-        Critic -> what it says of all documents.
-    partners
-        The real texts.
+        Critic -> its scores of all documents.
+    paired
+        Real texts that are paired with the documents.
     is_control
-        Whether these are the real texts: they have no partners but themselves.
+        Whether the documents are the real texts, which are paired with nothing.
     """
 
-    scores: dict[str, ScoresOfCritic]
-    partners: Partners
+    scores: dict[str, CriticScores]
+    paired: PairedTexts
     is_control: bool
     ids: list[str] = field(default_factory=list)
     _openings: list[str] = field(default_factory=list)
@@ -134,7 +134,7 @@ class Index:
     _marks: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, document: Document, marks: dict[str, int]) -> None:
-        """Add the next document, with the number of marks that critics made in it."""
+        """Add the next document, with its number of marks by each critic."""
         words = document.text.split()
         self.ids.append(document.id)
         self._openings.append(document.opening)
@@ -145,23 +145,23 @@ class Index:
             self._marks.setdefault(critic, []).append(marks.get(critic, 0))
 
     def columns(self) -> dict[str, Any]:
-        """What the page reads."""
+        """Return the columns as the page reads them."""
         keys = list(zip(self.ids, self._openings, strict=True))
         return {
             "ids": self.ids,
             "titles": self._titles,
             "beginnings": self._beginnings,
             "words": self._words,
-            "partners": [None] * len(keys) if self.is_control else self.partners.of(keys),
-            "scores": {critic: [_rounded(value) for value in own.scores] for critic, own in self.scores.items()},
-            "below": {critic: own.below.tolist() for critic, own in self.scores.items()},
-            "real": {critic: own.real for critic, own in self.scores.items()},
+            "partners": [None] * len(keys) if self.is_control else self.paired.find_rows(keys),
+            "scores": {critic: [_rounded(value) for value in scores.scores] for critic, scores in self.scores.items()},
+            "below": {critic: scores.below.tolist() for critic, scores in self.scores.items()},
+            "real": {critic: scores.real for critic, scores in self.scores.items()},
             "marks": self._marks,
         }
 
 
 def _rounded(value: float) -> float | None:
-    """A score in as many digits as order needs; infinity as the largest number, NaN as None."""
+    """Round a score to `DIGITS` digits, enough to sort by; infinity becomes the largest number, NaN None."""
     if np.isnan(value):
         return None
     return float(f"{np.nan_to_num(value):.{DIGITS}g}")

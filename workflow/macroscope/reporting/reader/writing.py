@@ -1,7 +1,7 @@
-"""The reader of a run: a page, and beside it the texts, in scripts that it loads when they are asked for.
+"""Writer of the reader: a page, and the texts beside it in scripts that are loaded on demand.
 
-A page that was opened from a folder may read no file of it but scripts. So data/run.js says which texts there are,
-data/<corpus>/<system>/index.js has a line of each (what a list shows and is ordered by), and data/<corpus>/<system>/
+A page opened from a folder can load no files except scripts. Therefore data/run.js lists the systems,
+data/<corpus>/<system>/index.js has the columns of the list (to display and to sort by), and data/<corpus>/<system>/
 <number>.js the texts and marks of `CHUNK` documents.
 """
 
@@ -14,25 +14,25 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from macroscope.critics import critic_named
+from macroscope.critics import get_critic
 from macroscope.critics.attributions import read_attributions
 from macroscope.documents import Document, in_batches, read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import CAPTIONS, atomic
 from macroscope.options import CONTROL
 from macroscope.progress import progress
-from macroscope.reporting.links import system_page
-from macroscope.reporting.reader.index import Index, Partners, ScoresOfCritic
+from macroscope.reporting.html_blocks import system_page
+from macroscope.reporting.reader.index import CriticScores, Index, PairedTexts
 from macroscope.reporting.results import Results
 
 FOLDER = CAPTIONS / "reader"
 PAGE = "reader.html.jinja"
 CHUNK = 100
-"""Documents of a file."""
+"""Number of documents per file."""
 COLOURS = 8
-"""That reader.css has for critics."""
-Judged = tuple[Document, dict[str, Sequence[dict[str, Any]]]]
-"""A document, and the marks of each critic that makes any."""
+"""Number of critics' colours in reader.css."""
+MarkedDocument = tuple[Document, dict[str, Sequence[dict[str, Any]]]]
+"""A document, and its marks by critic."""
 
 
 def write_reader(config: Path, output: Path) -> None:
@@ -41,9 +41,9 @@ def write_reader(config: Path, output: Path) -> None:
     Parameters
     ----------
     config
-        The effective config.
+        Effective config of the run.
     output
-        Folder: index.html, and what it loads.
+        Folder to write: index.html and the files that it loads.
     """
     results = Results(config)
     with atomic(output) as folder:
@@ -51,10 +51,10 @@ def write_reader(config: Path, output: Path) -> None:
         _write_page(folder, results.plan.config.run)
         systems = []
         for corpus in dict.fromkeys(corpus for corpus, _ in results.plan.critics.pairs):
-            real = Partners.read(_samples(results, corpus, CONTROL))
+            real = PairedTexts.read(_samples(results, corpus, CONTROL))
             systems += [_write_system(results, folder, corpus, system, real) for system in results.systems(corpus)]
         used = dict.fromkeys(chain.from_iterable(entry["critics"] for entry in systems))
-        critics = {name: _described(name) for name in used}
+        critics = {name: _describe_critic(name) for name in used}
         about = {"chunk": CHUNK, "colours": COLOURS, "critics": critics, "systems": systems}
         _write_call(folder / "data" / "run.js", "run", about)
 
@@ -67,30 +67,30 @@ def _write_page(folder: Path, run: str) -> None:
         shutil.copyfile(path, folder / path.name)
 
 
-def _described(critic: str) -> dict[str, str]:
-    attribution = critic_named(critic).data.attribution
+def _describe_critic(critic: str) -> dict[str, str]:
+    attribution = get_critic(critic).data.attribution
     assert attribution is not None
     return {"score": attribution.score, "unit": attribution.unit, "marks": attribution.marks}
 
 
 def _samples(results: Results, corpus: str, system: str) -> Path:
-    return Path(results.plan.systems.samples(corpus, system))
+    return results.local(results.plan.systems.samples(corpus, system))
 
 
-def _write_system(results: Results, folder: Path, corpus: str, system: str, real: Partners) -> dict[str, Any]:
-    """Write the index and the texts of a system; returns its entry of data/run.js."""
+def _write_system(results: Results, folder: Path, corpus: str, system: str, real: PairedTexts) -> dict[str, Any]:
+    """Write the index and the texts of a system, and return its entry of data/run.js."""
     key, samples = f"{corpus}/{system}", _samples(results, corpus, system)
-    found = results.plan.critics.attributions()
-    files = {critic: Path(file) for (critic, c, s), file in found.items() if (c, s) == (corpus, system)}
-    scores = {critic: _scores(found, critic, corpus, system) for critic in files}
+    attributions = results.plan.reporting.attributions()
+    files = {critic: results.local(file) for (critic, c, s), file in attributions.items() if (c, s) == (corpus, system)}
+    scores = {critic: _scores(results, attributions, critic, corpus, system) for critic in files}
     index = Index(scores, real, is_control=system == CONTROL)
     place = folder / "data" / corpus / system
     place.mkdir(parents=True)
     documents = progress(read_documents(samples), f"write {key}", unit="documents")
-    for number, some in enumerate(in_batches(_judged(documents, files), CHUNK)):
-        _write_call(place / f"{number}.js", "chunk", key, number, [_text(document, marks) for document, marks in some])
-        for document, marks in some:
-            index.add(document, {critic: len(made) for critic, made in marks.items()})
+    for number, batch in enumerate(in_batches(_add_marks(documents, files), CHUNK)):
+        _write_call(place / f"{number}.js", "chunk", key, number, [_text(document, marks) for document, marks in batch])
+        for document, marks in batch:
+            index.add(document, {critic: len(critic_marks) for critic, critic_marks in marks.items()})
     _write_call(place / "index.js", "index", key, index.columns())
     return {
         "key": key,
@@ -103,23 +103,25 @@ def _write_system(results: Results, folder: Path, corpus: str, system: str, real
     }
 
 
-def _scores(files: dict[tuple[str, str, str], str], critic: str, corpus: str, system: str) -> ScoresOfCritic:
-    own, control = (Path(files[critic, corpus, some]) for some in (system, CONTROL))
-    return ScoresOfCritic.read(own, control)
+def _scores(
+    results: Results, files: dict[tuple[str, str, str], str], critic: str, corpus: str, system: str
+) -> CriticScores:
+    candidate, control = (results.local(files[critic, corpus, name]) for name in (system, CONTROL))
+    return CriticScores.read(candidate, control)
 
 
-def _judged(documents: Iterable[Document], files: dict[str, Path]) -> Iterator[Judged]:
-    """Documents with what each critic marks in them; all files are read side by side."""
+def _add_marks(documents: Iterable[Document], files: dict[str, Path]) -> Iterator[MarkedDocument]:
+    """Yield documents with their marks by each critic; all files are read in parallel, row by row."""
     rows = {critic: read_attributions(path) for critic, path in files.items()}
     for document in documents:
         marks = {}
-        for critic, own in rows.items():
-            row = next(own, None)
+        for critic, critic_rows in rows.items():
+            row = next(critic_rows, None)
             if row is None or row["id"] != document.id:
-                other = "ends before it" if row is None else f"has {row['id']!r} in its place"
+                content = "ends before it" if row is None else f"has {row['id']!r} in its place"
                 raise MacroscopeError(
-                    f"{files[critic]}: document {document.id!r} of the samples is not where it should be (the file"
-                    f" {other}); delete the file, so that the critic is asked again"
+                    f"{files[critic]}: document {document.id!r} of the samples is not at its place (the file"
+                    f" {content}); delete the file and run again to make it anew"
                 )
             if row["marks"]:
                 marks[critic] = row["marks"]
@@ -127,26 +129,26 @@ def _judged(documents: Iterable[Document], files: dict[str, Path]) -> Iterator[J
 
 
 def _text(document: Document, marks: dict[str, Sequence[dict[str, Any]]]) -> list[Any]:
-    """[[title, text] of each section, {critic: [section, start, end, weight, note] of each mark}]."""
+    """Return [[title, text] per section, {critic: [section, start, end, weight, note] per mark}]."""
     units = [_units_of(section.text) for section in document.sections]
 
-    def placed(mark: dict[str, Any]) -> list[Any]:
+    def convert(mark: dict[str, Any]) -> list[Any]:
         place = units[mark["section"]]
         return [mark["section"], place(mark["start"]), place(mark["end"]), round(mark["weight"], 3), mark["note"]]
 
-    found = {critic: [placed(mark) for mark in some] for critic, some in marks.items()}
-    return [[[section.title, section.text] for section in document.sections], found]
+    converted = {critic: [convert(mark) for mark in critic_marks] for critic, critic_marks in marks.items()}
+    return [[[section.title, section.text] for section in document.sections], converted]
 
 
 def _units_of(text: str) -> Callable[[int], int]:
-    """Function from a place in a text to the same place where characters beyond U+FFFF count twice: a browser's way."""
+    """Return a function from code point offsets to UTF-16 offsets, which browsers count in."""
     if not text or max(text) <= "\uffff":
         return lambda place: place
     return lambda place: len(text[:place].encode("utf-16-le")) // 2
 
 
 def _write_call(path: Path, function: str, *arguments: Any) -> None:
-    """Write a script that hands its data over."""
+    """Write a script that calls a function of the page with the data."""
     path.parent.mkdir(parents=True, exist_ok=True)
     given = ",".join(json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in arguments)
     path.write_text(f"macroscope.{function}({given});\n", encoding="utf-8")

@@ -1,21 +1,21 @@
-"""Log-marginal of a hidden semi-Markov model, and its gradient: log P(x) summed over all states and segmentations.
+"""Log-marginal of a hidden semi-Markov model, log P(x) summed over all states and segmentations, and its gradient.
 
-A text is cut into segments. The state of a segment follows that of the one before it; it tells how long the segment is,
-and which n-gram stands there (deng2022 Appendix D). With C states, segments of up to K tokens and N tokens:
+A text is a sequence of segments. The state of a segment depends on the previous state; it determines the distributions
+of the segment's length and of its n-gram (deng2022 Appendix D). With C states, segments of up to K tokens and N tokens:
 
-    begin[n, z] = log P(x_1..n, a segment of state z begins behind n)
+    begin[n, z] = log P(x_1..n, a segment of state z begins after n)
                 = log initial[z]                                                    for n = 0
                 = logsumexp_z' end[n, z'] + log transition[z', z]                   else
     end[n, z]   = log P(x_1..n, a segment of state z ends at n)
                 = logsumexp_k begin[n - k, z] + log length[k, z] + log emission[x_n-k+1..n, z]
 
-The transition enters once a position, as a product of matrices, and nothing of C x C x K is ever made: time is
-N (C^2 + K C), memory N C. Log-probabilities are shifted by their maximum before a product, so that single precision is
-enough for texts of a thousand tokens. The gradient is written by hand: with respect to the log-probabilities it is the
-expected number of times that each is used, which a backward pass of the same form gives, recomputing what the forward
-pass did not keep. The same numbers are the E-step of Baum and Welch.
+The transition enters once per position, as a product of matrices, so that no array of size C x C x K is needed: time
+is N (C^2 + K C), memory N C. Log-probabilities are shifted by their maximum before a product, so that single precision
+is enough for texts of a thousand tokens. The gradient is written by hand. With respect to the log-probabilities, it is
+the expected number of times that each is used; a backward pass of the same form computes it and recomputes what the
+forward pass did not keep. The same numbers are the E-step of Baum and Welch.
 
-A batch's n-grams are gathered once: emissions hold a row for each n-gram that occurs, and are nowhere else.
+The n-grams of a batch are gathered once: the emissions of a batch have a row for each n-gram that occurs in it.
 """
 
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import torch
 
 IMPOSSIBLE = -1e30
-"""Log-probability of what cannot be: large, but finite, so that sums and differences of two of them are no NaN."""
+"""Log-probability of the impossible: finite, so that sums and differences of two of them are not NaN."""
 _LARGEST = 80.0
-"""Exponents above it are cut off: single precision ends at e^88."""
+"""Bound of exponents, because single precision overflows at e^88."""
 
 
 class LogProbabilities(NamedTuple):
@@ -35,15 +35,15 @@ class LogProbabilities(NamedTuple):
     Attributes
     ----------
     initial
-        Of the first state (states).
+        First state: states.
     transition
-        Of the next state: states (before) x states (after).
+        Next state: states (before) x states (after).
     end
-        Of no further segment (states); zeros for a model that is told where a text ends.
+        End of the text after a state: states; zeros for a model without ends.
     length
-        Tokens of a segment: longest x states, from one token on.
+        Length of a segment, from one token: longest x states.
     emission
-        Each n-gram that occurs, given state and length: n-grams x states.
+        Each n-gram of the batch, given state and length: n-grams x states.
     """
 
     initial: torch.Tensor
@@ -55,14 +55,14 @@ class LogProbabilities(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """Texts, as the rows of the emissions that stand in them.
+    """Texts as rows of the emissions.
 
     Attributes
     ----------
     rows
-        Row of the n-gram of k + 1 tokens that begins at n, -1 where the model has none (texts x tokens x longest).
+        Row of the n-gram of k + 1 tokens that begins at n, or -1 if the model has none: texts x tokens x longest.
     sizes
-        Tokens of each text.
+        Number of tokens of each text.
     """
 
     rows: torch.Tensor
@@ -76,14 +76,14 @@ class _Tables(NamedTuple):
 
 
 def log_marginal(model: LogProbabilities, batch: Batch) -> torch.Tensor:
-    """Log P(x) of each text (texts), in nats; differentiable with respect to all log-probabilities."""
-    found: torch.Tensor = _LogMarginal.apply(batch, *model)
-    return found
+    """Compute log P(x) of each text, in nats; differentiable with respect to all log-probabilities."""
+    log_marginals: torch.Tensor = _LogMarginal.apply(batch, *model)
+    return log_marginals
 
 
 @torch.no_grad()
 def expected_counts(model: LogProbabilities, batch: Batch) -> tuple[torch.Tensor, LogProbabilities]:
-    """Log P(x) of each text, and how often each probability is expected to be used in all of them, given them."""
+    """Compute log P(x) of each text, and the expected number of uses of each probability over all texts (E-step)."""
     tables = _forward(model, batch)
     return tables.log_marginal, _backward(model, batch, tables, torch.ones_like(tables.log_marginal))
 
@@ -108,7 +108,7 @@ def _forward(model: LogProbabilities, batch: Batch) -> _Tables:
     shape = (tokens + 1, texts, len(model.initial))
     begin, end = model.initial.new_empty(shape), model.initial.new_full(shape, IMPOSSIBLE)
     rows, emission = _rows_by_position(batch, len(model.emission)), _with_impossible(model.emission)
-    transition, lengths = model.transition.exp(), model.length.flip(0)  # the longest first, as begins stand in `begin`
+    transition, lengths = model.transition.exp(), model.length.flip(0)  # longest first, in the order of `begin`
     begin[0] = model.initial
     for n in range(1, tokens + 1):
         first = max(n - longest, 0)
@@ -123,7 +123,7 @@ def _forward(model: LogProbabilities, batch: Batch) -> _Tables:
 
 
 def _backward(model: LogProbabilities, batch: Batch, tables: _Tables, weights: torch.Tensor) -> LogProbabilities:
-    """Expected uses of each probability, those of each text times its weight.
+    """Compute the expected number of uses of each probability, weighted by text.
 
     after[n, z] = log P(x_n+1.. | a segment of state z ends at n), ahead[n, z] = log P(x_n+1.. | one of z begins there).
     """
@@ -131,9 +131,9 @@ def _backward(model: LogProbabilities, batch: Batch, tables: _Tables, weights: t
     states, device = len(model.initial), batch.rows.device
     after, ahead = (model.initial.new_full((tokens + 1, texts, states), IMPOSSIBLE) for _ in range(2))
     rows, emission = _rows_by_position(batch, len(model.emission)), _with_impossible(model.emission)
-    counts = LogProbabilities(*(torch.zeros_like(some) for some in (*model[:4], emission)))
+    counts = LogProbabilities(*(torch.zeros_like(table) for table in (*model[:4], emission)))
     transposed = model.transition.exp().T.contiguous()
-    possible = tables.log_marginal > IMPOSSIBLE / 2  # nothing is used in a text that cannot be
+    possible = tables.log_marginal > IMPOSSIBLE / 2  # an impossible text uses nothing
     given = torch.where(possible, tables.log_marginal, 0)[:, None]
     weights = torch.where(possible, weights, 0)[:, None]
     is_last = torch.arange(tokens + 1, device=device)[:, None] == batch.sizes
@@ -145,7 +145,7 @@ def _backward(model: LogProbabilities, batch: Batch, tables: _Tables, weights: t
             pieces += model.length[:lengths, None]
             most = pieces.amax(dim=0)
             ahead[n] = _summed(pieces, most)
-            # What stands in `pieces` now is each one's share of the largest.
+            # `_summed` has turned `pieces` into shares of the largest one.
             pieces *= (tables.begin[n] + most - given).exp() * weights
             counts.length[:lengths].add_(pieces.sum(dim=1))
             counts.emission.index_add_(0, rows[n, :lengths].flatten(), pieces.flatten(0, 1))
@@ -161,7 +161,7 @@ def _backward(model: LogProbabilities, batch: Batch, tables: _Tables, weights: t
 def _transitions(
     model: LogProbabilities, end: torch.Tensor, ahead: torch.Tensor, given: torch.Tensor, weights: torch.Tensor
 ) -> torch.Tensor:
-    """Expected transitions at all positions but the first: one product of matrices for all of them."""
+    """Compute the expected transitions at all positions but the first, by one product of matrices."""
     states = len(model.initial)
     ends, begins = end[1:-1], ahead[1:-1]
     shift = ends.amax(dim=2, keepdim=True)
@@ -171,24 +171,24 @@ def _transitions(
 
 
 def _rows_by_position(batch: Batch, ngrams: int) -> torch.Tensor:
-    """Rows as tokens x longest x texts: where one is missing, the last that `_with_impossible` makes."""
+    """Arrange rows as tokens x longest x texts; missing ones become the last row of `_with_impossible`."""
     rows = batch.rows.permute(1, 2, 0)
     return torch.where(rows < 0, ngrams, rows).contiguous()
 
 
 def _with_impossible(emission: torch.Tensor) -> torch.Tensor:
-    """Emissions and a last row for n-grams that the model has not."""
+    """Append a row to the emissions for n-grams that the model does not have."""
     return torch.cat([emission, emission.new_full((1, emission.shape[1]), IMPOSSIBLE)])
 
 
 def _summed(pieces: torch.Tensor, most: torch.Tensor | None = None) -> torch.Tensor:
-    """Log of the sum of exp(pieces) over the first dimension; `pieces` become shares of e^most, the largest."""
+    """Compute the log of the sum of exp(pieces) over the first dimension; `pieces` become shares of exp(most)."""
     most = pieces.amax(dim=0) if most is None else most
     total: torch.Tensor = pieces.sub_(most).exp_().sum(dim=0)
     return total.log_().add_(most)
 
 
 def _log_product(logs: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
-    """Log of exp(logs) @ matrix, row by row; what underflows is as good as impossible."""
+    """Compute the log of exp(logs) @ matrix, row by row; underflow counts as impossible."""
     shift = logs.amax(dim=-1, keepdim=True)
     return ((logs - shift).exp() @ matrix).log().clamp(min=IMPOSSIBLE) + shift

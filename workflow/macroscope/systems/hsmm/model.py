@@ -13,22 +13,22 @@ from macroscope.systems.hsmm.marginal import Batch, LogProbabilities, log_margin
 from macroscope.systems.hsmm.ngrams import Ngrams
 
 LONG = 1000
-"""Tokens of a text from which on single precision is not enough: log-probabilities of the whole text are added up."""
+"""Largest number of tokens of a text for single precision, in which rounding of the whole text's sum is too large."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """What a model looks like: enough to make it again.
+    """Sizes of a model, sufficient to create it.
 
     Attributes
     ----------
     states
-        Hidden states.
+        Number of hidden states.
     ngrams
-        N-grams of each length, from one token on.
+        Number of n-grams of each length, from one token.
     ends
-        Whether it knows where a text ends: after each segment it may end, or go on with another one. Otherwise it is
-        told, as published: P(x) is then that of a text as long.
+        Whether the model has a probability of ending a text after each segment. Otherwise, as published, P(x) is
+        conditional on the length of the text.
     """
 
     states: int
@@ -37,18 +37,18 @@ class Size:
 
 
 class Hsmm(nn.Module):
-    """Logits of all distributions, Xavier-initialised.
+    """A hidden semi-Markov model as the logits of all distributions, Xavier-initialised.
 
     Attributes
     ----------
     initial
-        Of the first state (states).
+        First state: states.
     transition
-        Of the next state, and of the end if the model knows it (states x states [+ 1]).
+        Next state, and the end if the model has ends: states x states [+ 1].
     length
-        Tokens of a segment (longest x states).
+        Length of a segment: longest x states.
     emission
-        N-grams of a length, for each length (n-grams x states).
+        For each length, n-grams of that length: n-grams x states.
     """
 
     def __init__(self, size: Size) -> None:
@@ -61,15 +61,15 @@ class Hsmm(nn.Module):
 
     @property
     def states(self) -> int:
-        """Number of hidden states."""
+        """Return the number of hidden states."""
         return self.size.states
 
     def normalisers(self) -> list[torch.Tensor]:
-        """Log of what the emissions of a length add up to, for each length (states)."""
+        """Compute, for each length, the logsumexp of its emissions: states."""
         return [torch.logsumexp(logits, dim=0) for logits in self.emission]
 
     def log_probabilities(self, rows: torch.Tensor, normalisers: list[torch.Tensor]) -> LogProbabilities:
-        """All distributions, of the n-grams those of the given rows alone (sorted, no doubles)."""
+        """Compute all distributions, with emissions of the given rows only (sorted, without duplicates)."""
         transition = torch.log_softmax(self.transition, dim=1)
         onwards, end = transition, torch.zeros_like(self.initial)
         if self.size.ends:
@@ -83,39 +83,39 @@ class Hsmm(nn.Module):
         )
 
     def forward(self, rows: torch.Tensor, sizes: torch.Tensor, return_loss: bool = True) -> dict[str, torch.Tensor]:
-        """Mean negative log-likelihood a token, and that of each text, in nats.
+        """Compute the mean negative log-likelihood per token (`loss`) and that of each text (`nll`), in nats.
 
         Parameters
         ----------
         rows
-            Texts x tokens x longest: row of each n-gram, -1 where there is none.
+            Row of each n-gram, or -1 if there is none: texts x tokens x longest.
         sizes
-            Tokens of each text.
+            Number of tokens of each text.
         return_loss
-            Tells the training loop that there is a loss without labels.
+            Signal to the Trainer that there is a loss without labels; not used here.
         """
-        found = log_marginal(*self.batch(rows, sizes, self.normalisers()))
-        return {"loss": -found.sum() / sizes.sum(), "nll": -found}
+        log_marginals = log_marginal(*self.batch(rows, sizes, self.normalisers()))
+        return {"loss": -log_marginals.sum() / sizes.sum(), "nll": -log_marginals}
 
     def batch(
         self, rows: torch.Tensor, sizes: torch.Tensor, normalisers: list[torch.Tensor]
     ) -> tuple[LogProbabilities, Batch]:
-        """The model for texts, and these texts as it numbers their n-grams."""
-        known = torch.unique(rows)
-        known = known[known >= 0]
-        places = torch.searchsorted(known, rows.clamp(min=0).contiguous())
-        model = self.log_probabilities(known, normalisers)
+        """Return the model restricted to the n-grams of some texts, and the texts with n-grams numbered accordingly."""
+        occurring = torch.unique(rows)
+        occurring = occurring[occurring >= 0]
+        places = torch.searchsorted(occurring, rows.clamp(min=0).contiguous())
+        model = self.log_probabilities(occurring, normalisers)
         if rows.shape[1] > LONG:
-            model = LogProbabilities(*(some.double() for some in model))
+            model = LogProbabilities(*(table.double() for table in model))
         return model, Batch(places.masked_fill(rows < 0, -1), sizes)
 
     def _emissions(self, rows: torch.Tensor, normalisers: list[torch.Tensor]) -> torch.Tensor:
-        found, first = [], 0
+        emissions, first = [], 0
         for logits, normaliser in zip(self.emission, normalisers, strict=True):
-            some = rows[(rows >= first) & (rows < first + len(logits))] - first
-            found.append(logits[some] - normaliser)
+            indices = rows[(rows >= first) & (rows < first + len(logits))] - first
+            emissions.append(logits[indices] - normaliser)
             first += len(logits)
-        return torch.cat(found)
+        return torch.cat(emissions)
 
     def save(self, folder: Path, ngrams: Ngrams) -> None:
         """Write model.safetensors, size.json, words.json and ngrams.npz into a folder."""
@@ -125,7 +125,7 @@ class Hsmm(nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> tuple["Hsmm", Ngrams]:
-        """Read what `save` wrote."""
+        """Load the model and the n-grams that `save` wrote."""
         raw: dict[str, Any] = read_json(folder / "size.json")
         model = cls(Size(raw["states"], tuple(raw["ngrams"]), raw["ends"]))
         load_model(model, str(folder / "model.safetensors"))

@@ -1,6 +1,6 @@
-"""The n-grams that a hidden semi-Markov model can write: the most frequent ones of each length (deng2022 Appendix D).
+"""The n-grams that a hidden semi-Markov model can emit: the most frequent ones of each length (deng2022 Appendix D).
 
-All words are among those of one token, and an unknown one, so that there is a way to write any text.
+The n-grams of one token are all words and an unknown word, so that the model can emit any text.
 """
 
 from collections.abc import Sequence
@@ -19,19 +19,19 @@ from macroscope.systems.tokenizer import UNKNOWN
 Integers = NDArray[np.signedinteger[Any]]
 
 NONE = -1
-"""Row of an n-gram that is not there."""
+"""Row of an n-gram that the model does not have."""
 
 
 @dataclass(frozen=True)
 class Ngrams:
-    """N-grams by their rows: one length after the other, the frequent ones of a length first.
+    """N-grams by row: one length after the other, and within a length the most frequent ones first.
 
     Attributes
     ----------
     words
-        By their numbers; number 0 is `UNKNOWN`, and row 0 is that word alone.
+        Words by number; number 0 is `UNKNOWN`, and row 0 is that word alone.
     tokens
-        For each length, from 1 on: numbers of their words (n-grams x length).
+        For each length from 1, the numbers of the n-grams' words: n-grams x length.
     """
 
     words: tuple[str, ...]
@@ -39,7 +39,7 @@ class Ngrams:
 
     @classmethod
     def load(cls, folder: Path) -> "Ngrams":
-        """Read what `save` wrote."""
+        """Load the n-grams that `save` wrote."""
         with np.load(folder / "ngrams.npz") as saved:
             tokens = tuple(saved[f"length_{length}"].astype(np.int64) for length in range(1, len(saved.files) + 1))
         return cls(tuple(read_json(folder / "words.json")), tokens)
@@ -47,18 +47,18 @@ class Ngrams:
     def save(self, folder: Path) -> None:
         """Write words.json and ngrams.npz into a folder."""
         write_json(folder / "words.json", self.words)
-        named: dict[str, Any] = {f"length_{n}": some.astype(np.int32) for n, some in enumerate(self.tokens, start=1)}
-        np.savez(folder / "ngrams.npz", **named)
+        arrays: dict[str, Any] = {f"length_{n}": rows.astype(np.int32) for n, rows in enumerate(self.tokens, start=1)}
+        np.savez(folder / "ngrams.npz", **arrays)
 
     @property
     def longest(self) -> int:
-        """Tokens of the longest ones."""
+        """Return the number of tokens of the longest n-grams."""
         return len(self.tokens)
 
     @cached_property
     def offsets(self) -> Integers:
-        """First row of each length, and the number of all rows."""
-        return np.cumsum([0, *(len(some) for some in self.tokens)])
+        """Return the first row of each length, and the number of all rows."""
+        return np.cumsum([0, *(len(rows) for rows in self.tokens)])
 
     def __len__(self) -> int:
         return int(self.offsets[-1])
@@ -69,71 +69,78 @@ class Ngrams:
 
     @cached_property
     def _sorted(self) -> list[tuple[NDArray[Any], Integers]]:
-        """Keys of each length in their order, and the rows that they belong to."""
-        found = []
+        """Return, for each length, the sorted keys and their rows."""
+        tables = []
         for tokens, first in zip(self.tokens, self.offsets, strict=False):
             keys = _keys(tokens)
             order = np.argsort(keys)
-            found.append((keys[order], first + order))
-        return found
+            tables.append((keys[order], first + order))
+        return tables
 
     def numbers(self, words: Sequence[str]) -> Integers:
-        """Numbers of words; 0 for an unknown one."""
+        """Return the numbers of words; 0 for an unknown word."""
         return np.array([self._numbers.get(word, 0) for word in words], dtype=np.int32)
 
     def rows(self, numbers: Integers) -> Integers:
-        """Row of the n-gram of k + 1 words that begins at n, `NONE` where there is none (words x longest)."""
-        found = np.full((len(numbers), self.longest), NONE, dtype=np.int64)
+        """Return the row of the n-gram of k + 1 words that begins at n, or `NONE`: words x longest."""
+        table = np.full((len(numbers), self.longest), NONE, dtype=np.int64)
         for length, (keys, rows) in enumerate(self._sorted, start=1):
             if len(numbers) < length or not len(keys):
                 continue
-            asked = _keys(np.lib.stride_tricks.sliding_window_view(numbers, length))
-            places = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-            found[: len(asked), length - 1] = np.where(keys[places] == asked, rows[places], NONE)
-        return found
+            wanted = _keys(np.lib.stride_tricks.sliding_window_view(numbers, length))
+            places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            table[: len(wanted), length - 1] = np.where(keys[places] == wanted, rows[places], NONE)
+        return table
 
     def text(self, row: int) -> list[str]:
-        """Words of an n-gram."""
+        """Return the words of an n-gram, given its row."""
         length = int(np.searchsorted(self.offsets, row, side="right"))
         return [self.words[number] for number in self.tokens[length - 1][row - self.offsets[length - 1]]]
 
 
 def count_ngrams(texts: Sequence[Sequence[str]], longest: int, most: int) -> Ngrams:
-    """Take the most frequent n-grams of texts, of each length; of equally frequent ones those that come first.
+    """Select the most frequent n-grams of texts for each length; among equally frequent ones, the first in the texts.
 
     Parameters
     ----------
     longest
-        Tokens of the longest n-grams.
+        Number of tokens of the longest n-grams.
     most
-        N-grams of each length; of one token there are all, however many.
+        Number of n-grams of each length above one; all words are included.
+
+    Raises
+    ------
+    MacroscopeError
+        If the texts have no words.
     """
-    known: dict[str, int] = {UNKNOWN: 0}
-    numbers = [np.array([known.setdefault(word, len(known)) for word in text], dtype=np.int64) for text in texts]
-    if len(known) == 1:
-        raise MacroscopeError("the train split has no words, so that there are no n-grams; give the corpus more text")
+    vocabulary: dict[str, int] = {UNKNOWN: 0}
+    numbers = [
+        np.array([vocabulary.setdefault(word, len(vocabulary)) for word in text], dtype=np.int64) for text in texts
+    ]
+    if len(vocabulary) == 1:
+        raise MacroscopeError("the train split has no words, so there are no n-grams; give the corpus more text")
     joined = np.concatenate(numbers)
-    left = np.concatenate([np.arange(len(some), 0, -1) for some in numbers])  # tokens to the end of the text
-    found = [np.arange(len(known))[:, None]]
+    left = np.concatenate([np.arange(len(text), 0, -1) for text in numbers])  # tokens to the end of the text
+    ngrams = [np.arange(len(vocabulary))[:, None]]
     codes = joined.copy()
     for length in range(2, longest + 1):
         places = np.flatnonzero(left >= length)
         if not len(places):
             break
-        # Numbers of the n-grams that are a token shorter, and the token behind: exact, however long they are.
+        # An n-gram's code combines the number of its first n - 1 tokens and its last one, so it is exact at any length.
         _, first, inverse, counts = np.unique(
-            codes[places] * len(known) + joined[places + length - 1],
+            codes[places] * len(vocabulary) + joined[places + length - 1],
             return_index=True,
             return_inverse=True,
             return_counts=True,
         )
         chosen = first[np.lexsort((first, -counts))[:most]]
-        found.append(np.lib.stride_tricks.sliding_window_view(joined, length)[places[chosen]])
+        ngrams.append(np.lib.stride_tricks.sliding_window_view(joined, length)[places[chosen]])
         codes[places] = inverse
-    return Ngrams(tuple(known), tuple(found))
+    return Ngrams(tuple(vocabulary), tuple(ngrams))
 
 
 def _keys(tokens: Integers) -> NDArray[Any]:
-    """The numbers of each row, plus one, as a string of bytes that compares as a whole (rows)."""
+    """Return each row of numbers, plus one, as a byte string, which can be compared as a whole."""
     wide = np.ascontiguousarray(tokens + 1, dtype=">u4")
     return wide.view(f"S{4 * tokens.shape[1]}")[:, 0]

@@ -12,28 +12,31 @@ from macroscope.files import atomic
 from macroscope.systems.hsmm.marginal import log_marginal
 from macroscope.systems.hsmm.model import Hsmm
 from macroscope.systems.hsmm.options import HsmmSystem
-from macroscope.systems.hsmm.texts import Texts, collate, texts_of
-from macroscope.systems.tokenizer import training_texts
+from macroscope.systems.hsmm.texts import Texts, collate, read_split_words
+from macroscope.systems.tokenizer import read_training_texts
 
 log = logging.getLogger("macroscope")
 
-_TEXTS_AT_ONCE = 32
+_TEXTS_PER_BATCH = 32
 
 
 def measure_perplexity(documents: Path, model: Path, output: Path, options: HsmmSystem, *, split: str) -> None:
-    """Negative log-likelihood of every document of a split.
+    """Measure the negative log-likelihood of every document of a split.
 
     Writes
     ------
-    id; nll (nats; with `ends` that of the text's end as well); tokens (so, too); words (split at white space); unknown
-    (tokens that the train split does not have).
+    id; nll (nats) and tokens, both including the end of the text if `ends`; words (split at white space); unknown
+    (number of tokens that are not in the train split).
     """
     fitted, ngrams = Hsmm.load(model)
-    texts, held_out = Texts(texts_of(documents, split), ngrams), list(training_texts(documents, split, titles=False))
+    texts, held_out = (
+        Texts(read_split_words(documents, split), ngrams),
+        list(read_training_texts(documents, split, titles=False)),
+    )
     table = pd.DataFrame(
         {
             "id": [document.id for document in read_documents(documents, split)],
-            "nll": nll_of(fitted, texts),
+            "nll": compute_nll(fitted, texts),
             "tokens": texts.sizes + options.ends,
             "words": [len(text.split()) for text in held_out],
             "unknown": [int((numbers == 0).sum()) for numbers in texts.numbers],
@@ -45,12 +48,12 @@ def measure_perplexity(documents: Path, model: Path, output: Path, options: Hsmm
 
 
 @torch.inference_mode()
-def nll_of(model: Hsmm, texts: Texts) -> np.ndarray:
-    """-log P(x) of each text, in nats."""
+def compute_nll(model: Hsmm, texts: Texts) -> np.ndarray:
+    """Compute -log P(x) of each text, in nats, on a GPU if there is one."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = model.to(device)
-    found, normalisers = np.empty(len(texts)), model.normalisers()
-    for places in texts.by_length(_TEXTS_AT_ONCE, model.states):
-        batch = {name: some.to(device) for name, some in collate([texts[place] for place in places]).items()}
-        found[places] = -log_marginal(*model.batch(normalisers=normalisers, **batch)).double().cpu().numpy()
-    return found
+    nll, normalisers = np.empty(len(texts)), model.normalisers()
+    for indices in texts.by_length(_TEXTS_PER_BATCH, model.states):
+        batch = {name: tensor.to(device) for name, tensor in collate([texts[index] for index in indices]).items()}
+        nll[indices] = -log_marginal(*model.batch(normalisers=normalisers, **batch)).double().cpu().numpy()
+    return nll

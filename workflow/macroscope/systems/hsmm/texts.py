@@ -1,4 +1,4 @@
-"""Texts as a hidden semi-Markov model reads them: the rows of their n-grams."""
+"""Texts in the input form of a hidden semi-Markov model: the rows of their n-grams."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,28 +10,33 @@ from torch.utils.data import Dataset
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.hsmm.ngrams import NONE, Integers, Ngrams
-from macroscope.systems.tokenizer import training_texts
+from macroscope.systems.tokenizer import read_training_texts
 from macroscope.systems.words import split_words
 
 MOST_KEPT = 100_000_000
-"""Rows that are kept in memory, four bytes each; those of more text are looked up anew each time."""
+"""Largest number of rows that are kept in memory, four bytes each; beyond it, rows are looked up each time."""
 
 MOST_CELLS = 50_000_000
-"""Numbers of a table of a batch, tokens x states: 200 MB, of which the backward pass has four."""
+"""Largest size of a batch's table of tokens x states: 200 MB; the backward pass has four such tables."""
 
 
-def texts_of(documents: Path, split: str) -> list[list[str]]:
-    """Words of the texts of a split."""
-    return [split_words(text) for text in training_texts(documents, split, titles=False)]
+def read_split_words(documents: Path, split: str) -> list[list[str]]:
+    """Read the texts of a split as lists of words."""
+    return [split_words(text) for text in read_training_texts(documents, split, titles=False)]
 
 
 class Texts(Dataset[Integers]):
-    """The rows of texts, one text at a time: tokens x longest, `NONE` where there is no n-gram.
+    """Rows of the n-grams of each text: tokens x longest, `NONE` if there is no n-gram.
 
     Attributes
     ----------
     numbers
-        Of the words of each text.
+        Numbers of the words of each text.
+
+    Raises
+    ------
+    MacroscopeError
+        If a text has no words.
     """
 
     def __init__(self, texts: Sequence[Sequence[str]], ngrams: Ngrams) -> None:
@@ -40,7 +45,7 @@ class Texts(Dataset[Integers]):
         self.sizes = np.array([len(numbers) for numbers in self.numbers])
         if empty := int((self.sizes == 0).sum()):
             raise MacroscopeError(
-                f"{empty} of {len(self)} texts have no words, and so no segments; leave them out of the corpus"
+                f"{empty} of {len(self)} texts have no words, hence no segments; leave them out of the corpus"
                 " (filters.min_section_tokens: 1)"
             )
         keeps = self.tokens * ngrams.longest <= MOST_KEPT
@@ -54,19 +59,23 @@ class Texts(Dataset[Integers]):
 
     @property
     def tokens(self) -> int:
-        """Of all texts."""
+        """Return the number of tokens of all texts."""
         return int(self.sizes.sum())
 
     def by_length(self, size: int, states: int) -> list[list[int]]:
-        """Numbers of all texts in batches of texts of like lengths; the same batches for the same texts.
+        """Divide all texts into batches of similar lengths, deterministically.
 
         Parameters
         ----------
         size
-            Most texts of a batch; long texts are fewer, so that a table of tokens x states has no more than
-            `MOST_CELLS` numbers, or are alone.
+            Largest number of texts of a batch. A batch of long texts has fewer, so that its table of tokens x states
+            has at most `MOST_CELLS` numbers, or a single text.
         states
-            Of the model.
+            Number of states of the model.
+
+        Returns
+        -------
+        Indices of the texts of each batch.
         """
         batches: list[list[int]] = []
         for index in np.argsort(self.sizes, kind="stable").tolist():
@@ -79,9 +88,9 @@ class Texts(Dataset[Integers]):
 
 
 def collate(texts: Sequence[Integers]) -> dict[str, Any]:
-    """Make what a model reads of the rows of texts: rows (texts x tokens x longest), sizes (texts)."""
+    """Make the arguments of `Hsmm.forward` from texts: rows (texts x tokens x longest, padded), sizes (texts)."""
     sizes = [len(rows) for rows in texts]
-    found = np.full((len(texts), max(sizes), texts[0].shape[1]), NONE, dtype=np.int64)
+    padded = np.full((len(texts), max(sizes), texts[0].shape[1]), NONE, dtype=np.int64)
     for place, rows in enumerate(texts):
-        found[place, : len(rows)] = rows
-    return {"rows": torch.from_numpy(found), "sizes": torch.tensor(sizes)}
+        padded[place, : len(rows)] = rows
+    return {"rows": torch.from_numpy(padded), "sizes": torch.tensor(sizes)}

@@ -15,12 +15,12 @@ from transformers import set_seed
 
 from macroscope.files import atomic, read_json, write_json
 from macroscope.systems.hsmm import KIND
-from macroscope.systems.hsmm.em import expectation_maximisation, start
+from macroscope.systems.hsmm.em import expectation_maximisation, randomise
 from macroscope.systems.hsmm.model import Hsmm, Size
 from macroscope.systems.hsmm.ngrams import Ngrams, count_ngrams
 from macroscope.systems.hsmm.options import ExpectationMaximisation, GradientDescent, HsmmSystem
-from macroscope.systems.hsmm.perplexity import nll_of
-from macroscope.systems.hsmm.texts import Texts, collate, texts_of
+from macroscope.systems.hsmm.perplexity import compute_nll
+from macroscope.systems.hsmm.texts import Texts, collate, read_split_words
 from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Plateau, Schedule, discard, train
 
@@ -29,7 +29,7 @@ log = logging.getLogger("macroscope")
 
 @dataclass(frozen=True)
 class _Data:
-    """Training and validation texts, and where a killed run leaves what it had."""
+    """Training and validation texts, and the checkpoints and seed of the training."""
 
     ngrams: Ngrams
     train: Texts
@@ -40,23 +40,27 @@ class _Data:
 
 
 def train_hsmm(documents: Path, output: Path, options: HsmmSystem, *, seed: int, checkpoints: Path) -> None:
-    """Fit a model to the train split; keep that of the lowest validation loss.
+    """Fit a model to the train split; keep the parameters of the lowest validation loss.
 
     Writes into the folder `output`: model.safetensors, size.json, words.json, ngrams.npz, training_log.csv (phase,
-    step, epoch, train_loss, valid_loss; nats a token) and training.json (what it was fitted to).
+    step, epoch, train_loss, valid_loss; nats per token) and training.json (sizes of the model and of the data).
     """
-    texts, valid = (texts_of(documents, split) for split in ("train", "valid"))
+    texts, valid = (read_split_words(documents, split) for split in ("train", "valid"))
     ngrams = count_ngrams(texts, options.longest, options.ngrams)
-    identity = {"options": _fitted(options), "seed": seed, "texts": [_digest(texts), _digest(valid)]}
+    identity = {"options": _training_options(options), "seed": seed, "texts": [_digest(texts), _digest(valid)]}
     data = _Data(ngrams, Texts(texts, ngrams), Texts(valid, ngrams), checkpoints, identity, seed)
-    del texts, valid  # their words are numbers now
+    del texts, valid  # `data` has their words as numbers
     set_seed(seed)
     model = Hsmm(Size(options.states, tuple(map(len, ngrams.tokens)), options.ends))
     fit = options.fit
-    history = _by_em(model, data, fit) if isinstance(fit, ExpectationMaximisation) else _by_sgd(model, data, fit)
-    about = {
+    history = (
+        _fit_by_em(model, data, fit)
+        if isinstance(fit, ExpectationMaximisation)
+        else _fit_by_gradient_descent(model, data, fit)
+    )
+    summary = {
         "parameters": sum(p.numel() for p in model.parameters()),
-        "ngrams": [len(some) for some in ngrams.tokens],
+        "ngrams": [len(rows) for rows in ngrams.tokens],
         "training_texts": len(data.train),
         "training_tokens": data.train.tokens,
         "validation_texts": len(data.valid),
@@ -65,30 +69,31 @@ def train_hsmm(documents: Path, output: Path, options: HsmmSystem, *, seed: int,
         folder.mkdir()
         model.save(folder, ngrams)
         write_csv(history, folder / "training_log.csv")
-        write_json(folder / "training.json", about)
+        write_json(folder / "training.json", summary)
     discard(checkpoints)
 
 
 # ---- expectation maximisation ----------------------------------------------------------------------------------------
 
 
-def _by_em(model: Hsmm, data: _Data, fit: ExpectationMaximisation) -> pd.DataFrame:
-    """Every iteration is a checkpoint; a killed run goes on from the last one."""
+def _fit_by_em(model: Hsmm, data: _Data, fit: ExpectationMaximisation) -> pd.DataFrame:
+    """Fit by expectation maximisation; every iteration is a checkpoint, and a killed run resumes from the last one."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     best = data.checkpoints / "best"
-    rows = _resumed(model, data)
+    rows = _resume(model, data)
     if not rows:
-        start(model, torch.Generator().manual_seed(data.seed))
+        randomise(model, torch.Generator().manual_seed(data.seed))
 
     def batches() -> Any:
-        for some in data.train.by_length(fit.batch_size, model.states):
-            yield {name: rows.to(device) for name, rows in collate([data.train[index] for index in some]).items()}
+        for indices in data.train.by_length(fit.batch_size, model.states):
+            batch = collate([data.train[index] for index in indices])
+            yield {name: tensor.to(device) for name, tensor in batch.items()}
 
     model.to(device)
-    left, before = fit.iterations - len(rows), rows[-1]["objective"] if rows else -math.inf
-    steps = expectation_maximisation(model, batches, fit.smoothing, fit.tolerance, left, before)
+    remaining, before = fit.iterations - len(rows), rows[-1]["objective"] if rows else -math.inf
+    steps = expectation_maximisation(model, batches, fit.smoothing, fit.tolerance, remaining, before)
     for likelihood, objective in steps:
-        valid = float(nll_of(model, data.valid).sum()) / data.valid.tokens
+        valid = float(compute_nll(model, data.valid).sum()) / data.valid.tokens
         rows.append({"step": len(rows), "train_loss": -likelihood, "objective": objective, "valid_loss": valid})
         log.info("iteration %d: training loss %.4f, validation loss %.4f", len(rows), -likelihood, valid)
         if valid <= min(row["valid_loss"] for row in rows):
@@ -99,10 +104,10 @@ def _by_em(model: Hsmm, data: _Data, fit: ExpectationMaximisation) -> pd.DataFra
     return history[["phase", "step", "epoch", "train_loss", "valid_loss", "objective"]]
 
 
-def _resumed(model: Hsmm, data: _Data) -> list[dict[str, float]]:
-    """Iterations of a killed run with the same texts and options, whose model is taken up; none where there is none.
+def _resume(model: Hsmm, data: _Data) -> list[dict[str, float]]:
+    """Restore the model of a killed run with the same texts and options; return its finished iterations, if any.
 
-    The model is that of the last one, before its update: this iteration is gone through again.
+    The saved model is that before the last iteration's update, so that this iteration is repeated.
     """
     last = data.checkpoints / "last"
     if not last.exists() or (about := read_json(last / "about.json"))["identity"] != data.identity:
@@ -124,8 +129,8 @@ def _save(model: Hsmm, place: Path, about: dict[str, Any]) -> None:
 # ---- gradient descent ------------------------------------------------------------------------------------------------
 
 
-def _by_sgd(model: Hsmm, data: _Data, fit: GradientDescent) -> pd.DataFrame:
-    """Emissions alone first, so that the states are told apart; then everything."""
+def _fit_by_gradient_descent(model: Hsmm, data: _Data, fit: GradientDescent) -> pd.DataFrame:
+    """Fit by gradient descent: first the emissions alone, so that the states become distinct, then everything."""
     valid = Subset(data.valid, range(min(fit.validation_texts, len(data.valid))))
     examples = Examples(data.train, valid, collate)
     others = (model.initial, model.transition, model.length)
@@ -150,8 +155,8 @@ def _by_sgd(model: Hsmm, data: _Data, fit: GradientDescent) -> pd.DataFrame:
     return history[["phase", "step", "epoch", "train_loss", "valid_loss"]]
 
 
-def _fitted(options: HsmmSystem) -> dict[str, Any]:
-    """Options that the fit depends on; an edit of others, such as the number of samples, throws no training away."""
+def _training_options(options: HsmmSystem) -> dict[str, Any]:
+    """Return the options that the fit depends on, so that edits of others, such as `samples`, keep the checkpoints."""
     return options.model_dump(mode="json", include=set(KIND.stages["train"].option_names))
 
 

@@ -44,7 +44,7 @@ KIND = Kind(
             model_option="base",
             minutes=1440,
         ),
-        "gather_samples": Stage("sampling:gather", inputs="shards_of_samples corpus"),
+        "gather_samples": Stage("sampling:merge_shards", inputs="shards_of_samples corpus"),
         "measure_log_probabilities": Stage(
             "log_probabilities:measure_log_probabilities",
             inputs="samples model prompts? threads",

@@ -1,8 +1,8 @@
-"""Attention of one new token a row that reads no more of the cache than the row sees.
+"""Attention of one new token per row that reads only the columns of the cache which the row sees.
 
-What a step costs on a CPU is mostly the reading of keys and values. PyTorch's kernels also read what the mask
-hides: half of it and more, where documents are of different lengths. And as nothing but its own columns enters the
-sums of a row, they are the same whatever its neighbours hold.
+The cost of a step on a CPU is mostly that of reading keys and values. PyTorch's kernels also read masked columns, which
+are half of the cache and more if documents differ in length. And because only a row's own columns enter its sums, these
+do not depend on the other rows.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -19,19 +19,19 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 NAME = "macroscope_step"
-"""Under which transformers knows it."""
+"""Name under which it is registered with transformers."""
 THREAD_WORK = 1 << 22
-"""Numbers of the cache above which a step is shared out among threads: below, waking them takes longer."""
+"""Size of the cache, in numbers, above which a step uses several threads; below it, waking them takes longer."""
 HIDDEN = np.finfo(np.float32).min
-"""What a mask holds for a column that a row does not see, or less."""
+"""Largest value of a mask for a column that a row does not see."""
 
 Singles = NDArray[np.float32]
 
 
-def use_own_columns(model: Any) -> None:
-    """Let a model attend by `attend` from now on, where that does what its own attention does.
+def use_row_attention(model: Any) -> None:
+    """Make a model use `attend` if that is equivalent to its own attention.
 
-    That is on a CPU, in single precision, and where the model would have used PyTorch's.
+    This is the case on a CPU, in single precision, if the model uses PyTorch's attention ("sdpa").
     """
     if model.device.type == "cpu" and model.dtype == torch.float32 and model.config._attn_implementation == "sdpa":
         model.set_attn_implementation(NAME)
@@ -46,41 +46,44 @@ def attend(
     scaling: float | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Attend as transformers' "sdpa" does: by that itself, but for one query a row with a mask of its own.
+    """Compute attention like "sdpa" of transformers: with a fast path for one query per row with an additive mask.
+
+    All other cases are passed on to "sdpa".
 
     Parameters
     ----------
     query
         rows x heads x queries x size.
     key, value
-        rows x heads (or a divisor of them) x columns x size.
+        rows x heads (or a divisor of their number) x columns x size.
     attention_mask
-        rows x 1 x queries x columns, added to the scores.
+        Mask that is added to the scores: rows x 1 x queries x columns.
 
     Returns
     -------
-    tensor, rows x queries x heads x size; no weights.
+    tensor, rows x queries x heads x size; None for the weights.
     """
     rows, heads, queries, size = query.shape
     if (
         attention_mask is None
         or attention_mask.shape != (rows, 1, 1, key.shape[2])
-        or not _readable(query, key, value, attention_mask)
+        or not _is_supported(query, key, value, attention_mask)
         or options.get("position_bias") is not None
     ):
         return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **options)
-    found = torch.empty(rows, queries, heads, value.shape[-1])
-    part = partial(
-        _attend, query[:, :, 0].contiguous().numpy(), _flat(key), _layout(key), _flat(value), _layout(value),
-        attention_mask[:, 0, 0].numpy(), np.float32(size**-0.5 if scaling is None else scaling), found[:, 0].numpy(),
+    output = torch.empty(rows, queries, heads, value.shape[-1])
+    attend_rows = partial(
+        _attend, query[:, :, 0].contiguous().numpy(),
+        _flatten_storage(key), _layout(key), _flatten_storage(value), _layout(value),
+        attention_mask[:, 0, 0].numpy(), np.float32(size**-0.5 if scaling is None else scaling), output[:, 0].numpy(),
     )  # fmt: skip
     threads = torch.get_num_threads() if key.numel() > THREAD_WORK else 1
     bounds = [rows * i // threads for i in range(threads + 1)]
-    others = [_pool(threads).submit(part, *some) for some in pairwise(bounds[1:])]
-    part(*bounds[:2])
-    for other in others:
-        other.result()
-    return found, None
+    futures = [_pool(threads).submit(attend_rows, *span) for span in pairwise(bounds[1:])]
+    attend_rows(*bounds[:2])
+    for future in futures:
+        future.result()
+    return output, None
 
 
 AttentionInterface.register(NAME, attend)
@@ -92,18 +95,20 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads - 1)
 
 
-def _readable(*parts: torch.Tensor) -> bool:
-    return all(part.device.type == "cpu" and part.dtype == torch.float32 and part.stride(-1) == 1 for part in parts)
+def _is_supported(*tensors: torch.Tensor) -> bool:
+    return all(
+        tensor.device.type == "cpu" and tensor.dtype == torch.float32 and tensor.stride(-1) == 1 for tensor in tensors
+    )
 
 
-def _flat(part: torch.Tensor) -> Singles:
-    """Return all numbers of a tensor's storage: contiguous, which compiled code is fast on."""
-    return part.as_strided((part.untyped_storage().nbytes() // part.itemsize,), (1,), 0).numpy()
+def _flatten_storage(tensor: torch.Tensor) -> Singles:
+    """Return all numbers of a tensor's storage as a contiguous array, on which compiled code is fast."""
+    return tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.itemsize,), (1,), 0).numpy()
 
 
-def _layout(part: torch.Tensor) -> tuple[int, ...]:
-    """Return heads, columns, then where the tensor begins in its storage, and its strides."""
-    return (*part.shape[1:3], part.storage_offset(), *part.stride()[:3])
+def _layout(tensor: torch.Tensor) -> tuple[int, ...]:
+    """Return the numbers of heads and columns, the tensor's offset in its storage, and its strides."""
+    return (*tensor.shape[1:3], tensor.storage_offset(), *tensor.stride()[:3])
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -115,12 +120,12 @@ def _attend(
     value_layout: tuple[int, ...],
     mask: Singles,
     scale: np.float32,
-    found: Singles,
+    means: Singles,
     start: int,
     stop: int,
 ) -> None:  # pragma: no cover - compiled
-    """Write the averages of the values into `found`, for the rows from `start` on up to `stop`."""
-    size, values_size = queries.shape[2], found.shape[2]
+    """Write the weighted averages of the values into `means`, for the rows from `start` to `stop`."""
+    size, values_size = queries.shape[2], means.shape[2]
     key_heads, columns, key_begin, key_row, key_head, key_column = key_layout
     _, _, value_begin, value_row, value_head, value_column = value_layout
     shared = queries.shape[1] // key_heads
@@ -130,7 +135,7 @@ def _attend(
         while first < columns - 1 and mask[row, first] <= HIDDEN:
             first += 1
         for head in range(queries.shape[1]):
-            query, mean = queries[row, head], found[row, head]
+            query, mean = queries[row, head], means[row, head]
             at = key_begin + row * key_row + head // shared * key_head
             largest = np.float32(-np.inf)
             for column in range(first, columns):

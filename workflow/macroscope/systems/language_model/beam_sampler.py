@@ -1,9 +1,9 @@
 """Beam sampling (meister2021 §5): a stochastic beam.
 
-Each of the k sequences of a beam is extended by k tokens, drawn from the model's own distribution. Of all sequences
-that are there then, those that had ended before included, the k most probable stay; equal ones count once. The most
-probable one is the sample as soon as it has ended: probabilities only fall, so that none can overtake it. The paper
-says neither which of the k sequences is the sample nor when to stop; sequences are not weighed by their length.
+Each of the k sequences of a beam is extended by k tokens, drawn from the model's own distribution. Among these and the
+sequences that had ended before, the k most probable ones are kept; duplicates count once. The most probable one is the
+sample as soon as it has ended: probabilities only decrease, so that none can overtake it. The paper specifies neither
+which of the k sequences is the sample nor when to stop; sequences are not weighted by their length.
 """
 
 from collections import deque
@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 
 from macroscope.systems.language_model.decoding import invert
 from macroscope.systems.language_model.options import BeamSampling
-from macroscope.systems.language_model.sampler import Draw, Request, Sampler
+from macroscope.systems.language_model.sampler import GeneratedTokens, Request, Sampler
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 class BeamSampler(Sampler):
-    """Samples under `BeamSampling`; the rows of a batch are shared out among beams."""
+    """Sampler for the decoding rule `BeamSampling`; the rows of a batch are divided among beams."""
 
     @torch.inference_mode()
-    def run(self, requests: deque[Request]) -> Iterator[Draw]:
-        """Work off a queue of requests; see `Sampler.run`."""
+    def run(self, requests: deque[Request]) -> Iterator[GeneratedTokens]:
+        """Process a queue of requests; see `Sampler.run`."""
         assert isinstance(self.decoding, BeamSampling)
         k = self.decoding.beams
         beams: list[_Beam | None] = [None] * max(1, self.batch_size // k)
@@ -52,17 +52,17 @@ class BeamSampler(Sampler):
             probabilities = decoder.step(last, cached).double().softmax(-1)
             cached += 1
             uniforms = np.zeros((len(cached), k))
-            drawing = [(start, beam) for start, beam in busy if not beam.follow_prompt()]
-            for start, beam in drawing:
+            sampling = [(start, beam) for start, beam in busy if not beam.follow_prompt()]
+            for start, beam in sampling:
                 uniforms[start + beam.rows] = beam.generator.random((len(beam.live), k))
             tokens = invert(probabilities, torch.from_numpy(uniforms).to(probabilities.device))
-            found = probabilities.gather(-1, tokens).log().cpu().numpy()
-            drawn = tokens.cpu().numpy()
-            for start, beam in drawing:
-                copies = beam.extend(drawn[start + beam.rows], found[start + beam.rows])
-                if (draw := beam.draw()) is not None:
+            logs = probabilities.gather(-1, tokens).log().cpu().numpy()
+            sampled = tokens.cpu().numpy()
+            for start, beam in sampling:
+                copies = beam.extend(sampled[start + beam.rows], logs[start + beam.rows])
+                if (result := beam.result()) is not None:
                     beams[start // k] = None
-                    yield draw
+                    yield result
                     continue
                 for source, target in copies:
                     decoder.copy_row(start + source, start + target, int(cached[start]))
@@ -70,25 +70,25 @@ class BeamSampler(Sampler):
 
 @dataclass(frozen=True)
 class _Sequence:
-    """The beginning of a document: its last token, and the beginning before that."""
+    """Beginning of a document as a linked list: its last token and the beginning before it."""
 
     token: int
     before: "_Sequence | None" = None
     log_probability: float = 0.0
 
     def tokens(self) -> NDArray[np.int32]:
-        """Return all tokens, the boundary before them included."""
-        found, sequence = [], self
+        """Return all tokens, including the boundary before them."""
+        reversed_tokens, sequence = [], self
         while sequence.before is not None:
-            found.append(sequence.token)
+            reversed_tokens.append(sequence.token)
             sequence = sequence.before
-        return np.array([sequence.token, *reversed(found)], dtype=np.int32)
+        return np.array([sequence.token, *reversed(reversed_tokens)], dtype=np.int32)
 
 
 class _Beam:
-    """At most k sequences of one draw, the most probable first; those that have ended are not extended.
+    """At most k sequences for one request, the most probable first; ended sequences are not extended.
 
-    Each that is extended has one of the k rows. Its most probable continuation stays in that row, so that few rows are
+    Each live sequence has one of the k rows. Its most probable continuation stays in that row, so that few rows are
     copied.
     """
 
@@ -102,7 +102,12 @@ class _Beam:
         self.length = 0
 
     def follow_prompt(self) -> bool:
-        """Take the next token of the prompt, if there is one; the sequences of a beam share it, so it is not scored."""
+        """Append the next token of the prompt, if any; it is not scored, because all sequences of a beam share it.
+
+        Returns
+        -------
+        Whether there was such a token.
+        """
         if self.length >= len(self.request.prompt):
             return False
         self.live = [_Sequence(self.request.prompt[self.length], self.live[0])]
@@ -115,30 +120,30 @@ class _Beam:
         Parameters
         ----------
         tokens, logs
-            live sequences x k: tokens that were drawn, and their log-probabilities.
+            Drawn tokens and their log-probabilities: live sequences x k.
 
         Returns
         -------
-        (source, target): rows to copy, so that every row holds what its sequence extends.
+        Pairs (source, target) of rows to copy, so that every row holds the parent of its sequence.
         """
-        drawn = {
+        extended = {
             (row, token): _Sequence(token, sequence, sequence.log_probability + log)
-            for row, sequence, some, their in zip(
+            for row, sequence, row_tokens, row_logs in zip(
                 self.rows.tolist(), self.live, tokens.tolist(), logs.tolist(), strict=True
             )
-            for token, log in zip(some, their, strict=True)
+            for token, log in zip(row_tokens, row_logs, strict=True)
         }
-        everything = [(None, sequence) for sequence in self.ended] + [(row, s) for (row, _), s in drawn.items()]
-        everything.sort(key=lambda item: -item[1].log_probability)
-        kept = everything[: self.k]
+        candidates = [(None, sequence) for sequence in self.ended] + [(row, s) for (row, _), s in extended.items()]
+        candidates.sort(key=lambda item: -item[1].log_probability)
+        kept = candidates[: self.k]
         self.ended = [s for row, s in kept if row is None or s.token == self.boundary]
         live = [(row, s) for row, s in kept if row is not None and s.token != self.boundary]
         self.live = [sequence for _, sequence in live]
         self.length += 1
-        return self._place([row for row, _ in live])
+        return self._assign_rows([row for row, _ in live])
 
-    def _place(self, parents: list[int]) -> list[tuple[int, int]]:
-        """Give every live sequence a row; `parents` are those of the sequences that they extend."""
+    def _assign_rows(self, parents: list[int]) -> list[tuple[int, int]]:
+        """Assign a row to every live sequence, given the rows of their parents; return the rows to copy."""
         free = [row for row in range(self.k) if row not in parents]
         rows: list[int] = []
         for parent in parents:
@@ -146,11 +151,11 @@ class _Beam:
         self.rows = np.array(rows, dtype=np.int64)
         return [(parent, row) for parent, row in zip(parents, rows, strict=True) if parent != row]
 
-    def draw(self) -> Draw | None:
-        """Return the sample, if there is one yet."""
+    def result(self) -> GeneratedTokens | None:
+        """Return the sample, or None if it is not finished."""
         best = max([*self.ended, *self.live], key=lambda sequence: sequence.log_probability)
         ended = best.before is not None and best.token == self.boundary
         if not ended and self.length < self.max_tokens:
             return None
         tokens = best.tokens()[1:]
-        return Draw(self.request, tokens[:-1] if ended else tokens, cut=not ended)
+        return GeneratedTokens(self.request, tokens[:-1] if ended else tokens, cut=not ended)

@@ -1,9 +1,9 @@
 """A key-value cache of fixed shape for rows of different lengths.
 
-Every row's cached tokens stand at the right end of the same C columns, and an attention mask hides the columns to their
-left. So rows may begin and end independently of one another, each step writes one column, and every step has the same
-shapes whatever the rows hold: the arithmetic of a row does not depend on its neighbours. Right alignment is what
-`generate` uses for batches (left padding), so every causal model of transformers supports it.
+The cached tokens of each row are right-aligned in the same C columns, and an attention mask hides the columns to their
+left. So rows can begin and end independently of one another, each step writes one column, and all steps have the same
+shapes: the arithmetic of a row does not depend on the other rows. `generate` aligns batches in the same way (left
+padding), so every causal model of transformers supports it.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ class RollingLayer(CacheLayerMixin):
     Parameters
     ----------
     columns
-        C, tokens that one step attends to, the new one included.
+        C, the number of tokens that a step attends to, including the new one.
     """
 
     is_sliding = False
@@ -31,7 +31,7 @@ class RollingLayer(CacheLayerMixin):
         self.end = columns - 1
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor | None = None) -> None:
-        """Allocate the buffers; rows x heads x 2C x size of a head."""
+        """Allocate the buffers: rows x heads x 2C x size of a head."""
         values = key_states if value_states is None else value_states
         self.dtype, self.device = key_states.dtype, key_states.device
         self.keys, self.values = (
@@ -55,12 +55,12 @@ class RollingLayer(CacheLayerMixin):
         return self.keys[:, :, window], self.values[:, :, window]
 
     def write_row(self, row: int, keys: torch.Tensor, values: torch.Tensor) -> None:
-        """Replace the last columns of a row; keys and values are heads x tokens x size."""
+        """Replace the last columns of a row by keys and values (heads x tokens x size)."""
         self.keys[row, :, self.end - keys.shape[1] : self.end] = keys
         self.values[row, :, self.end - values.shape[1] : self.end] = values
 
     def copy_row(self, source: int, target: int, length: int) -> None:
-        """Replace a row by another one, of which the last `length` columns are in use."""
+        """Copy a row to another one; its last `length` columns are in use."""
         window = slice(self.end - length, self.end)
         for buffer in (self.keys, self.values):
             buffer[target, :, window] = buffer[source, :, window]
@@ -70,7 +70,7 @@ class RollingLayer(CacheLayerMixin):
         return self.columns, 0
 
     def get_seq_length(self) -> int:
-        """Return the number of columns before the new one: full as far as the model can see."""
+        """Return the number of columns before the new one, as if all of them were in use."""
         return self.columns - 1
 
     def get_max_length(self) -> int:
@@ -95,11 +95,11 @@ class RollingCache(Cache):
         super().__init__(layers=[RollingLayer(columns) for _ in range(layers)])
 
     def copy_row(self, source: int, target: int, length: int) -> None:
-        """Replace what is cached for a row, `target`, by what is for another one: its last `length` tokens."""
+        """Copy the last `length` cached tokens of a row to another row, `target`."""
         for layer in self.layers:
             layer.copy_row(source, target, length)  # type: ignore[union-attr]
 
     def write_row(self, row: int, encoded: DynamicCache) -> None:
-        """Replace what is cached for a row by another cache of a single row."""
-        for own, other in zip(self.layers, encoded.layers, strict=True):
-            own.write_row(row, other.keys[0], other.values[0])  # type: ignore[union-attr,index]
+        """Replace the cached tokens of a row by another cache of a single row."""
+        for layer, encoded_layer in zip(self.layers, encoded.layers, strict=True):
+            layer.write_row(row, encoded_layer.keys[0], encoded_layer.values[0])  # type: ignore[union-attr,index]

@@ -1,4 +1,4 @@
-"""Steps of a causal model: one token a row, for rows of different lengths side by side."""
+"""Stepwise decoding of a causal model: one token per row and step, for rows of different lengths side by side."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ from transformers.cache_utils import DynamicCache
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.language_model.architectures.recurrent import RecurrentLM
-from macroscope.systems.language_model.attention import use_own_columns
+from macroscope.systems.language_model.attention import use_row_attention
 from macroscope.systems.language_model.cache import RollingCache
 
 Integers = NDArray[np.int64]
 
 SLIDING = "sliding_attention"
-"""What transformers calls layers with a window of their own, `config.sliding_window` tokens."""
+"""Type, in transformers, of layers that attend to the last `config.sliding_window` tokens only."""
 
 
 def fuse_activations(model: torch.nn.Module) -> None:
-    """Compute GPT-2's GELU in one pass over the numbers where transformers makes eight: the same but for rounding."""
+    """Compute GPT-2's GELU in one pass instead of eight, as in transformers; the results are equal up to rounding."""
     for module in list(model.modules()):
         for name, child in module.named_children():
             if isinstance(child, NewGELUActivation):
@@ -29,12 +29,12 @@ def fuse_activations(model: torch.nn.Module) -> None:
 
 @torch.no_grad()
 def require_steps(model: Any, name: str) -> None:
-    """Stop where a model, in eval mode, cannot be fed token by token: before it is trained, not hours later.
+    """Check that a model, in eval mode, can be fed token by token, before hours are spent on training it.
 
     Raises
     ------
     MacroscopeError
-        Where its layers remember other things than keys and values, or read more from a mask than what they see.
+        If its layers keep other state than keys and values, or use a mask for more than visibility.
     """
     if isinstance(model, RecurrentLM):
         return
@@ -44,21 +44,21 @@ def require_steps(model: Any, name: str) -> None:
         decoder.step(token, none)
         decoder.encode(0, token)
         decoder.step(token, none + 1)
-    except Exception as error:  # whatever the code of a model does with a cache or a mask that it does not expect
+    except Exception as error:  # a model's code may fail in any way with a cache or mask that it does not expect
         raise MacroscopeError(
             f"model {name!r}: models of type {model.config.model_type} cannot be sampled token by token here"
-            f" ({type(error).__name__}: {str(error).partition(chr(10))[0]}); take another base, or run it behind a"
+            f" ({type(error).__name__}: {str(error).partition(chr(10))[0]}); use another base, or run it behind a"
             " server (kind: server)"
         ) from None
 
 
 class StateDecoder:
-    """Feeds a model that carries a state one token a row.
+    """Decoder of a recurrent model, which carries a state, one token per row and step.
 
     Parameters
     ----------
     model
-        In eval mode.
+        Recurrent model in eval mode.
     """
 
     def __init__(self, model: RecurrentLM) -> None:
@@ -66,37 +66,37 @@ class StateDecoder:
         self.state: tuple[torch.Tensor, ...] = ()
 
     def step(self, tokens: NDArray[np.int32], cached: Integers) -> torch.Tensor:
-        """Feed a token to every row; see `Decoder.step`. A row that was fed nothing before begins anew."""
-        fresh = self.model.initial_state(len(tokens))
-        new = torch.from_numpy(cached == 0).to(self.model.device)
-        old = self.state or fresh
+        """Feed a token to every row; see `Decoder.step`. A row with no cached tokens starts from the initial state."""
+        initial = self.model.initial_state(len(tokens))
+        is_new = torch.from_numpy(cached == 0).to(self.model.device)
+        state = self.state or initial
         self.state = tuple(
-            torch.where(new.view(-1, *[1] * (part.ndim - 1)), begun, part)
-            for part, begun in zip(old, fresh, strict=True)
+            torch.where(is_new.view(-1, *[1] * (part.ndim - 1)), fresh, part)
+            for part, fresh in zip(state, initial, strict=True)
         )
         inputs = torch.from_numpy(tokens.astype(np.int64)).to(self.model.device)
         logits, self.state = self.model.advance(inputs, self.state)
         return logits
 
     def encode(self, row: int, tokens: NDArray[np.int32]) -> None:
-        """Never needed: a state has no end."""
+        """Raise `NotImplementedError`: a state has no window that could be full."""
         raise NotImplementedError
 
     def copy_row(self, source: int, target: int, cached: int) -> None:
-        """Let a row know what another one does; see `Decoder.copy_row`."""
+        """Copy the state of a row to another row; see `Decoder.copy_row`."""
         for part in self.state:
             part[target] = part[source]
 
 
 class Decoder:
-    """Feeds a causal model of transformers one token a row.
+    """Decoder of a causal model of transformers, one token per row and step.
 
     Parameters
     ----------
     model
-        In eval mode.
+        Causal model in eval mode.
     columns
-        Tokens that one step attends to at most, the new one included.
+        Largest number of tokens that a step attends to, including the new one.
     """
 
     def __init__(self, model: Any, columns: int) -> None:
@@ -105,8 +105,8 @@ class Decoder:
         self.cache = RollingCache(model.config.num_hidden_layers, columns)
 
     def speed_up(self) -> "Decoder":
-        """Change parts of the model for faster ones of the same results but for rounding; return the decoder."""
-        use_own_columns(self.backbone)
+        """Replace parts of the model by faster ones with equal results up to rounding; return the decoder."""
+        use_row_attention(self.backbone)
         fuse_activations(self.backbone)
         return self
 
@@ -116,13 +116,13 @@ class Decoder:
         Parameters
         ----------
         tokens
-            One a row.
+            One token per row.
         cached
-            Tokens that each row was fed before and still sees; less than `columns`.
+            Number of earlier tokens that each row sees; less than `columns`.
 
         Returns
         -------
-        tensor, rows x vocabulary: logits of the next token.
+        Logits of the next token: rows x vocabulary.
         """
         device = self.model.device
         return self.model(
@@ -134,9 +134,9 @@ class Decoder:
         ).logits[:, -1]
 
     def encode(self, row: int, tokens: NDArray[np.int32]) -> None:
-        """Let a row see some tokens and nothing else, as if it had been fed them.
+        """Replace the tokens that a row sees, as if it had been fed these tokens only.
 
-        One row at a time, at a length that is always the same, for the sake of the same arithmetic in every batch.
+        Encodes one row at a time, always at the same length, so that the arithmetic does not depend on the batch.
         """
         if len(tokens) == 0:
             return
@@ -146,23 +146,27 @@ class Decoder:
         self.cache.write_row(row, encoded)
 
     def copy_row(self, source: int, target: int, cached: int) -> None:
-        """Let a row, `target`, see what another one does: `cached` tokens."""
+        """Copy the `cached` tokens of a row to another row, `target`."""
         self.cache.copy_row(source, target, cached)
 
     def _masks(self, lengths: Integers) -> torch.Tensor | dict[str, torch.Tensor]:
-        """Mask of all layers, or one for each kind: some see the last tokens alone, as Mistral's and Gemma's do."""
+        """Return one mask for all layers, or one per type if some have a sliding window (Mistral, Gemma)."""
         config, mask = self.model.config, self._mask(lengths)
-        window, kinds = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
-        if not window or window >= self.columns or (kinds and SLIDING not in kinds):
+        window, layer_types = getattr(config, "sliding_window", None), getattr(config, "layer_types", None)
+        if not window or window >= self.columns or (layer_types and SLIDING not in layer_types):
             return mask
-        near = self._mask(np.minimum(lengths, window))
-        return near if not kinds or set(kinds) == {SLIDING} else {"full_attention": mask, SLIDING: near}
+        sliding_mask = self._mask(np.minimum(lengths, window))
+        return (
+            sliding_mask
+            if not layer_types or set(layer_types) == {SLIDING}
+            else {"full_attention": mask, SLIDING: sliding_mask}
+        )
 
     def _mask(self, lengths: Integers) -> torch.Tensor:
-        """Additive mask, rows x 1 x 1 x columns: each row sees its own last columns.
+        """Return the additive mask, rows x 1 x 1 x columns, with which each row sees its own last columns.
 
-        Four dimensions, so that transformers takes the mask as it is. A two-dimensional one it leaves out where all
-        rows happen to be full, and the arithmetic of a row would depend on the others again.
+        Transformers uses a mask of four dimensions as it is. It would drop a two-dimensional one if all rows happen to
+        be full, and the arithmetic of a row would depend on the other rows.
         """
         dtype, device = self.model.dtype, self.model.device
         hidden = torch.arange(self.columns) < self.columns - torch.from_numpy(lengths)[:, None]

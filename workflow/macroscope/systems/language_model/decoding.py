@@ -1,4 +1,4 @@
-"""Decoding rules: from the model's logits to the distribution that the next token is drawn from."""
+"""Decoding rules: from the model's logits to the distribution from which the next token is drawn."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from macroscope.systems.language_model.options import Ancestral, MinP, Nucleus, 
 
 
 def distribution(logits: torch.Tensor, rule: TokenRule) -> torch.Tensor:
-    """Probabilities of the next token: the temperature first, then the rule's truncation.
+    """Compute the probabilities of the next token: first the temperature, then the rule's truncation.
 
     Parameters
     ----------
@@ -21,10 +21,10 @@ def distribution(logits: torch.Tensor, rule: TokenRule) -> torch.Tensor:
     tensor, rows x vocabulary, float64; rows sum to 1.
     """
     probabilities = (logits.double() / getattr(rule, "temperature", 1.0)).softmax(-1)
-    kept = _KEPT[type(rule)]
-    if kept is None:
+    is_kept = _TRUNCATIONS[type(rule)]
+    if is_kept is None:
         return probabilities
-    remaining = torch.where(kept(probabilities, rule), probabilities, 0.0)
+    remaining = torch.where(is_kept(probabilities, rule), probabilities, 0.0)
     return remaining / remaining.sum(-1, keepdim=True)
 
 
@@ -43,7 +43,7 @@ def invert(probabilities: torch.Tensor, uniforms: torch.Tensor) -> torch.Tensor:
     tensor, rows x draws.
     """
     cumulative = probabilities.cumsum(-1)
-    # Scaling by the last value forgives a sum that is 1 only up to rounding.
+    # Scaling by the last value corrects a sum that is 1 only up to rounding.
     tokens = torch.searchsorted(cumulative, uniforms * cumulative[:, -1:], right=True)
     return tokens.clamp(max=probabilities.shape[-1] - 1)
 
@@ -54,20 +54,20 @@ def _top_k(probabilities: torch.Tensor, rule: TopK) -> torch.Tensor:
 
 
 def _nucleus(probabilities: torch.Tensor, rule: Nucleus) -> torch.Tensor:
-    return _until(probabilities, -probabilities, rule.p)
+    return _mark_until(probabilities, -probabilities, rule.p)
 
 
 def _typical(probabilities: torch.Tensor, rule: Typical) -> torch.Tensor:
     surprisal = -probabilities.log()
     entropy = torch.special.entr(probabilities).sum(-1, keepdim=True)
-    return _until(probabilities, (surprisal - entropy).abs(), rule.p)
+    return _mark_until(probabilities, (surprisal - entropy).abs(), rule.p)
 
 
 def _min_p(probabilities: torch.Tensor, rule: MinP) -> torch.Tensor:
     return probabilities >= rule.p * probabilities.max(-1, keepdim=True).values
 
 
-def _until(probabilities: torch.Tensor, rank: torch.Tensor, mass: float) -> torch.Tensor:
+def _mark_until(probabilities: torch.Tensor, rank: torch.Tensor, mass: float) -> torch.Tensor:
     """Mark the tokens of lowest rank, the fewest whose probabilities reach `mass`."""
     order = rank.argsort(dim=-1, stable=True)
     ordered = probabilities.gather(-1, order)
@@ -75,7 +75,7 @@ def _until(probabilities: torch.Tensor, rank: torch.Tensor, mass: float) -> torc
     return torch.zeros_like(probabilities, dtype=torch.bool).scatter(-1, order, before < mass)
 
 
-_KEPT: dict[type, Callable[[torch.Tensor, Any], torch.Tensor] | None] = {
+_TRUNCATIONS: dict[type, Callable[[torch.Tensor, Any], torch.Tensor] | None] = {
     Ancestral: None,
     Temperature: None,
     TopK: _top_k,
@@ -83,4 +83,4 @@ _KEPT: dict[type, Callable[[torch.Tensor, Any], torch.Tensor] | None] = {
     Typical: _typical,
     MinP: _min_p,
 }
-"""Which tokens a rule keeps."""
+"""Function of each rule that marks the tokens which it keeps; None: no truncation."""

@@ -1,4 +1,4 @@
-"""The log-probability that a language model gives to its own samples: the true log q(w) of pimentel2022, Figure 1."""
+"""Log-probabilities of a language model's samples under the model: the true log q(w) of pimentel2022, Figure 1."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,13 +12,13 @@ from macroscope.documents import Document, in_batches, read_documents, read_prov
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.progress import progress
-from macroscope.systems.formats import training_text
+from macroscope.systems.formats import format_training_text
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import Ancestral, LanguageModelSystem
 from macroscope.systems.language_model.perplexity import WINDOWS_PER_BATCH, window_nll
 from macroscope.systems.language_model.prompts import EncodedPrompt, encode_prompts
 from macroscope.systems.language_model.sampler import Sampler, Window
-from macroscope.systems.language_model.sampling import make_sampler, sample_number
+from macroscope.systems.language_model.sampling import make_sampler, parse_sample_number
 from macroscope.systems.language_model.stream import encode_texts
 from macroscope.systems.prompts import Prompt, read_prompts
 from macroscope.systems.tokenizer import boundary_id
@@ -34,53 +34,58 @@ def measure_log_probabilities(
     prompts: Path | None = None,
     threads: int = 1,
 ) -> None:
-    """Log-probability of every sample under the distribution that it was drawn from.
+    """Measure the log-probability of every sample under the distribution that it was sampled from.
 
-    Each token is predicted from what the sampler saw before it: within the context window, from the whole document;
-    beyond it, from the window that the sampler had there (`Sampler.windows`). Where there are prompts, the tokens of
-    the prompt are given and not counted. A sample that was cut has no end, and none is counted: so the probabilities of
-    all that can be drawn sum to one. Texts are tokenised anew, which need not give the tokens that were drawn.
+    Each token is predicted from the tokens that the sampler saw before it: from the whole document within the context
+    window, and beyond it from the sampler's window at that point (`Sampler.windows`). The tokens of a prompt are given
+    and do not count. For a sample that was cut, no end is counted, so that the probabilities of all possible samples
+    sum to one. Texts are tokenised again, which need not give the same tokens as sampling.
 
     Parameters
     ----------
     options
-        As those of sampling; the decoding rule is `ancestral`.
+        Options of sampling; the decoding rule must be `ancestral`.
     prompts
-        As for sampling.
+        Documents that provide the prompts, as for sampling.
 
     Writes
     ------
     id; log_probability (nats); tokens, over which it is the sum; prompt_tokens, on which it is conditional; ended,
     whether the end is among the tokens.
+
+    Raises
+    ------
+    MacroscopeError
+        If the rule is not ancestral, or the samples are not those of a language model with these prompts.
     """
     if not isinstance(options.decoding, Ancestral):
         raise MacroscopeError(
-            f"decoding: {options.decoding.rule} does not draw from the model's own distribution, and these are its"
-            " log-probabilities; take a system with the rule ancestral"
+            f"decoding: {options.decoding.rule} does not sample the model's own distribution, to which these"
+            " log-probabilities belong; use a system with the rule ancestral"
         )
     use_threads(threads)
     documents = require_documents(list(read_documents(samples)), samples, "test")
-    cut = set(_cut_samples(samples))
+    cut = set(_read_cut_samples(samples))
     network, tokenizer = load_model(model)
     boundary = boundary_id(tokenizer)
     sampler = make_sampler(network, boundary, context_window(network.config, options.context), options, 0, "")
     beginnings = encode_prompts(read_prompts(prompts, options.prompt_words, options.titles), tokenizer)
-    numbers = [sample_number(document.id) for document in documents]
-    given = [beginnings[number % len(beginnings)] for number in numbers]
+    numbers = [parse_sample_number(document.id) for document in documents]
+    sample_prompts = [beginnings[number % len(beginnings)] for number in numbers]
     ended = [number not in cut for number in numbers]
-    texts = encode_texts(_texts(samples, documents, options.titles, given), tokenizer, boundary)
+    texts = encode_texts(_read_texts(samples, documents, options.titles, sample_prompts), tokenizer, boundary)
     encoded = []
-    for (text, (*tokens, end)), prompt, ends in zip(texts, given, ended, strict=True):
-        drawn = sample_tokens(text, tokens, prompt, tokenizer)
-        encoded.append(np.array([boundary, *drawn, end] if ends else [boundary, *drawn]))
+    for (text, (*tokens, end)), prompt, ends in zip(texts, sample_prompts, ended, strict=True):
+        sampled = sample_tokens(text, tokens, prompt, tokenizer)
+        encoded.append(np.array([boundary, *sampled, end] if ends else [boundary, *sampled]))
     nll = document_nll(sampler, encoded)
-    conditional = np.array([len(prompt.tokens) for prompt in given])
+    prompt_lengths = np.array([len(prompt.tokens) for prompt in sample_prompts])
     table = pd.DataFrame(
         {
             "id": [document.id for document in documents],
-            "log_probability": [-values[start:].sum() for values, start in zip(nll, conditional, strict=True)],
-            "tokens": [len(values) for values in nll] - conditional,
-            "prompt_tokens": conditional,
+            "log_probability": [-values[start:].sum() for values, start in zip(nll, prompt_lengths, strict=True)],
+            "tokens": [len(values) for values in nll] - prompt_lengths,
+            "prompt_tokens": prompt_lengths,
             "ended": ended,
         }
     )
@@ -89,32 +94,32 @@ def measure_log_probabilities(
 
 
 def document_nll(sampler: Sampler, documents: Sequence[NDArray[np.int64]]) -> list[NDArray[np.float64]]:
-    """-log P of each token of each document but its first, from what the sampler sees before it; nats.
+    """Compute -log P, in nats, of each token but the first of each document, given the sampler's window.
 
     Parameters
     ----------
     documents
-        Tokens of each, the boundary before them included.
+        Tokens of each document, including the boundary before them.
     """
     nll = [np.empty(len(tokens) - 1) for tokens in documents]
     windows = [(i, window) for i, tokens in enumerate(documents) for window in sampler.windows(len(tokens))]
-    # Windows of like lengths together: little is filled up.
+    # Windows of similar lengths are batched together, which keeps the padding short.
     windows.sort(key=lambda item: item[1].start - item[1].stop)
     batches = list(in_batches(windows, WINDOWS_PER_BATCH))
     for batch in progress(batches, "measure log-probabilities", unit="batches"):
-        inputs = _filled_up([documents[i][window.start : window.stop] for i, window in batch], sampler.boundary)
-        for (i, window), found in zip(batch, window_nll(sampler.model, inputs), strict=True):
-            nll[i][window.first - 1 : window.stop - 1] = _predicted(found, window)
+        inputs = _pad([documents[i][window.start : window.stop] for i, window in batch], sampler.boundary)
+        for (i, window), nll_of_window in zip(batch, window_nll(sampler.model, inputs), strict=True):
+            nll[i][window.first - 1 : window.stop - 1] = _select_predicted(nll_of_window, window)
     return nll
 
 
 def sample_tokens(text: str, tokens: Sequence[int], prompt: EncodedPrompt, tokenizer: Any) -> list[int]:
-    """Tokens of a sample, those of its prompt as the sampler was given them.
+    """Return the tokens of a sample, beginning with exactly the tokens of its prompt.
 
     Parameters
     ----------
     tokens
-        Those of the whole text: the same, unless the sample goes on within the last word of its prompt.
+        Tokens of the whole text. They begin otherwise if the sample continues the last word of its prompt.
     """
     length = len(prompt.tokens)
     if tuple(tokens[:length]) == prompt.tokens:
@@ -123,34 +128,34 @@ def sample_tokens(text: str, tokens: Sequence[int], prompt: EncodedPrompt, token
     return [*prompt.tokens, *rest]
 
 
-def _filled_up(windows: Sequence[NDArray[np.int64]], boundary: int) -> NDArray[np.int64]:
-    """Windows as one array; what stands behind a shorter one does not change what is predicted in it."""
-    filled = np.full((len(windows), max(map(len, windows))), boundary, dtype=np.int64)
+def _pad(windows: Sequence[NDArray[np.int64]], boundary: int) -> NDArray[np.int64]:
+    """Pad windows to one array; padding after a window does not change the predictions in it."""
+    padded = np.full((len(windows), max(map(len, windows))), boundary, dtype=np.int64)
     for row, window in enumerate(windows):
-        filled[row, : len(window)] = window
-    return filled
+        padded[row, : len(window)] = window
+    return padded
 
 
-def _predicted(found: NDArray[np.float64], window: Window) -> NDArray[np.float64]:
-    return found[window.first - window.start - 1 : window.stop - window.start - 1]
+def _select_predicted(nll: NDArray[np.float64], window: Window) -> NDArray[np.float64]:
+    return nll[window.first - window.start - 1 : window.stop - window.start - 1]
 
 
-def _cut_samples(samples: Path) -> list[int]:
+def _read_cut_samples(samples: Path) -> list[int]:
     source = read_provenance(samples).source
     if "cut_samples" not in source:
         raise MacroscopeError(
-            f"{samples}: its metadata do not say which samples were cut; give samples of a language model, and if these"
-            " are some, sample them again"
+            f"{samples}: the metadata do not say which samples were cut; give samples of a language model, or sample"
+            " again if these are from an earlier version"
         )
     return list(source["cut_samples"])
 
 
-def _texts(samples: Path, documents: Sequence[Document], titles: bool, prompts: Sequence[Prompt]) -> list[str]:
-    texts = [training_text(document, titles) for document in documents]
+def _read_texts(samples: Path, documents: Sequence[Document], titles: bool, prompts: Sequence[Prompt]) -> list[str]:
+    texts = [format_training_text(document, titles) for document in documents]
     for document, text, prompt in zip(documents, texts, prompts, strict=True):
         if not text.startswith(prompt.text):
             raise MacroscopeError(
                 f"{samples}, sample {document.id!r}: it does not begin with the prompt from document"
-                f" {prompt.document!r}; give the documents that it was sampled with"
+                f" {prompt.document!r}; give the documents that provided the prompts when sampling"
             )
     return texts

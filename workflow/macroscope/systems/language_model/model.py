@@ -1,4 +1,4 @@
-"""The model of a system: loaded, measured, saved, or taken as it was published."""
+"""Models of systems: load, describe and save them, or copy a published one."""
 
 import logging
 from pathlib import Path
@@ -7,11 +7,17 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-import macroscope.systems.language_model.architectures  # noqa: F401 - makes them known to transformers
+import macroscope.systems.language_model.architectures  # noqa: F401 - registers them with transformers
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.models import ModelSource, resolve
-from macroscope.pretrained import SINGLE, load_own, load_pretrained, load_pretrained_tokenizer, require_fitting
+from macroscope.pretrained import (
+    SINGLE,
+    load_pretrained,
+    load_pretrained_tokenizer,
+    load_saved,
+    require_matching_tokenizer,
+)
 from macroscope.systems.language_model.decoder import require_steps
 from macroscope.systems.language_model.options import LanguageModelSystem
 from macroscope.systems.tokenizer import boundary_id
@@ -20,47 +26,49 @@ log = logging.getLogger("macroscope")
 
 SIZE = "size.json"
 LONGEST_CONTEXT = 1024
-"""Context window of a model whose positions are unlimited, unless the config says otherwise."""
+"""Default context window of a model with unlimited positions."""
 
 
 def copy_base(output: Path, options: LanguageModelSystem) -> None:
-    """Take a base model as it was published, without any training.
+    """Copy a base model as published, without any training.
 
-    Writes into the folder `output` what `finetune` writes, but for training_log.csv, which it has none to write.
+    Writes the same files as `finetune` into the folder `output`, except for training_log.csv.
 
     Raises
     ------
     MacroscopeError
-        Where the base has no weights, or no token that ends a text.
+        If the base has no weights, no end-of-text token, or cannot be sampled token by token.
     """
     source = resolve(options.base)
     if source.location is None:
         raise MacroscopeError(
-            f"model {source.name!r}: it is trained from scratch and has no published weights; name a base that has, or"
-            " give it a training"
+            f"model {source.name!r}: it is trained from scratch and has no published weights; name a base with weights,"
+            " or give it a training"
         )
-    words = load_pretrained_tokenizer(source)
-    boundary_id(words)
-    model = load_base(source, words, 0, dtype="auto")
+    tokenizer = load_pretrained_tokenizer(source)
+    boundary_id(tokenizer)
+    model = load_base(source, tokenizer, 0, dtype="auto")
     require_steps(model, options.base)
-    size = size_of(model, words, context_window(model.config, options.context))
+    size = describe_size(model, tokenizer, context_window(model.config, options.context))
     log.info("%s as published: %.2f M parameters, context %d", options.base, size["parameters"] / 1e6, size["context"])
     with atomic(output) as folder:
-        save_model(folder, model, words, size)
+        save_model(folder, model, tokenizer, size)
 
 
 def load_base(source: ModelSource, tokenizer: Any, seed: int, dtype: str = SINGLE) -> Any:
-    """Load pretrained weights, or make a model from its configuration with random ones.
+    """Load a pretrained model, or create one with random weights from its configuration.
 
     Parameters
     ----------
+    seed
+        Seed of the random weights.
     dtype
-        Type of pretrained weights; "auto": the one that they were published in.
+        Type of pretrained weights; "auto": as published.
     """
     torch.manual_seed(seed)
     if source.location is not None:
         model = load_pretrained(source, AutoModelForCausalLM, dtype=dtype)
-        require_fitting(source, model, tokenizer)
+        require_matching_tokenizer(source, model, tokenizer)
         return model
     sizes = {
         key: value for key, value in source.configuration.items() if key not in ("model_type", "vocabulary", "tokens")
@@ -77,28 +85,30 @@ def load_base(source: ModelSource, tokenizer: Any, seed: int, dtype: str = SINGL
 
 
 def load_model(folder: Path) -> tuple[Any, Any]:
-    """Load the model of a system (in eval mode, on a GPU where there is one) and its tokenizer."""
+    """Load the model of a system, in eval mode and on a GPU if there is one, and its tokenizer."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    model, tokenizer = load_own(folder, AutoModelForCausalLM)
+    model, tokenizer = load_saved(folder, AutoModelForCausalLM)
     return model.to(device).eval(), tokenizer
 
 
 def context_window(config: Any, wanted: int | None) -> int:
-    """Context window in tokens: what the options ask for, at most what the model has positions for.
+    """Return the context window in tokens: as in the options, or by default all positions of the model.
 
     Raises
     ------
     MacroscopeError
-        Where more is asked for than the model has.
+        If the options request more tokens than the model has positions.
     """
     available = getattr(config, "max_position_embeddings", None) or LONGEST_CONTEXT
     if wanted is not None and wanted > available:
-        raise MacroscopeError(f"context: {wanted} tokens are asked for, and the model has {available} positions")
+        raise MacroscopeError(
+            f"context: {wanted} tokens are more than the {available} positions of the model; give a smaller context"
+        )
     return int(wanted or available)
 
 
-def size_of(model: Any, tokenizer: Any, context: int) -> dict[str, int]:
-    """Parameters, size of the vocabulary, and context window in tokens."""
+def describe_size(model: Any, tokenizer: Any, context: int) -> dict[str, int]:
+    """Return the number of parameters, the size of the vocabulary, and the context window in tokens."""
     parameters = sum(parameter.numel() for parameter in model.parameters())
     return {"parameters": parameters, "vocabulary": len(tokenizer), "context": context}
 

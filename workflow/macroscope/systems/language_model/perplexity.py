@@ -14,23 +14,23 @@ from macroscope.progress import progress
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import LanguageModelSystem
 from macroscope.systems.language_model.stream import encode_texts
-from macroscope.systems.tokenizer import boundary_id, training_texts
+from macroscope.systems.tokenizer import boundary_id, read_training_texts
 from macroscope.training import use_threads
 
 WINDOWS_PER_BATCH = 8
 WHOLE = np.zeros(1, dtype=np.int64)
-"""A stream that is one part."""
+"""Beginnings of the parts of a stream of one part."""
 
 
 def measure_perplexity(
     documents: Path, model: Path, output: Path, options: LanguageModelSystem, *, split: str, threads: int = 1
 ) -> None:
-    """Negative log-likelihood of every document of a split.
+    """Measure the negative log-likelihood of every document of a split.
 
-    The documents are joined by the boundary token and cut into windows of the context length, or each by itself, as in
-    training: a token is predicted from what stands before it in its window, and from nothing else. To a document belong
-    the tokens of its training text (W/ Title: with its titles) and the boundary token behind it; its words are those of
-    its training text, split at white space.
+    As in training, the documents are joined by the boundary token and cut into windows of the context length, all
+    together or each by itself. A token is predicted only from the tokens before it in its window. The tokens of a
+    document are those of its training text (W/ Title: including titles) and the boundary token after it; its words are
+    those of its training text, split at white space.
 
     Writes
     ------
@@ -40,7 +40,7 @@ def measure_perplexity(
     use_threads(threads)
     network, tokenizer = load_model(model)
     boundary = boundary_id(tokenizer)
-    encoded = list(encode_texts(training_texts(documents, split, options.titles), tokenizer, boundary))
+    encoded = list(encode_texts(read_training_texts(documents, split, options.titles), tokenizer, boundary))
     lengths = np.array([len(tokens) for _, tokens in encoded])
     stream = np.concatenate([[boundary], *(tokens for _, tokens in encoded)])
     starts = np.cumsum(lengths) - lengths
@@ -61,20 +61,20 @@ def measure_perplexity(
 def token_nll(
     model: Any, stream: NDArray[np.int64], context: int, parts: NDArray[np.int64] = WHOLE
 ) -> NDArray[np.float64]:
-    """-log P of each token of a stream but the first, in nats.
+    """Compute -log P of each token of a stream but the first, in nats.
 
     Parameters
     ----------
     stream
         n tokens.
     context
-        Tokens of a window. Windows overlap by one token: each predicts `context` - 1 tokens.
+        Number of tokens of a window. Windows overlap by one token, so that each predicts `context` - 1 tokens.
     parts
-        Places at which windows begin anew, the first of them 0: no token is predicted from what stands before it there.
+        Positions at which a new part begins, the first of them 0; windows do not cross the bounds of parts.
 
     Returns
     -------
-    array of n - 1 values.
+    array of n - 1 values
     """
     nll = np.empty(len(stream) - 1)
     ends = [*parts[1:].tolist(), len(nll)]
@@ -88,24 +88,24 @@ def token_nll(
         windows = np.full((len(batch), context), stream[0])
         for row, (start, stop) in enumerate(batch):
             windows[row, : stop - start + 1] = stream[start : stop + 1]
-        found = window_nll(model, windows)
+        batch_nll = window_nll(model, windows)
         for row, (start, stop) in enumerate(batch):
-            nll[start:stop] = found[row, : stop - start]
+            nll[start:stop] = batch_nll[row, : stop - start]
     return nll
 
 
 @torch.inference_mode()
 def window_nll(model: Any, windows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """-log P of each token of each window but the first, from those before it in the window; nats.
+    """Compute -log P, in nats, of each token of each window but the first, given those before it in the window.
 
     Parameters
     ----------
     windows
-        rows x n tokens.
+        Tokens: rows x n.
 
     Returns
     -------
-    array, rows x n - 1.
+    array, rows x (n - 1)
     """
     inputs = torch.from_numpy(windows).to(model.device)
     logs = model(input_ids=inputs, use_cache=False).logits[:, :-1].float().log_softmax(-1)

@@ -1,4 +1,4 @@
-"""Prompts as a language model sees them: tokens."""
+"""Prompts as tokens of a language model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from macroscope.systems.prompts import Prompt
 
 @dataclass(frozen=True)
 class EncodedPrompt(Prompt):
-    """What a sample begins with; `tokens` are the same as the model sees it."""
+    """The beginning of a sample, as text and as the tokens that the model is given."""
 
     tokens: tuple[int, ...] = ()
 
 
 def encode_prompts(prompts: Sequence[Prompt], tokenizer: Any) -> list[EncodedPrompt]:
-    """Prompts with their tokens; none has any where it is empty."""
-    found = tokenizer([prompt.text for prompt in prompts], add_special_tokens=False, verbose=False)["input_ids"]
+    """Encode prompts; an empty prompt has no tokens."""
+    encoded = tokenizer([prompt.text for prompt in prompts], add_special_tokens=False, verbose=False)["input_ids"]
     return [
         EncodedPrompt(prompt.text, prompt.document, prompt.short, tuple(tokens) if prompt.text else ())
-        for prompt, tokens in zip(prompts, found, strict=True)
+        for prompt, tokens in zip(prompts, encoded, strict=True)
     ]
 
 
 def require_room(prompts: list[EncodedPrompt], max_tokens: int) -> None:
-    """Raise `MacroscopeError` where a prompt leaves no token to draw."""
+    """Raise `MacroscopeError` if a prompt is as long as the longest sample, so that no token is left to generate."""
     longest = max(prompts, key=lambda prompt: len(prompt.tokens))
     if len(longest.tokens) >= max_tokens:
         raise MacroscopeError(
@@ -35,6 +35,6 @@ def require_room(prompts: list[EncodedPrompt], max_tokens: int) -> None:
 
 
 def decode(tokens: Any, prompt: EncodedPrompt, tokenizer: Any) -> str:
-    """Text of a draw; its prompt as it was, whatever the tokenizer makes of it."""
+    """Decode generated tokens; the prompt's text is kept exactly, even if decoding would change it."""
     text = tokenizer.decode(tokens)
     return prompt.text + text[len(tokenizer.decode(list(prompt.tokens))) :] if prompt.tokens else text

@@ -1,7 +1,7 @@
-"""What all samplers are: they draw whole documents from a causal language model, whatever the decoding rule.
+"""Base class of samplers, which generate whole documents from a causal language model under a decoding rule.
 
-Every draw has a random generator of its own, and the arithmetic of a row does not depend on the others (see `cache`):
-the same draw gives the same document in whatever batch or shard it is made.
+Every request has its own random generator, and the arithmetic of a row does not depend on the other rows (see `cache`):
+the same request gives the same document in any batch or shard.
 """
 
 import zlib
@@ -22,7 +22,7 @@ from macroscope.systems.language_model.options import Decoding
 
 @dataclass(frozen=True)
 class Request:
-    """The `attempt`-th draw for the sample of number `index`, which begins with the tokens of its prompt."""
+    """Request for the `attempt`-th version of sample number `index`, which begins with the tokens of its prompt."""
 
     index: int
     attempt: int = 0
@@ -30,8 +30,8 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Draw:
-    """A finished draw: its tokens (prompt included, boundary not), and whether it was cut at the longest length."""
+class GeneratedTokens:
+    """Result of a request: tokens (with prompt, without boundary), and whether they were cut at the longest length."""
 
     request: Request
     tokens: NDArray[np.int32]
@@ -40,7 +40,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Window:
-    """Tokens `start` to `stop` (not included) of a document, of which those from `first` on are drawn in view of it."""
+    """Tokens `start` to `stop` (exclusive) of a document; those from `first` on were generated given this window."""
 
     start: int
     first: int
@@ -48,28 +48,33 @@ class Window:
 
 
 class Sampler(ABC):
-    """Samples documents from a causal language model.
+    """Generator of documents from a causal language model.
 
     Parameters
     ----------
     model
-        A causal model of transformers, or a `RecurrentLM`, in eval mode.
+        Causal model of transformers, or a `RecurrentLM`, in eval mode.
     boundary
         Token that begins and ends every document.
     context
         W, the context window in tokens; a `RecurrentLM` has none.
     stride
-        Where the next context would be longer than W - 1 tokens, only the last W - stride are kept and encoded again;
-        contexts then range over W - stride ... W - 1 tokens. 1 is the paper's way: the last W - 1 tokens are encoded
-        again for every token.
+        Tokens by which a full window moves. When a context would exceed W - 1 tokens, only the last W - stride are kept
+        and encoded again, so contexts have W - stride ... W - 1 tokens. With 1, as in the paper, the last W - 1 tokens
+        are encoded again for every token.
     batch_size
-        Rows that are sampled at the same time. It is part of the arithmetic: another one may round differently.
+        Number of rows that are sampled in parallel. It affects the arithmetic: another size may round differently.
     max_tokens
-        A document that has not ended by then is cut; prompts count, and are shorter.
+        Longest document in tokens, including its prompt, which must be shorter; longer documents are cut.
     decoding
-        The rule.
+        Decoding rule.
     seed, stream
-        Seed, and a name that sets the random numbers of this sampler apart from those of others.
+        Seed, and a name that separates the random stream of this sampler from those of others.
+
+    Raises
+    ------
+    MacroscopeError
+        If the stride is not smaller than the context window.
     """
 
     def __init__(
@@ -87,42 +92,42 @@ class Sampler(ABC):
     ) -> None:
         if not 1 <= stride < context:
             raise MacroscopeError(
-                f"stride: {stride} is not between 1 and {context - 1}; it must be smaller than the context window"
+                f"stride: {stride} is not between 1 and {context - 1}; set it to less than the context window"
             )
         self.model, self.boundary = model, boundary
         self.context, self.stride, self.batch_size, self.max_tokens = context, stride, batch_size, max_tokens
         self.decoding, self.seed, self.stream = decoding, seed, zlib.crc32(stream.encode())
-        # A state that is carried from token to token has no window that could be full.
+        # A recurrent model has no window that could be full.
         self.has_window = not isinstance(model, RecurrentLM)
         self.columns = context - 1 if self.has_window else max_tokens + 1
 
     @abstractmethod
-    def run(self, requests: deque[Request]) -> Iterator[Draw]:
-        """Work off a queue of requests; whoever consumes the draws may add to the queue meanwhile.
+    def run(self, requests: deque[Request]) -> Iterator[GeneratedTokens]:
+        """Process a queue of requests; the consumer may add requests to the queue meanwhile.
 
         Yields
         ------
-        Draw
-            In the order in which they end, which depends on the batch; their contents do not.
+        GeneratedTokens
+            Results in the order in which they end. Their order depends on the batch; their contents do not.
         """
 
     def generator(self, request: Request) -> np.random.Generator:
-        """Random numbers of a draw."""
+        """Return the random generator of a request."""
         key = (self.stream, request.index, request.attempt)
         return np.random.Generator(np.random.Philox(np.random.SeedSequence(self.seed, spawn_key=key)))
 
     def decoder(self) -> Decoder | StateDecoder:
-        """Return a decoder that has seen nothing."""
+        """Return a new decoder."""
         return Decoder(self.model, self.columns).speed_up() if self.has_window else StateDecoder(self.model)
 
     def kept(self, tokens: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return what a row whose window is full still sees of its tokens, the last of which comes next."""
+        """Return the tokens that a row with a full window keeps, excluding the last one, which is fed next."""
         return tokens[-(self.context - self.stride) : -1]
 
     def windows(self, length: int) -> Iterator[Window]:
-        """Yield what is seen of a document of `length` tokens, the boundary before them included.
+        """Yield the windows in which a document of `length` tokens, including the first boundary, is generated.
 
-        Every token but the first is drawn in exactly one window, from what stands before it there.
+        Every token but the first is generated in exactly one window, given the tokens before it in that window.
         """
         if not self.has_window:
             yield Window(0, 1, length)

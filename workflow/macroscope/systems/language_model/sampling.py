@@ -1,4 +1,4 @@
-"""Samples of a language model: one shard of valid documents, kept as they come."""
+"""Sampling from a language model, shard by shard; finished samples are kept at once, and shards are merged."""
 
 import hashlib
 import heapq
@@ -15,27 +15,27 @@ import numpy as np
 from macroscope.documents import Count, Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
-from macroscope.systems.formats import ATTEMPTS, InvalidDraw, parse_draw, reasons
+from macroscope.systems.formats import ATTEMPTS, InvalidSample, invalid_reasons, parse_sample
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import BeamSampling, LanguageModelSystem
 from macroscope.systems.language_model.prompts import EncodedPrompt, decode, encode_prompts, require_room
-from macroscope.systems.language_model.sampler import Draw, Request, Sampler
+from macroscope.systems.language_model.sampler import GeneratedTokens, Request, Sampler
 from macroscope.systems.language_model.token_sampler import TokenSampler
 from macroscope.systems.prompts import Prompt, read_prompts
-from macroscope.systems.resume import Unfinished
+from macroscope.systems.resume import PartialFile
 from macroscope.systems.tokenizer import boundary_id, unknown_id
 from macroscope.training import use_threads
 
 log = logging.getLogger("macroscope")
 
 HOPELESS = 400
-"""Invalid draws without a single valid one after which the model is given up."""
+"""Number of invalid attempts without a single valid one after which sampling stops with an error."""
 
 
 @dataclass
 class Sample:
-    """A valid sample, or one that was given up (no sections), with what happened on the way.
+    """A valid sample, or one that was given up (no sections), with counts of its attempts.
 
     Attributes
     ----------
@@ -44,13 +44,13 @@ class Sample:
     sections
         Titles (W/ Title) and texts.
     tokens
-        Drawn for it, boundary included, prompt not; tokens of invalid draws are counted as well.
+        Number of generated tokens, with the boundary, without the prompt, and including invalid attempts.
     unknown
-        How many of these are the token for words that the vocabulary lacks.
+        Number of these that are the token for words outside the vocabulary.
     invalid
-        Reasons of the invalid draws before it, with their counts.
+        Reasons of the invalid attempts before it, with their counts.
     empty_sections
-        Sections without text that were removed (W/O Title).
+        Number of sections without text that were removed (W/O Title).
     cut
         Whether it was cut at the longest length.
     """
@@ -76,22 +76,22 @@ def sample_shard(
     prompts: Path | None = None,
     threads: int = 1,
 ) -> None:
-    """Draw the samples of one shard: those whose number is `shard` modulo `shards`.
+    """Generate the samples of one shard: those whose number is `shard` modulo `shards`.
 
-    A sample's number and the seed decide what it says, so the number of shards does not. Finished samples are kept in
-    `<output>.part.jsonl` until the shard is whole, and a killed run goes on from there.
+    The text of a sample depends on its number and the seed, not on the number of shards. Finished samples are kept in
+    `<output>.part.jsonl` until the shard is complete, so that a killed run resumes from them.
 
     Parameters
     ----------
     seed
-        Seed of the run; the system's own is added.
+        Seed of the run; the system's own seed is added.
     prompts
-        Documents that the samples' prompts are taken from, where the options ask for prompts: see `read_prompts`.
+        Documents that provide the prompts, if the options request prompts: see `read_prompts`.
 
     Raises
     ------
     MacroscopeError
-        Where the model hardly ever produces the format, or a prompt is as long as a sample may be.
+        If the model hardly ever produces the format, or a prompt is as long as the longest sample.
     """
     use_threads(threads)
     seed += options.seed
@@ -100,17 +100,17 @@ def sample_shard(
     beginnings = encode_prompts(read_prompts(prompts, options.prompt_words, options.titles), tokenizer)
     require_room(beginnings, options.max_tokens)
     fingerprint = _fingerprint(model, options, seed, shard, shards, beginnings)
-    part = Unfinished(output, fingerprint)
+    part = PartialFile(output, fingerprint)
     done = {sample.index: sample for sample in (Sample(**row) for row in part)}
     if done:
-        log.info("%d of %d samples were finished before", len(done), len(indices))
+        log.info("resuming with %d of %d samples finished", len(done), len(indices))
     context = context_window(network.config, options.context)
     sampler = make_sampler(network, boundary_id(tokenizer), context, options, seed, system)
     with Progress(f"sample {system}", len(indices), "samples") as bar:
         bar.advance(len(done))
-        begun = {i: beginnings[i % len(beginnings)] for i in indices if i not in done}
-        is_hopeful = any(sample.sections for sample in done.values())
-        for sample in _draw(begun, sampler, tokenizer, options.titles, is_hopeful):
+        missing = {i: beginnings[i % len(beginnings)] for i in indices if i not in done}
+        has_valid = any(sample.sections for sample in done.values())
+        for sample in _generate_samples(missing, sampler, tokenizer, options.titles, has_valid):
             part.append(vars(sample))
             done[sample.index] = sample
             bar.advance(1)
@@ -125,7 +125,7 @@ def sample_shard(
 def make_sampler(
     model: Any, boundary: int, context: int, options: LanguageModelSystem, seed: int, stream: str
 ) -> Sampler:
-    """Return the sampler for the options' decoding rule; arguments as for `Sampler`."""
+    """Return the sampler for the options' decoding rule; arguments of `Sampler`."""
     kind = BeamSampler if isinstance(options.decoding, BeamSampling) else TokenSampler
     return kind(
         model,
@@ -140,45 +140,81 @@ def make_sampler(
     )
 
 
-def _draw(
-    prompts: dict[int, EncodedPrompt], sampler: Sampler, tokenizer: Any, titles: bool, is_hopeful: bool
-) -> Iterator[Sample]:
-    """Draw until every sample is valid or given up; samples are those of which a prompt is given, by their number.
+def merge_shards(shards_of_samples: Sequence[Path], output: Path, corpus: str) -> None:
+    """Merge the shards of a system in the order of the samples' numbers, with their provenance."""
+    provenance = merge_provenance([read_provenance(path) for path in shards_of_samples], corpus)
+    write_documents(output, _merged(shards_of_samples), provenance)
 
-    After a kill those are left whose first draws were invalid, hundreds in a row: `is_hopeful` says that there were
-    valid ones before.
+
+def merge_provenance(parts: Sequence[Provenance], corpus: str) -> Provenance:
+    """Merge the provenance of shards: sum the counts of each filter and the tokens, and join the cut samples."""
+    counts: dict[tuple[str, str], Count] = {}
+    for part in parts:
+        for count in part.counts:
+            total = counts.setdefault((count.filter, count.unit), Count(count.filter, 0, 0, count.unit))
+            total.kept += count.kept
+            total.dropped += count.dropped
+    tokens = sum(part.source["tokens"] for part in parts)
+    cut = sorted(index for part in parts for index in part.source["cut_samples"])
+    source = parts[0].source | {"tokens": tokens, "cut_samples": cut}
+    return Provenance(corpus, source, parts[0].options, list(counts.values()))
+
+
+def parse_sample_number(name: str) -> int:
+    """Return the number of a sample, from its id."""
+    return int(name.rpartition("-")[2])
+
+
+def _generate_samples(
+    prompts: dict[int, EncodedPrompt], sampler: Sampler, tokenizer: Any, titles: bool, has_valid: bool
+) -> Iterator[Sample]:
+    """Generate until every sample is valid or given up, and yield each.
+
+    Parameters
+    ----------
+    prompts
+        Prompts of the samples to generate, by sample number.
+    has_valid
+        Whether there are valid samples from an earlier run. After a kill, hundreds of samples with invalid first
+        attempts may be left, which is no reason to stop.
     """
     unfinished = {index: Sample(index) for index in prompts}
     requests = deque(Request(index, prompt=prompt.tokens) for index, prompt in prompts.items())
     invalid = 0
-    for draw in sampler.run(requests):
-        sample = unfinished[draw.request.index]
-        reason = _read(draw, sample, prompts[sample.index], tokenizer, titles)
+    for generated in sampler.run(requests):
+        sample = unfinished[generated.request.index]
+        reason = _fill(sample, generated, prompts[sample.index], tokenizer, titles)
         if reason is None:
-            is_hopeful = True
+            has_valid = True
             yield unfinished.pop(sample.index)
             continue
         invalid += 1
         sample.invalid[reason] = sample.invalid.get(reason, 0) + 1
-        if not is_hopeful and invalid >= HOPELESS:
-            raise MacroscopeError(_hopeless(sampler, f"none of {invalid} draws"))
-        if draw.request.attempt + 1 < ATTEMPTS:
-            requests.append(replace(draw.request, attempt=draw.request.attempt + 1))
+        if not has_valid and invalid >= HOPELESS:
+            raise MacroscopeError(
+                f"none of {invalid} attempts of the language model is a document of the format; train it longer"
+                f" (training.epochs), raise max_tokens above {sampler.max_tokens}, or set titles: false if it was not"
+                " trained on titles"
+            )
+        if generated.request.attempt + 1 < ATTEMPTS:
+            requests.append(replace(generated.request, attempt=generated.request.attempt + 1))
         else:
             yield unfinished.pop(sample.index)
 
 
-def _read(draw: Draw, sample: Sample, prompt: EncodedPrompt, tokenizer: Any, titles: bool) -> str | None:
-    """Fill a sample from a draw; returns the reason where the draw is invalid."""
-    drawn = draw.tokens[len(prompt.tokens) :]
-    sample.tokens += len(drawn) + (not draw.cut)
-    sample.unknown += int(np.count_nonzero(drawn == unknown_id(tokenizer)))
+def _fill(
+    sample: Sample, generated: GeneratedTokens, prompt: EncodedPrompt, tokenizer: Any, titles: bool
+) -> str | None:
+    """Fill a sample from generated tokens; return the reason if they are invalid, else None."""
+    continuation = generated.tokens[len(prompt.tokens) :]
+    sample.tokens += len(continuation) + (not generated.cut)
+    sample.unknown += int(np.count_nonzero(continuation == unknown_id(tokenizer)))
     try:
-        sections, empty = parse_draw(decode(draw.tokens, prompt, tokenizer), titles)
-    except InvalidDraw as error:
+        sections, empty = parse_sample(decode(generated.tokens, prompt, tokenizer), titles)
+    except InvalidSample as error:
         return str(error)
     sample.sections = [(section.title, section.text) for section in sections]
-    sample.empty_sections, sample.cut = empty, draw.cut
+    sample.empty_sections, sample.cut = empty, generated.cut
     return None
 
 
@@ -187,25 +223,13 @@ def _document(sample: Sample, system: str) -> Document:
     return Document(f"{system}-{sample.index:07d}", "test", None, sections)
 
 
-def sample_number(name: str) -> int:
-    """Number of a sample, from its id."""
-    return int(name.rpartition("-")[2])
-
-
 def _require_samples(done: dict[int, Sample], system: str, options: LanguageModelSystem) -> None:
     given_up = sum(not sample.sections for sample in done.values())
     if given_up > len(done) / 2:
         raise MacroscopeError(
-            f"system {system}: {given_up} of {len(done)} samples had {ATTEMPTS} invalid draws in a row; the model does"
-            f" not produce the format {'W/' if options.titles else 'W/O'} Title; train it longer"
+            f"system {system}: {given_up} of {len(done)} samples had {ATTEMPTS} invalid attempts in a row; the model"
+            f" does not produce the format {'W/' if options.titles else 'W/O'} Title; train it longer"
         )
-
-
-def _hopeless(sampler: Sampler, what: str) -> str:
-    return (
-        f"{what} of the language model is a document of its format; train it longer (training.epochs), raise max_tokens"
-        f" above {sampler.max_tokens}, or set titles: false where it was not trained on titles"
-    )
 
 
 def _provenance(
@@ -224,15 +248,15 @@ def _provenance(
         invalid.update(sample.invalid)
     sections = sum(len(sample.sections) for sample in valid)
     cut = sum(sample.cut for sample in valid)
-    counts = [Count(reason, len(valid), invalid[reason], "draws") for reason in reasons(options.titles)]
+    counts = [Count(reason, len(valid), invalid[reason], "attempts") for reason in invalid_reasons(options.titles)]
     counts += [
-        Count(f"{ATTEMPTS} invalid draws in a row", len(valid), len(samples) - len(valid), "samples"),
+        Count(f"{ATTEMPTS} invalid attempts in a row", len(valid), len(samples) - len(valid), "samples"),
         Count("section without text", sections, sum(sample.empty_sections for sample in valid), "sections"),
         Count(f"end of a sample beyond {options.max_tokens} tokens", len(valid) - cut, cut, "ends of samples"),
     ]
     if has_unknown:
         unknown, tokens = sum(sample.unknown for sample in samples), sum(sample.tokens for sample in samples)
-        counts.append(Count("word that the vocabulary lacks, drawn as <unk>", tokens - unknown, unknown, "tokens"))
+        counts.append(Count("word outside the vocabulary, generated as <unk>", tokens - unknown, unknown, "tokens"))
     if options.prompt_words:
         short = sum(prompts[sample.index % len(prompts)].short for sample in samples)
         counts.append(
@@ -262,28 +286,8 @@ def _fingerprint(
     for path in sorted(model.glob("*.safetensors")):
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
-    known = {"options": options.model_dump(mode="json"), "seed": seed, "shard": shard, "shards": shards}
-    return json.dumps(known | {"model": digest.hexdigest()}, sort_keys=True)
-
-
-def gather(shards_of_samples: Sequence[Path], output: Path, corpus: str) -> None:
-    """Merge shards in the order of the samples' numbers; counts, tokens and numbers of cut samples are put together."""
-    provenance = merge_provenance([read_provenance(path) for path in shards_of_samples], corpus)
-    write_documents(output, _merged(shards_of_samples), provenance)
-
-
-def merge_provenance(parts: Sequence[Provenance], corpus: str) -> Provenance:
-    """Add up the counts of each filter, which all shards have, and the tokens; list the samples that were cut."""
-    counts: dict[tuple[str, str], Count] = {}
-    for part in parts:
-        for count in part.counts:
-            total = counts.setdefault((count.filter, count.unit), Count(count.filter, 0, 0, count.unit))
-            total.kept += count.kept
-            total.dropped += count.dropped
-    tokens = sum(part.source["tokens"] for part in parts)
-    cut = sorted(index for part in parts for index in part.source["cut_samples"])
-    source = parts[0].source | {"tokens": tokens, "cut_samples": cut}
-    return Provenance(corpus, source, parts[0].options, list(counts.values()))
+    inputs = {"options": options.model_dump(mode="json"), "seed": seed, "shard": shard, "shards": shards}
+    return json.dumps(inputs | {"model": digest.hexdigest()}, sort_keys=True)
 
 
 def _merged(shards: Sequence[Path]) -> Iterator[Document]:

@@ -1,4 +1,7 @@
-"""A split as one stream of tokens on disk, cut into windows: memory does not grow with the corpus."""
+"""Training data of language models: a split as a stream of tokens on disk, cut into windows.
+
+Memory does not grow with the corpus.
+"""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -11,13 +14,13 @@ import torch
 from numpy.typing import NDArray
 from torch.utils.data import Dataset
 
-from macroscope.systems.tokenizer import training_texts
+from macroscope.systems.tokenizer import read_training_texts
 
 TEXTS_PER_BATCH = 512
 
 
 def encode_texts(texts: Iterable[str], tokenizer: Any, boundary: int) -> Iterator[tuple[str, list[int]]]:
-    """(text, tokens) of training texts; the tokens end with the boundary token."""
+    """Encode training texts in batches; yield (text, tokens), where the tokens end with the boundary token."""
     texts = iter(texts)
     while batch := list(islice(texts, TEXTS_PER_BATCH)):
         encoded = tokenizer(batch, add_special_tokens=False, verbose=False)["input_ids"]
@@ -26,14 +29,14 @@ def encode_texts(texts: Iterable[str], tokenizer: Any, boundary: int) -> Iterato
 
 
 class TokenStream:
-    """Tokens of a split on disk: the boundary token, then each document with a boundary behind it.
+    """Tokens of a split on disk: the documents one after the other, each followed by the boundary token.
 
     Attributes
     ----------
     tokens
-        Memory-mapped, int32; all documents one after the other, in the order of the file.
+        Tokens of all documents in file order; memory-mapped, int32.
     bounds
-        Documents + 1 positions in `tokens`; document i is tokens[bounds[i]:bounds[i + 1]].
+        Positions of the documents' bounds (documents + 1): document i is tokens[bounds[i]:bounds[i + 1]].
     """
 
     def __init__(self, folder: Path, split: str) -> None:
@@ -44,11 +47,11 @@ class TokenStream:
     def write(
         cls, documents: Path, split: str, tokenizer: Any, titles: bool, boundary: int, folder: Path
     ) -> "TokenStream":
-        """Tokenise a split into `folder`."""
+        """Tokenise a split into `folder` and open the result."""
         folder.mkdir(parents=True, exist_ok=True)
         lengths = []
         with (folder / f"{split}.tokens").open("wb") as file:
-            for _, tokens in encode_texts(training_texts(documents, split, titles), tokenizer, boundary):
+            for _, tokens in encode_texts(read_training_texts(documents, split, titles), tokenizer, boundary):
                 lengths.append(len(tokens))
                 np.asarray(tokens, dtype=np.int32).tofile(file)
         np.save(folder / f"{split}.bounds.npy", np.concatenate([[0], np.cumsum(lengths)]))
@@ -58,21 +61,25 @@ class TokenStream:
 class Windows(Dataset[dict[str, torch.Tensor]]):
     """Consecutive windows of a stream of documents (truncated BPTT, deng2022 App. E).
 
-    The documents are joined in a given order, with no regard to where one ends. A window has `context` tokens and
-    predicts all but its first; it starts at the last token of the window before, so that every token of the stream is
-    predicted exactly once. The last window may be shorter; its missing places do not count in the loss.
+    The documents are joined in a given order, and windows may cross their ends. A window has `context` tokens and
+    predicts all but its first. It starts at the last token of the previous window, so that every token of the stream is
+    predicted exactly once. The last window may be shorter; its padding does not count in the loss.
 
-    Where each document has windows of its own, the first one begins with the boundary before it, and the last one may
-    be shorter: the model then sees a beginning at the place where it will begin to write.
+    Alternatively, each document has its own windows. The first one begins with the boundary before the document, so
+    that the model learns beginnings at the position at which it will generate them; the last one may be shorter.
 
     Parameters
     ----------
+    stream
+        Tokens of the split.
     order
         Order of the documents.
+    context
+        Number of tokens of a window.
     boundary
-        Token that stands before the first document.
+        Token before the first document.
     by_document
-        Whether each document has windows of its own.
+        Whether each document has its own windows.
     """
 
     def __init__(
@@ -82,7 +89,7 @@ class Windows(Dataset[dict[str, torch.Tensor]]):
         lengths = np.diff(stream.bounds)[order]
         self.starts = np.concatenate([[1], 1 + np.cumsum(lengths)])
         self.parts = self.starts if by_document else self.starts[[0, -1]]
-        """What is cut into windows by itself: where each part begins, and where the last one ends."""
+        """Beginning of each part that is cut into windows by itself, and the end of the last one."""
         self.first = np.concatenate([[0], np.cumsum(-(-np.diff(self.parts) // (context - 1)))])
         """First window of each part, and the number of all windows."""
 
@@ -90,10 +97,10 @@ class Windows(Dataset[dict[str, torch.Tensor]]):
         return int(self.first[-1])
 
     def __getitem__(self, index: int) -> dict[str, torch.Tensor]:
-        """Inputs, and labels as the models of transformers take them: the same tokens, -100 where none is predicted.
+        """Return inputs, and labels in the form of transformers: the same tokens, or -100 for those not predicted.
 
-        A model never predicts a window's first token; the Trainer divides by the number of labels, so that one must not
-        count.
+        A model never predicts the first token of a window. The Trainer divides by the number of labels, so the first
+        one must be -100.
         """
         if not 0 <= index < len(self):
             raise IndexError(index)
@@ -119,7 +126,7 @@ class Windows(Dataset[dict[str, torch.Tensor]]):
 
 
 def fingerprint(stream: TokenStream) -> str:
-    """Hash of the tokens of a stream."""
+    """Compute a hash of the tokens and bounds of a stream."""
     digest = hashlib.sha256(np.ascontiguousarray(stream.tokens).data)
     digest.update(stream.bounds.tobytes())
     return digest.hexdigest()

@@ -1,7 +1,7 @@
-"""Sampling token by token, in a batch that never waits for its longest member.
+"""Sampling token by token, in a batch that never waits for its longest document.
 
-A finished sequence leaves its row and a new one enters. A draw uses one uniform random number a token. The tokens of a
-prompt are fed one by one like those that were drawn, and use none.
+When a document is finished, the next request takes its row. Each sampled token uses one uniform random number. The
+tokens of a prompt are fed one by one like sampled tokens, and use no random number.
 """
 
 from collections import deque
@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from macroscope.systems.language_model.decoding import distribution, invert
 from macroscope.systems.language_model.options import BeamSampling
-from macroscope.systems.language_model.sampler import Draw, Request, Sampler
+from macroscope.systems.language_model.sampler import GeneratedTokens, Request, Sampler
 
 UNIFORMS = 256
-"""Random numbers that a row fetches at a time."""
+"""Number of random numbers that a row fetches at a time."""
 
 
 class TokenSampler(Sampler):
-    """Samples under a rule that draws one token at a time: all but the beam."""
+    """Sampler for decoding rules that sample one token at a time, that is, all but beam sampling."""
 
     @torch.inference_mode()
-    def run(self, requests: deque[Request]) -> Iterator[Draw]:
-        """Work off a queue of requests; see `Sampler.run`."""
+    def run(self, requests: deque[Request]) -> Iterator[GeneratedTokens]:
+        """Process a queue of requests; see `Sampler.run`."""
         assert not isinstance(self.decoding, BeamSampling)
         rows = _Rows(self.batch_size, self.max_tokens, self.boundary)
         decoder = self.decoder()
@@ -36,7 +36,7 @@ class TokenSampler(Sampler):
             if not rows.busy.any():
                 return
             for full in np.flatnonzero(rows.busy & (rows.cached + 1 > self.columns)):
-                kept = self.kept(rows.drawn(int(full)))
+                kept = self.kept(rows.document(int(full)))
                 decoder.encode(int(full), kept)
                 rows.cached[full] = len(kept)
             logits = decoder.step(rows.last, rows.cached)
@@ -48,7 +48,7 @@ class TokenSampler(Sampler):
 
 
 class _Rows:
-    """State of the rows of a batch: what each has drawn, and where its random numbers come from."""
+    """State of the rows of a batch: their tokens, requests and random numbers."""
 
     def __init__(self, rows: int, max_tokens: int, boundary: int) -> None:
         self.boundary, self.max_tokens = boundary, max_tokens
@@ -68,11 +68,11 @@ class _Rows:
 
     @property
     def given(self) -> NDArray[np.bool_]:
-        """Whether the next token of a row is its prompt's."""
+        """Return whether the next token of each row is given by its prompt."""
         return self.busy & (self.length <= self._prompt_lengths)
 
     def idle(self) -> list[int]:
-        """Rows without a draw; they feed a lone boundary token."""
+        """Return the rows without a request; they feed a lone boundary token."""
         idle = np.flatnonzero(~self.busy)
         self.length[idle], self.cached[idle] = 1, 0
         return idle.tolist()
@@ -84,31 +84,31 @@ class _Rows:
         self.tokens[row, 1 : 1 + len(request.prompt)] = request.prompt
 
     def uniforms(self) -> NDArray[np.float64]:
-        """The next random number of every row."""
+        """Return the next random number of every row."""
         for row in np.flatnonzero(self.busy & (self._used == UNIFORMS)):
             generator = self._generators[row]
             assert generator is not None
             self._numbers[row], self._used[row] = generator.random(UNIFORMS), 0
-        found = self._numbers[np.arange(len(self._used)), np.minimum(self._used, UNIFORMS - 1)]
+        numbers = self._numbers[np.arange(len(self._used)), np.minimum(self._used, UNIFORMS - 1)]
         self._used += self.busy & ~self.given
-        return found
+        return numbers
 
     def append(self, tokens: NDArray[np.int64]) -> list[int]:
-        """Add a token to every busy row, its own or its prompt's; returns the rows whose documents end."""
-        drawn = np.flatnonzero(self.busy & ~self.given)
-        self.tokens[drawn, self.length[drawn]] = tokens[drawn]
+        """Append a token to every busy row, sampled or from its prompt; return the rows whose documents end."""
+        sampled = np.flatnonzero(self.busy & ~self.given)
+        self.tokens[sampled, self.length[sampled]] = tokens[sampled]
         self.length += self.busy
-        ended = (tokens[drawn] == self.boundary) | (self.length[drawn] > self.max_tokens)
-        return drawn[ended].tolist()
+        ended = (tokens[sampled] == self.boundary) | (self.length[sampled] > self.max_tokens)
+        return sampled[ended].tolist()
 
-    def finish(self, row: int) -> Draw:
+    def finish(self, row: int) -> GeneratedTokens:
         request = self.requests[row]
         assert request is not None
         tokens = self.tokens[row, 1 : self.length[row]]
         cut = bool(tokens[-1] != self.boundary)
         self.busy[row], self.requests[row], self._generators[row] = False, None, None
-        return Draw(request, tokens.copy() if cut else tokens[:-1].copy(), cut)
+        return GeneratedTokens(request, tokens.copy() if cut else tokens[:-1].copy(), cut)
 
-    def drawn(self, row: int) -> NDArray[np.int32]:
-        """Return the tokens of a row, the boundary before them included."""
+    def document(self, row: int) -> NDArray[np.int32]:
+        """Return the tokens of a row, including the boundary before them."""
         return self.tokens[row, : self.length[row]]

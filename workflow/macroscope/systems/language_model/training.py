@@ -1,4 +1,4 @@
-"""Training of language models: fine-tuned from a pretrained one, or from scratch (deng2022 App. E)."""
+"""Training of language models and their tokenizers: fine-tuning, or training from scratch (deng2022 App. E)."""
 
 import logging
 from pathlib import Path
@@ -11,42 +11,43 @@ from transformers import default_data_collator
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 from macroscope.models import resolve
-from macroscope.pretrained import load_own_tokenizer, load_pretrained_tokenizer, require_known_words
+from macroscope.pretrained import load_pretrained_tokenizer, load_saved_tokenizer, require_known_words
 from macroscope.systems.language_model.decoder import require_steps
-from macroscope.systems.language_model.model import context_window, load_base, save_model, size_of
+from macroscope.systems.language_model.model import context_window, describe_size, load_base, save_model
 from macroscope.systems.language_model.options import LanguageModelSystem, Training
 from macroscope.systems.language_model.stream import TokenStream, Windows, fingerprint
-from macroscope.systems.tokenizer import boundary_id, train_bpe, train_words, training_texts
+from macroscope.systems.tokenizer import boundary_id, read_training_texts, train_bpe, train_words
 from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Schedule, discard, is_main_process, launch, train, use_threads
+
+log = logging.getLogger("macroscope")
+
+_CHECKED_TOKENS = 1_000_000
+"""Number of tokens of the training texts that are checked for words unknown to the tokenizer."""
 
 
 def train_tokenizer(documents: Path, output: Path, options: LanguageModelSystem) -> None:
     """Write the tokenizer of a language model into the folder `output`.
 
+    If the registry entry of the base gives a `vocabulary`, a tokenizer of that size is trained on the train split: a
+    byte-level BPE, or with `tokens: words` a closed vocabulary of words. Otherwise it is the base's own tokenizer.
+
     Parameters
     ----------
     documents
-        The corpus; a tokenizer of a model from scratch is trained on its train split.
+        Documents of the corpus.
     options
-        `base`: where its registry entry gives a `vocabulary`, a tokenizer of that size is trained: a byte-level BPE, or
-        with `tokens: words` a closed vocabulary of words. `titles`: the training text.
+        Options of the system; `titles` determines the training text.
     """
     source = resolve(options.base)
     if source.location is None:
-        train = train_words if source.configuration.get("tokens") == "words" else train_bpe
-        texts = training_texts(documents, "train", options.titles)
-        tokenizer: Any = train(texts, source.configuration["vocabulary"])
+        train_of_kind = train_words if source.configuration.get("tokens") == "words" else train_bpe
+        texts = read_training_texts(documents, "train", options.titles)
+        tokenizer: Any = train_of_kind(texts, source.configuration["vocabulary"])
     else:
         tokenizer = load_pretrained_tokenizer(source)
     with atomic(output) as folder:
         tokenizer.save_pretrained(folder)
-
-
-log = logging.getLogger("macroscope")
-
-_LOOKED_AT = 1_000_000
-"""Tokens of the training texts that show whether the tokenizer knows their words."""
 
 
 def finetune(
@@ -63,22 +64,30 @@ def finetune(
     """Train a language model on the train split; keep the checkpoint of the lowest validation loss.
 
     The training documents are shuffled once, joined by the boundary token and cut into windows of the context length,
-    all together or each by itself.
-    Writes into the folder `output`: the model (safetensors), its tokenizer, training_log.csv (step, epoch, train_loss,
-    valid_loss; nats per token) and size.json (parameters, vocabulary, context).
+    all together or each by itself. Writes into the folder `output`: the model (safetensors), its tokenizer,
+    training_log.csv (step, epoch, train_loss, valid_loss; nats per token) and size.json (parameters, vocabulary,
+    context).
 
     Parameters
     ----------
+    tokenizer
+        Folder of the tokenizer, from `train_tokenizer`.
     checkpoints
-        Folder that survives a kill; the next run goes on from its last checkpoint.
+        Folder that survives a kill; the next run resumes from its last checkpoint.
     processes
-        GPUs to train on, one process each.
+        Number of GPUs to train on, with one process each.
+
+    Raises
+    ------
+    MacroscopeError
+        If the options have no training, the model cannot be sampled token by token, or the tokenizer does not know most
+        words of the training texts.
     """
     launch(processes)
     use_threads(threads)
     if options.training is None:
-        raise MacroscopeError("training: null is for a model that is not trained; take it by the stage copy_base")
-    words = load_own_tokenizer(tokenizer)
+        raise MacroscopeError("training: null means that the model is not trained; use the stage copy_base instead")
+    words = load_saved_tokenizer(tokenizer)
     boundary = boundary_id(words)
     source = resolve(options.base)
     model = load_base(source, words, seed)
@@ -91,13 +100,13 @@ def finetune(
             for split in ("train", "valid"):
                 TokenStream.write(documents, split, words, options.titles, boundary, work)
     streams = [TokenStream(work, split) for split in ("train", "valid")]
-    require_known_words(words, [streams[0].tokens[:_LOOKED_AT]], options.base)
+    require_known_words(words, [streams[0].tokens[:_CHECKED_TOKENS]], options.base)
     by_document = options.training.windows == "documents"
     train_set, valid_set = (
         Windows(stream, order, context, boundary, by_document)
-        for stream, order in zip(streams, _orders(streams, seed), strict=True)
+        for stream, order in zip(streams, _document_orders(streams, seed), strict=True)
     )
-    size = size_of(model, words, context)
+    size = describe_size(model, words, context)
     log.info(
         "%s: %.2f M parameters, context %d; training on %d documents, %s tokens, %d windows",
         options.base,
@@ -107,7 +116,7 @@ def finetune(
         f"{len(streams[0].tokens):,}",
         len(train_set),
     )
-    group_labels_of = {
+    identity = {
         "options": options.model_dump(mode="json", include={"base", "titles", "context", "training"}),
         "seed": seed,
         "train": fingerprint(streams[0]),
@@ -117,7 +126,7 @@ def finetune(
         model,
         Examples(train_set, valid_set, default_data_collator),
         _schedule(options.training),
-        Checkpoints(checkpoints, group_labels_of),
+        Checkpoints(checkpoints, identity),
         seed,
     )
     if not is_main_process():
@@ -142,7 +151,7 @@ def _schedule(training: Training) -> Schedule:
     )
 
 
-def _orders(streams: list[TokenStream], seed: int) -> list[np.ndarray]:
-    """Training documents are shuffled; validation documents stay in file order."""
+def _document_orders(streams: list[TokenStream], seed: int) -> list[np.ndarray]:
+    """Return the orders of the documents: shuffled for training, file order for validation."""
     train, valid = (len(stream.bounds) - 1 for stream in streams)
     return [np.random.default_rng(seed).permutation(train), np.arange(valid)]

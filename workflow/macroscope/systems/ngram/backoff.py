@@ -1,7 +1,7 @@
-"""N-gram models in back-off form, as ARPA files have it, and the words of texts as KenLM takes them.
+"""N-gram models in back-off form, as in ARPA files, and the splitting of texts into words as in KenLM.
 
-The probability of a word after a context is that of the longest n-gram that the model has, times the back-offs of the
-contexts that are longer.
+The probability of a word after a context is that of the longest n-gram in the model, times the back-off weights of the
+longer contexts.
 """
 
 import re
@@ -23,14 +23,17 @@ _IMPOSSIBLE = -99.0
 
 
 def words_of(text: str) -> list[str]:
-    """Words as KenLM takes them: split at spaces, tabs, line ends and zeros; the model's own symbols are left out."""
+    """Split a text into words like KenLM: at spaces, tabs, line ends and zeros, without the model's own symbols."""
     return [word for word in _SPACE.split(text) if word and word not in SYMBOLS]
 
 
-def write_numbered(texts: Iterable[Sequence[str]], stream: BinaryIO) -> list[str]:
-    """Write texts as numbers of their words, each with its end; return the words by number, the marks first.
+def write_word_numbers(texts: Iterable[Sequence[str]], stream: BinaryIO) -> list[str]:
+    """Write texts as the numbers of their words, each with its end, for `counts.read_words`.
 
-    What is written `counts.read_words` reads; the marks are `BEGINNING` and `END`.
+    Returns
+    -------
+    list of str
+        Words by number; the first two are `BEGINNING` and `END`.
     """
     vocabulary = {BEGINNING: 0, END: 1}
     numbers = ([*(vocabulary.setdefault(word, len(vocabulary)) for word in text), 1] for text in texts)
@@ -40,20 +43,20 @@ def write_numbered(texts: Iterable[Sequence[str]], stream: BinaryIO) -> list[str
 
 @dataclass(frozen=True)
 class BackoffModel:
-    """An n-gram model as an ARPA file has it.
+    """An n-gram model in the form of an ARPA file.
 
     Attributes
     ----------
     words
         Word -> number; the beginning is 0.
     trie
-        The n-grams; its counts are not known.
+        Trie of the n-grams; its counts are not used.
     log_probabilities
         log10 P of every n-gram, for each order.
     backoffs
-        log10 of the back-off of every n-gram, for each order below the highest.
+        log10 of the back-off weight of every n-gram, for each order below the highest.
     unknown
-        log10 P of a word that is not in the vocabulary.
+        log10 P of a word outside the vocabulary.
     """
 
     words: dict[str, int]
@@ -63,32 +66,32 @@ class BackoffModel:
     unknown: float
 
     def score(self, texts: Iterable[Sequence[str]]) -> Reals:
-        """Natural logarithm of the probability of each text of words, with its end."""
-        return np.array([own.sum() for own in self.word_logs(texts)])
+        """Compute the natural logarithm of the probability of each text of words, including its end."""
+        return np.array([logs.sum() for logs in self.word_logs(texts)])
 
     def word_logs(self, texts: Iterable[Sequence[str]]) -> Iterator[Reals]:
-        """Natural logarithm of the probability of each word of each text after those before it, and of its end."""
+        """Yield, for each text, the natural logarithms of P(word | words before it) of each word and of the end."""
         end = self.words[END]
         numbers = ([0, *(self.words.get(word, MISSING) for word in text), end] for text in texts)
-        for some in _together(numbers, BLOCK):
-            logs = self._token_logs(np.concatenate(some)) * np.log(10)
-            for own in np.split(logs, np.cumsum([len(text) for text in some])[:-1]):
-                yield own[1:]  # the beginning is given
+        for group in _group_by_size(numbers, BLOCK):
+            logs = self._token_logs(np.concatenate(group)) * np.log(10)
+            for text_logs in np.split(logs, np.cumsum([len(text) for text in group])[:-1]):
+                yield text_logs[1:]  # the beginning is given
 
     def _token_logs(self, stream: Integers) -> Reals:
-        """log10 P of each word of a stream of texts after what stands before it; no n-gram has an end in its midst."""
+        """Compute log10 P of each word of a stream of texts, given those before it; no n-gram crosses an end."""
         ngrams = self.trie.extend(0, np.zeros(len(stream), dtype=np.int64), stream)
-        found = np.where(ngrams == MISSING, self.unknown, self.log_probabilities[0][ngrams])
+        logs = np.where(ngrams == MISSING, self.unknown, self.log_probabilities[0][ngrams])
         for length in range(1, self.trie.order):
             contexts = np.concatenate([[MISSING], ngrams[:-1]])
             ngrams = self.trie.extend(length, contexts, stream)
             backoff = np.where(contexts == MISSING, _NOTHING, self.backoffs[length - 1][contexts])
-            found = np.where(ngrams == MISSING, found + backoff, self.log_probabilities[length][ngrams])
-        return found
+            logs = np.where(ngrams == MISSING, logs + backoff, self.log_probabilities[length][ngrams])
+        return logs
 
 
-def _together(texts: Iterable[Sequence[int]], words: int) -> Iterator[list[Integers]]:
-    """Texts in groups of so many words, or of a single text that has more."""
+def _group_by_size(texts: Iterable[Sequence[int]], words: int) -> Iterator[list[Integers]]:
+    """Group texts up to a number of words; a longer text is a group by itself."""
     group: list[Integers] = []
     size = 0
     for text in texts:
@@ -101,27 +104,27 @@ def _together(texts: Iterable[Sequence[int]], words: int) -> Iterator[list[Integ
         yield group
 
 
-def backoff_model(model: NgramModel, words: Sequence[str]) -> BackoffModel:
-    """Give an interpolated model the form of an ARPA file.
+def to_backoff_model(model: NgramModel, words: Sequence[str]) -> BackoffModel:
+    """Convert an interpolated model to back-off form.
 
     Parameters
     ----------
     model
-        Estimated with a share for unknown words.
+        Interpolated model, estimated with a share for unknown words.
     words
-        By number.
+        Words by number.
     """
     logs: list[Reals] = []
-    below: Reals = np.full(1, model.uniform)
+    lower: Reals = np.full(1, model.uniform)
     for n, level in enumerate(model.trie.levels):
-        found, in_logs = (mapped(len(level.keys), folder=model.folder) for _ in range(2))
+        probabilities, in_logs = (mapped(len(level.keys), folder=model.folder) for _ in range(2))
         for block in model.trie.blocks(n + 1):
             contexts = level.keys[block] // model.trie.words
             # p(w | h) = d(h w) / c(h) + g(h) p(w | h')
-            found[block] = model.shares[n][block] + model.left[n][contexts] * below[level.suffixes[block]]
+            probabilities[block] = model.shares[n][block] + model.left[n][contexts] * lower[level.suffixes[block]]
             with np.errstate(divide="ignore"):
-                in_logs[block] = np.log10(found[block])
-        below = found
+                in_logs[block] = np.log10(probabilities[block])
+        lower = probabilities
         logs.append(in_logs)
     logs[0][model.trie.beginning] = _IMPOSSIBLE
     backoffs = [np.log10(left) for left in model.left[1:]]

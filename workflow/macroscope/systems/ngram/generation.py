@@ -1,4 +1,4 @@
-"""The system of kind `ngram`: documents drawn from an n-gram model of the train split."""
+"""Generation of a system of kind `ngram`: documents from an n-gram model of the train split."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -9,31 +9,31 @@ import numpy as np
 from macroscope.documents import Provenance, write_documents
 from macroscope.files import scratch_folder
 from macroscope.systems.language_model.options import BeamSampling, Nucleus
-from macroscope.systems.ngram.decoding import NgramBeamSampler, nucleus
+from macroscope.systems.ngram.decoding import NgramBeamSampler, truncate_to_nucleus
 from macroscope.systems.ngram.model import NgramModel, estimate
 from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.sampling import NgramSampler
-from macroscope.systems.ngram.training import END, Counted
-from macroscope.systems.rejection_sampling import Wanted, sampled_documents
+from macroscope.systems.ngram.training import END, NgramCounts
+from macroscope.systems.rejection_sampling import SamplingTask, generate_documents
 
 Sampler = NgramSampler | NgramBeamSampler
 
 
 def sample_ngram(model: Path, output: Path, options: NgramSystem, *, corpus: str, system: str, seed: int) -> None:
-    """Estimate the model from the counts, and draw the samples.
+    """Estimate the model from the counts and generate the samples.
 
     Parameters
     ----------
     model
-        Folder that `training.count_train_split` wrote.
+        Folder written by `training.count_train_split`.
     seed
-        Seed of the run; the system's own is added.
+        Seed of the run; the system's own seed is added.
     """
     seed += options.seed
-    counted = Counted.read(model)
+    counts = NgramCounts.read(model)
     with scratch_folder(output) as folder:
-        estimated = estimate(counted.trie, options.smoothing, unknown=False, folder=folder)
-        sampler = _sampler(estimated, options)
+        estimated = estimate(counts.trie, options.smoothing, unknown=False, folder=folder)
+        sampler = _make_sampler(estimated, options)
         source = {
             "system": system,
             "order": options.order,
@@ -41,33 +41,35 @@ def sample_ngram(model: Path, output: Path, options: NgramSystem, *, corpus: str
             "titles": options.titles,
             "decoding": options.decoding.model_dump(mode="json"),
             "seed": seed,
-            "vocabulary": len(counted.words) - 2,
+            "vocabulary": len(counts.words) - 2,
             "orders_with_fallback_discounts": list(estimated.fallback_orders),
         }
         provenance = Provenance(corpus, source, options.model_dump(mode="json"))
-        wanted = Wanted(
+        task = SamplingTask(
             system,
             options.samples,
             options.titles,
             options.max_tokens,
-            "take a higher order, more training text, or titles: false",
+            "raise the order, give more training text, or set titles: false",
         )
-        draw = partial(_draw, sampler, counted.words)
-        write_documents(output, sampled_documents(draw, wanted, provenance, seed), provenance)
+        generate = partial(_generate, sampler, counts.words)
+        write_documents(output, generate_documents(generate, task, provenance, seed), provenance)
 
 
-def _sampler(model: NgramModel, options: NgramSystem) -> Sampler:
-    """What draws under the rule of the options."""
+def _make_sampler(model: NgramModel, options: NgramSystem) -> Sampler:
+    """Return the sampler for the decoding rule of the options."""
     rule = options.decoding
     if isinstance(rule, BeamSampling):
         return NgramBeamSampler(model, END, options.max_tokens, rule.beams)
     if isinstance(rule, Nucleus):
-        model = nucleus(model, rule.p, rule.temperature)
+        model = truncate_to_nucleus(model, rule.p, rule.temperature)
     return NgramSampler(model, END, options.max_tokens)
 
 
-def _draw(sampler: Sampler, words: list[str], count: int, rng: np.random.Generator) -> Iterator[tuple[list[str], bool]]:
-    """Words of texts, and whether each was cut off before its end."""
-    for drawn in sampler.draw(count, rng):
-        cut = bool(drawn[-1] != END)
-        yield [words[word] for word in (drawn if cut else drawn[:-1])], cut
+def _generate(
+    sampler: Sampler, words: list[str], count: int, rng: np.random.Generator
+) -> Iterator[tuple[list[str], bool]]:
+    """Generate the words of texts, and whether each was cut off before its end."""
+    for numbers in sampler.generate(count, rng):
+        cut = bool(numbers[-1] != END)
+        yield [words[number] for number in (numbers if cut else numbers[:-1])], cut

@@ -1,4 +1,4 @@
-"""N-gram models: the probability of each next word, and what is left for shorter contexts.
+"""N-gram models: the probability of each next word, and the probability mass left for shorter contexts.
 
 Both kinds have the same form (Chen and Goodman 1999, eq. 8 ff.). For a context h of at least one word,
 
@@ -21,7 +21,7 @@ from macroscope.systems.ngram.counts import BLOCK, MISSING, Integers, Trie
 Reals = NDArray[np.float64]
 Smoothing = Literal["none", "kneser_ney"]
 FALLBACK = (0.5, 1.0, 1.5)
-"""Discounts of an order whose counts of counts give none (KenLM's --discount_fallback)."""
+"""Discounts of an order whose counts of counts do not determine them (KenLM's --discount_fallback)."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class NgramModel:
     Attributes
     ----------
     trie
-        The n-grams.
+        Trie of the n-grams.
     shares
-        For each order: d(h w) / c(h) of every n-gram.
+        For each order, d(h w) / c(h) of every n-gram.
     left
-        For each order below the highest: g(h) of every n-gram as a context; and for no context at all, first.
+        g(h): first for the empty context, then for every n-gram as a context, for each order below the highest.
     uniform
-        Probability that a word has beneath all orders.
+        Probability of a word below all orders.
     fallback_orders
         Orders whose discounts are `FALLBACK`.
     folder
-        Where arrays are kept that are as large as the counts; None: in memory.
+        Folder of arrays that are as large as the counts; None: in memory.
     """
 
     trie: Trie
@@ -52,23 +52,23 @@ class NgramModel:
     folder: Path | None
 
     def probabilities(self, contexts: Integers, words: Integers) -> Reals:
-        """P(word | context).
+        """Compute P(word | context) of each row.
 
         Parameters
         ----------
         contexts
-            rows x (n - 1): the words before, the last one in the last column; `MISSING` where there are fewer.
+            Preceding words: rows x (n - 1), the last one in the last column; `MISSING` if there are fewer.
         words
-            The next word of each row; `MISSING` for one that is not in the vocabulary.
+            Next word of each row; `MISSING` if it is not in the vocabulary.
         """
-        found = np.full(len(words), self.uniform)
+        probabilities = np.full(len(words), self.uniform)
         for length in range(self.trie.order):
             context = self.trie.find(contexts[:, contexts.shape[1] - length :])
             ngrams = self.trie.extend(length, context, words)
             share = np.where(ngrams == MISSING, 0.0, self.shares[length][ngrams])
             g = np.where(context == MISSING, 1.0, self.left[length][context])
-            found = share + g * found
-        return found
+            probabilities = share + g * probabilities
+        return probabilities
 
 
 def estimate(trie: Trie, smoothing: Smoothing, unknown: bool, folder: Path | None = None) -> NgramModel:
@@ -77,12 +77,12 @@ def estimate(trie: Trie, smoothing: Smoothing, unknown: bool, folder: Path | Non
     Parameters
     ----------
     smoothing
-        none: relative frequencies (meister2021 eq. 16). kneser_ney: interpolated, with three discounts an order
-        (modified Kneser-Ney), as KenLM's lmplz estimates it.
+        none: relative frequencies (meister2021 eq. 16). kneser_ney: interpolated, with three discounts per order
+        (modified Kneser-Ney), as in KenLM's lmplz.
     unknown
-        Whether one word outside the vocabulary has a share of the uniform distribution beneath (KenLM's <unk>).
+        Whether a word outside the vocabulary has a share of the uniform distribution below all orders (KenLM's <unk>).
     folder
-        Where the model's arrays are kept, in files without a name; None: in memory.
+        Folder of the model's arrays, in files without a name; None: in memory.
     """
     words = trie.words - 1 + unknown  # the beginning is never predicted
     shares, left, fallback = [], [], []
@@ -90,34 +90,38 @@ def estimate(trie: Trie, smoothing: Smoothing, unknown: bool, folder: Path | Non
         counts = trie.levels[n - 1].counts if smoothing == "none" else adjusted_counts(trie, n, folder)
         if n == 1:
             counts = np.where(trie.levels[0].keys == trie.beginning, 0, counts)
-        discounts, fell_back = (np.zeros(4), False) if smoothing == "none" else _discounts(_histogram(counts))
+        discounts, fell_back = (
+            (np.zeros(4), False) if smoothing == "none" else _estimate_discounts(_count_histogram(counts))
+        )
         if fell_back:
             fallback.append(n)
-        share, g = _shares(trie, n, counts, discounts, folder)
+        share, g = _discounted_shares(trie, n, counts, discounts, folder)
         shares.append(share)
         left.append(g)
     return NgramModel(trie, shares, left, 1 / words, tuple(fallback), folder)
 
 
-def _shares(trie: Trie, n: int, counts: Integers, discounts: Reals, folder: Path | None) -> tuple[Reals, Reals]:
-    """d(h w) / c(h) of the n-grams of an order, and g(h) of their contexts."""
+def _discounted_shares(
+    trie: Trie, n: int, counts: Integers, discounts: Reals, folder: Path | None
+) -> tuple[Reals, Reals]:
+    """Compute d(h w) / c(h) of the n-grams of an order, and g(h) of their contexts."""
     keys = trie.levels[n - 1].keys
     shares = mapped(len(keys), folder=folder)
     left = mapped(len(trie.levels[n - 2].keys) if n > 1 else 1, folder=folder)
-    left[:] = 1.0  # of a context that nothing follows: the end of a text
+    left[:] = 1.0  # for contexts without continuations, that is, ends of texts
     for block in trie.blocks(n):
         contexts = keys[block] // trie.words
-        own, some = contexts - contexts[0], counts[block]
-        totals, taken = np.bincount(own, some), discounts[np.minimum(some, 3)]
+        group, block_counts = contexts - contexts[0], counts[block]
+        totals, discounted = np.bincount(group, block_counts), discounts[np.minimum(block_counts, 3)]
         with np.errstate(invalid="ignore", divide="ignore"):
-            shares[block] = np.where(some > 0, (some - taken) / totals[own], 0.0)
-            g = np.where(totals > 0, np.bincount(own, taken) / totals, 1.0)
+            shares[block] = np.where(block_counts > 0, (block_counts - discounted) / totals[group], 0.0)
+            g = np.where(totals > 0, np.bincount(group, discounted) / totals, 1.0)
         left[contexts[0] : contexts[-1] + 1] = g
     return shares, left
 
 
 def adjusted_counts(trie: Trie, order: int, folder: Path | None) -> Integers:
-    """How many different words stand before each n-gram; of the highest order and at the beginning: the counts."""
+    """Return the number of distinct words before each n-gram; its count for the highest order or at a beginning."""
     level = trie.levels[order - 1]
     if order == trie.order:
         return level.counts
@@ -126,31 +130,35 @@ def adjusted_counts(trie: Trie, order: int, folder: Path | None) -> Integers:
     for start in range(0, len(suffixes), BLOCK):
         np.add.at(adjusted, suffixes[start : start + BLOCK], 1)
     for start in range(0, len(adjusted), BLOCK):
-        some = slice(start, start + BLOCK)
-        adjusted[some] = np.where(level.from_beginning[some], level.counts[some], adjusted[some])
+        block = slice(start, start + BLOCK)
+        adjusted[block] = np.where(level.from_beginning[block], level.counts[block], adjusted[block])
     return adjusted
 
 
-def _histogram(counts: Integers) -> Reals:
-    """How many counts are 1, 2, 3 and 4."""
-    found = np.zeros(6)
+def _count_histogram(counts: Integers) -> Reals:
+    """Return how many counts are 1, 2, 3 and 4."""
+    histogram = np.zeros(6)
     for start in range(0, len(counts), BLOCK):
-        found += np.bincount(np.minimum(counts[start : start + BLOCK], 5), minlength=6)
-    return found[1:5]
+        histogram += np.bincount(np.minimum(counts[start : start + BLOCK], 5), minlength=6)
+    return histogram[1:5]
 
 
-def _discounts(n: Reals) -> tuple[Reals, bool]:
-    """Discounts of counts 0, 1, 2, and 3 or more (Chen and Goodman 1999, eq. 26), and whether they are `FALLBACK`.
+def _estimate_discounts(n: Reals) -> tuple[Reals, bool]:
+    """Compute the discounts of counts 0, 1, 2, and 3 or more (Chen and Goodman 1999, eq. 26).
 
     Parameters
     ----------
     n
-        How many n-grams have the counts 1, 2, 3 and 4.
+        Number of n-grams with counts 1, 2, 3 and 4.
+
+    Returns
+    -------
+    discounts; whether they are `FALLBACK`
     """
     if (n[:3] == 0).any():
         return np.array([0.0, *FALLBACK]), True
     y = n[0] / (n[0] + 2 * n[1])
-    found = np.array([j - (j + 1) * y * n[j] / n[j - 1] for j in (1, 2, 3)])
-    if (found < 0).any() or (found > [1, 2, 3]).any():
+    discounts = np.array([j - (j + 1) * y * n[j] / n[j - 1] for j in (1, 2, 3)])
+    if (discounts < 0).any() or (discounts > [1, 2, 3]).any():
         return np.array([0.0, *FALLBACK]), True
-    return np.array([0.0, *found]), False
+    return np.array([0.0, *discounts]), False

@@ -1,4 +1,4 @@
-"""Perplexity of an n-gram model on held-out documents: exact, by the probabilities of the model."""
+"""Perplexity of an n-gram model on held-out documents, exactly from the model's probabilities."""
 
 import logging
 from pathlib import Path
@@ -8,31 +8,31 @@ import pandas as pd
 
 from macroscope.documents import read_documents
 from macroscope.files import atomic, scratch_folder
-from macroscope.systems.ngram.backoff import backoff_model
+from macroscope.systems.ngram.backoff import to_backoff_model
 from macroscope.systems.ngram.model import estimate
 from macroscope.systems.ngram.options import NgramSystem
-from macroscope.systems.ngram.training import Counted
-from macroscope.systems.tokenizer import training_texts
+from macroscope.systems.ngram.training import NgramCounts
+from macroscope.systems.tokenizer import read_training_texts
 from macroscope.systems.words import split_words
 
 log = logging.getLogger("macroscope")
 
 
 def measure_perplexity(documents: Path, model: Path, output: Path, options: NgramSystem, *, split: str) -> None:
-    """Negative log-likelihood of every document of a split, from the counts of the train split.
+    """Measure the negative log-likelihood of every document of a split under the model of the train split.
 
-    The tokens of a document are the words of `words.split_words` and its end. A word that the train split does not
-    have is an unknown one, all of which share what the model leaves for one word more: samples never hold it.
+    The tokens of a document are the words of `words.split_words` and its end. All words outside the train split count
+    as one unknown word, to which the model gives a share; samples never contain it.
 
     Writes
     ------
-    id; nll (nats); tokens; words (split at white space, as of language models); unknown (tokens).
+    id; nll (nats); tokens; words (split at white space, as for language models); unknown (number of unknown tokens).
     """
-    counted = Counted.read(model)
+    counts = NgramCounts.read(model)
     with scratch_folder(output) as folder:
-        estimated = estimate(counted.trie, options.smoothing, unknown=True, folder=folder)
-        backoff = backoff_model(estimated, counted.words)
-    held_out = list(training_texts(documents, split, options.titles))
+        estimated = estimate(counts.trie, options.smoothing, unknown=True, folder=folder)
+        backoff = to_backoff_model(estimated, counts.words)
+    held_out = list(read_training_texts(documents, split, options.titles))
     tokens = [split_words(text) for text in held_out]
     unknown = [sum(word not in backoff.words for word in text) for text in tokens]
     table = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""The system of kind `perturbation`: the samples of another system, with known defects."""
+"""Generation of a system of kind `perturbation`: samples of another system with known defects."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from zlib import crc32
 from macroscope.documents import Count, Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.systems.perturbation.options import PerturbationSystem
-from macroscope.systems.perturbation.rules import perturbed, require_language
+from macroscope.systems.perturbation.rules import apply_step, require_language
 from macroscope.systems.perturbation.steps import AnyStep
 
 
@@ -24,8 +24,8 @@ def perturb_samples(
 ) -> None:
     """Apply the steps to the samples, one after the other.
 
-    A step counts the documents that it leaves as they were (too short, nothing to remove), those that it leaves without
-    any text, which are dropped, and the sections that it leaves out. Documents keep their ids.
+    Each step counts the documents that it does not change (too short, nothing to remove), the documents without any
+    text left, which are dropped, and the sections that it removes. Documents keep their ids.
 
     Parameters
     ----------
@@ -34,31 +34,38 @@ def perturb_samples(
     language
         ISO 639-1 code of the corpus.
     seed
-        Seed of the run; the system's own is added.
+        Seed of the run; the system's own seed is added.
+
+    Raises
+    ------
+    MacroscopeError
+        If a rule does not support the language, or no document has any text left.
     """
     documents = list(read_documents(other_samples))
     parent = read_provenance(other_samples)
     if not documents:
-        raise MacroscopeError(f"{other_samples}: system {options.of} has no samples that system {system} could perturb")
+        raise MacroscopeError(
+            f"{other_samples}: system {options.of} has no samples that system {system} could perturb; generate some"
+        )
     counts = list(parent.counts)
     seed += options.seed
     for number, step in enumerate(options.perturb):
         require_language(step, language, f"system {system}, step {number + 1} ({step.rule})")
         before, key = documents, (seed, crc32(system.encode()), number)
-        after = [_consistent(*pair) for pair in zip(before, perturbed(before, step, language, key), strict=True)]
+        after = [_keep_sentences(*pair) for pair in zip(before, apply_step(before, step, language, key), strict=True)]
         counts += _counts(before, after, step, f"step {number + 1}, {step.rule}")
         documents = [document for document in after if document.sections]
         if not documents:
             raise MacroscopeError(
-                f"system {system}, step {number + 1} ({step.rule}): no document has any text left; leave the step out,"
-                " or weaken it"
+                f"system {system}, step {number + 1} ({step.rule}): no document has any text left; omit the step, or"
+                " weaken it"
             )
     source = {"system": system, "of": parent.source, "seed": seed}
     write_documents(output, documents, Provenance(corpus, source, options.model_dump(mode="json"), counts))
 
 
-def _consistent(before: Document, after: Document) -> Document:
-    """Keep the sentences of a narrative only where its text is what it was."""
+def _keep_sentences(before: Document, after: Document) -> Document:
+    """Keep the sentences of a narrative only if its text is unchanged."""
     return before if after.sections == before.sections else replace(after, sentences=None)
 
 
@@ -70,6 +77,6 @@ def _counts(before: Sequence[Document], after: Sequence[Document], step: AnyStep
         Count(f"{place}: document without text", len(after) - empty, empty),
     ]
     if step.drops_sections:
-        sections, remaining = (sum(len(document.sections) for document in some) for some in (before, after))
+        sections, remaining = (sum(len(document.sections) for document in side) for side in (before, after))
         counts.append(Count(f"{place}: section left out", remaining, sections - remaining, "sections"))
     return counts

@@ -1,19 +1,16 @@
-"""Options of systems of kind `perturbation`; those of its steps are in `steps`."""
+"""Options of systems of kind `perturbation`; the options of the steps are in `steps`."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from macroscope.options import CONTROL, require_name
+from macroscope.options import CONTROL, ConfigView, require_name
 from macroscope.systems.options import Description, Seed, SystemOptions
 from macroscope.systems.perturbation.steps import Step
 
-if TYPE_CHECKING:
-    from macroscope.config.schema import Config
-
 
 class PerturbationSystem(SystemOptions):
-    """Samples of another system with known defects: what a critic does not tell from them, it does not see."""
+    """Samples of another system with known defects, to test whether a critic detects them."""
 
     kind: Literal["perturbation"]
     of: str = Field(CONTROL, description="Name of the system whose samples are perturbed; not itself a perturbation.")
@@ -23,33 +20,33 @@ class PerturbationSystem(SystemOptions):
     )
     seed: Seed = 0
 
-    def check(self, place: str, config: "Config") -> None:
-        """Check that the other system is there, and is no perturbation."""
+    def check(self, place: str, config: ConfigView) -> None:
+        """Check that the other system exists and is not a perturbation."""
         perturbed = {name: isinstance(system, PerturbationSystem) for name, system in config.systems.items()}
         if perturbed.get(self.of):
             raise ValueError(
-                f"{place}.of: system '{self.of}' is itself a perturbation; name what it perturbs, and put"
+                f"{place}.of: system '{self.of}' is itself a perturbation; name the system that it perturbs, and put"
                 " its steps before those of 'perturb'"
             )
         others = {name for name, is_perturbation in perturbed.items() if not is_perturbation}
         require_name(self.of, {*others, CONTROL}, f"{place}.of", "system")
 
-    def obstacle(self, corpus: str, config: "Config") -> str | None:
-        """What keeps the other system."""
+    def obstacle(self, corpus: str, config: ConfigView) -> str | None:
+        """Return why the other system has no samples, if it has none."""
         return config.system(self.of).obstacle(corpus, config)
 
     def made_from(self) -> str:
-        """Name of the other system."""
+        """Return the name of the other system."""
         return self.of
 
     def resources_read(self, language: str) -> list[str]:
-        """The list of stop words, where there is one and a step reads it."""
+        """Return the list of stop words if it exists and a step reads it."""
         from macroscope.corpora.stop_words import stop_words_path
 
         path = stop_words_path(language)
         return [str(path)] if any(step.reads_stop_words for step in self.perturb) and path.exists() else []
 
-    def description(self, config: "Config") -> Description:
-        """Return the other system and the steps."""
-        steps = ", ".join(step.shown for step in self.perturb)
+    def description(self, config: ConfigView) -> Description:
+        """Describe it by the other system and the steps."""
+        steps = ", ".join(step.summary for step in self.perturb)
         return Description(self.kind, self.of, f"{self.of}: {steps}")

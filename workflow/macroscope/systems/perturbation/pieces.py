@@ -1,7 +1,7 @@
-"""Pieces of a text, and what rearranging them leaves in place.
+"""Pieces of a text and their rearrangement, which leaves white space in place; and rearrangement of sections.
 
 A *piece* is a word or a sentence with the white space after it (the first one also with the white space before it), so
-that the pieces of a text, joined, are the text. Words are what white space separates, with the punctuation on them.
+that the pieces of a text, joined, are the text. Words are separated by white space and include adjacent punctuation.
 """
 
 import re
@@ -17,39 +17,39 @@ _WORD = re.compile(r"^\s*\S+\s*|\S+\s*")
 
 
 def split_words(text: str) -> list[str]:
-    """Cut a text into words, each with the white space after it."""
+    """Split a text into words, each with the white space after it."""
     return _WORD.findall(text)
 
 
-def rearranged(pieces: Sequence[str], order: Iterable[int]) -> list[str]:
-    """Put pieces in another order; the white space, line breaks among it, stays where it is."""
-    return [with_core(piece, pieces[other].strip()) for piece, other in zip(pieces, order, strict=True)]
+def rearrange(pieces: Sequence[str], order: Iterable[int]) -> list[str]:
+    """Put pieces in another order; white space, including line breaks, stays in place."""
+    return [replace_core(piece, pieces[index].strip()) for piece, index in zip(pieces, order, strict=True)]
 
 
-def with_core(piece: str, core: str) -> str:
-    """Put something else into the white space of a piece."""
+def replace_core(piece: str, core: str) -> str:
+    """Replace a piece except for the white space around it."""
     begin, end = len(piece) - len(piece.lstrip()), len(piece.rstrip())
     return piece[:begin] + core + piece[end:]
 
 
-def regrouped(pieces: Iterable[str], sizes: Iterable[int]) -> list[str]:
-    """Join pieces to texts of given numbers of pieces."""
+def regroup(pieces: Iterable[str], sizes: Iterable[int]) -> list[str]:
+    """Join pieces to texts with given numbers of pieces."""
     remaining = iter(pieces)
     return ["".join(islice(remaining, size)) for size in sizes]
 
 
-def with_texts(document: Document, texts: Iterable[str]) -> Document:
-    """Put other texts into the sections of a document; a section without any text goes, and its title with it.
+def replace_texts(document: Document, texts: Iterable[str]) -> Document:
+    """Replace the texts of a document's sections; remove sections without text, with their titles.
 
-    What was known of its sentences is so no longer.
+    The document's sentences are removed, because they no longer apply.
     """
     pairs = zip(document.sections, texts, strict=True)
     sections = tuple(Section(section.title, text) for section, text in pairs if text.strip())
     return replace(document, sections=sections, sentences=None)
 
 
-def number_of(share: float, n: int) -> int:
-    """Number of things that a share of n is: the nearest, but at least one where there is any."""
+def round_share(share: float, n: int) -> int:
+    """Return a share of n as a number: the nearest integer, but at least one if n is positive."""
     return min(n, max(1, round(share * n)))
 
 
@@ -60,10 +60,10 @@ def shuffle_sections(document: Document, rng: np.random.Generator) -> Document:
 
 
 def drop_sections(document: Document, share: float, rng: np.random.Generator) -> Document:
-    """Leave out a share of the sections, at least one, and never all: a document of one section stays as it is."""
+    """Remove a share of the sections, at least one and never all; a document of one section is unchanged."""
     n = len(document.sections)
     if n < 2:
         return document
-    dropped = min(n - 1, number_of(share, n))
+    dropped = min(n - 1, round_share(share, n))
     kept = sorted(rng.permutation(n)[dropped:])
     return replace(document, sections=tuple(document.sections[number] for number in kept))

@@ -1,4 +1,4 @@
-"""From a rule's options to what it does to documents."""
+"""Application of perturbation rules: the function of each rule, called with the rule's options."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -40,59 +40,11 @@ from macroscope.systems.perturbation.words import (
 
 Random = np.random.Generator
 
-
-def perturbed(documents: Sequence[Document], step: AnyStep, language: str, key: Sequence[int]) -> list[Document]:
-    """Apply one step to a collection.
-
-    Parameters
-    ----------
-    language
-        ISO 639-1 code of the texts.
-    key
-        Numbers that seed the step. A document's own generator is seeded by its id besides: what a step does to a
-        document depends on no other one, but for the rules that join documents.
-
-    Returns
-    -------
-    list of Document
-        As many, in the same order, with the same ids; some may have no sections.
-    """
-    joining = _JOINING.get(type(step))
-    if joining is not None:
-        return joining(documents, language, np.random.default_rng([*key]))
-    change = _CHANGES[type(step)]
-    return [
-        change(document, step, language, np.random.default_rng([*key, crc32(document.id.encode())]))
-        for document in documents
-    ]
-
-
-def require_language(step: AnyStep, language: str, place: str) -> None:
-    """Raise `MacroscopeError` where a rule does not know the language of the texts.
-
-    Parameters
-    ----------
-    place
-        The step, as the config names it, for the message.
-    """
-    if isinstance(step, RemoveArticles) and step.articles is None and language not in ARTICLES:
-        raise MacroscopeError(f"{place}: the articles of language '{language}' are not known; name them in 'articles'")
-    if isinstance(step, RemoveStopWords) and not stop_words_path(language).exists():
-        raise MacroscopeError(
-            f"{place}: there is no list of stop words for language '{language}'; add"
-            f" resources/stop_words/{language}.txt, or leave the step out"
-        )
-    if isinstance(step, SwapPronouns) and language != "en":
-        raise MacroscopeError(
-            f"{place}: only English pronouns are known, not those of '{language}'; leave the step out"
-        )
-
-
 _JOINING: dict[type, Callable[[Sequence[Document], str, Random], list[Document]]] = {
     SwapFirstHalves: swap_first_halves,
     SpliceDocuments: splice_documents,
 }
-"""Rules that join documents of the collection."""
+"""Functions of rules that join documents of the collection."""
 
 _CHANGES: dict[type, Callable[[Document, Any, str, Random], Document]] = {
     Truncate: lambda document, step, language, rng: truncate(document, step.share, step.words),
@@ -109,4 +61,49 @@ _CHANGES: dict[type, Callable[[Document, Any, str, Random], Document]] = {
     SwapPronouns: lambda document, step, language, rng: swap_pronouns(document, step.share, stop_words(language), rng),
     SwapEntities: lambda document, step, language, rng: swap_entities(document, step.after, language, rng),
 }
-"""Rules that change every document by itself."""
+"""Functions of rules that change each document independently."""
+
+
+def apply_step(documents: Sequence[Document], step: AnyStep, language: str, key: Sequence[int]) -> list[Document]:
+    """Apply one step to a collection.
+
+    Parameters
+    ----------
+    language
+        ISO 639-1 code of the texts.
+    key
+        Numbers that seed the step. Each document has its own generator, seeded by these and its id, so that the result
+        for a document does not depend on others, except for rules that join documents.
+
+    Returns
+    -------
+    list of Document
+        The perturbed documents in the same order, with the same ids; some may have no sections.
+    """
+    joining = _JOINING.get(type(step))
+    if joining is not None:
+        return joining(documents, language, np.random.default_rng([*key]))
+    change = _CHANGES[type(step)]
+    return [
+        change(document, step, language, np.random.default_rng([*key, crc32(document.id.encode())]))
+        for document in documents
+    ]
+
+
+def require_language(step: AnyStep, language: str, place: str) -> None:
+    """Raise `MacroscopeError` if a rule does not support the language of the texts.
+
+    Parameters
+    ----------
+    place
+        Place of the step in the config, for the message.
+    """
+    if isinstance(step, RemoveArticles) and step.articles is None and language not in ARTICLES:
+        raise MacroscopeError(f"{place}: the articles of language '{language}' are not known; name them in 'articles'")
+    if isinstance(step, RemoveStopWords) and not stop_words_path(language).exists():
+        raise MacroscopeError(
+            f"{place}: there is no list of stop words for language '{language}'; add"
+            f" resources/stop_words/{language}.txt, or omit the step"
+        )
+    if isinstance(step, SwapPronouns) and language != "en":
+        raise MacroscopeError(f"{place}: only English pronouns are known, not those of '{language}'; omit the step")

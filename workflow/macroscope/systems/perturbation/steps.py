@@ -1,4 +1,4 @@
-"""Steps of a perturbation: the rules that the config may name, a group of options each."""
+"""Steps of a perturbation: one group of options per rule that the config may name."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -8,12 +8,12 @@ from macroscope.options import Options
 
 
 class _Step(Options):
-    """What all steps have in common.
+    """Base class of all steps.
 
     Attributes
     ----------
     reads_stop_words, drops_sections
-        Whether the rule reads the list of stop words; whether it may leave out a section.
+        Whether the rule reads the list of stop words; whether it may remove a section.
     """
 
     reads_stop_words: ClassVar[bool] = False
@@ -22,11 +22,11 @@ class _Step(Options):
     rule: str
 
     @property
-    def shown(self) -> str:
-        """The step as a person writes it: "drop sections share=0.2"; defaults go without saying."""
+    def summary(self) -> str:
+        """Return the step as text, without defaults: "drop sections share=0.2"."""
         options = self.model_dump(exclude={"rule"}, exclude_defaults=True)
-        shown = (f"{n}={value:g}" if isinstance(value, float) else f"{n}={value}" for n, value in options.items())
-        return " ".join([self.rule.replace("_", " "), *shown])
+        parts = (f"{n}={value:g}" if isinstance(value, float) else f"{n}={value}" for n, value in options.items())
+        return " ".join([self.rule.replace("_", " "), *parts])
 
 
 class Truncate(_Step):
@@ -35,9 +35,9 @@ class Truncate(_Step):
     drops_sections = True
 
     rule: Literal["truncate"]
-    share: float = Field(1 / 3, gt=0, lt=1, description="Share of a text's words that is kept (paper: 1/3).")
+    share: float = Field(1 / 3, gt=0, lt=1, description="Share of a text's words that are kept (paper: 1/3).")
     words: int | None = Field(
-        None, ge=1, description="Number of words that are kept, whatever the share (the paper's code: 170)."
+        None, ge=1, description="Number of words that are kept instead of a share (the paper's code: 170)."
     )
 
 
@@ -48,10 +48,10 @@ class RemoveArticles(_Step):
 
     rule: Literal["remove_articles"]
     articles: list[str] | None = Field(
-        None, min_length=1, description="Which words are articles; default: a, an, the, for English alone."
+        None, min_length=1, description="Words that are articles; default: a, an, the; required unless English."
     )
     match_case: bool = Field(
-        False, description="Remove only those spelt as in the list (the paper's code): 'The' stays."
+        False, description="Whether to remove only articles with the case of the list (the paper's code): 'The' stays."
     )
 
 
@@ -65,7 +65,7 @@ class RemoveStopWords(_Step):
 
 
 class SwapFirstHalves(_Step):
-    """Give every text the first half of another one, cut between sentences (pimentel2022: p_swap)."""
+    """Replace the first half of every text by that of another one, cut between sentences (pimentel2022: p_swap)."""
 
     rule: Literal["swap_first_halves"]
 
@@ -83,12 +83,12 @@ class ShuffleSections(_Step):
 
 
 class DropSections(_Step):
-    """Leave out some sections of every document, drawn at random."""
+    """Remove random sections of every document."""
 
     drops_sections = True
 
     rule: Literal["drop_sections"]
-    share: float = Field(0.5, gt=0, lt=1, description="Share of the sections; at least one goes, and one stays.")
+    share: float = Field(0.5, gt=0, lt=1, description="Share of the sections; at least one is removed, and one stays.")
 
 
 class ShuffleSentences(_Step):
@@ -98,34 +98,36 @@ class ShuffleSentences(_Step):
 
 
 class RepeatSentences(_Step):
-    """Say some sentences of every document twice in a row."""
+    """Repeat random sentences of every document immediately."""
 
     rule: Literal["repeat_sentences"]
-    share: float = Field(0.25, gt=0, le=1, description="Share of the sentences, drawn at random; at least one.")
+    share: float = Field(0.25, gt=0, le=1, description="Share of the sentences; at least one.")
 
 
 class RemoveSentences(_Step):
-    """Leave out some sentences of every document, never the first or last one nor two side by side (cai2020: MSD)."""
+    """Remove random sentences of every document, not the first or last one nor two adjacent ones (cai2020: MSD)."""
 
     drops_sections = True
 
     rule: Literal["remove_sentences"]
-    number: int = Field(1, ge=1, description="Sentences that go, of a document; as many as can where it is too short.")
+    number: int = Field(
+        1, ge=1, description="Number of sentences per document; as many as possible if it is too short."
+    )
 
 
 class SwapPronouns(_Step):
-    """Exchange he and she, him and her, his and her, himself and herself; for English alone."""
+    """Swap he and she, him and her, his and her, himself and herself; for English only."""
 
     reads_stop_words = True
 
     rule: Literal["swap_pronouns"]
     share: float = Field(
-        1.0, gt=0, le=1, description="Share of a document's pronouns, drawn at random (at least one); 1: all of them."
+        1.0, gt=0, le=1, description="Share of a document's pronouns, chosen at random (at least one); 1: all of them."
     )
 
 
 class SwapEntities(_Step):
-    """Exchange the proper names of a document with one another, from some sentence on."""
+    """Permute the proper names of a document, from some sentence on."""
 
     rule: Literal["swap_entities"]
     after: float = Field(
@@ -173,7 +175,7 @@ Rule = Literal[
 
 
 def _by_name(step: Any) -> Any:
-    """Make a rule's name the rule with its defaults."""
+    """Convert the name of a rule to the rule with its defaults."""
     return {"rule": step} if isinstance(step, str) else step
 
 

@@ -9,7 +9,7 @@ KIND = Kind(
     label="model behind a server",
     colour=BLUE,
     stages={
-        # One job a system, whatever the number of samples: the limit of parallel requests is the server's.
+        # One job per system, whatever the number of samples: the server limits the number of parallel requests.
         "generate": Stage(
             "sampling:sample_server",
             inputs="prompts? corpus system seed",

@@ -1,8 +1,8 @@
-"""Completions of an OpenAI-compatible end point: one request, its retries, and what its answer says.
+"""Client of an OpenAI-compatible completions end point: requests, retries, and parsing of answers.
 
-Where the server is busy, breaks off, or sends half an answer, a request is made again, later and later; what cannot get
-better (no such model, no right) is one sentence at once. The key goes into the header of requests to the server's own
-address, and nowhere else: redirects are not followed, and it is taken out of whatever is quoted.
+If the server is busy, breaks the connection, or sends half an answer, the request is repeated after growing waits. A
+permanent failure (unknown model, missing rights) raises an error at once. The key is sent only in the header of
+requests to the server's own address: redirects are not followed, and the key is removed from all quoted text.
 """
 
 import json
@@ -32,14 +32,15 @@ from macroscope.systems.server.options import ServerSystem
 log = logging.getLogger("macroscope")
 
 TRIES = 8
+"""Number of attempts at a request."""
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 60.0
 PATIENCE_SECONDS = 600.0
-"""The longest wait that a server may ask for."""
+"""Longest wait that a server may request."""
 CONNECT_SECONDS = 10.0
 MOST_BYTES = 1 << 26
-"""Of an answer."""
+"""Largest size of an answer."""
 QUOTED = 300
-"""Characters of a server's words that are repeated."""
+"""Number of characters of a server's answer that error messages quote."""
 _PASSING_STATUS = {408, 409, 425, 429, 500, 502, 503, 504}
 UNTRUNCATED: Mapping[str, Mapping[str, float]] = {
     "openai": {},
@@ -47,11 +48,11 @@ UNTRUNCATED: Mapping[str, Mapping[str, float]] = {
     "sglang": {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
     "llama_cpp": {"top_k": 0, "min_p": 0.0, "typical_p": 1.0, "repeat_penalty": 1.0},
 }
-"""What keeps each program from changing the distribution in ways that the API of OpenAI does not know."""
+"""Options that switch off each program's own changes to the distribution, beyond the API of OpenAI."""
 
 
-class Passing(Exception):
-    """Something that may be over soon; `after`: seconds that the server asks to wait."""
+class TemporaryFailure(Exception):
+    """Error for a temporary failure; `after` is the wait in seconds that the server requests."""
 
     def __init__(self, reason: str, after: float = 0.0) -> None:
         super().__init__(reason)
@@ -60,20 +61,20 @@ class Passing(Exception):
 
 @dataclass(frozen=True)
 class Completion:
-    """What a server answered.
+    """A completion from the server.
 
     Attributes
     ----------
     text
-        Without the prompt.
+        Text without the prompt.
     finish_reason
-        "stop", "length", "content_filter", or what else the server says; "" where it says nothing.
+        "stop", "length", "content_filter", or another reason of the server; "" if it gives none.
     model, fingerprint
-        Names of the model and of the state that it is in, as the server gives them; "" where it does not.
+        Names of the model and of its state, as the server gives them; "" if it gives none.
     tokens
-        Of the completion; None where it does not say.
+        Number of tokens of the completion; None if the server does not give it.
     log_probability
-        Sum over the tokens that the server lists, nats; None where it lists none.
+        Sum of the log-probabilities of the tokens that the server lists, in nats; None if it lists none.
     """
 
     text: str
@@ -85,7 +86,7 @@ class Completion:
 
 
 class _Key(requests.auth.AuthBase):
-    """The key as a header of its own; without one, none of the user's ~/.netrc either."""
+    """Authorization header with the key; without a key, no header, not even one from the user's ~/.netrc."""
 
     def __init__(self, key: str | None) -> None:
         self.key = key
@@ -97,25 +98,25 @@ class _Key(requests.auth.AuthBase):
 
 
 class Server:
-    """An end point.
+    """Client of a completions end point.
 
     Raises
     ------
     MacroscopeError
-        Where the variable that the options name has no key.
+        If the environment variable that the options name does not hold a key.
     """
 
     def __init__(self, options: ServerSystem) -> None:
-        self.options, self._key = options, _key_of(options)
+        self.options, self._key = options, _read_key(options)
         self._session = requests.Session()
         adapter = requests.adapters.HTTPAdapter(pool_maxsize=options.parallel)
         self._session.mount("http://", adapter)
         self._session.mount("https://", adapter)
 
     def settings(self) -> dict[str, Any]:
-        """What every request says, but for its prompt and its seed."""
+        """Return the options that every request has, that is, all but its prompt and seed."""
         options = self.options
-        asked: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "model": options.model,
             "max_tokens": options.max_tokens,
             "temperature": options.temperature,
@@ -125,14 +126,14 @@ class Server:
             "n": 1,
             "stream": False,
         }
-        return asked | dict(UNTRUNCATED[options.api]) | ({"logprobs": 1} if options.log_probabilities else {})
+        return settings | dict(UNTRUNCATED[options.api]) | ({"logprobs": 1} if options.log_probabilities else {})
 
     def require_model(self) -> None:
-        """Raise `MacroscopeError` where the server lists its models, and this one is not among them."""
-        found = self._asked("GET", "models", None)
-        listed = found.get("data") if isinstance(found, dict) else None
-        entries = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-        names = [name for one in entries if isinstance(name := one.get("id"), str)]
+        """Raise `MacroscopeError` if the server lists its models and the configured one is not among them."""
+        answer = self._request("GET", "models", None)
+        listed = answer.get("data") if isinstance(answer, dict) else None
+        entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+        names = [name for entry in entries if isinstance(name := entry.get("id"), str)]
         if names and self.options.model not in names:
             raise MacroscopeError(
                 f"{self.options.url} has no model '{self._safe(self.options.model)}'"
@@ -140,114 +141,115 @@ class Server:
             )
 
     def complete(self, prompt: str, seed: int) -> Completion:
-        """One completion.
+        """Request a completion of a prompt.
 
         Raises
         ------
         MacroscopeError
-            Where the server refuses, another model answers, or nothing arrived in `TRIES` tries.
+            If the server refuses, another model answers, or all `TRIES` attempts fail.
         """
-        return self._completion(self._asked("POST", "completions", self.settings() | {"prompt": prompt, "seed": seed}))
+        body = self.settings() | {"prompt": prompt, "seed": seed}
+        return self._parse_completion(self._request("POST", "completions", body))
 
-    # ---- one request, and its retries ----------------------------------------------------------------------------
+    # ---- requests and retries ------------------------------------------------------------------------------------
 
-    def _asked(self, method: str, place: str, body: dict[str, Any] | None) -> Any:
+    def _request(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
         try:
             for attempt in Retrying(
-                retry=retry_if_exception_type(Passing),
+                retry=retry_if_exception_type(TemporaryFailure),
                 stop=stop_after_attempt(TRIES),
                 wait=_wait,
                 before_sleep=before_sleep_log(log, logging.INFO),
                 reraise=True,
             ):
                 with attempt:
-                    return self._tried(method, place, body)
-        except Passing as error:
+                    return self._request_once(method, path, body)
+        except TemporaryFailure as error:
             raise MacroscopeError(f"{self.options.url}: {error}, {TRIES} times in a row") from None
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    def _tried(self, method: str, place: str, body: dict[str, Any] | None) -> Any:
+    def _request_once(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
         deadline = time.monotonic() + self.options.timeout_seconds
         try:
             with self._session.request(
                 method,
-                f"{self.options.url}/{place}",
+                f"{self.options.url}/{path}",
                 json=body,
                 auth=_Key(self._key),
                 timeout=(CONNECT_SECONDS, self.options.timeout_seconds),
                 allow_redirects=False,
                 stream=True,
             ) as response:
-                content = _content(response, deadline)
+                content = _read_content(response, deadline)
         except (requests.exceptions.RequestException, HTTPError, TimeoutError) as error:
-            raise Passing(self._safe(_reason(error))) from None
+            raise TemporaryFailure(self._safe(_describe_error(error))) from None
         if response.status_code in _PASSING_STATUS:
-            after = _seconds(response.headers.get("Retry-After"))
+            after = _parse_seconds(response.headers.get("Retry-After"))
             if after > PATIENCE_SECONDS:
                 raise MacroscopeError(
-                    f"{self.options.url} asks to come back in {after:,.0f} seconds (status {response.status_code});"
-                    " run again then: what is finished is kept"
+                    f"{self.options.url} requests a wait of {after:,.0f} seconds (status {response.status_code});"
+                    " run again then: finished samples are kept"
                 )
-            raise Passing(f"status {response.status_code}{self._quoted(content)}", after)
+            raise TemporaryFailure(f"status {response.status_code}{self._quoted(content)}", after)
         if method == "GET" and response.status_code in (404, 405, 501):
             return None  # a server need not list its models
         if response.status_code != requests.codes.ok:
-            raise MacroscopeError(self._refused(response, content))
+            raise MacroscopeError(self._refusal(response, content))
         try:
             return json.loads(content)
         except (ValueError, RecursionError):
-            raise Passing(f"an answer that is no JSON{self._quoted(content)}") from None
+            raise TemporaryFailure(f"the answer is not JSON{self._quoted(content)}") from None
 
-    def _refused(self, response: requests.Response, content: bytes) -> str:
+    def _refusal(self, response: requests.Response, content: bytes) -> str:
         status = response.status_code
         advice = {
             401: "check the key in " + (self.options.api_key_variable or "the variable of 'api_key_variable'"),
-            403: "check what the key may do",
+            403: "check the permissions of the key",
             404: "check 'url' and 'model'; the URL ends with the version, such as /v1",
         }.get(status, "check the options of the system")
         if response.is_redirect:
-            advice = "it leads elsewhere, and a key is not sent there; give the address itself as 'url'"
+            advice = "it redirects, and the key is not sent to another address; give the final address as 'url'"
         return f"{self.options.url} refuses with status {status}{self._quoted(content)}; {advice}"
 
-    # ---- what an answer says -------------------------------------------------------------------------------------
+    # ---- parsing of answers --------------------------------------------------------------------------------------
 
-    def _completion(self, found: Any) -> Completion:
+    def _parse_completion(self, answer: Any) -> Completion:
         try:
-            choice = found["choices"][0]
+            choice = answer["choices"][0]
             text = choice["text"]
             if not isinstance(text, str):
                 raise TypeError
         except (KeyError, IndexError, TypeError):
             raise MacroscopeError(
-                f"{self.options.url}: an answer without a text{self._quoted(json.dumps(found).encode())}; is it an"
-                " OpenAI-compatible completions end point?"
+                f"{self.options.url}: the answer has no text{self._quoted(json.dumps(answer).encode())}; check that it"
+                " is an OpenAI-compatible completions end point"
             ) from None
-        model, expected = str(found.get("model") or ""), self.options.answers_as or self.options.model
+        model, expected = str(answer.get("model") or ""), self.options.answers_as or self.options.model
         if model and model != expected:
             raise MacroscopeError(
-                f"{self.options.url} was asked for the model '{expected}', and '{self._safe(model)}' answered; if that"
-                " is the same, say so by 'answers_as'"
+                f"{self.options.url}: the requested model is '{expected}', but '{self._safe(model)}' answered; if they"
+                " are the same, give the latter as 'answers_as'"
             )
         return Completion(
-            _in_whole_characters(text),
-            _in_whole_characters(str(choice.get("finish_reason") or "")),
+            _replace_half_characters(text),
+            _replace_half_characters(str(choice.get("finish_reason") or "")),
             model,
-            _in_whole_characters(str(found.get("system_fingerprint") or "")),
-            _tokens_of(found.get("usage")),
-            _sum_of(choice.get("logprobs")),
+            _replace_half_characters(str(answer.get("system_fingerprint") or "")),
+            _count_tokens(answer.get("usage")),
+            _sum_log_probabilities(choice.get("logprobs")),
         )
 
     def _quoted(self, content: bytes) -> str:
-        """The beginning of a server's own words, for a message."""
-        words = " ".join(content[: 8 * QUOTED].decode("utf-8", "replace").split())
-        return f" ({self._safe(words)[:QUOTED]})" if words else ""
+        """Return the beginning of a server's answer, for a message."""
+        text = " ".join(content[: 8 * QUOTED].decode("utf-8", "replace").split())
+        return f" ({self._safe(text)[:QUOTED]})" if text else ""
 
-    def _safe(self, words: str) -> str:
-        """Words without the key, should a server repeat it."""
-        return words.replace(self._key, "***") if self._key else words
+    def _safe(self, text: str) -> str:
+        """Replace the key in a text, in case the server repeats it."""
+        return text.replace(self._key, "***") if self._key else text
 
 
-def _key_of(options: ServerSystem) -> str | None:
+def _read_key(options: ServerSystem) -> str | None:
     name = options.api_key_variable
     if name is None:
         return None
@@ -255,20 +257,22 @@ def _key_of(options: ServerSystem) -> str | None:
     if not key:
         raise MacroscopeError(f"the environment variable {name} has no key for {options.url}; set it, and run again")
     if not key.isascii() or not key.isprintable():
-        raise MacroscopeError(f"the environment variable {name} holds what cannot be a key: characters beyond ASCII")
+        raise MacroscopeError(
+            f"the environment variable {name} is not a valid key: it has characters beyond printable ASCII; correct it"
+        )
     return key
 
 
 def _wait(state: RetryCallState) -> float:
-    """Longer and longer, and not before the server asks for it."""
+    """Return the seconds to wait: exponentially growing, and at least what the server requests."""
     assert state.outcome is not None
     error = state.outcome.exception()
     grown = wait_exponential(FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS) + wait_random(0, FIRST_WAIT_SECONDS)
-    return max(grown(state), error.after if isinstance(error, Passing) else 0.0)
+    return max(grown(state), error.after if isinstance(error, TemporaryFailure) else 0.0)
 
 
-def _content(response: requests.Response, deadline: float) -> bytes:
-    """An answer as a whole, within its time."""
+def _read_content(response: requests.Response, deadline: float) -> bytes:
+    """Read an answer up to its deadline."""
     pieces, size = [], 0
     while piece := response.raw.read1(1 << 16, decode_content=True):
         pieces.append(piece)
@@ -280,8 +284,8 @@ def _content(response: requests.Response, deadline: float) -> bytes:
     return b"".join(pieces)
 
 
-def _seconds(header: str | None) -> float:
-    """What Retry-After says: seconds, or a date; 0 where it says nothing that can be read."""
+def _parse_seconds(header: str | None) -> float:
+    """Parse the header Retry-After, which gives seconds or a date; return 0 if it is missing or malformed."""
     if header is None:
         return 0.0
     try:
@@ -294,8 +298,8 @@ def _seconds(header: str | None) -> float:
         return 0.0
 
 
-def _reason(error: Exception) -> str:
-    """Why nothing arrived, in a few words."""
+def _describe_error(error: Exception) -> str:
+    """Describe a failed request in a few words."""
     if isinstance(error, requests.exceptions.ConnectTimeout):
         return f"no connection within {CONNECT_SECONDS:g} seconds"
     if isinstance(error, requests.exceptions.Timeout | TimeoutError):
@@ -304,19 +308,19 @@ def _reason(error: Exception) -> str:
     return "the connection is refused" if "refused" in text else f"the connection broke off ({type(error).__name__})"
 
 
-def _in_whole_characters(text: str) -> str:
-    """A text in which � stands for half a character: a completion may be cut within one, and no file can hold that."""
+def _replace_half_characters(text: str) -> str:
+    """Replace half a character by �: a completion may be cut within a character, which no file can store."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _tokens_of(usage: Any) -> int | None:
-    """Number of tokens of a completion; None where the server does not say it."""
+def _count_tokens(usage: Any) -> int | None:
+    """Return the number of tokens of a completion, or None if the server does not give it."""
     tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
     return tokens if isinstance(tokens, int) else None
 
 
-def _sum_of(logprobs: Any) -> float | None:
-    """Sum of the tokens' log-probabilities; None where the server does not say them."""
+def _sum_log_probabilities(logprobs: Any) -> float | None:
+    """Return the sum of the tokens' log-probabilities, or None if the server does not give them."""
     values = logprobs.get("token_logprobs") if isinstance(logprobs, dict) else None
-    said = [value for value in values if value is not None] if isinstance(values, list) else []
-    return float(sum(said)) if said and all(isinstance(value, int | float) for value in said) else None
+    given = [value for value in values if value is not None] if isinstance(values, list) else []
+    return float(sum(given)) if given and all(isinstance(value, int | float) for value in given) else None

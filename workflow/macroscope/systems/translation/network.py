@@ -1,6 +1,6 @@
-"""Encoder-decoder transformers: autoregressive (Vaswani et al. 2017), and with independent words (Gu et al. 2018).
+"""Encoder-decoder transformers: autoregressive (Vaswani et al. 2017), and non-autoregressive (Gu et al. 2018).
 
-The non-autoregressive one predicts the length of the translation from the original, and then each word at once: its
+The non-autoregressive one predicts the length of the translation from the original, and then all words at once: its
 decoder reads the original's words, stretched to that length, and no word of the translation.
 """
 
@@ -12,10 +12,11 @@ from torch.nn import functional
 
 Tensor = torch.Tensor
 PAD, BEGIN, END = 0, 1, 2
-"""Tokens that are no pieces of words."""
+"""Special tokens."""
 IGNORED = -100
+"""Label of padding, which the loss ignores."""
 _LENGTH_WEIGHT = 0.1
-"""Weight of the length's cross-entropy beside that of a word."""
+"""Weight of the length's cross-entropy relative to that of a token."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,13 @@ class Size:
     Attributes
     ----------
     vocabulary
-        Tokens, the special ones among them.
+        Number of tokens, including the special ones.
     longest
-        Most tokens of either side.
+        Largest number of tokens of an original or a translation.
+    layers, heads, width, hidden, dropout
+        Sizes of encoder and decoder, as in `TranslationSystem`.
+    autoregressive
+        Whether each token is predicted given those before it.
     """
 
     vocabulary: int
@@ -40,12 +45,12 @@ class Size:
     autoregressive: bool
 
     def as_dict(self) -> dict[str, int | float | bool]:
-        """As JSON has it."""
+        """Return the sizes as a JSON object."""
         return asdict(self)
 
 
 class Translator(nn.Module):
-    """P(translation | original)."""
+    """Model of P(translation | original)."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()
@@ -68,14 +73,14 @@ class Translator(nn.Module):
         self.lengths = None if size.autoregressive else nn.Linear(size.width, size.longest + 1)
 
     def forward(self, originals: Tensor, labels: Tensor) -> dict[str, Tensor]:
-        """Loss in nats a token, of pairs.
+        """Compute the loss of pairs in nats per token.
 
         Parameters
         ----------
         originals
-            Pairs x tokens, padded.
+            Originals: pairs x tokens, padded.
         labels
-            Translations: pairs x tokens, padded; without begin, with end.
+            Translations: pairs x tokens, padded; without `BEGIN`, with `END`.
         """
         memory = self.encode(originals)
         absent = labels == PAD
@@ -83,27 +88,29 @@ class Translator(nn.Module):
         targets = labels.masked_fill(absent, IGNORED)
         loss = functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
         if self.lengths is not None:
-            of_length = functional.cross_entropy(self.length_logits(originals, memory), (~absent).sum(dim=1))
-            loss = loss + _LENGTH_WEIGHT * of_length
+            length_loss = functional.cross_entropy(self.length_logits(originals, memory), (~absent).sum(dim=1))
+            loss = loss + _LENGTH_WEIGHT * length_loss
         return {"loss": loss}
 
     def encode(self, originals: Tensor) -> Tensor:
-        """Originals x tokens -> originals x tokens x width."""
-        return self.encoder(self._embedded(originals), src_key_padding_mask=originals == PAD)
+        """Encode originals: originals x tokens -> originals x tokens x width."""
+        return self.encoder(self._embed(originals), src_key_padding_mask=originals == PAD)
 
-    def decode(self, originals: Tensor, memory: Tensor, given: Tensor, padding: Tensor | None = None) -> Tensor:
-        """Logits of the tokens at each place: pairs x places x vocabulary.
+    def decode(self, originals: Tensor, memory: Tensor, inputs: Tensor, padding: Tensor | None = None) -> Tensor:
+        """Compute the logits of the tokens at each position: pairs x positions x vocabulary.
 
         Parameters
         ----------
-        given
-            What the decoder reads, embedded: pairs x places x width.
+        originals, memory
+            Originals, and their encodings by `encode`.
+        inputs
+            Embedded inputs of the decoder: pairs x positions x width.
         padding
-            Places without a token.
+            Positions without a token: pairs x positions.
         """
-        mask = nn.Transformer.generate_square_subsequent_mask(given.shape[1], device=given.device)
+        mask = nn.Transformer.generate_square_subsequent_mask(inputs.shape[1], device=inputs.device)
         out = self.decoder(
-            given,
+            inputs,
             memory,
             tgt_mask=mask if self.size.autoregressive else None,
             tgt_key_padding_mask=None if padding is None else _as_mask(padding),
@@ -113,34 +120,34 @@ class Translator(nn.Module):
         return out @ self.words.weight.T
 
     def length_logits(self, originals: Tensor, memory: Tensor) -> Tensor:
-        """Logits of the number of tokens, the end among them: originals x (longest + 1)."""
+        """Compute the logits of the number of tokens, the end included: originals x (longest + 1)."""
         assert self.lengths is not None
-        there = (originals != PAD)[:, :, None]
-        return self.lengths((memory * there).sum(dim=1) / there.sum(dim=1))
+        is_token = (originals != PAD)[:, :, None]
+        return self.lengths((memory * is_token).sum(dim=1) / is_token.sum(dim=1))
 
-    def shifted(self, translations: Tensor) -> Tensor:
-        """What an autoregressive decoder reads: the tokens before each place, embedded."""
+    def embed_shifted(self, translations: Tensor) -> Tensor:
+        """Embed the inputs of an autoregressive decoder: the token before each position."""
         begin = translations.new_full((len(translations), 1), BEGIN)
-        return self._embedded(torch.cat([begin, translations[:, :-1]], dim=1))
+        return self._embed(torch.cat([begin, translations[:, :-1]], dim=1))
 
-    def stretched(self, originals: Tensor, lengths: Tensor) -> Tensor:
-        """What a non-autoregressive decoder reads: the original's tokens, copied evenly over so many places."""
-        places = torch.arange(int(lengths.max()), device=originals.device)[None]
+    def embed_stretched(self, originals: Tensor, lengths: Tensor) -> Tensor:
+        """Embed the inputs of a non-autoregressive decoder: the original's tokens, copied evenly over the length."""
+        positions = torch.arange(int(lengths.max()), device=originals.device)[None]
         sizes = (originals != PAD).sum(dim=1, keepdim=True)
-        copied = (places * sizes // lengths[:, None]).clamp(max=originals.shape[1] - 1).minimum(sizes - 1)
-        return self._embedded(originals.gather(1, copied))
+        copied = (positions * sizes // lengths[:, None]).clamp(max=originals.shape[1] - 1).minimum(sizes - 1)
+        return self._embed(originals.gather(1, copied))
 
     def _decoder_input(self, originals: Tensor, translations: Tensor) -> Tensor:
         if self.size.autoregressive:
-            return self.shifted(translations)
-        wide = self.stretched(originals, (translations != PAD).sum(dim=1))
+            return self.embed_shifted(translations)
+        wide = self.embed_stretched(originals, (translations != PAD).sum(dim=1))
         return functional.pad(wide, (0, 0, 0, translations.shape[1] - wide.shape[1]))
 
-    def _embedded(self, tokens: Tensor) -> Tensor:
-        places = torch.arange(tokens.shape[1], device=tokens.device)
-        return self.words(tokens) * self.size.width**0.5 + self.places(places)
+    def _embed(self, tokens: Tensor) -> Tensor:
+        positions = torch.arange(tokens.shape[1], device=tokens.device)
+        return self.words(tokens) * self.size.width**0.5 + self.places(positions)
 
 
 def _as_mask(absent: Tensor) -> Tensor:
-    """Additive mask: of the same type as the causal one."""
+    """Return an additive mask, of the same type as the causal one."""
     return torch.zeros(absent.shape, device=absent.device).masked_fill(absent, float("-inf"))

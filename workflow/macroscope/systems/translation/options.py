@@ -1,66 +1,66 @@
 """Options of systems of kind `translation`."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
-from macroscope.options import Options
+from macroscope.options import ConfigView, Options
 from macroscope.systems.options import Description, Seed, SystemOptions
 
-if TYPE_CHECKING:
-    from macroscope.config.schema import Config
-
-
 LARGE = 256
-"""Width from which on a network asks for a GPU."""
+"""Least width of a network whose jobs request a GPU."""
 
 
 class TranslationTraining(Options):
-    """How a translation model is trained."""
+    """Training of a translation model."""
 
     epochs: float = Field(30, gt=0, description="Passes over the training pairs.")
     batch_size: int = Field(64, ge=1, description="Pairs per update.")
     learning_rate: float = Field(5e-4, gt=0, description="Peak learning rate of Adam.")
     warmup_share: float = Field(0.1, ge=0, lt=1, description="Share of the updates with a rising learning rate.")
-    evaluations: int = Field(5, ge=1, description="Validations (and checkpoints) over the whole training.")
+    evaluations: int = Field(5, ge=1, description="Number of validations and checkpoints over the whole training.")
 
 
 class TranslationSystem(SystemOptions):
-    """A transformer that is trained on the documents of a corpus and their originals, and translates held-out ones."""
+    """A transformer that is trained on a corpus of translations and translates held-out originals."""
 
     kind: Literal["translation"]
     autoregressive: bool = Field(
         True,
-        description="true: each word given those before it. false: a length first, then all words at once, each without"
-        " regard to the others (Gu et al. 2018).",
+        description="true: each word given those before it. false: first a length, then all words at once,"
+        " independently of each other (Gu et al. 2018).",
     )
     vocabulary: int = Field(
-        4000, ge=300, description="Pieces of words (byte-level BPE of both sides of the training pairs)."
+        4000, ge=300, description="Number of word pieces (byte-level BPE of originals and translations)."
     )
-    layers: int = Field(6, ge=1, description="Layers of encoder and of decoder (paper: 6).")
+    layers: int = Field(6, ge=1, description="Layers of the encoder and of the decoder (paper: 6).")
     heads: int = Field(8, ge=1, description="Attention heads (paper: 8).")
     width: int = Field(512, ge=8, description="Model dimension (paper: 512).")
     hidden: int = Field(2048, ge=8, description="Hidden dimension of the feed-forward layers (paper: 2048).")
-    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of training.")
+    dropout: float = Field(0.1, ge=0, lt=1, description="Dropout in training.")
     training: TranslationTraining = Field(TranslationTraining(), description="Training.")
     split: Literal["valid", "test"] = Field("test", description="Split whose originals are translated.")
-    samples: int | None = Field(None, ge=1, description="Most translations; default: of all originals of the split.")
-    batch_size: int = Field(64, ge=1, description="Originals that are translated at the same time.")
-    max_tokens: int = Field(200, ge=2, description="Longest text in pieces of words; longer pairs are not trained on.")
-    temperature: float = Field(1.0, ge=0, description="Of the words that are drawn; 0: always the most probable one.")
+    samples: int | None = Field(
+        None, ge=1, description="Largest number of translations; default: all originals of the split."
+    )
+    batch_size: int = Field(64, ge=1, description="Originals that are translated in parallel.")
+    max_tokens: int = Field(
+        200, ge=2, description="Longest text in word pieces; longer pairs are left out of training."
+    )
+    temperature: float = Field(1.0, ge=0, description="Sampling temperature; 0: always the most probable word piece.")
     seed: Seed = 0
 
-    def check(self, place: str, config: "Config") -> None:
-        """Check that the width can be shared out among the heads."""
+    def check(self, place: str, config: ConfigView) -> None:
+        """Check that the number of heads divides the width."""
         if self.width % self.heads:
-            raise ValueError(f"{place}.width: {self.width} cannot be shared out among {self.heads} heads")
+            raise ValueError(f"{place}.width: {self.width} is not divisible by {self.heads} heads; give a multiple")
 
     def gpus(self, stage: str) -> int:
-        """One for a network of a size that a laptop is too slow for."""
+        """Return 1 for a network that is too large for a laptop, else 0."""
         return int(self.width >= LARGE)
 
-    def description(self, config: "Config") -> Description:
-        """Return the probabilistic form."""
+    def description(self, config: ConfigView) -> Description:
+        """Describe it by its probabilistic form and size."""
         form = "autoregressive" if self.autoregressive else "non-autoregressive"
         layers = "1 layer" if self.layers == 1 else f"{self.layers} layers"
         return Description(self.kind, form, f"{layers}, width {self.width}")

@@ -1,4 +1,4 @@
-"""Pairs of originals and translations, as pieces of words."""
+"""Pairs of originals and translations, as word pieces."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,21 +17,21 @@ from macroscope.systems.translation.network import END, PAD
 
 log = logging.getLogger("macroscope")
 _SPECIAL = ["\x00pad", "\x00begin", "\x00end"]
-"""Nothing that a text has: an Arrow string of tidied text holds no zero byte."""
+"""Special tokens; they occur in no text, because tidied text has no zero byte."""
 Tokens = list[int]
 Integers = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Pairs(Dataset[dict[str, Integers]]):
-    """Originals and translations.
+    """Originals and their translations.
 
     Attributes
     ----------
     originals, translations
         Tokens of each; a translation ends with `END`.
     left_out
-        Number of pairs that are too long.
+        Number of pairs that were left out because they are too long.
     """
 
     originals: Sequence[Integers]
@@ -46,23 +46,23 @@ class Pairs(Dataset[dict[str, Integers]]):
 
 
 def collate(examples: Sequence[dict[str, Integers]]) -> dict[str, torch.Tensor]:
-    """Batch of examples, padded."""
-    return {name: padded([example[name] for example in examples]) for name in examples[0]}
+    """Make a padded batch of examples."""
+    return {name: pad_rows([example[name] for example in examples]) for name in examples[0]}
 
 
-def padded(rows: Sequence[Tokens | Integers]) -> torch.Tensor:
-    """Rows x tokens of the longest."""
+def pad_rows(rows: Sequence[Tokens | Integers]) -> torch.Tensor:
+    """Pad rows to the longest one: rows x tokens."""
     tensors = [torch.as_tensor(row, dtype=torch.long) for row in rows]
     return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=PAD)
 
 
-def translated(documents: Path, split: str) -> Iterator[tuple[Document, str]]:
-    """Documents of a split with their originals.
+def read_pairs(documents: Path, split: str) -> Iterator[tuple[Document, str]]:
+    """Read the documents of a split with their originals.
 
     Raises
     ------
     MacroscopeError
-        Where a document has none.
+        If a document has no original.
     """
     for document in read_documents(documents, split):
         if not document.original:
@@ -73,8 +73,8 @@ def translated(documents: Path, split: str) -> Iterator[tuple[Document, str]]:
         yield document, document.original
 
 
-def train_pieces(texts: Iterable[str], vocabulary: int) -> Tokenizer:
-    """Byte-level BPE: any text can be written."""
+def train_piece_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
+    """Train a byte-level BPE tokenizer, which can encode any text."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     tokenizer.decoder = decoders.ByteLevel()
@@ -86,10 +86,16 @@ def train_pieces(texts: Iterable[str], vocabulary: int) -> Tokenizer:
     return tokenizer
 
 
-def pairs_of(documents: Path, split: str, tokenizer: Tokenizer, longest: int) -> Pairs:
-    """Pairs of a split; those that are longer on either side are left out, and the log says how many."""
+def encode_pairs(documents: Path, split: str, tokenizer: Tokenizer, longest: int) -> Pairs:
+    """Read and encode the pairs of a split; leave out, with a warning, pairs with a text of more than `longest` tokens.
+
+    Raises
+    ------
+    MacroscopeError
+        If no pairs are left.
+    """
     originals, translations, left_out = [], [], 0
-    for document, original in translated(documents, split):
+    for document, original in read_pairs(documents, split):
         first, second = tokenizer.encode(original).ids, [*tokenizer.encode(document.text).ids, END]
         if max(len(first), len(second)) > longest:
             left_out += 1
@@ -97,9 +103,9 @@ def pairs_of(documents: Path, split: str, tokenizer: Tokenizer, longest: int) ->
         originals.append(np.array(first, dtype=np.int32))
         translations.append(np.array(second, dtype=np.int32))
     if left_out:
-        log.warning(
-            "%s: %d pairs of split %s are longer than %d pieces and left out", documents, left_out, split, longest
-        )
+        log.warning("%s: %d pairs of split %s are left out: longer than %d pieces", documents, left_out, split, longest)
     if not originals:
-        raise MacroscopeError(f"{documents}: no pairs in split '{split}' that are at most {longest} pieces long")
+        raise MacroscopeError(
+            f"{documents}: split '{split}' has no pairs of at most {longest} pieces; raise max_tokens, or give more"
+        )
     return Pairs(originals, translations, left_out)

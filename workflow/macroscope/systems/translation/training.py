@@ -9,7 +9,7 @@ from transformers import set_seed
 from macroscope.files import atomic, write_json
 from macroscope.systems.translation.network import Size, Translator
 from macroscope.systems.translation.options import TranslationSystem
-from macroscope.systems.translation.pairs import Pairs, collate, pairs_of, train_pieces, translated
+from macroscope.systems.translation.pairs import Pairs, collate, encode_pairs, read_pairs, train_piece_tokenizer
 from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Schedule, discard, train
 
@@ -20,12 +20,14 @@ def train_translator(
     """Train a translation model on the train split; keep the checkpoint of the lowest validation loss.
 
     Writes into the folder `output`: tokenizer.json, model.safetensors, size.json (`network.Size`), training_log.csv
-    (step, epoch, train_loss, valid_loss; nats a token) and training.json (parameters; pairs, and those that are longer
-    than max_tokens and left out).
+    (step, epoch, train_loss, valid_loss; nats per token) and training.json (numbers of parameters, of pairs, and of
+    pairs that were left out because they are longer than max_tokens).
     """
-    both = (text for document, original in translated(documents, "train") for text in (original, document.text))
-    tokenizer = train_pieces(both, options.vocabulary)
-    train_set, valid_set = (pairs_of(documents, split, tokenizer, options.max_tokens) for split in ("train", "valid"))
+    texts = (text for document, original in read_pairs(documents, "train") for text in (original, document.text))
+    tokenizer = train_piece_tokenizer(texts, options.vocabulary)
+    train_set, valid_set = (
+        encode_pairs(documents, split, tokenizer, options.max_tokens) for split in ("train", "valid")
+    )
     size = Size(
         tokenizer.get_vocab_size(),
         options.max_tokens,
@@ -54,14 +56,14 @@ def train_translator(
         tokenizer.save(str(folder / "tokenizer.json"))
         save_model(model.cpu(), str(folder / "model.safetensors"))
         write_json(folder / "size.json", size.as_dict())
-        about = {
+        summary = {
             "parameters": sum(p.numel() for p in model.parameters()),
             "training_pairs": len(train_set),
             "training_pairs_too_long": train_set.left_out,
             "validation_pairs": len(valid_set),
             "validation_pairs_too_long": valid_set.left_out,
         }
-        write_json(folder / "training.json", about)
+        write_json(folder / "training.json", summary)
         write_csv(history, folder / "training_log.csv")
     discard(checkpoints)
 

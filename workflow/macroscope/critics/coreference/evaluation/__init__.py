@@ -1,1 +1,1 @@
-"""How good a resolver is: the field's measures on gold data."""
+"""Evaluation of resolvers on gold data, with the standard measures."""

@@ -1,4 +1,4 @@
-"""The embedded resolver on gold data, and the training of its ranker."""
+"""Evaluation of the embedded resolver on gold data, and training of its ranker."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -7,18 +7,18 @@ from typing import TypeVar
 
 import pandas as pd
 
-from macroscope.critics.coreference.evaluation.gap import Example, answers, gap_scores, read_examples
+from macroscope.critics.coreference.evaluation.gap import Example, match_names, read_examples, score_gap
 from macroscope.critics.coreference.evaluation.gold import GoldDocument, Span, is_held_out, read_gold
-from macroscope.critics.coreference.evaluation.gold_chains import chain_perplexities, text_of
+from macroscope.critics.coreference.evaluation.gold_chains import compute_chain_perplexities, join_words
 from macroscope.critics.coreference.evaluation.metrics import Clusters, Score, conll_mean, evaluate
 from macroscope.critics.coreference.evaluation.ranker_training import train
 from macroscope.critics.coreference.rules.pronouns import (
     WEIGHTS,
     Choose,
     Ranker,
-    by_sieve,
+    choose_by_sieve,
     fingerprint,
-    learnt_ranker,
+    load_ranker,
 )
 from macroscope.critics.coreference.rules.resolve import resolve_text, resolve_words
 from macroscope.errors import MacroscopeError
@@ -30,7 +30,7 @@ HELD_OUT, TRAINED_ON = "held out", "trained on"
 
 
 def evaluate_resolver(gap: Path | None, gold: Path | None, ranker: str, weights: Path | None) -> pd.DataFrame:
-    """Measure the resolver, apart for the texts that its ranker was trained on.
+    """Evaluate the resolver, separately on held-out texts and on texts that its ranker was trained on.
 
     Returns
     -------
@@ -38,22 +38,27 @@ def evaluate_resolver(gap: Path | None, gold: Path | None, ranker: str, weights:
         data, part ("held out", "trained on"), n, measure, precision, recall, f1 (all in percent), value: the bias
         ratio of GAP (F1 of feminine over that of masculine pronouns), the CoNLL mean F1 in percent, and latent PPL by
         gold and by resolved chains (`gold_chains`).
+
+    Raises
+    ------
+    MacroscopeError
+        If neither `gap` nor `gold` is given, or `ranker` is unknown.
     """
     if gap is None and gold is None:
-        raise MacroscopeError("nothing to measure on; give --gap, --gold, or both")
+        raise MacroscopeError("no gold data to measure on; give --gap, --gold, or both")
     if ranker not in RANKERS:
-        raise MacroscopeError(f"--ranker {ranker}: it is one of {', '.join(RANKERS)}")
-    learnt = learnt_ranker(weights or WEIGHTS)
-    choose: Choose = by_sieve if ranker == "sieve" else learnt
+        raise MacroscopeError(f"--ranker {ranker}: no such ranker; choose one of {', '.join(RANKERS)}")
+    learnt = load_ranker(weights or WEIGHTS)
+    choose: Choose = choose_by_sieve if ranker == "sieve" else learnt
     rows: list[tuple[str, str, int, *Row]] = []
     if gap is not None:
-        for part, examples in _parts(read_examples(gap), lambda example: example.text, learnt):
-            rows += [(gap.name, part, len(examples), *row) for row in _on_gap(examples, choose)]
+        for part, examples in _split_by_training(read_examples(gap), lambda example: example.text, learnt):
+            rows += [(gap.name, part, len(examples), *row) for row in _evaluate_gap(examples, choose)]
     if gold is not None:
         documents = read_gold(gold)
-        for part, some in _parts(documents, text_of, learnt):
-            rows += [(gold.name, part, len(some), *row) for row in _on_gold(some, choose)]
-        perplexities = chain_perplexities(documents, choose)
+        for part, part_documents in _split_by_training(documents, join_words, learnt):
+            rows += [(gold.name, part, len(part_documents), *row) for row in _evaluate_gold(part_documents, choose)]
+        perplexities = compute_chain_perplexities(documents, choose)
         rows += [
             (gold.name, "one half by the other", len(documents), f"latent PPL {name}", None, None, None, value)
             for name, value in perplexities.items()
@@ -62,11 +67,13 @@ def evaluate_resolver(gap: Path | None, gold: Path | None, ranker: str, weights:
 
 
 def train_ranker(gap: Path, gold: Path, output: Path) -> None:
-    """Train the ranker on what is not held out; write its weights, and what it was trained on."""
+    """Train the ranker on the half that is not held out; write its weights, and fingerprints of the texts."""
     examples = [example for example in read_examples(gap) if not is_held_out(example.page)]
     documents = [document for document in read_gold(gold) if not is_held_out(document.name)]
     weights = train(documents, examples)
-    texts = {fingerprint(example.text) for example in examples} | {fingerprint(text_of(some)) for some in documents}
+    texts = {fingerprint(example.text) for example in examples} | {
+        fingerprint(join_words(document)) for document in documents
+    }
     about = f"{len(examples)} pronouns of {gap.name}; {len(documents)} documents of {gold.name}"
     write_json(output, {"trained_on": about, "weights": weights, "texts": sorted(texts)})
 
@@ -74,47 +81,47 @@ def train_ranker(gap: Path, gold: Path, output: Path) -> None:
 T = TypeVar("T")
 
 
-def _parts(items: Sequence[T], text: Callable[[T], str], learnt: Ranker) -> Iterator[tuple[str, list[T]]]:
-    """Those that a ranker was not trained on, and those that it was; neither where there are none."""
+def _split_by_training(items: Sequence[T], text: Callable[[T], str], learnt: Ranker) -> Iterator[tuple[str, list[T]]]:
+    """Yield (part, items) of the items that a ranker was and was not trained on, without empty parts."""
     for part in (HELD_OUT, TRAINED_ON):
-        some = [item for item in items if (fingerprint(text(item)) in learnt.texts) == (part == TRAINED_ON)]
-        if some:
-            yield part, some
+        members = [item for item in items if (fingerprint(text(item)) in learnt.texts) == (part == TRAINED_ON)]
+        if members:
+            yield part, members
 
 
 Row = tuple[str, float | None, float | None, float | None, float | None]
-"""measure, precision, recall, F1, value."""
+"""Measure, precision, recall, F1, value."""
 
 
-def _on_gap(examples: Sequence[Example], choose: Choose) -> list[Row]:
-    found = progress(examples, "resolve GAP", unit="examples")
-    scores = gap_scores(
-        examples, [answers(example, resolve_text(example.id, example.text, choose)) for example in found]
+def _evaluate_gap(examples: Sequence[Example], choose: Choose) -> list[Row]:
+    tracked = progress(examples, "resolve GAP", unit="examples")
+    scores = score_gap(
+        examples, [match_names(example, resolve_text(example.id, example.text, choose)) for example in tracked]
     )
-    rows = [_row(f"GAP {name}", score) for name, score in scores.items()]
+    rows = [_percent_row(f"GAP {name}", score) for name, score in scores.items()]
     masculine = scores["masculine"].f1
     ratio = scores["feminine"].f1 / masculine if masculine else float("nan")
     return [*rows, ("GAP bias ratio", None, None, None, ratio)]
 
 
-def _on_gold(documents: Sequence[GoldDocument], choose: Choose) -> list[Row]:
-    found = progress(documents, "resolve gold documents", unit="documents")
-    scores = evaluate((_mentioned_again(d.clusters), resolved_clusters(d, choose)) for d in found)
-    rows = [_row(name, score) for name, score in scores.items()]
+def _evaluate_gold(documents: Sequence[GoldDocument], choose: Choose) -> list[Row]:
+    tracked = progress(documents, "resolve gold documents", unit="documents")
+    scores = evaluate((_drop_singletons(d.clusters), resolve_clusters(d, choose)) for d in tracked)
+    rows = [_percent_row(name, score) for name, score in scores.items()]
     return [*rows, ("CoNLL mean", None, None, None, 100 * conll_mean(scores))]
 
 
-def resolved_clusters(document: GoldDocument, choose: Choose) -> Clusters:
-    """Clusters of a gold document as the resolver has them; those of one mention are left out, as in CoNLL-2012."""
+def resolve_clusters(document: GoldDocument, choose: Choose) -> Clusters:
+    """Resolve a gold document into clusters, without singletons, as in CoNLL-2012."""
     clusters: dict[int, set[Span]] = defaultdict(set)
     for mention, entity in resolve_words(document.words, choose):
         clusters[entity].add((mention.first, mention.last))
-    return _mentioned_again([frozenset(cluster) for cluster in clusters.values()])
+    return _drop_singletons([frozenset(cluster) for cluster in clusters.values()])
 
 
-def _mentioned_again(clusters: Clusters) -> Clusters:
+def _drop_singletons(clusters: Clusters) -> Clusters:
     return [cluster for cluster in clusters if len(cluster) > 1]
 
 
-def _row(name: str, score: Score) -> Row:
+def _percent_row(name: str, score: Score) -> Row:
     return name, 100 * score.precision, 100 * score.recall, 100 * score.f1, None

@@ -1,4 +1,4 @@
-"""Gold data: texts in which people marked who is meant where."""
+"""Gold data: texts with manually annotated coreference clusters."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -11,21 +11,21 @@ from macroscope.critics.coreference.rules.words import Words
 from macroscope.errors import MacroscopeError
 
 Span = tuple[int, int]
-"""Words of a mention: from the first to before the last."""
+"""Word span of a mention; the end is exclusive."""
 
 
 @dataclass(frozen=True)
 class GoldDocument:
-    """A text with its clusters.
+    """A text with its gold clusters.
 
     Attributes
     ----------
     name
-        Of the document.
+        Name of the document.
     words
-        Its words and sentences as the annotators had them.
+        Words and sentences of the annotation.
     clusters
-        Mentions of each entity. Those that are mentioned once are among them where the data have them.
+        Mentions of each entity, singletons included if the data annotate them.
     """
 
     name: str
@@ -34,32 +34,32 @@ class GoldDocument:
 
 
 def is_held_out(name: str) -> bool:
-    """Whether a document is of the half of all gold documents that nothing was ever trained on."""
+    """Check that a document belongs to the held-out half of all gold documents, which is never trained on."""
     return crc32(name.encode()) % 2 == 1
 
 
 def read_gold(path: Path) -> list[GoldDocument]:
-    """Read gold data: a folder or tar archive of LitBank's brat files or of CoNLL-2012 files, or one of the latter.
+    """Read gold data: a folder or tar archive of LitBank's brat files or of CoNLL-2012 files, or a CoNLL-2012 file.
 
-    LitBank's files tell what a mention is of: of these persons alone are taken.
+    Only persons are kept of LitBank's mentions, which are annotated with entity types.
 
     Raises
     ------
     MacroscopeError
-        Where nothing of the kind is there.
+        If there are no such files, or if they are malformed.
     """
-    files = dict(_files(path))
+    files = dict(_read_files(path))
     brat = sorted(name for name in files if name.endswith(".ann") and f"{name[:-4]}.txt" in files)
     if brat:
-        return [_litbank(name[:-4], files[name], files[f"{name[:-4]}.txt"]) for name in brat]
-    conll = [document for name in sorted(files) if "conll" in name for document in _conll(name, files[name])]
+        return [_parse_litbank(name[:-4], files[name], files[f"{name[:-4]}.txt"]) for name in brat]
+    conll = [document for name in sorted(files) if "conll" in name for document in _parse_conll(name, files[name])]
     if not conll:
         raise MacroscopeError(f"{path}: no gold data; give CoNLL-2012 files (*conll*) or LitBank's .ann and .txt files")
     return conll
 
 
-def _files(path: Path) -> Iterator[tuple[str, str]]:
-    """(name, content) of the files that may hold gold data, in a folder, in an archive, or this one."""
+def _read_files(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (name, content) of the files that may hold gold data: in a folder, in an archive, or a single file."""
     wanted = (".ann", ".txt", "conll")
     if path.is_dir():
         for file in sorted(path.rglob("*")):
@@ -77,8 +77,8 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
                     yield member.name, content.read().decode("utf-8")
 
 
-def _conll(name: str, text: str) -> Iterator[GoldDocument]:
-    """Documents of a CoNLL-2012 file: the word is the fourth column, the clusters are the last one."""
+def _parse_conll(name: str, text: str) -> Iterator[GoldDocument]:
+    """Parse the documents of a CoNLL-2012 file: words are in the fourth column, clusters in the last."""
     lines = text.splitlines()
     sentences: list[list[list[str]]] = [[]]
     part = 0
@@ -86,18 +86,18 @@ def _conll(name: str, text: str) -> Iterator[GoldDocument]:
         if line.startswith("#begin document"):
             sentences = [[]]
         elif line.startswith("#end document"):
-            yield _conll_document(f"{PurePosixPath(name).stem}/{part}", sentences)
+            yield _parse_conll_document(f"{PurePosixPath(name).stem}/{part}", sentences)
             part += 1
         elif not line.strip():
             sentences.append([])
         else:
             columns = line.split()
             if len(columns) < 5:
-                raise MacroscopeError(f"{name}, line {number}: {len(columns)} columns; CoNLL-2012 has at least 5")
+                raise MacroscopeError(f"{name}, line {number}: {len(columns)} columns, but CoNLL-2012 has at least 5")
             sentences[-1].append(columns)
 
 
-def _conll_document(name: str, sentences: list[list[list[str]]]) -> GoldDocument:
+def _parse_conll_document(name: str, sentences: list[list[list[str]]]) -> GoldDocument:
     rows = [row for sentence in sentences for row in sentence]
     open_at: dict[str, list[int]] = defaultdict(list)
     clusters: dict[str, set[Span]] = defaultdict(set)
@@ -110,19 +110,21 @@ def _conll_document(name: str, sentences: list[list[list[str]]]) -> GoldDocument
                 open_at[entity].append(at)
             if mark.endswith(")"):
                 if not open_at[entity]:
-                    raise MacroscopeError(f"{name}: a mention of cluster {entity} ends and never began")
+                    raise MacroscopeError(f"{name}: a mention of cluster {entity} ends without a beginning")
                 clusters[entity].add((open_at[entity].pop(), at + 1))
-    if still := [entity for entity, waiting in open_at.items() if waiting]:
-        raise MacroscopeError(f"{name}: a mention of cluster {still[0]} never ends")
+    if unclosed := [entity for entity, waiting in open_at.items() if waiting]:
+        raise MacroscopeError(f"{name}: a mention of cluster {unclosed[0]} has no end")
     return GoldDocument(
-        name, _words([row[3] for row in rows], [len(s) for s in sentences]), tuple(map(frozenset, clusters.values()))
+        name,
+        _place_words([row[3] for row in rows], [len(s) for s in sentences]),
+        tuple(map(frozenset, clusters.values())),
     )
 
 
-def _litbank(name: str, annotation: str, text: str) -> GoldDocument:
-    """A document of LitBank: one sentence a line, words between spaces; MENTION and COREF lines beside it."""
+def _parse_litbank(name: str, annotation: str, text: str) -> GoldDocument:
+    """Parse a document of LitBank: one tokenized sentence per line; MENTION and COREF lines in the annotation."""
     sentences = [line.split() for line in text.splitlines() if line.strip()]
-    words = _words([word for sentence in sentences for word in sentence], [len(s) for s in sentences])
+    words = _place_words([word for sentence in sentences for word in sentence], [len(s) for s in sentences])
     spans: dict[str, Span] = {}
     clusters: dict[str, set[Span]] = defaultdict(set)
     for line in annotation.splitlines():
@@ -136,8 +138,8 @@ def _litbank(name: str, annotation: str, text: str) -> GoldDocument:
     return GoldDocument(PurePosixPath(name).name, words, tuple(map(frozenset, clusters.values())))
 
 
-def _words(words: list[str], lengths: Iterable[int]) -> Words:
-    """Words that are joined by single spaces."""
+def _place_words(words: list[str], lengths: Iterable[int]) -> Words:
+    """Return words with their character offsets in a text joined by single spaces."""
     starts, sentence_starts, at = [], [], 0
     for word in words:
         starts.append(at)

@@ -1,4 +1,4 @@
-"""What the resolver's mistakes do to the numbers: latent PPL of gold chains beside that of the resolver's."""
+"""Effect of the resolver's errors on latent PPL: gold chains compared with resolved chains."""
 
 import math
 from collections import Counter
@@ -6,57 +6,57 @@ from collections.abc import Callable, Sequence
 
 import pandas as pd
 
-from macroscope.critics.coreference.chains import Chain, chain_of
+from macroscope.critics.coreference.chains import Chain, build_chain
 from macroscope.critics.coreference.evaluation.gold import GoldDocument, Span, is_held_out
-from macroscope.critics.coreference.latents import chains_in, vocabulary_of
+from macroscope.critics.coreference.latents import build_vocabulary, encode_chains
 from macroscope.critics.coreference.mentions import Mention, Resolved
 from macroscope.critics.coreference.ngrams import ChainModel
-from macroscope.critics.coreference.rules.lexicon import FIRST_NAME, PREPOSITION, TITLE, lexicon
+from macroscope.critics.coreference.rules.lexicon import FIRST_NAME, PREPOSITION, TITLE, load_lexicon
 from macroscope.critics.coreference.rules.pronouns import Choose
-from macroscope.critics.coreference.rules.resolve import resolved_of
-from macroscope.critics.coreference.windows import STOP, Packing, most_surfaces
+from macroscope.critics.coreference.rules.resolve import resolve_tokenized
+from macroscope.critics.coreference.windows import STOP, Packing, max_surfaces
 
 ORDER = 5
 _ENDS = frozenset({",", "who", "whom", "which", "that", "(", "--", "'s"})
-"""Words before which the head of a mention stands, besides prepositions."""
+"""Words that end the search for the head of a mention, besides prepositions."""
 
 
-def chain_perplexities(documents: Sequence[GoldDocument], choose: Choose) -> dict[str, float]:
-    """Latent PPL of one half of the documents by gold and by resolved chains, each under a model of the other half's.
+def compute_chain_perplexities(documents: Sequence[GoldDocument], choose: Choose) -> dict[str, float]:
+    """Compute the latent PPL of one half of the documents under a model of the other, by gold and by resolved chains.
 
-    Sentences are the annotators' in both.
+    Sentences are those of the annotation in both cases.
 
     Returns
     -------
     dict
         "a symbol, gold chains", "a symbol, resolved chains", "a mention, gold chains", "a mention, resolved chains";
-        NaN where there are documents in one half alone.
+        NaN if one half has no documents.
     """
-    found = {
-        "gold chains": _perplexities(documents, gold_chain),
+    perplexities = {
+        "gold chains": _perplexities(documents, build_gold_chain),
         "resolved chains": _perplexities(
-            documents, lambda document: chain_of(resolved_of("", document.words, choose), text_of(document))
+            documents, lambda document: build_chain(resolve_tokenized("", document.words, choose), join_words(document))
         ),
     }
     units = ("a symbol", "a mention")
-    return {f"{unit}, {name}": ppl[place] for place, unit in enumerate(units) for name, ppl in found.items()}
+    return {f"{unit}, {name}": ppl[place] for place, unit in enumerate(units) for name, ppl in perplexities.items()}
 
 
-def gold_chain(document: GoldDocument) -> Chain:
-    """Chain of a gold document."""
-    return chain_of(gold_mentions(document), text_of(document))
+def build_gold_chain(document: GoldDocument) -> Chain:
+    """Build the chain of a gold document from its gold clusters."""
+    return build_chain(convert_gold_mentions(document), join_words(document))
 
 
-def gold_mentions(document: GoldDocument) -> Resolved:
-    """Gold clusters as a resolver would hand them over; heads are the last words before what depends on them."""
-    words, known = document.words, lexicon()
+def convert_gold_mentions(document: GoldDocument) -> Resolved:
+    """Convert gold clusters into the format of resolvers; the head is the last word before any postmodifier."""
+    words, words_lexicon = document.words, load_lexicon()
     mentions = []
     for number, cluster in enumerate(document.clusters):
         for span in cluster:
-            head = _head(document, span)
+            head = _find_head(document, span)
             lower = words.words[head].lower()
-            pronoun = span[1] - span[0] == 1 and lower in known.pronouns
-            flags = [known.flags.get(word.lower(), 0) for word in words.words[span[0] : head + 1]]
+            pronoun = span[1] - span[0] == 1 and lower in words_lexicon.pronouns
+            flags = [words_lexicon.flags.get(word.lower(), 0) for word in words.words[span[0] : head + 1]]
             named = any(flag & (FIRST_NAME | TITLE) for flag in flags)
             places = (words.starts[span[0]], words.ends[span[1] - 1], words.starts[head], words.ends[head])
             mentions.append(Mention(*places, number, pronoun, pronoun or named))
@@ -64,28 +64,30 @@ def gold_mentions(document: GoldDocument) -> Resolved:
     return Resolved(document.name, starts, tuple(mentions))
 
 
-def text_of(document: GoldDocument) -> str:
-    """Words of a gold document, joined by spaces."""
+def join_words(document: GoldDocument) -> str:
+    """Join the words of a gold document by spaces."""
     return " ".join(document.words.words)
 
 
-def _head(document: GoldDocument, span: Span) -> int:
-    words, known = document.words.words, lexicon()
+def _find_head(document: GoldDocument, span: Span) -> int:
+    words, words_lexicon = document.words.words, load_lexicon()
     for at in range(span[0] + 1, span[1]):
-        if words[at].lower() in _ENDS or known.flags.get(words[at].lower(), 0) & PREPOSITION:
+        if words[at].lower() in _ENDS or words_lexicon.flags.get(words[at].lower(), 0) & PREPOSITION:
             return at - 1
     return span[1] - 1
 
 
-def _perplexities(documents: Sequence[GoldDocument], make: Callable[[GoldDocument], Chain]) -> tuple[float, float]:
-    """Latent PPL a symbol and a mention, of the held-out half under the model of the other half."""
-    halves = [_table([make(d) for d in documents if is_held_out(d.name) == held_out]) for held_out in (False, True)]
+def _perplexities(documents: Sequence[GoldDocument], build: Callable[[GoldDocument], Chain]) -> tuple[float, float]:
+    """Compute latent PPL per symbol and per mention of the held-out half, under the model of the other half."""
+    halves = [_table([build(d) for d in documents if is_held_out(d.name) == held_out]) for held_out in (False, True)]
     if not all(len(half) for half in halves):
         return math.nan, math.nan
-    surfaces = vocabulary_of(Counter(s for some in halves[0]["surfaces"] for s in some), most_surfaces(ORDER))
+    surfaces = build_vocabulary(
+        Counter(s for surfaces_of_chain in halves[0]["surfaces"] for s in surfaces_of_chain), max_surfaces(ORDER)
+    )
     index = {surface: number for number, surface in enumerate(surfaces)}
-    model = ChainModel.fit(chains_in(halves[0], index), Packing(ORDER, len(surfaces)))
-    chains = chains_in(halves[1], index)
+    model = ChainModel.fit(encode_chains(halves[0], index), Packing(ORDER, len(surfaces)))
+    chains = encode_chains(halves[1], index)
     costs = -model.log_probabilities(chains)
     return math.exp(float(costs.mean())), math.exp(float(costs[chains.surfaces != STOP].mean()))
 

@@ -1,8 +1,8 @@
 """Measures of coreference: MUC, B3, CEAF-e, LEA, and the CoNLL mean.
 
-Each is a precision and a recall; over several documents numerators and denominators are added up, as the CoNLL scorer
-does. A cluster is a set of mentions, each anything that can be compared; clusters of one mention count as they are
-given, so leave them out on both sides where the gold data have none.
+Each has a precision and a recall; numerators and denominators are summed over documents, as in the CoNLL scorer. A
+cluster is a set of hashable mentions. Singletons count as they are given: drop them from both key and response if the
+gold data do not annotate them.
 
 Vilain et al. 1995 (MUC); Bagga and Baldwin 1998 (B3); Luo 2005 (CEAF-e, entity similarity phi 4); Moosavi and Strube
 2016 (LEA); Pradhan et al. 2012 (the mean).
@@ -21,45 +21,47 @@ Fraction = tuple[float, float]
 
 @dataclass(frozen=True)
 class Score:
-    """Precision, recall and F1, all between 0 and 1; higher is better."""
+    """Precision, recall and F1, all in [0, 1]; higher is better."""
 
     precision: float
     recall: float
 
     @property
     def f1(self) -> float:
-        """Harmonic mean."""
+        """Return the harmonic mean of precision and recall."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
 
 def muc(key: Clusters, response: Clusters) -> Fraction:
-    """Recall of MUC as numerator and denominator: links of the key that survive in the response."""
-    where = _where(response)
-    kept = sum(len(cluster) - _parts(cluster, where) for cluster in key)
+    """Return the recall of MUC as numerator and denominator: links of the key that the response preserves."""
+    cluster_of = _index_mentions(response)
+    kept = sum(len(cluster) - _count_parts(cluster, cluster_of) for cluster in key)
     return kept, sum(len(cluster) - 1 for cluster in key)
 
 
 def b_cubed(key: Clusters, response: Clusters) -> Fraction:
-    """Recall of B3: for each mention, the share of its cluster that is with it in the response."""
-    where = _where(response)
-    found = 0.0
+    """Return the recall of B3: for each mention, the share of its key cluster that is in its response cluster."""
+    cluster_of = _index_mentions(response)
+    total = 0.0
     for cluster in key:
-        together = np.unique([where[mention] for mention in cluster if mention in where], return_counts=True)[1]
-        found += float((together**2).sum()) / len(cluster)
-    return found, sum(len(cluster) for cluster in key)
+        together = np.unique([cluster_of[mention] for mention in cluster if mention in cluster_of], return_counts=True)[
+            1
+        ]
+        total += float((together**2).sum()) / len(cluster)
+    return total, sum(len(cluster) for cluster in key)
 
 
 def ceaf_e(key: Clusters, response: Clusters) -> Fraction:
-    """Recall of CEAF-e: 2 |K n R| / (|K| + |R|), summed over the best alignment, over the number of key clusters."""
+    """Return the recall of CEAF-e: 2 |K n R| / (|K| + |R|) summed over the best alignment; number of key clusters."""
     if not key or not response:
         return 0.0, len(key)
-    where = _where(response)
+    cluster_of = _index_mentions(response)
     similarity = np.zeros((len(key), len(response)))
     for row, cluster in enumerate(key):
         for mention in cluster:
-            if mention in where:
-                similarity[row, where[mention]] += 1
+            if mention in cluster_of:
+                similarity[row, cluster_of[mention]] += 1
     sizes = np.array([len(c) for c in key])[:, None] + np.array([len(c) for c in response])[None]
     similarity = 2 * similarity / sizes
     rows, columns = linear_sum_assignment(-similarity)
@@ -67,17 +69,19 @@ def ceaf_e(key: Clusters, response: Clusters) -> Fraction:
 
 
 def lea(key: Clusters, response: Clusters) -> Fraction:
-    """Recall of LEA: for each entity, weighted by its size, the share of its links that the response has."""
-    where = _where(response)
-    found = 0.0
+    """Return the recall of LEA: for each entity, weighted by size, the share of its links in the response."""
+    cluster_of = _index_mentions(response)
+    total = 0.0
     for cluster in key:
         if len(cluster) == 1:  # a link to itself
             (mention,) = cluster
-            found += float(mention in where and len(response[where[mention]]) == 1)
+            total += float(mention in cluster_of and len(response[cluster_of[mention]]) == 1)
             continue
-        together = np.unique([where[mention] for mention in cluster if mention in where], return_counts=True)[1]
-        found += len(cluster) * float(_links(together).sum()) / float(_links(np.array(len(cluster))))
-    return found, sum(len(cluster) for cluster in key)
+        together = np.unique([cluster_of[mention] for mention in cluster if mention in cluster_of], return_counts=True)[
+            1
+        ]
+        total += len(cluster) * float(_count_links(together).sum()) / float(_count_links(np.array(len(cluster))))
+    return total, sum(len(cluster) for cluster in key)
 
 
 RECALLS: dict[str, Callable[[Clusters, Clusters], Fraction]] = {
@@ -90,17 +94,17 @@ CONLL = ("MUC", "B3", "CEAF-e")
 
 
 def evaluate(documents: Iterable[tuple[Clusters, Clusters]]) -> dict[str, Score]:
-    """Every measure over documents.
+    """Compute every measure over documents.
 
     Parameters
     ----------
     documents
-        (key, response) of each: gold clusters, and the resolver's.
+        (key, response) of each document: gold clusters, and clusters of the resolver.
 
     Returns
     -------
     dict
-        Name of the measure -> its score. The CoNLL mean is `conll_mean` of it.
+        Name of the measure -> score. For the CoNLL mean, see `conll_mean`.
     """
     sums = {name: np.zeros(4) for name in RECALLS}
     for key, response in documents:
@@ -110,21 +114,21 @@ def evaluate(documents: Iterable[tuple[Clusters, Clusters]]) -> dict[str, Score]
 
 
 def conll_mean(scores: dict[str, Score]) -> float:
-    """Mean F1 of MUC, B3 and CEAF-e."""
+    """Compute the mean F1 of MUC, B3 and CEAF-e."""
     return float(np.mean([scores[name].f1 for name in CONLL]))
 
 
-def _where(clusters: Clusters) -> dict[Hashable, int]:
+def _index_mentions(clusters: Clusters) -> dict[Hashable, int]:
     return {mention: number for number, cluster in enumerate(clusters) for mention in cluster}
 
 
-def _parts(cluster: frozenset[Any], where: dict[Hashable, int]) -> int:
-    """Into how many parts the response cuts a cluster; a mention that it does not have is a part of its own."""
-    known = {where[mention] for mention in cluster if mention in where}
-    return len(known) + sum(mention not in where for mention in cluster)
+def _count_parts(cluster: frozenset[Any], cluster_of: dict[Hashable, int]) -> int:
+    """Count the parts into which the response splits a cluster; a missing mention is a separate part."""
+    response_clusters = {cluster_of[mention] for mention in cluster if mention in cluster_of}
+    return len(response_clusters) + sum(mention not in cluster_of for mention in cluster)
 
 
-def _links(sizes: Any) -> Any:
+def _count_links(sizes: Any) -> Any:
     return sizes * (sizes - 1) / 2
 
 

@@ -1,1 +1,1 @@
-"""The embedded resolver: rules for names and nouns, a sieve or a small learnt ranker for pronouns."""
+"""Embedded resolver: rules for names and nouns, a sieve or a small learnt ranker for pronouns."""

@@ -1,4 +1,4 @@
-"""Who may be meant where: names, person nouns and pronouns of a text, in order."""
+"""Detection of mentions: names, person nouns and pronouns of a text, in order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,36 +29,36 @@ from macroscope.critics.coreference.rules.words import Words
 NAME, NOMINAL, PRONOUN, GROUP = range(4)
 """Kind of a mention; a group is two or more names or nouns joined by "and"."""
 CERTAIN, POSSIBLE = 2, 1
-"""How sure it is that a mention is of a person."""
+"""Degrees of certainty that a mention refers to a person."""
 LONGEST_NAME, LONGEST_NOMINAL = 7, 6
 FEWEST_SMALL = 0.15
-"""Share of the words that begin with a small letter where capital letters tell names."""
+"""Smallest share of words with a small initial in texts whose capital letters indicate names."""
 _POSSESSIVE = ("'s", "’s", "'", "’")
 _OPEN, _CLOSE, _EITHER = "“", "”", '"'
 
 
 @dataclass(slots=True)
-class Found:
-    """A mention as the rules find it.
+class DetectedMention:
+    """A mention detected by the rules.
 
     Attributes
     ----------
     first, last, head
-        Its words, as `mentions.Mention` has them.
+        Word indices: span, the end exclusive, and head.
     kind, gender, role
-        `NAME` ...; `UNKNOWN`, `MALE` ... (of a pronoun its own); `SUBJECT` ...
+        Kind (`NAME` ...), gender (`UNKNOWN`, `MALE` ...; for pronouns also the person), and role (`SUBJECT` ...).
     person
-        `CERTAIN` or `POSSIBLE`.
+        Certainty that it refers to a person: `CERTAIN` or `POSSIBLE`.
     sentence
-        Number of its sentence.
+        Index of its sentence.
     quote
-        Number of the quotation that it stands in, 0 outside of all.
+        Number of the quotation around it, 0 outside quotations.
     key
-        Lower-case words that identify it: of a name without titles, of a noun its head, of a pronoun itself.
+        Lower-case words that identify it: a name without titles, the head of a noun phrase, or the pronoun.
     owner
-        The mention before it that it belongs to ("his" in "his wife").
+        Possessor in the same noun phrase ("his" in "his wife").
     definite
-        Whether a noun phrase begins with "the" or the like.
+        Whether a noun phrase begins with "the" or a demonstrative.
     """
 
     first: int
@@ -71,23 +71,23 @@ class Found:
     sentence: int
     quote: int
     key: tuple[str, ...]
-    owner: "Found | None" = None
+    owner: "DetectedMention | None" = None
     definite: bool = False
 
 
 class Detector:
-    """Finds the mentions of one text."""
+    """Detector of the mentions of a text."""
 
     def __init__(self, text: Words, lexicon: Lexicon) -> None:
         self.words, self.lexicon = text.words, lexicon
         self.lower = [word.lower() for word in text.words]
         self.flags = [lexicon.flags.get(word, 0) for word in self.lower]
         self.upper = [word[0].isupper() for word in text.words]
-        self.sentences = _numbers(text.sentence_starts, len(text.words))
+        self.sentences = _number_sentences(text.sentence_starts, len(text.words))
         self.opens = set(text.sentence_starts)
-        self.quotes = _quotations(text.words, self.opens)
+        self.quotes = _number_quotations(text.words, self.opens)
         capitals, small = sum(self.upper), sum(word[0].islower() for word in text.words)
-        # Where (nearly) all words have capital letters, or none has, a capital letter tells nothing.
+        # If (nearly) all words have capital initials, or none has, capital letters carry no information.
         self.cased = capitals > 0 and small > FEWEST_SMALL * (small + capitals)
         self.says_i = self.cased and "I" in text.words
         self.inside = (
@@ -96,10 +96,10 @@ class Detector:
             else set()
         )
         self.small = {word for word, upper in zip(self.lower, self.upper, strict=True) if not upper}
-        self.found: list[Found] = []
+        self.mentions: list[DetectedMention] = []
 
-    def detect(self) -> list[Found]:
-        """All mentions, in order of their heads."""
+    def detect(self) -> list[DetectedMention]:
+        """Return all mentions, in order of their heads."""
         at, end = 0, len(self.words)
         while at < end:
             flags, lower = self.flags[at], self.lower[at]
@@ -118,7 +118,7 @@ class Detector:
     # ---- pronouns ------------------------------------------------------------------------------------------------
 
     def _is_pronoun(self, at: int) -> bool:
-        """Whether a word is a pronoun, and not part of a title ("Coal Mine", "Film i Väst") or the US."""
+        """Check that a word is a pronoun, not part of a title ("Coal Mine", "Film i Väst") or the US."""
         word = self.words[at]
         if word == "i":
             return not self.says_i
@@ -137,7 +137,7 @@ class Detector:
         self._add(at, at + 1, at, PRONOUN, gender, role, CERTAIN, (self.lower[at],))
 
     def _noun_follows(self, at: int) -> bool:
-        """Whether what follows can be what belongs to "her"."""
+        """Check that the next word can begin the noun after possessive "her"."""
         if at + 1 >= len(self.words) or at + 1 in self.opens or not self.words[at + 1][0].isalpha():
             return False
         flags = self.flags[at + 1]
@@ -150,7 +150,7 @@ class Detector:
     # ---- names ---------------------------------------------------------------------------------------------------
 
     def _name(self, at: int) -> int:
-        """Take the longest name from here; return the word after it."""
+        """Add the longest name from this word on; return the index of the word after it."""
         last = at + 1
         while last < min(len(self.words), at + LONGEST_NAME) and last not in self.opens:
             if self._is_capital(last) and self.lower[last] not in self.lexicon.pronouns:
@@ -166,9 +166,9 @@ class Detector:
             else:
                 break
         first = at
-        while first < last and self._is_no_name(first):
+        while first < last and self._is_not_name(first):
             first += 1
-        # "New York Mayor Michael Bloomberg": what comes before a title or a first name may be no part of the name.
+        # "New York Mayor Michael Bloomberg": words before a title or first name need not belong to the name.
         person = next((n for n in range(first + 1, last) if self.flags[n] & (TITLE | FIRST_NAME)), None)
         if person is not None and any(flag & NOT_PERSON for flag in self.flags[first:person]):
             first = person
@@ -189,16 +189,18 @@ class Detector:
                 self._nominal(last - 1)
             return
         gender = self._title_gender(words[:titles]) or self.lexicon.name_gender.get(words[titles], UNKNOWN)
-        known = titles > 0 or bool(flags[0] & FIRST_NAME) or bool(flags[titles] & FIRST_NAME)
+        is_known = titles > 0 or bool(flags[0] & FIRST_NAME) or bool(flags[titles] & FIRST_NAME)
         foreign = any(flag & NOT_PERSON for flag in flags[titles:]) or any(w.isdigit() for w in words)
-        if foreign and not known:
+        if foreign and not is_known:
             return
         if foreign and flags[-1] & NOT_PERSON and not titles and len(words) > 1 and not flags[-1] & FIRST_NAME:
             return  # "Victoria Station"
         before = self.lower[first - 1] if first and first not in self.opens else ""
-        if not known and (before == "the" or (self.words[first].isupper() and len(words[0]) > 1 and len(words) == 1)):
+        if not is_known and (
+            before == "the" or (self.words[first].isupper() and len(words[0]) > 1 and len(words) == 1)
+        ):
             return  # "the Senate", "NATO"
-        person = CERTAIN if known else POSSIBLE
+        person = CERTAIN if is_known else POSSIBLE
         head = last - 1
         self._add(first, last, head, NAME, gender, self._role(first, last), person, tuple(words[titles:]))
 
@@ -210,15 +212,15 @@ class Detector:
             return self.upper[at]
         return bool(self.flags[at] & FIRST_NAME)
 
-    def _is_no_name(self, at: int) -> bool:
-        """Whether a word with a capital letter is no part of a name: it opens a sentence, or is "The"."""
+    def _is_not_name(self, at: int) -> bool:
+        """Check that a capitalised word is not part of a name: a function word, or a frequent sentence opener."""
         flags = self.flags[at]
         if flags & (TITLE | FIRST_NAME) and not flags & STOP:
             return False
         return bool(flags & (STOP | OPENER | DETERMINER | PREPOSITION | CONJUNCTION))
 
     def _is_name(self, at: int) -> bool:
-        """Whether a single word at the beginning of a sentence is a name."""
+        """Check that a single word at the beginning of a sentence is a name."""
         if self.flags[at] & FIRST_NAME or self.lower[at] in self.inside:
             return True
         return self.lower[at] not in self.small and not self.flags[at] and self._verb_follows(at + 1)
@@ -226,9 +228,9 @@ class Detector:
     # ---- nouns ---------------------------------------------------------------------------------------------------
 
     def _nominal(self, head: int) -> None:
-        """A noun phrase whose head this is: back to its determiner, or to the possessive before it."""
+        """Add the noun phrase with this head: back to its determiner, or to the possessive before it."""
         if head + 1 < len(self.words) and self.flags[head + 1] & NOUN and head + 1 not in self.opens:
-            return  # "police officer": the head comes
+            return  # "police officer": the next word is the head
         first = head
         while first > 0 and head - first < LONGEST_NOMINAL and first not in self.opens:
             before = self.flags[first - 1]
@@ -245,8 +247,8 @@ class Detector:
             first = head
         gender = self.lexicon.noun_gender[self.lower[head]]
         owner = None
-        if self.found and first < head and self.found[-1].head in (first, first - 1):
-            owner = self.found[-1]
+        if self.mentions and first < head and self.mentions[-1].head in (first, first - 1):
+            owner = self.mentions[-1]
         if not determined and gender != PLURAL:
             return  # "as director", "actress Anne Baxter"
         definite = self.lower[first] in ("the", "this", "that", "these", "those")
@@ -267,11 +269,11 @@ class Detector:
         role: int,
         person: int,
         key: tuple[str, ...],
-        owner: Found | None = None,
+        owner: DetectedMention | None = None,
         definite: bool = False,
     ) -> None:
-        self.found.append(
-            Found(
+        self.mentions.append(
+            DetectedMention(
                 first,
                 last,
                 head,
@@ -315,11 +317,11 @@ class Detector:
             not self.words[at - 1][0].isalnum() and self.words[at - 1] not in (",", "-", "(", "–")
         )
 
-    def _with_groups(self) -> list[Found]:
-        """Add a mention for every "A and B": what "they" can mean."""
-        result: list[Found] = []
-        for number, mention in enumerate(self.found):
-            before = self.found[number - 1] if number else None
+    def _with_groups(self) -> list[DetectedMention]:
+        """Add a mention for every "A and B", as an antecedent of "they"."""
+        result: list[DetectedMention] = []
+        for number, mention in enumerate(self.mentions):
+            before = self.mentions[number - 1] if number else None
             if (
                 before is not None
                 and mention.kind != PRONOUN
@@ -329,7 +331,7 @@ class Detector:
             ):
                 role = mention.role if mention.role != OTHER else before.role
                 result.append(
-                    Found(
+                    DetectedMention(
                         before.first,
                         mention.last,
                         before.last,
@@ -346,7 +348,7 @@ class Detector:
         return result
 
 
-def _numbers(starts: Sequence[int], length: int) -> list[int]:
+def _number_sentences(starts: Sequence[int], length: int) -> list[int]:
     numbers = [0] * length
     bounds = [*starts, length]
     for number, (begin, end) in enumerate(pairwise(bounds)):
@@ -354,8 +356,8 @@ def _numbers(starts: Sequence[int], length: int) -> list[int]:
     return numbers
 
 
-def _quotations(words: Sequence[str], opens: set[int]) -> list[int]:
-    """Number of the quotation that each word stands in, 0 outside; one that is never closed ends after 12 sentences."""
+def _number_quotations(words: Sequence[str], opens: set[int]) -> list[int]:
+    """Number the quotation around each word, 0 outside; an unclosed quotation ends after 12 sentences."""
     numbers, number, inside, sentences = [], 0, False, 0
     for at, word in enumerate(words):
         if inside and at in opens:

@@ -1,40 +1,40 @@
-"""Entities of a text, as they grow: who has been mentioned so far, how, and where last."""
+"""Entities of a text during resolution, with indices of recent mentions, names and nouns."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from macroscope.critics.coreference.rules.detection import CERTAIN, GROUP, NAME, NOMINAL, Found
+from macroscope.critics.coreference.rules.detection import CERTAIN, GROUP, NAME, NOMINAL, DetectedMention
 from macroscope.critics.coreference.rules.lexicon import FEMALE, MALE, ME, PLURAL, SUBJECT, UNKNOWN, US, YOU
 
 NAMESAKES = 20
-"""How many entities that share a word of their names are looked at."""
+"""Largest number of candidates that share a word of their names."""
 
 
 @dataclass(slots=True, eq=False)
 class Entity:
-    """Somebody, as far as the text has told.
+    """An entity, with the mentions so far.
 
     Attributes
     ----------
     number
-        In order of first mention.
+        Index of the entity, in order of first mention.
     mentions
-        In order.
+        Mentions of the entity, in order.
     person
-        Whether one of them tells for certain that it is a person.
+        Whether a mention certainly refers to a person.
     votes
-        How often a pronoun, noun, title or first name said each gender.
+        Number of mentions (pronoun, noun, title or first name) that indicate each gender.
     by_pronoun
-        Whether one of them was a pronoun.
+        Whether a mention is a third-person pronoun.
     names
-        Its names, lower-case words without titles.
+        Names of the entity, as lower-case words without titles.
     longest
-        The longest of them.
+        Longest of its names.
     """
 
     number: int
-    mentions: list[Found] = field(default_factory=list)
+    mentions: list[DetectedMention] = field(default_factory=list)
     person: bool = False
     votes: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
     by_pronoun: bool = False
@@ -43,32 +43,32 @@ class Entity:
 
     @property
     def gender(self) -> int:
-        """The gender that most mentions tell; `UNKNOWN` where none does."""
+        """Return the gender that most mentions indicate; `UNKNOWN` if none does."""
         most = max(self.votes)
         return self.votes.index(most) if most else UNKNOWN
 
     @property
-    def last(self) -> Found:
-        """Its last mention so far."""
+    def last(self) -> DetectedMention:
+        """Return the last mention so far."""
         return self.mentions[-1]
 
     def allows(self, gender: int) -> bool:
-        """Whether a mention of a gender (or of none that is known) does not contradict what is known."""
-        own = self.gender
-        return UNKNOWN in (own, gender) or own == gender
+        """Check that a mention's gender is compatible with that of the entity; `UNKNOWN` is compatible with all."""
+        majority = self.gender
+        return UNKNOWN in (majority, gender) or majority == gender
 
 
 class Entities:
-    """All entities of a text so far, by recency and by what they were called.
+    """All entities of a text so far, indexed by recency, names, nouns, groups and speakers.
 
-    Nothing here grows with the length of the text but the number of entities: who a mention means is looked up.
+    Antecedents are looked up, so the work per mention does not grow with the length of the text.
 
     Attributes
     ----------
     first_of, subject_of
-        Sentence -> whoever was mentioned first in it, was its first subject.
+        Sentence -> its first entity, and its first subject.
     last_pronoun
-        Gender -> whom the last pronoun of it meant.
+        Gender -> entity of the last pronoun of this gender.
     """
 
     def __init__(self) -> None:
@@ -82,38 +82,38 @@ class Entities:
         self.subject_of: dict[int, Entity] = {}
         self.last_pronoun: dict[int, Entity] = {}
 
-    def new(self) -> Entity:
-        """Make an entity that has no mention yet."""
+    def create(self) -> Entity:
+        """Create an entity without mentions."""
         self._number += 1
         return Entity(self._number - 1)
 
     def most_recent(self) -> Iterator[Entity]:
-        """Entities by their last mention, the latest first, but for those who only say "I", "we", "you"."""
+        """Iterate over entities, the latest mentioned first, without those mentioned only as "I", "we", "you"."""
         return reversed(self._recent.values())
 
-    def named(self, word: str) -> Iterator[Entity]:
-        """Entities with a word in one of their names, the latest named first."""
+    def iterate_named(self, word: str) -> Iterator[Entity]:
+        """Iterate over entities with a word in one of their names, the latest named first."""
         return islice(reversed(self._by_word.get(word, {}).values()), NAMESAKES)
 
-    def called(self, noun: str, owner: "Entity | None") -> Entity | None:
-        """Whoever was last called by a noun, as somebody's ("his wife") or nobody's ("the wife")."""
+    def find_by_noun(self, noun: str, owner: "Entity | None") -> Entity | None:
+        """Return the last entity with this noun and this possessor ("his wife"; None: "the wife"), or None."""
         return self._by_noun.get((noun, owner.number if owner else None))
 
-    def group(self, key: tuple[str, ...]) -> Entity | None:
-        """Those who were named together by the same words."""
+    def find_group(self, key: tuple[str, ...]) -> Entity | None:
+        """Return the group that was named by the same words ("A and B"), or None."""
         return self._by_group.get(key)
 
-    def speaker(self, mention: Found) -> Entity | None:
-        """Whom "I", "we" or "you" meant before in the same quotation, or outside of all."""
+    def find_speaker(self, mention: DetectedMention) -> Entity | None:
+        """Return the entity of the same pronoun ("I", "we", "you") in the same quotation, or outside any, or None."""
         return self._speakers.get((mention.gender, mention.quote))
 
-    def add(self, entity: Entity, mention: Found, owner: Entity | None = None) -> None:
-        """Put a mention to an entity.
+    def add(self, entity: Entity, mention: DetectedMention, owner: Entity | None = None) -> None:
+        """Add a mention to an entity, and update the indices.
 
         Parameters
         ----------
         owner
-            Whose the person is, in "his wife".
+            Possessor, as in "his wife".
         """
         entity.mentions.append(mention)
         entity.person = entity.person or mention.person == CERTAIN
@@ -130,8 +130,9 @@ class Entities:
             self.last_pronoun[mention.gender] = entity
         else:
             self._speakers[mention.gender, mention.quote] = entity
-        if mention.gender not in (US, ME, YOU) or entity.names:  # those who only speak are meant by no "he"
-            _to_the_end(self._recent, entity)
+        # Entities known only as speakers ("I", "we", "you") are not antecedents of "he".
+        if mention.gender not in (US, ME, YOU) or entity.names:
+            _move_to_end(self._recent, entity)
         self.first_of.setdefault(mention.sentence, entity)
         if mention.role == SUBJECT:
             self.subject_of.setdefault(mention.sentence, entity)
@@ -141,9 +142,9 @@ class Entities:
         if len(name) > len(entity.longest):
             entity.longest = name
         for word in {*name, *entity.longest}:
-            _to_the_end(self._by_word.setdefault(word, {}), entity)
+            _move_to_end(self._by_word.setdefault(word, {}), entity)
 
 
-def _to_the_end(entities: dict[int, Entity], entity: Entity) -> None:
+def _move_to_end(entities: dict[int, Entity], entity: Entity) -> None:
     entities.pop(entity.number, None)
     entities[entity.number] = entity

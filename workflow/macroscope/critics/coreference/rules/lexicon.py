@@ -1,4 +1,4 @@
-"""English words that tell persons: resources/persons.yaml, as one dictionary of flags."""
+"""Lexicon of English words that indicate persons, from resources/persons.yaml."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -10,13 +10,13 @@ from macroscope.files import RESOURCES
 
 UNKNOWN, MALE, FEMALE, PLURAL = 0, 1, 2, 3
 US, ME, YOU = 4, 5, 6
-"""Gender of a mention, or the person and number of a pronoun that has no gender."""
+"""Gender of a mention, or person and number of a pronoun without gender."""
 GENDERS = {"unknown": UNKNOWN, "male": MALE, "female": FEMALE, "plural": PLURAL, "us": US, "me": ME, "you": YOU}
 OTHER, SUBJECT, OBJECT, POSSESSIVE, REFLEXIVE = range(5)
-"""Role of a mention, as far as its neighbours tell."""
+"""Role of a mention, guessed from the neighbouring words."""
 CASES = {"subject": SUBJECT, "object": OBJECT, "possessive": POSSESSIVE, "reflexive": REFLEXIVE}
 
-# What a word may be, as bits.
+# Word classes, as bits: a word may have several.
 TITLE, NOUN, FIRST_NAME, NOT_PERSON, OPENER, SPEECH, PREPOSITION, CONJUNCTION, VERB, PARTICLE, DETERMINER, STOP = (
     1 << bit for bit in range(12)
 )
@@ -25,12 +25,12 @@ _DETERMINERS = "the a an this that these those my your his her its our their ano
 
 @dataclass(frozen=True)
 class Lexicon:
-    """What is known of English words, all in lower case.
+    """Lexical properties of English words, all in lower case.
 
     Attributes
     ----------
     flags
-        Word -> what it may be, bits.
+        Word -> its word classes, as bits.
     pronouns
         Word -> (gender or person, role).
     title_gender, noun_gender, name_gender
@@ -45,8 +45,8 @@ class Lexicon:
 
 
 @cache
-def lexicon() -> Lexicon:
-    """Read the lexicon."""
+def load_lexicon() -> Lexicon:
+    """Load the lexicon."""
     raw = yaml.safe_load((RESOURCES / "persons.yaml").read_text(encoding="utf-8"))
     titles = _by_gender(raw["titles"])
     nouns = _by_gender(raw["nouns"]) | dict.fromkeys(raw["plural_nouns"].split(), PLURAL)

@@ -1,4 +1,4 @@
-"""Who a pronoun of the third person means: a sieve of rules, or a log-linear ranker with learnt weights."""
+"""Antecedents of third-person pronouns, by a sieve of rules or a log-linear ranker with learnt weights."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,46 +6,46 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
-from macroscope.critics.coreference.rules.detection import Found
+from macroscope.critics.coreference.rules.detection import DetectedMention
 from macroscope.critics.coreference.rules.entities import Entities, Entity
-from macroscope.critics.coreference.rules.features import features_of, features_of_new
+from macroscope.critics.coreference.rules.features import list_features, list_new_entity_features
 from macroscope.critics.coreference.rules.lexicon import PLURAL
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, read_json
 
 CANDIDATES = 16
-"""How many entities are looked at, the latest mentioned first."""
+"""Largest number of candidate antecedents, the latest mentioned first."""
 WEIGHTS = RESOURCES / "pronoun_weights.json"
 
 
 @dataclass(frozen=True)
-class Question:
-    """A pronoun, and whom it may mean.
+class PronounContext:
+    """A pronoun with its candidate antecedents.
 
     Attributes
     ----------
     pronoun
-        The mention.
+        Mention to resolve.
     candidates
-        Entities, the latest mentioned first, each with how many entities of a fitting gender were mentioned since.
-    rivals
-        How many of the candidates are of a fitting gender.
+        Entities, the latest mentioned first, each with the number of entities of a compatible gender mentioned since.
+    compatible
+        Number of candidates of a compatible gender.
     entities
-        Everybody so far.
+        All entities so far.
     """
 
-    pronoun: Found
+    pronoun: DetectedMention
     candidates: list[tuple[Entity, int]]
-    rivals: int
+    compatible: int
     entities: Entities
 
 
-Choose = Callable[[Question], Entity | None]
-"""Answers a question; None is somebody new."""
+Choose = Callable[[PronounContext], Entity | None]
+"""Function that returns the antecedent of a pronoun, or None for a new entity."""
 
 
-def question(pronoun: Found, entities: Entities) -> Question:
-    """Ask whom a pronoun means: all that were mentioned not long ago, but for the speakers of "I", "we", "you"."""
+def make_context(pronoun: DetectedMention, entities: Entities) -> PronounContext:
+    """Collect the candidates of a pronoun: recently mentioned entities, without speakers of "I", "we", "you"."""
     candidates: list[tuple[Entity, int]] = []
     rank = 0
     for entity in entities.most_recent():
@@ -55,18 +55,18 @@ def question(pronoun: Found, entities: Entities) -> Question:
         rank += entity.allows(pronoun.gender)
         if len(candidates) == CANDIDATES:
             break
-    return Question(pronoun, candidates, rank, entities)
+    return PronounContext(pronoun, candidates, rank, entities)
 
 
-def by_sieve(asked: Question) -> Entity | None:
-    """Whoever fits first: subject of this sentence, subject of the last one, anybody, the latest mentioned first.
+def choose_by_sieve(context: PronounContext) -> Entity | None:
+    """Return the first compatible entity: subject of this sentence, of the last one, then any, the latest first.
 
-    "They" is somebody who is known to be many; of others it is enough that nothing tells another gender.
+    "They" needs an entity that is known to be plural; for other pronouns, an entity of unknown gender is compatible.
     """
-    pronoun, entities = asked.pronoun, asked.entities
+    pronoun, entities = context.pronoun, context.entities
     fitting = [
         entity
-        for entity, _ in asked.candidates
+        for entity, _ in context.candidates
         if entity.gender == pronoun.gender or (entity.allows(pronoun.gender) and pronoun.gender != PLURAL)
     ]
     now, before = pronoun.sentence, pronoun.sentence - 1
@@ -83,24 +83,24 @@ def by_sieve(asked: Question) -> Entity | None:
 
 @dataclass(frozen=True)
 class Ranker:
-    """A log-linear model over the candidates and "somebody new": the one with the highest score is chosen.
+    """Log-linear model over the candidates and "new entity"; it chooses the highest score.
 
     Attributes
     ----------
     weights
-        Name of a feature (`features`) -> its weight; a feature that is not there weighs nothing.
+        Name of a feature (`features`) -> its weight; other features have weight 0.
     texts
-        Fingerprints of the texts that it was trained on.
+        Fingerprints of the training texts.
     """
 
     weights: Mapping[str, float]
     texts: frozenset[int] = frozenset()
 
-    def __call__(self, asked: Question) -> Entity | None:
-        """Return the best candidate, or None for somebody new."""
-        chosen, most = None, self._score(features_of_new(asked.pronoun, asked.rivals))
-        for entity, rank in asked.candidates:
-            score = self._score(features_of(asked.pronoun, entity, asked.entities, rank, asked.rivals))
+    def __call__(self, context: PronounContext) -> Entity | None:
+        """Return the best candidate, or None for a new entity."""
+        chosen, most = None, self._score(list_new_entity_features(context.pronoun, context.compatible))
+        for entity, rank in context.candidates:
+            score = self._score(list_features(context.pronoun, entity, context.entities, rank, context.compatible))
             if score > most:
                 chosen, most = entity, score
         return chosen
@@ -111,14 +111,20 @@ class Ranker:
 
 
 @cache
-def learnt_ranker(path: Path = WEIGHTS) -> Ranker:
-    """Read the project's ranker; `evaluation.ranker_training` says how it was trained."""
+def load_ranker(path: Path = WEIGHTS) -> Ranker:
+    """Load the weights of a ranker; `evaluation.ranker_training` trained those of the project.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file has no weights of a ranker.
+    """
     read = read_json(path)
     if not {"weights", "texts"} <= set(read):
-        raise MacroscopeError(f"{path}: no weights of a ranker; make some with `macroscope critics train-ranker`")
+        raise MacroscopeError(f"{path}: no weights of a ranker; train them with `macroscope critics train-ranker`")
     return Ranker(read["weights"], frozenset(read["texts"]))
 
 
 def fingerprint(text: str) -> int:
-    """What a text is known by that was trained on."""
+    """Return a checksum by which training texts are recognised."""
     return crc32(text.encode())

@@ -1,4 +1,4 @@
-"""The rules at work: the mentions of a text, in order, each put to somebody."""
+"""Resolution of a text by the rules: each mention, in order, is assigned to an entity."""
 
 from macroscope.critics.coreference.mentions import Mention, Resolved
 from macroscope.critics.coreference.rules.detection import (
@@ -7,15 +7,15 @@ from macroscope.critics.coreference.rules.detection import (
     NAME,
     NOMINAL,
     PRONOUN,
+    DetectedMention,
     Detector,
-    Found,
 )
 from macroscope.critics.coreference.rules.entities import Entities, Entity
-from macroscope.critics.coreference.rules.lexicon import FEMALE, MALE, PLURAL, lexicon
-from macroscope.critics.coreference.rules.names import entity_of_name, entity_of_noun
-from macroscope.critics.coreference.rules.pronouns import Choose, question
-from macroscope.critics.coreference.rules.speakers import speakers_joined
-from macroscope.critics.coreference.rules.words import Words, words_of
+from macroscope.critics.coreference.rules.lexicon import FEMALE, MALE, PLURAL, load_lexicon
+from macroscope.critics.coreference.rules.names import find_entity_of_name, find_entity_of_noun
+from macroscope.critics.coreference.rules.pronouns import Choose, make_context
+from macroscope.critics.coreference.rules.speakers import assign_speakers
+from macroscope.critics.coreference.rules.words import Words, tokenize
 
 
 def resolve_text(name: str, text: str, choose: Choose) -> Resolved:
@@ -24,69 +24,72 @@ def resolve_text(name: str, text: str, choose: Choose) -> Resolved:
     Parameters
     ----------
     name
-        Its id.
+        Id of the document.
+    text
+        Text of the document.
     choose
-        Who a pronoun of the third person means: `pronouns.by_sieve` or a `pronouns.Ranker`.
+        Function that finds the antecedent of a third-person pronoun: `pronouns.choose_by_sieve` or a
+        `pronouns.Ranker`.
     """
-    return resolved_of(name, words_of(text), choose)
+    return resolve_tokenized(name, tokenize(text), choose)
 
 
-def resolved_of(name: str, words: Words, choose: Choose) -> Resolved:
-    """Resolve a document that is cut into words already."""
+def resolve_tokenized(name: str, words: Words, choose: Choose) -> Resolved:
+    """Resolve a tokenized document."""
     mentions = tuple(
         Mention(
-            words.starts[found.first],
-            words.ends[found.last - 1],
-            words.starts[found.head],
-            words.ends[found.head],
+            words.starts[mention.first],
+            words.ends[mention.last - 1],
+            words.starts[mention.head],
+            words.ends[mention.head],
             entity,
-            pronoun=found.kind == PRONOUN,
-            person=found.kind == PRONOUN or (found.kind == NAME and found.person == CERTAIN),
+            pronoun=mention.kind == PRONOUN,
+            person=mention.kind == PRONOUN or (mention.kind == NAME and mention.person == CERTAIN),
         )
-        for found, entity in resolve_words(words, choose)
+        for mention, entity in resolve_words(words, choose)
     )
     return Resolved(name, tuple(words.starts[start] for start in words.sentence_starts), mentions)
 
 
-def resolve_words(text: Words, choose: Choose) -> list[tuple[Found, int]]:
-    """Mentions of a text, each with the number of its entity, in order of their heads."""
-    detector = Detector(text, lexicon())
+def resolve_words(text: Words, choose: Choose) -> list[tuple[DetectedMention, int]]:
+    """Return the mentions of a text, each with the number of its entity, in order of their heads."""
+    detector = Detector(text, load_lexicon())
     entities = Entities()
     whose: dict[int, Entity] = {}
-    before: Found | None = None
+    before: DetectedMention | None = None
     mentions = detector.detect()
     for mention in mentions:
         owner = whose.get(id(mention.owner)) if mention.owner else None
-        entity = _entity(mention, before, owner, entities, whose, choose) or entities.new()
+        entity = _entity(mention, before, owner, entities, whose, choose) or entities.create()
         entities.add(entity, mention, owner)
         whose[id(mention)] = entity
         before = mention
-    numbers = speakers_joined(mentions, [whose[id(mention)].number for mention in mentions], detector)
+    numbers = assign_speakers(mentions, [whose[id(mention)].number for mention in mentions], detector)
     return list(zip(mentions, numbers, strict=True))
 
 
 def _entity(
-    mention: Found,
-    before: Found | None,
+    mention: DetectedMention,
+    before: DetectedMention | None,
     owner: Entity | None,
     entities: Entities,
     whose: dict[int, Entity],
     choose: Choose,
 ) -> Entity | None:
-    """Return who a mention means, or None for somebody new."""
+    """Return the entity of a mention, or None for a new entity."""
     if mention.kind == NAME:
-        return entity_of_name(entities, mention) or _apposition(mention, before, whose)
+        return find_entity_of_name(entities, mention) or _apposition(mention, before, whose)
     if mention.kind == NOMINAL:
-        return entity_of_noun(entities, mention, owner)
+        return find_entity_of_noun(entities, mention, owner)
     if mention.kind == GROUP:
-        return entities.group(mention.key)
+        return entities.find_group(mention.key)
     if mention.gender in (MALE, FEMALE, PLURAL):
-        return choose(question(mention, entities))
-    return entities.speaker(mention)
+        return choose(make_context(mention, entities))
+    return entities.find_speaker(mention)
 
 
-def _apposition(mention: Found, before: Found | None, whose: dict[int, Entity]) -> Entity | None:
-    """Return whom "his wife" means in "his wife Mary", so that Mary is the same."""
+def _apposition(mention: DetectedMention, before: DetectedMention | None, whose: dict[int, Entity]) -> Entity | None:
+    """Return the entity of "his wife" in "his wife Mary", for the name "Mary"; None without such an apposition."""
     if before is None or before.kind != NOMINAL or before.last != mention.first or before.gender == PLURAL:
         return None
     entity = whose[id(before)]

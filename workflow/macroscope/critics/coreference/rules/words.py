@@ -1,4 +1,4 @@
-"""Words of a text, with where they stand: what the rules look at."""
+"""Tokenization of a text into words with their positions, for the rules."""
 
 import re
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ _WORD = re.compile(
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a text (punctuation counts as words).
+    """Words of a text; punctuation marks count as words.
 
     Attributes
     ----------
     words
-        As they are written.
+        Words as written.
     starts, ends
-        Characters where they start, and before which they end.
+        Character offsets of the words; ends are exclusive.
     sentence_starts
-        Words that begin sentences.
+        Indices of the first words of sentences.
     """
 
     words: Sequence[str]
@@ -37,19 +37,19 @@ class Words:
     sentence_starts: Sequence[int]
 
 
-def words_of(text: str, language: str = "en") -> Words:
-    """Cut a text into words and sentences."""
+def tokenize(text: str, language: str = "en") -> Words:
+    """Split a text into words and sentences."""
     words: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     sentence_starts: list[int] = []
     offset = 0
     for sentence in split_sentences(text, language):
-        found = list(_WORD.finditer(sentence))
-        if found:
+        matches = list(_WORD.finditer(sentence))
+        if matches:
             sentence_starts.append(len(words))
-        words += [match.group() for match in found]
-        starts += [offset + match.start() for match in found]
-        ends += [offset + match.end() for match in found]
+        words += [match.group() for match in matches]
+        starts += [offset + match.start() for match in matches]
+        ends += [offset + match.end() for match in matches]
         offset += len(sentence)
     return Words(words, starts, ends, sentence_starts)

@@ -1,7 +1,7 @@
-"""Architectures of meister2021 that transformers does not have: an LSTM, a gated CNN, a GPT-2 with adaptive softmax.
+"""Architectures of meister2021 that transformers lacks: an LSTM, a gated CNN, and a GPT-2 with adaptive softmax.
 
-Importing this package makes them known to `AutoConfig` and `AutoModelForCausalLM`, so that they are trained, saved,
-loaded, measured and sampled like any other. The first two carry a state from token to token: see `recurrent`.
+Importing this package registers them with `AutoConfig` and `AutoModelForCausalLM`, so that they are trained, saved,
+loaded, measured and sampled like other models. The first two carry a state from token to token: see `recurrent`.
 """
 
 from transformers import AutoConfig, AutoModelForCausalLM

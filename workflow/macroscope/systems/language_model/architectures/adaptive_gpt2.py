@@ -1,6 +1,6 @@
 """A GPT-2 with an adaptive softmax (Grave et al. 2017; Baevski and Auli 2019), for closed vocabularies of words.
 
-Words must be numbered by how often they occur, the most frequent first, as `tokenizer.train_words` numbers them.
+Words must be numbered by frequency, the most frequent first, as by `tokenizer.train_words`.
 """
 
 from typing import Any
@@ -11,16 +11,18 @@ from transformers import GPT2Config, GPT2Model, GPT2PreTrainedModel
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
 SHRINK = 4.0
-"""Each cluster of rarer words has vectors that are smaller by this factor."""
+"""Factor by which the vectors of each cluster of rarer words are smaller."""
 
 
 class AdaptiveGpt2Config(GPT2Config):
-    """Sizes as for GPT-2.
+    """Sizes of a GPT-2 with an adaptive softmax.
 
     Parameters
     ----------
     cutoffs
-        Numbers of the words at which the clusters of rarer words begin.
+        Word numbers at which the clusters of rarer words begin.
+    kwargs
+        Sizes of GPT-2.
     """
 
     model_type = "macroscope-adaptive-gpt2"
@@ -49,7 +51,7 @@ class AdaptiveGpt2ForCausalLM(GPT2PreTrainedModel):
         num_items_in_batch: torch.Tensor | int | None = None,
         **kwargs: Any,
     ) -> CausalLMOutputWithPast:
-        """Log-probabilities of the next token, as logits; with labels, the loss instead, without them all."""
+        """Compute the log-probabilities of the next token as logits, or, given labels, only the loss."""
         output = self.transformer(input_ids, **kwargs)
         hidden = output.last_hidden_state
         if labels is None:

@@ -1,9 +1,10 @@
 """A gated convolutional language model (Dauphin et al. 2017).
 
-Each layer sees the last k outputs of the one before, (x * A + a) sigmoid(x * B + b), and adds x. As published, the
-weights are normalised (Salimans and Kingma 2016): each output's is g v / |v|, with a learnt length g and direction v.
-As in fairseq, which meister2021 used, what a layer adds up is scaled by sqrt(1/2), so that it does not grow with depth,
-and weights begin with a variance that makes up for the gates. `normalisation: layer` has the layer norm of x instead.
+Each layer computes (x * A + a) sigmoid(x * B + b) from the last k outputs x of the previous layer, and adds x. As
+published, the weights are normalised (Salimans and Kingma 2016): the weight of each output is g v / |v|, with a learnt
+length g and direction v. As in fairseq, which meister2021 used, the sum is scaled by sqrt(1/2), so that it does not
+grow with depth, and the initial variance of the weights compensates for the gates. With `normalisation: layer`, there
+is a layer norm of x instead.
 """
 
 from math import sqrt
@@ -25,14 +26,14 @@ class GatedCnnConfig(PretrainedConfig):
     vocab_size, hidden_size, num_hidden_layers
         Sizes.
     kernel_size
-        k: tokens that one layer sees. All together see num_hidden_layers x (k - 1) + 1.
+        k, the number of tokens that a layer sees. All layers together see num_hidden_layers x (k - 1) + 1 tokens.
     dropout
-        Before every layer.
+        Dropout before every layer.
     normalisation
-        weight: of the weights of every layer and of the output, as published. layer: layer norm before every layer and
-        before the output.
+        weight: normalised weights of every layer and of the output, as published. layer: layer norm before every layer
+        and before the output.
     max_position_embeddings
-        Tokens of a window in training. Sampling goes on beyond it.
+        Number of tokens of a training window. Sampling continues beyond it.
     """
 
     model_type = "macroscope-gated-cnn"
@@ -56,14 +57,14 @@ class GatedCnnConfig(PretrainedConfig):
 
 
 class NormedWeight(nn.Module):
-    """A weight g v / |v|, one length an output.
+    """A weight g v / |v| with one length per output.
 
-    The parameters are plain ones, so that saved models hold them as they are.
+    The parameters are plain ones, so that saved models contain them unchanged.
 
     Parameters
     ----------
     outputs, shape
-        The weight is outputs x shape.
+        Shape of the weight: outputs x shape.
     """
 
     def __init__(self, outputs: int, *shape: int) -> None:
@@ -73,7 +74,7 @@ class NormedWeight(nn.Module):
         self.bias = nn.Parameter(torch.empty(outputs))
 
     def begin(self, deviation: float) -> None:
-        """Draw the weight, with that standard deviation, as if it were not normalised."""
+        """Draw the initial weight with a standard deviation, as if it were not normalised."""
         nn.init.normal_(self.direction, std=deviation)
         nn.init.zeros_(self.bias)
         with torch.no_grad():
@@ -101,36 +102,36 @@ class GatedLayer(nn.Module):
         )
 
     def forward(self, x: torch.Tensor, before: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Go over some tokens.
+        """Process consecutive tokens.
 
         Parameters
         ----------
         x
-            rows x tokens x size.
+            Inputs: rows x tokens x size.
         before
-            What the convolution read of the k - 1 tokens before: rows x (k - 1) x size.
+            Inputs of the convolution at the k - 1 tokens before: rows x (k - 1) x size.
 
         Returns
         -------
-        output, rows x tokens x size; the last k - 1 inputs of the convolution.
+        output, rows x tokens x size; the last k - 1 inputs of the convolution
         """
-        read = torch.cat([before, self.dropout(self.norm(x))], dim=1)
-        rows = read.transpose(1, 2)
+        inputs = torch.cat([before, self.dropout(self.norm(x))], dim=1)
+        rows = inputs.transpose(1, 2)
         weight = self.convolution
-        found = conv1d(rows, weight(), weight.bias) if isinstance(weight, NormedWeight) else weight(rows)
-        added = x + glu(found, dim=1).transpose(1, 2)
-        return added * sqrt(0.5) if self.weight_normed else added, read[:, read.shape[1] - before.shape[1] :]
+        convolved = conv1d(rows, weight(), weight.bias) if isinstance(weight, NormedWeight) else weight(rows)
+        added = x + glu(convolved, dim=1).transpose(1, 2)
+        return added * sqrt(0.5) if self.weight_normed else added, inputs[:, inputs.shape[1] - before.shape[1] :]
 
 
 class NormedLinear(nn.Module):
-    """The output layer, its weights normalised."""
+    """Output layer with normalised weights."""
 
     def __init__(self, config: GatedCnnConfig) -> None:
         super().__init__()
         self.weight = NormedWeight(config.vocab_size, config.hidden_size)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """From ... x size to ... x vocabulary."""
+        """Map ... x size to ... x vocabulary."""
         return linear(x, self.weight(), self.weight.bias)
 
 
@@ -152,7 +153,7 @@ class GatedCnnForCausalLM(RecurrentLM):
         if isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=0.1)
         elif isinstance(module, NormedWeight):
-            # A gate halves a signal, so that its variance falls to a quarter.
+            # A gate halves a signal, which divides its variance by four.
             gates = 4 if module.direction.ndim == 3 else 1
             module.begin(sqrt(gates * (1 - self.config.dropout) / module.direction[0].numel()))
         elif isinstance(module, nn.Linear | nn.Conv1d):
@@ -164,17 +165,17 @@ class GatedCnnForCausalLM(RecurrentLM):
             nn.init.zeros_(module.bias)
 
     def hidden_states(self, embedded: torch.Tensor) -> torch.Tensor:
-        """See `RecurrentLM`."""
+        """Compute the inputs of the output layer; see `RecurrentLM`."""
         return self._layers(embedded, self.initial_state(len(embedded)))[0]
 
     def initial_state(self, rows: int) -> State:
-        """Inputs of every layer's convolution: zeros, rows x (k - 1) x size each."""
+        """Return zeros as the earlier inputs of every layer's convolution: rows x (k - 1) x size each."""
         shape = (rows, self.config.kernel_size - 1, self.config.hidden_size)
         layers = self.config.num_hidden_layers
         return tuple(torch.zeros(shape, device=self.device, dtype=self.dtype) for _ in range(layers))
 
     def advance_hidden(self, embedded: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
-        """See `RecurrentLM`."""
+        """Process one token per row; see `RecurrentLM`."""
         hidden, state = self._layers(embedded[:, None], state)
         return hidden[:, 0], state
 

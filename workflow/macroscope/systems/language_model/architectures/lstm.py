@@ -1,4 +1,4 @@
-"""An LSTM language model (Hochreiter and Schmidhuber 1997; the paper's has three layers)."""
+"""An LSTM language model (Hochreiter and Schmidhuber 1997); that of meister2021 has three layers."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ class LstmConfig(PretrainedConfig):
     vocab_size, embedding_size, hidden_size, num_hidden_layers
         Sizes.
     dropout
-        Between the layers, and around them.
+        Dropout between the layers, before the first, and after the last.
     max_position_embeddings
-        Tokens of a window in training. Sampling goes on beyond it: the state has no end.
+        Number of tokens of a training window. Sampling continues beyond it, because the state has no limit.
     """
 
     model_type = "macroscope-lstm"
@@ -60,7 +60,7 @@ class LstmForCausalLM(RecurrentLM):
         self.post_init()
 
     def _init_weights(self, module: nn.Module) -> None:
-        """Orthogonal recurrences and open forget gates: with small random ones, two layers take long to begin."""
+        """Initialise recurrences orthogonally and forget gates open: small random values make training start slowly."""
         if isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight)
         elif isinstance(module, nn.Linear):
@@ -79,16 +79,16 @@ class LstmForCausalLM(RecurrentLM):
                     nn.init.ones_(parameter[size : 2 * size])
 
     def hidden_states(self, embedded: torch.Tensor) -> torch.Tensor:
-        """See `RecurrentLM`."""
+        """Compute the inputs of the output layer; see `RecurrentLM`."""
         return self.dropout(self.network(self.dropout(embedded))[0])
 
     def initial_state(self, rows: int) -> State:
-        """Hidden and cell state: rows x layers x size."""
+        """Return zeros as hidden and cell state: rows x layers x size each."""
         shape = (rows, self.config.num_hidden_layers, self.config.hidden_size)
         return tuple(torch.zeros(shape, device=self.device, dtype=self.dtype) for _ in range(2))
 
     def advance_hidden(self, embedded: torch.Tensor, state: State) -> tuple[torch.Tensor, State]:
-        """See `RecurrentLM`."""
+        """Process one token per row; see `RecurrentLM`."""
         hidden, cell = (part.transpose(0, 1).contiguous() for part in state)
-        found, (hidden, cell) = self.network(embedded[:, None], (hidden, cell))
-        return found[:, 0], (hidden.transpose(0, 1), cell.transpose(0, 1))
+        output, (hidden, cell) = self.network(embedded[:, None], (hidden, cell))
+        return output[:, 0], (hidden.transpose(0, 1), cell.transpose(0, 1))

@@ -7,7 +7,7 @@ from snakemake.cli import get_argument_parser
 from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import MaxJobsPerTimespan
 
-from macroscope.execution.scheduling import turn_only_when_needed
+from macroscope.execution.job_environment import turn_only_when_needed
 
 
 def workflow(limit):
@@ -16,10 +16,10 @@ def workflow(limit):
 
 
 @pytest.mark.parametrize(("limit", "is_kept"), [("100/1s", False), ("5/1m", True), ("100/1m", True), (None, False)])
-def test_a_limit_is_kept_if_it_was_asked_for(limit, is_kept):
-    some = workflow(limit)
-    turn_only_when_needed(some)
-    assert (some.scheduler.job_rate_limiter is not None) == is_kept
+def test_a_limit_is_kept_if_the_user_gave_it(limit, is_kept):
+    limited = workflow(limit)
+    turn_only_when_needed(limited)
+    assert (limited.scheduler.job_rate_limiter is not None) == is_kept
 
 
 def test_the_default_limit_is_snakemakes():

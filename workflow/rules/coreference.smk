@@ -1,4 +1,4 @@
-"""Coreference by resolvers with environments of their own: documents -> mentions.
+"""Coreference by resolvers with their own environments: documents -> mentions.
 
 Inputs: samples of the systems, documents of the corpora.
 Outputs: results/<run>/critics/{critic}/{corpus}/mentions/.
@@ -8,28 +8,26 @@ from importlib.util import find_spec
 
 from snakemake.settings.types import DeploymentMethod
 
-from macroscope.critics.coreference.plan import ELSEWHERE
+from macroscope.critics.coreference.plan import EXTERNAL_RESOLVERS
 
 resolvers = plan.critics.own["coreference"]
 
 
 def check_resolvers():
-    """Stop at once where a resolver is asked for whose package no job would find."""
+    """Stop at once if the package of a chosen resolver is not available to jobs."""
     with_conda = (
         DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
     )
-    for resolver in resolvers.elsewhere():
+    for resolver in resolvers.external_resolvers():
         if not with_conda and find_spec(resolver) is None:
             raise WorkflowError(
-                f"resolver '{resolver}' of the coreference critic: it is not installed here; run with --software-deployment-method"
+                f"resolver '{resolver}' of the coreference critic: not installed here; run with --software-deployment-method"
                 f" conda, which makes the environment envs/{resolver}.yaml, or set it to 'rules'"
             )
 
 
-CHECKS.append(check_resolvers)
 
-
-for resolver in ELSEWHERE:
+for resolver in EXTERNAL_RESOLVERS:
 
     rule:
         name:
@@ -46,7 +44,7 @@ for resolver in ELSEWHERE:
             critic=resolvers.critics_with(resolver),
             collection=r"[A-Za-z0-9_.-]+(/\d+)?",
         conda:
-            f"../../../envs/{resolver}.yaml"
+            f"../../envs/{resolver}.yaml"
         threads: 2
         resources:
             mem_mb=8000,

@@ -1,0 +1,182 @@
+"""The run of a critic's stage: signature, shards, and the stages that all critics share."""
+
+import json
+import sys
+from types import ModuleType
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from macroscope.critics.declaration import Critic, signature
+from macroscope.critics.run_stage import run_critic
+from macroscope.documents import Collection
+from macroscope.errors import MacroscopeError
+from macroscope.options import Options
+from macroscope.registry import Plugin
+from macroscope.stages import Stage
+from macroscope.statistics.tidy import COLUMNS
+
+RESAMPLING = 'resampling={"resamples": 100, "permutations": 100, "seed": 1}'
+
+
+class Toy(Options):
+    """Options for a test."""
+
+    size: int = 2
+    depth: int = 1
+    unused: int = 0
+
+
+CRITIC = Critic(
+    "options:Toy",
+    {
+        "train": Stage("work:train", inputs="documents", options="depth"),
+        "project": Stage("work:work", inputs="texts inference signature", options="size"),
+        "score": Stage("work:work", inputs="latents"),
+        "compare": Stage("work:compare", inputs="latents control_latents", options="unused"),
+        "seeded": Stage("work:work", inputs="texts? signature seed"),
+    },
+    statistics=("macroscope.statistics.categorical:STATISTICS",),
+)
+TOY = Plugin("toy", "toys", CRITIC)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Return the arguments of every call of a stage's function."""
+    called = []
+
+    def work(**arguments):
+        called.append(arguments)
+
+    def compare(**arguments):
+        called.append(arguments)
+        row = {"statistic": "forward_kl", "value": 0.5, "ci_low": 0.1, "ci_high": 0.9, "p_value": 0.2, "seed": 1}
+        return pd.DataFrame([row | {"n_reference": 5, "n_candidate": 5, "reason": ""}])
+
+    module = ModuleType("toys.work")
+    module.work, module.compare, module.train = work, compare, work
+    monkeypatch.setitem(sys.modules, "toys.work", module)
+    return called
+
+
+def test_a_stage_is_given_the_signature_of_its_options_and_the_seed(calls, tmp_path):
+    inputs = ["texts=t.parquet", "inference=i"]
+    run_critic(TOY, "project", Toy(size=5, depth=4), inputs, ["seed=3"], tmp_path / "out")
+    [given] = calls
+    assert given["signature"] == "critic:toy|size:5|depth:4|run_seed:3"
+    assert "seed" not in given  # the stage does not read it
+    assert given["options"] == Toy(size=5)  # nor the options of stages upstream
+
+
+def test_a_stage_that_reads_the_seed_itself_is_given_it(calls, tmp_path):
+    run_critic(TOY, "seeded", Toy(), [], ["seed=3"], tmp_path / "out")
+    assert calls[0] == {"texts": None, "signature": "critic:toy|run_seed:3", "seed": 3, "output": tmp_path / "out"}
+
+
+def test_a_given_signature_is_kept(calls, tmp_path):
+    """Jobs whose options are only a part of the critic's, as those of probing, have signatures of their own."""
+    run_critic(TOY, "project", Toy(), ["texts=t", "inference=i"], ["signature=mine"], tmp_path / "out")
+    assert calls[0]["signature"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("stage", "inputs", "values", "message"),
+    [
+        ("project", ["texts=t", "inference=i"], [], "--value: the stage reads 'seed'; give --value seed=..."),
+        ("train", ["documents=d"], ["signature=x"], "the stage reads no 'signature'"),
+        ("train", ["documents=d"], ["texts_shard=1", "texts_per_shard=2"], "the stage reads no 'texts_shard'"),
+        ("compare", ["latents=a", "control_latents=b"], ["seed=1"], "the stage reads 'corpus'"),
+        ("explain", [], [], "toy has no stage 'explain'"),
+    ],
+)
+def test_invalid_calls_are_one_sentence(calls, tmp_path, stage, inputs, values, message):
+    with pytest.raises(MacroscopeError, match=message):
+        run_critic(TOY, stage, Toy(), inputs, values, tmp_path / "out")
+    assert not calls
+
+
+def test_texts_are_projected_in_shards(calls, tmp_path):
+    inputs = ["texts=t.parquet", "inference=i"]
+    run_critic(TOY, "project", Toy(), inputs, ["seed=1", "texts_shard=2", "texts_per_shard=10"], tmp_path / "out")
+    run_critic(TOY, "project", Toy(), inputs, ["seed=1"], tmp_path / "out")
+    shard, whole = (call["texts"] for call in calls)
+    assert isinstance(whole, Collection)
+    assert vars(shard) == vars(Collection(whole.path, 2, 10))
+    assert vars(whole) == vars(Collection(whole.path, 0, None))
+
+
+def test_comparisons_become_tidy_statistics_with_their_signature(calls, tmp_path):
+    files = ["latents=a.parquet", "control_latents=a.parquet"]
+    values = ["corpus=wiki", "system=control", RESAMPLING, "seed=7"]
+    run_critic(TOY, "compare", Toy(unused=9, size=3), files, values, tmp_path / "out.csv")
+    assert set(calls[0]) == {"latents", "control_latents", "options"}
+    table = pd.read_csv(tmp_path / "out.csv")
+    assert list(table.columns) == list(COLUMNS)
+    [row] = table.to_dict("records")
+    assert (row["critic"], row["corpus"], row["system"]) == ("toy", "wiki", "control")
+    assert f"|{signature(TOY, Toy(unused=9, size=3), 'compare')}|run_seed:7|" in row["signature"]
+    assert "|unused:9|run_seed:7|" in row["signature"]
+
+
+# ---- stages that all critics share -----------------------------------------------------------------------------------
+
+
+def scores(path, shift, rows=40):
+    """Write scores of documents that are alike but for a shift of their nll."""
+    nll = [1 + shift + 0.01 * (n * 7 % 11) for n in range(rows)]
+    ids = [f"{path.stem}-{n}" for n in range(rows)]
+    table = pd.DataFrame({"id": ids, "opening": ids, "nll": nll, "units": 3, "entropy": 1.0})
+    table.to_parquet(path, index=False)
+    return path
+
+
+@pytest.fixture
+def coherence():
+    """Return a critic with a prior."""
+    from macroscope.critics import get_critic
+
+    return get_critic("coherence")
+
+
+def run_shared(critic, stage, inputs, values, output):
+    """Run a shared stage with default options, and return its table."""
+    run_critic(critic, stage, critic.options(), inputs, [*values, "critic=coherence", "corpus=wiki", "seed=1"], output)
+    return pd.read_csv(output)
+
+
+def test_scores_are_compared(coherence, tmp_path):
+    control, mine = scores(tmp_path / "control.parquet", 0), scores(tmp_path / "mine.parquet", 1)
+    files = [f"control_scores={control}", f"scores={mine}"]
+    table = run_shared(coherence, "compare_scores", files, ["system=mine", RESAMPLING], tmp_path / "out.csv")
+    assert set(table["system"]) == {"mine"}
+    signed = signature(coherence, coherence.options(), "score")
+    assert table["signature"].str.contains(f"|{signed}|run_seed:1|", regex=False).all()
+    assert table.set_index("statistic").at["latent_ppl", "p_value"] < 0.05
+
+
+def test_systems_are_tested_against_the_control_and_against_each_other(coherence, tmp_path):
+    systems = ["control", "one", "two"]
+    paths = [scores(tmp_path / f"{name}.parquet", shift) for name, shift in zip(systems, (0, 0, 1), strict=True)]
+    files = [f"{name}={path}" for name in ("all_latents", "all_scores") for path in paths]
+    named = f"systems={json.dumps(systems)}"
+    tests = run_shared(coherence, "two_sample_test", files, [named, "confidence=0.95"], tmp_path / "tests.csv")
+    auc = tests[tests["statistic"] == "c2st_auc"].set_index("system")["value"]
+    assert list(auc.index) == ["split_half", "one", "two"]
+    assert auc["two"] > 0.9 > auc["one"]
+    pairs = [named, 'pairs=[["one", "two"]]', RESAMPLING]
+    files += [f"all_statistics={tmp_path / 'tests.csv'}"]
+    table = run_shared(coherence, "compare_pairs", files, pairs, tmp_path / "pairs.csv")
+    assert set(zip(table["system"], table["other"], strict=True)) == {("one", "two")}
+    assert table.set_index("statistic").at["c2st_auc_between_systems", "value"] > 0.9
+    for made in (tests, table):
+        assert made["signature"].str.contains(signature(coherence, coherence.options(), "score"), regex=False).all()
+
+
+def test_shards_of_latents_are_joined_in_their_order(coherence, tmp_path):
+    shards = [scores(tmp_path / f"{name}.parquet", 0, rows=3) for name in ("b", "a")]
+    files = [f"shards_of_latents={path}" for path in shards]
+    run_critic(coherence, "gather", coherence.options(), files, [], tmp_path / "out.parquet")
+    ids = pq.read_table(tmp_path / "out.parquet").column("id").to_pylist()
+    assert ids == ["b-0", "b-1", "b-2", "a-0", "a-1", "a-2"]

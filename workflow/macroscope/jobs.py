@@ -1,0 +1,135 @@
+"""Jobs: stages with their files, options and resources, as the workflow's rule template takes them."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from macroscope.errors import MacroscopeError, nearest
+from macroscope.models import gpus_of, megabytes_of, threads_of
+from macroscope.stages import MACHINE, Function, Stage, Wildcards, flags, input_flags
+
+OUTPUT = "made"
+"""Name of the output that a stage's function is given as `output`."""
+_WILDCARD = re.compile(r"{\w+}")
+
+Values = Mapping[str, Callable[[Wildcards], Any]]
+"""Name of a value -> function of a job's wildcards that returns it."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Resources of a job: numbers, or functions of its wildcards.
+
+    Attributes
+    ----------
+    threads, megabytes, gpus
+        Cores, memory in MB, and GPUs to request.
+    """
+
+    threads: int | Function
+    megabytes: int | Function
+    gpus: int | Function
+
+
+@dataclass(frozen=True)
+class Job:
+    """A rule of the workflow, as data.
+
+    Attributes
+    ----------
+    name
+        Name of the rule.
+    command
+        Verb and names that call the stage ("critics run --critic topics --stage score").
+    stage
+        Declaration of the stage that runs.
+    inputs
+        Input name -> path with wildcards, or input function.
+    outputs
+        Output name -> path with wildcards; `OUTPUT` is the one that the stage's function is given.
+    folders
+        Names of the outputs that are folders.
+    options, values
+        Parameter functions: the stage's options as JSON, and its values as words of the command line.
+    modules, resource_files
+        Dotted names of modules, and data files, whose edits re-run the job, or functions of the wildcards.
+    resources
+        Cores, memory and GPUs.
+    constraints
+        Wildcard -> regular expression.
+    """
+
+    name: str
+    command: str
+    stage: Stage
+    inputs: Mapping[str, str | Function]
+    outputs: Mapping[str, str]
+    options: Function
+    values: Function
+    modules: list[str] | Function
+    resources: Resources
+    folders: frozenset[str] = frozenset()
+    resource_files: list[str] | list[Path] | Function = field(default_factory=list)
+    constraints: Mapping[str, str] = field(default_factory=dict)
+
+    def log(self, suffix: str) -> str:
+        """Return the path of the log file: the rule's name and the wildcards of the output."""
+        wildcards = _WILDCARD.findall(self.outputs[OUTPUT])
+        return f"logs/<run>/{self.name}/{'/'.join(wildcards)}.{suffix}"
+
+    @property
+    def input_flags(self) -> Function:
+        """Parameter function: the inputs, cores and GPUs as words of the command line."""
+        return input_flags(self.stage)
+
+    @property
+    def output_flags(self) -> Function:
+        """Parameter function: the outputs that the stage reads as values, as words of the command line."""
+        names = [name for name in self.outputs if name in self.stage.value_names]
+        return lambda wildcards, output: flags("--value", {name: output[name] for name in names})
+
+
+def value_words(names: Iterable[str], values: Values) -> Function:
+    """Return a parameter function: values as words of the command line.
+
+    Parameters
+    ----------
+    names
+        Names of the values that the stage reads; values that depend on the machine are left out.
+    values
+        Every value that the plan knows.
+
+    Raises
+    ------
+    MacroscopeError
+        If the plan knows no value of a name.
+    """
+    wanted = [name for name in names if name not in MACHINE]
+    for name in wanted:
+        if name not in values:
+            raise MacroscopeError(f"no stage here can read the value '{name}'{nearest(name, values)}")
+    return lambda wildcards: flags("--value", {name: values[name](wildcards) for name in wanted})
+
+
+def resources_of(stage: Stage, options: Function, model: Callable[[Any], str] | None = None) -> Resources:
+    """Return the resources of a stage's job: those of its pretrained model, or those that it declares.
+
+    Parameters
+    ----------
+    options
+        Function of the wildcards that returns the stage's options.
+    model
+        Function of the options that returns the name of the pretrained model; default: the option that the stage
+        declares.
+    """
+    if model is None and stage.model_option:
+        model = lambda chosen: getattr(chosen, stage.model_option)  # noqa: E731 - the parameter is a function, too
+    if model is None:
+        return Resources(stage.threads, stage.megabytes, 0)
+    return Resources(
+        lambda wildcards: threads_of(model(options(wildcards))),
+        lambda wildcards: megabytes_of(model(options(wildcards))),
+        lambda wildcards: gpus_of(model(options(wildcards))),
+    )

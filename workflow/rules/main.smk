@@ -1,0 +1,77 @@
+"""Settings for this workflow as the main one, not for an importing one: environment, limits, messages."""
+
+import os
+import time
+
+from macroscope.execution.failures import reasons_of_failure
+from macroscope.execution.job_environment import caches, in_shell
+from macroscope.execution.limits import limits, waiting
+from macroscope.execution.orphans import SNAKEMAKE, end_jobs_on_interrupt
+from macroscope.execution.job_environment import turn_only_when_needed
+from macroscope.execution.slurm_jobs import ClusterJobs
+
+PACKAGE = Path(workflow.basedir) / "workflow"
+
+os.environ.update(caches(Path.cwd()) | waiting())
+# Jobs run this checkout's package, with the interpreter that runs Snakemake unless Snakemake activated another
+# environment for the job (--sdm conda).
+shell.prefix(
+    "set -euo pipefail; "
+    f'export PYTHONPATH={in_shell(PACKAGE)}":${{{{PYTHONPATH:-}}}}" {SNAKEMAKE}={os.getpid()}; '
+    'case "${{CONDA_PREFIX:-}}" in *.snakemake*) ;; '
+    f'*) export PATH={in_shell(Path(sys.executable).parent)}":$PATH" ;; esac; '
+)
+end_jobs_on_interrupt()
+
+if workflow.global_resources["_cores"].value == 0:
+    raise WorkflowError(
+        "--cores 0: no job can run on no cores; give a number above 0, or 'all'"
+    )
+# Local jobs share this machine's resources, unless the command line gives other limits.
+is_local = workflow.is_main_process and not workflow.non_local_exec
+if is_local and workflow.global_resources["_nodes"].value is None:
+    for name, value in limits().items():
+        if name not in workflow.global_resources:
+            workflow.register_resource(name, value)
+
+try:
+    plan.code.check_names()
+except MacroscopeError as error:
+    raise WorkflowError(str(error)) from None
+
+cluster_jobs = ClusterJobs(workflow, has_checkpoints=plan.critics.is_sharded)
+for critic in plan.critics.with_stage("project") if plan.critics.is_sharded else ():
+    cluster_jobs.later(f"project_{critic}", before=f"gather_{critic}")
+cluster_jobs.ask_by_attempt()
+cluster_jobs.group()
+
+BEGAN = time.time()
+"""Start in seconds since the epoch; older logs are those of earlier calls."""
+
+
+def check_before_first_job():
+    """Stop if a job could never start on the cluster, or if a resolver's package is not available to jobs."""
+    try:
+        cluster_jobs.check()
+        check_resolvers()
+    except MacroscopeError as error:
+        raise WorkflowError(str(error)) from None
+
+
+onstart:
+    check_before_first_job()
+    turn_only_when_needed(workflow)
+
+
+onsuccess:
+    from macroscope.reporting.times import render_times, times_by_rule
+
+    if all(Path(target).exists() for target in plan.targets()):
+        print(plan.where_to_look(), file=sys.stderr)
+    times = times_by_rule(Path("logs") / plan.config.run)
+    print(render_times(times), file=sys.stderr)
+
+
+onerror:
+    for reason in reasons_of_failure(Path("logs"), BEGAN):
+        print(f"A job failed: {reason}", file=sys.stderr)

@@ -1,0 +1,80 @@
+"""Documents -> samples -> latents, T(x) -> numbers: one rule for each stage of each kind of system and each critic.
+
+A stage is declared in the package that computes it (`KIND`, `CRITIC`); `plan/systems.py` (OUTPUTS) and
+`plan/critics.py` (PLACES) hold the paths, for example of the rules score_topics and generate_ngram:
+    results/<run>/systems/{corpus}/{system}/samples.parquet
+    results/<run>/critics/topics/{corpus}/scores/{system}.parquet
+Only stages that need another environment have separate rules (coreference.smk).
+"""
+
+if plan.critics.is_sharded:
+
+    checkpoint count_samples:
+        """Count the documents of a system, which gives the number of shards to project."""
+        input:
+            "results/<run>/systems/{corpus}/{system}/samples.parquet",
+        output:
+            "results/<run>/systems/{corpus}/{system}/count.json",
+        log:
+            "logs/<run>/count_samples/{corpus}/{system}.log",
+        conda:
+            "../../envs/core.yaml"
+        resources:
+            mem_mb=500,
+            runtime=10,
+        params:
+            code=plan.code("count_samples", "macroscope.systems.formats"),
+        shell:
+            """
+            python -m macroscope --log {log:q} {params.code} systems count --samples {input:q} --output {output:q}
+            """
+
+    def counted(wildcards):
+        """Return the file with the number of a system's documents, which a checkpoint writes."""
+        system = {"corpus": wildcards.corpus, "system": wildcards.system}
+        return checkpoints.count_samples.get(**system).output[0]
+
+    plan.critics.counted = counted
+
+
+for job in plan.jobs():
+
+    rule:
+        name:
+            job.name
+        input:
+            **job.inputs,
+        output:
+            **{
+                name: directory(path) if name in job.folders else path
+                for name, path in job.outputs.items()
+            },
+        log:
+            job.log("log"),
+        benchmark:
+            job.log("tsv")
+        wildcard_constraints:
+            **job.constraints,
+        # Long jobs begin first: many others wait for them.
+        priority: job.stage.minutes
+        conda:
+            "../../envs/core.yaml"
+        threads: job.resources.threads
+        resources:
+            mem_mb=job.resources.megabytes,
+            runtime=job.stage.minutes,
+            gpu=job.resources.gpus,
+        params:
+            code=plan.code(job.name, job.modules, job.resource_files),
+            command=job.command,
+            inputs=job.input_flags,
+            values=job.values,
+            outputs=job.output_flags,
+            options=job.options,
+            # A folder's modification time does not change when a file in it is edited.
+            files_below=plan.systems.files_below if "files" in job.inputs else "",
+        shell:
+            """
+            python -m macroscope --log {log:q} {params.code} {params.command} {params.inputs:q} {params.values:q} \
+                {params.outputs:q} --options {params.options:q} --output {output.made:q}
+            """
