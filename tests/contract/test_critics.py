@@ -183,7 +183,7 @@ def test_texts_with_the_opening_of_a_real_text_are_tested_in_pairs(bench):
     bench.write(bench.path("texts", "renamed"), renamed)
     for stage in ("project", "score", "compare"):
         bench.run(stage, "renamed", evidence=bench.folder / "renamed-evidence")
-    bench.compare_scores("renamed")
+    bench.run("compare_scores", "renamed")
     tables = [pd.read_csv(path) for path in bench.statistics_of("renamed")]
     assert tables
     openings = Counter(document.opening for document in real)

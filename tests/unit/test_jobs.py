@@ -35,6 +35,14 @@ def test_inputs_and_the_machine_are_words_of_the_command_line():
     assert words == ["--input", "latents=l.parquet", "--value", "threads=3"]
 
 
+def test_outputs_that_the_stage_reads_as_values_are_words_of_the_command_line():
+    files = {OUTPUT: "s.csv", "evidence": "wiki/evidence"}
+    assert job(stage=Stage("a:b", inputs="latents evidence")).output_flags(WIKI, files) == [
+        *("--value", "evidence=wiki/evidence"),
+    ]
+    assert job().output_flags(WIKI, files) == []
+
+
 def test_a_job_has_no_folders_and_no_constraints_by_default():
     assert (job().folders, job().constraints, job().resource_files) == (frozenset(), {}, [])
 

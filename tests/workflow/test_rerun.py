@@ -107,9 +107,7 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
     run.config["systems"]["cut"] = {"kind": "perturbation", "of": "mine", "perturb": ["truncate"]}
     run.save()
     try:
-        assert run.pending() == Counter(
-            {"generate_perturbation": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CONFIG}
-        )
+        assert run.pending() == Counter({"generate_perturbation": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CONFIG})
         with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
             assert run.pending() == Counter(
                 {

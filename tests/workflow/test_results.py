@@ -168,5 +168,5 @@ def test_reference_without_section_titles_is_one_sentence(tmp_path):
     write_jsonl(run.reference, simulated_documents("process", 60, 1), titles=False)
     done = run.snakemake("--until", "train_coherence")
     assert done.returncode != 0
-    assert "has section titles, and the coherence critic learns from them" in done.stderr
+    assert "has section titles, but the coherence critic learns from them" in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,8 +1,9 @@
-"""Arrays that may be too large for memory: they are mapped from files, so that memory holds only the parts in use.
+"""Arrays that may be too large for memory, mapped from files so that memory holds only the parts in use; usable cores.
 
 If memory is short, the system can drop pages of a file and read them again; it cannot drop a process's own memory.
 """
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -35,3 +36,11 @@ def read_mapped(path: Path, dtype: Any) -> NDArray:
     if path.stat().st_size <= _MOST_IN_MEMORY:
         return np.fromfile(path, dtype)
     return np.asarray(np.memmap(path, dtype, "r"))
+
+
+def usable_cores() -> int:
+    """Return the number of cores for this process: OMP_NUM_THREADS, which Snakemake sets, or all available ones."""
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    if threads.isdecimal() and int(threads):
+        return int(threads)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

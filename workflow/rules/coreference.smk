@@ -26,7 +26,6 @@ def check_resolvers():
             )
 
 
-
 for resolver in EXTERNAL_RESOLVERS:
 
     rule:

@@ -4,7 +4,6 @@ Inputs: a source of the registry or of a hub (retrieved once to data/), the user
 Outputs: results/<run>/corpora/{corpus}/documents.parquet with its counts, its summary and its section types.
 """
 
-
 for kind in plan.corpora.simulations:
 
     rule:

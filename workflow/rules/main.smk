@@ -4,10 +4,13 @@ import os
 import time
 
 from macroscope.execution.failures import reasons_of_failure
-from macroscope.execution.job_environment import caches, in_shell
+from macroscope.execution.job_environment import (
+    caches,
+    in_shell,
+    turn_only_when_needed,
+)
 from macroscope.execution.limits import limits, waiting
 from macroscope.execution.orphans import SNAKEMAKE, end_jobs_on_interrupt
-from macroscope.execution.job_environment import turn_only_when_needed
 from macroscope.execution.slurm_jobs import ClusterJobs
 
 PACKAGE = Path(workflow.basedir) / "workflow"

@@ -12,6 +12,8 @@ rule write_config:
         "results/<run>/config.json",
     log:
         "logs/<run>/write_config.log",
+    benchmark:
+        "logs/<run>/write_config.tsv"
     localrule: True
     conda:
         "../../envs/core.yaml"

@@ -106,7 +106,7 @@ def test_comparisons_receive_the_columns_of_every_row():
     plan, strings = plan_of(seed=3), critics()["strings"]
     job = find_job(plan, "compare_strings")
     given = values_of(job, corpus="wiki", system="mine")
-    assert given["evidence"] == f"{FOLDER}/strings/wiki/evidence/mine"
+    assert job.outputs["evidence"] == f"{FOLDER}/strings/{{corpus}}/evidence/{{system}}"
     assert (given["corpus"], given["system"], given["seed"]) == ("wiki", "mine", "3")
     signed = signature(strings, options_of(job, strings), "compare")
     assert plan.critics.signature("strings") == f"{signed}|run_seed:3"

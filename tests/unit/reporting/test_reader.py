@@ -52,8 +52,8 @@ def test_scores_have_the_number_of_real_texts_below_them(reader):
     assert index["below"]["coherence"][5] == 5
     assert index["below"]["coherence"][100] == 99
     assert index["real"] == {"coherence": 124, "strings": 125, "topics": 125}
-    assert index["partners"][3] == 3
-    assert index["partners"][200] is None
+    assert index["paired"][3] == 3
+    assert index["paired"][200] is None
     _, control = loaded(reader / "data" / "wiki" / "control" / "index.js")
     assert control["real"]["strings"] == 124  # the others
 

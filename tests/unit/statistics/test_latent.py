@@ -77,7 +77,9 @@ def test_files(tmp_path):
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
     table = pd.read_csv(tmp_path / "one.csv")
     assert list(table.columns[:4]) == ["corpus", "system", "critic", "statistic"]
-    assert table["signature"].str.contains(r"a:1\|partners:30\|smallest_p:1.86e-09\|resamples:400").all()
+    assert table["signature"].str.contains(r"a:1\|resamples:400").all()
+    assert table["n_paired"].eq(30).all()
+    assert table["smallest_p"].tolist() == pytest.approx([2.0**-29] * len(table))
 
 
 def test_bad_scores_are_an_error_of_one_sentence(tmp_path):

@@ -31,9 +31,8 @@ from macroscope.plan.corpora import CorporaPlan
 from macroscope.plan.language_models import LANGUAGE_MODEL, LanguageModelsPlan
 from macroscope.stages import Function, Stage, Wildcards, alternatives, as_json
 from macroscope.systems import kinds
-from macroscope.systems.declaration import GENERATE, MEASURE, TRAIN
+from macroscope.systems.declaration import GENERATE, MEASURE, SUMMARISE, TRAIN
 from macroscope.systems.options import SystemOptions
-from macroscope.systems.perplexity import SUMMARISE
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config

@@ -247,18 +247,18 @@ def counts_chapter(results: Results, tables: Path, times: Path | None, captions:
     blocks = [
         *_profile(results.plan.config.profile, captions),
         _table("corpora", "The corpora", tables / "corpora.csv", captions),
-        *_origins(tables / "origins.csv", captions),
+        *_data_sources(tables / "data_sources.csv", captions),
         _dropped(tables / "dropped.csv", captions),
         *_times(times, captions),
     ]
     return Chapter("counts", "Counts: inputs, dropped texts, running times", blocks)
 
 
-def _origins(path: Path, captions: Captions) -> Iterator[Block]:
+def _data_sources(path: Path, captions: Captions) -> Iterator[Block]:
     """Yield a block of the files and data sets of the texts; nothing if the run generates all of them."""
     table = read_csv(path, keep_default_na=False)
     if len(table):
-        yield Block("origins", "Sources of the texts", captions.html("origins"), html_table(table))
+        yield Block("data_sources", "Sources of the texts", captions.html("data_sources"), html_table(table))
 
 
 def _dropped(path: Path, captions: Captions) -> Block:

@@ -79,7 +79,7 @@ def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[Cha
     Returns
     -------
     data frame
-        corpus, system, kind, base, setting, decoding, n, partners (number of the n texts that are paired with a real
+        corpus, system, kind, base, setting, decoding, n, n_paired (number of the n texts that are paired with a real
         one); word_ppl and token_ppl of the sampled model (NaN if the system is not a language model of this run); for
         every critic with a prior <critic>_usable, <critic>_latent_ppl and <critic>_ratio (to the control), or
         <critic>_latent_nll (nats per dimension) and <critic>_difference if the prior is a density,

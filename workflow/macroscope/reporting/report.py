@@ -120,7 +120,7 @@ def write_report(
             systems={(page.corpus, page.system): page for page in systems},
             headline=headline.set_index(["corpus", "system"]),
             caption=captions.html("scorecard", most=MAX_DOCUMENTS),
-            caption_of_pairs=captions.html("nearer"),
+            caption_of_pairs=captions.html("closer_systems"),
             older=[tuple(entry.rsplit("=", 1)) for entry in older],
         )
 

@@ -75,7 +75,7 @@ def write_tables(config: Path, output: Path) -> None:
         Models' own log-probabilities against those estimated from their texts (pimentel2022 Figure 1).
     corpora.csv
         Size and section structure of every corpus and split (Table 11).
-    origins.csv
+    data_sources.csv
         Files and data sets of the texts, with version, licence and citation if known.
     dropped.csv
         Numbers of texts kept and dropped by every filter of every corpus and system.
@@ -128,7 +128,7 @@ def write_tables(config: Path, output: Path) -> None:
         if len(probabilities):
             write_csv(probabilities, folder / "probability_correlations.csv")
         write_csv(results.corpus_table("summary"), folder / "corpora.csv")
-        write_csv(data_sources_table(results), folder / "origins.csv")
+        write_csv(data_sources_table(results), folder / "data_sources.csv")
         write_csv(dropped_table(results), folder / "dropped.csv")
         for (critic, corpus), contributed in items.items():
             for item in contributed:

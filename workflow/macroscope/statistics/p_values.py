@@ -1,7 +1,5 @@
 """P-values from null distributions, their adjustment, and the number of cores that a test may use."""
 
-import os
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -21,14 +19,6 @@ def p_value_from_null(observed: float, distribution: ArrayLike, exact: bool = Fa
     observed = abs(observed)
     reached = np.count_nonzero(~(sizes < observed - tie * max(1.0, observed)))
     return float(reached / len(sizes) if exact else (reached + 1) / (len(sizes) + 1))
-
-
-def usable_cores() -> int:
-    """Return the number of cores for this process: OMP_NUM_THREADS, which Snakemake sets, or all available ones."""
-    threads = os.environ.get("OMP_NUM_THREADS", "")
-    if threads.isdecimal() and int(threads):
-        return int(threads)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:

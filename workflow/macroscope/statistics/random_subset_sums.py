@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from macroscope.arrays import usable_cores
 from macroscope.statistics.document_sums import Array, as_matrix
-from macroscope.statistics.p_values import usable_cores
 
 _DRAWS_PER_CHUNK = 128
 PROBABILITY_BITS = 4

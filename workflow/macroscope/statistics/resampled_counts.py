@@ -16,8 +16,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
+from macroscope.arrays import usable_cores
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.p_values import usable_cores
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.random_subset_sums import splitmix
 

@@ -12,6 +12,8 @@ TRAIN = "train"
 """Name of the stage that trains the model which `generate` reads, for kinds other than language models."""
 MEASURE = "measure_perplexity"
 """Name of the stage that measures the perplexity of a system's own model."""
+SUMMARISE = "summarise_perplexity"
+"""Name of the stage that turns the perplexity of documents into statistics of a system; see `summary_stage`."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,14 @@ class Kind:
     @cached_property
     def all_stages(self) -> Mapping[str, Stage]:
         """Declared stages, and the summary of the perplexity of kinds that measure one."""
-        from macroscope.systems.perplexity import SUMMARISE, summary_stage
-
         measured = self.stages.get(MEASURE)
         return {**self.stages, **({SUMMARISE: summary_stage(measured)} if measured else {})}
+
+
+def summary_stage(measured: Stage) -> Stage:
+    """Declare the summary of what a stage `measure_perplexity` writes; it is signed with that stage's options."""
+    return Stage(
+        "macroscope.systems.perplexity:summarise_perplexity",
+        inputs="perplexity corpus system resampling",
+        options=measured.options,
+    )

@@ -1,26 +1,13 @@
-"""Perplexity of systems' models: its declaration as a stage, and its summary as statistics."""
+"""Perplexity of systems' models: its summary as statistics."""
 
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from macroscope.stages import Stage
 from macroscope.systems.options import SystemOptions
 
 if TYPE_CHECKING:
     from macroscope.resampling import Resampling
-
-SUMMARISE = "summarise_perplexity"
-"""Stage that turns the perplexity of documents into statistics of a system."""
-
-
-def summary_stage(measured: Stage) -> Stage:
-    """Declare the summary of what a stage `measure_perplexity` writes; it is signed with that stage's options."""
-    return Stage(
-        "macroscope.systems.perplexity:summarise_perplexity",
-        inputs="perplexity corpus system resampling",
-        options=measured.options,
-    )
 
 
 def summarise_perplexity(

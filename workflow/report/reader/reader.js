@@ -196,8 +196,8 @@
 
   // Row of the real text paired with a text by id or first words; without one, the middle real text in the current order.
   function beside(row) {
-    const partner = state.index.partners[row];
-    if (partner !== null) return partner;
+    const pair = state.index.paired[row];
+    if (pair !== null) return pair;
     const rows = ordered(state.real);
     return rows[Math.floor((rows.length - 1) / 2)];
   }
@@ -217,7 +217,7 @@
   const whose = (system) => (system.control ? `Real text of ${system.corpus}` : `Text of ${system.system} on ${system.corpus}`);
 
   function whyReal(row) {
-    if (state.index.partners[state.row] === row) return "Real text with the same id or first words";
+    if (state.index.paired[state.row] === row) return "Real text with the same id or first words";
     return row === beside(state.row) ? "Real text in the middle of this order" : "Real text";
   }
 

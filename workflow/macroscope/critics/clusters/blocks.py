@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from macroscope.arrays import mapped
-from macroscope.statistics.p_values import usable_cores
+from macroscope.arrays import mapped, usable_cores
 
 Vectors = NDArray[np.float32]
 ROWS = 1 << 16

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from macroscope.arrays import usable_cores
 from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.latents import add_signature
 from macroscope.critics.tendencies.features import compression_ratio, count_features
@@ -22,7 +23,6 @@ from macroscope.critics.tendencies.tokens import Batch, MosesTokens
 from macroscope.documents import Collection, Document, in_batches, opening_of
 from macroscope.files import atomic
 from macroscope.progress import progress
-from macroscope.statistics.p_values import usable_cores
 
 _DOCUMENTS_PER_TASK = 256
 Texts = list[tuple[str, int, str]]

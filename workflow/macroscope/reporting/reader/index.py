@@ -152,7 +152,7 @@ class Index:
             "titles": self._titles,
             "beginnings": self._beginnings,
             "words": self._words,
-            "partners": [None] * len(keys) if self.is_control else self.paired.find_rows(keys),
+            "paired": [None] * len(keys) if self.is_control else self.paired.find_rows(keys),
             "scores": {critic: [_rounded(value) for value in scores.scores] for critic, scores in self.scores.items()},
             "below": {critic: scores.below.tolist() for critic, scores in self.scores.items()},
             "real": {critic: scores.real for critic, scores in self.scores.items()},

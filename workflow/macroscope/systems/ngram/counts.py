@@ -24,9 +24,8 @@ import pyarrow as pa
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from macroscope.arrays import read_mapped
+from macroscope.arrays import read_mapped, usable_cores
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.p_values import usable_cores
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.int32]
