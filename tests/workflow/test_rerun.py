@@ -168,7 +168,7 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
         ),
         ("critics/tendencies/growth.py", {"compare_tendencies": 4, **REPORT}),
         ("critics/tendencies/figures.py", REPORT),
-        ("statistics/p_values.py", {"explain_coherence": 4, "compare_tendencies": 4, **REPORT}),
+        ("statistics/multiple_testing.py", {"explain_coherence": 4, "compare_tendencies": 4, **REPORT}),
         ("reporting/latex.py", REPORT),
         ("reporting/human_figure.py", {"plot_figures": 1, "write_report": 1}),
     ],

@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from macroscope.statistics.classifier_two_sample_test import DocumentFeatures, two_sample_test
+from macroscope.statistics.classifier_two_sample_test import two_sample_test
+from macroscope.statistics.document_features import DocumentFeatures
 
 from ..setting import MEAN, Case, Run, Setting
 

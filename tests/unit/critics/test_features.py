@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.features import add_score_features, read_score_features
-from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.document_features import DocumentFeatures
 
 
 def scored(path, ids, nll):

@@ -10,13 +10,13 @@ from sklearn.metrics import roc_auc_score
 from macroscope.statistics.classifier_two_sample_test import (
     FEWEST_DOCUMENTS,
     FOLDS,
-    DocumentFeatures,
     assign_folds,
     cross_fit_log_odds,
     minimum_detectable_auc,
     two_sample_test,
     within_fold_auc,
 )
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.logistic import fit_logistic
 from macroscope.statistics.permutation_groups import group_labels
 

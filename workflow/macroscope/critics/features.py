@@ -18,7 +18,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.registry import Plugin
 from macroscope.stages import load
 from macroscope.statistics.category_counts import CATEGORIES
-from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
 FeatureExtractor = Callable[[Path, Path | None], DocumentFeatures]

@@ -13,7 +13,8 @@ from macroscope.critics.declaration import Critic
 from macroscope.critics.features import read_features
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.registry import Plugin
-from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, DocumentFeatures, two_sample_test
+from macroscope.statistics.classifier_two_sample_test import FEWEST_DOCUMENTS, two_sample_test
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.tidy import NO_PAIRS, find_pairs, rows_table, tidy_table, write_tidy
 
 if TYPE_CHECKING:  # importing it at run time would track code that computes nothing here

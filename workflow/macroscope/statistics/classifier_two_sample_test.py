@@ -27,6 +27,7 @@ from scipy.special import ndtri, stdtr
 
 from macroscope.statistics.cross_fitted_tests import midranks
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.logistic import fit_logistic
@@ -55,33 +56,6 @@ FEWEST_DOCUMENTS = 4
 """Smallest number of documents per sample with which a classifier can be trained and tested."""
 POWER, LEVEL = 0.8, 0.05
 _PSEUDOCOUNT = 0.5
-
-
-@dataclass(frozen=True)
-class DocumentFeatures:
-    """Features that a critic extracts from every single document of a sample.
-
-    Attributes
-    ----------
-    keys
-        `pairing_keys.KEYS` of the documents, as far as they have them.
-    numbers
-        Documents x numeric features; NaN for missing ones.
-    bags
-        Any number of feature lists: each holds, for every document, the names that it consists of.
-    """
-
-    keys: pd.DataFrame
-    numbers: Array
-    bags: tuple[Sequence[Sequence[str]], ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def subset(self, indices: NDArray[np.int64]) -> "DocumentFeatures":
-        """Return the features of the documents of these indices."""
-        bags = tuple([bag[i] for i in indices] for bag in self.bags)
-        return DocumentFeatures(self.keys.iloc[indices], self.numbers[indices], bags)
 
 
 @dataclass(frozen=True)

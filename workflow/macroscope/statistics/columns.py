@@ -18,7 +18,7 @@ from macroscope.statistics.document_sums import Array
 from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
 from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
-from macroscope.statistics.p_values import benjamini_hochberg
+from macroscope.statistics.multiple_testing import benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation, SubsetPermutations
 from macroscope.statistics.ratio import (
     difference_interval,

@@ -15,7 +15,7 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.correlation import COEFFICIENTS, EXACT_SYSTEMS, Correlations, correlate
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.judgements import Judgements, check_mapping, group_seeds, match_system_names, read_judgements
-from macroscope.statistics.p_values import benjamini_hochberg
+from macroscope.statistics.multiple_testing import benjamini_hochberg
 
 log = logging.getLogger("macroscope")
 

@@ -1,7 +1,7 @@
 """P-values from null distributions, their adjustment, and the number of cores that a test may use."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 TIE = 1e-9
 """Relative difference up to which values count as equal: equal multisets summed in another order differ by rounding."""
@@ -19,25 +19,3 @@ def p_value_from_null(observed: float, distribution: ArrayLike, exact: bool = Fa
     observed = abs(observed)
     reached = np.count_nonzero(~(sizes < observed - tie * max(1.0, observed)))
     return float(reached / len(sizes) if exact else (reached + 1) / (len(sizes) + 1))
-
-
-def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Adjust p-values so that they control the false discovery rate (Benjamini and Hochberg 1995).
-
-    Parameters
-    ----------
-    p_values
-        In [0, 1]; NaN for those that were not tested.
-
-    Returns
-    -------
-    array
-        Of the same length: p_(i) n / i, made monotone from above, at most 1. NaN stays NaN and does not count in n.
-    """
-    p = np.asarray(p_values, dtype=float)
-    tested = ~np.isnan(p)
-    adjusted = np.full_like(p, np.nan)
-    order = np.argsort(p[tested])
-    raised = p[tested][order] * len(order) / np.arange(1, len(order) + 1)
-    adjusted[np.flatnonzero(tested)[order]] = np.minimum.accumulate(raised[::-1])[::-1].clip(max=1)
-    return adjusted

@@ -11,7 +11,7 @@ from macroscope.critics.divergence_report import DIVERGENCES, PLOTTED, plot_dive
 from macroscope.critics.findings import Findings
 from macroscope.options import CONTROL
 from macroscope.plotting import save, style
-from macroscope.statistics.p_values import benjamini_hochberg
+from macroscope.statistics.multiple_testing import benjamini_hochberg
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 

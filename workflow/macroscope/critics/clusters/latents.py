@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from macroscope.arrays import mapped
 from macroscope.critics.clusters.blocks import Vectors, blocks, take_rows
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
 

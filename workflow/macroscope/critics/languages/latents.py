@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from macroscope.critics.features import add_score_features
 from macroscope.critics.languages.model import Array
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
 _VECTORS = ("proportions", "log_proportions", "log_sample")

@@ -18,7 +18,7 @@ from macroscope.critics.latents import add_signature
 from macroscope.documents import Collection, opening_of
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
-from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 from macroscope.systems.ngram.backoff import words_of
 

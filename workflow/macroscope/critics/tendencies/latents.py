@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
 MAX_BLOCKS = 1024

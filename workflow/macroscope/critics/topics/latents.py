@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from macroscope.arrays import mapped
 from macroscope.critics.features import add_score_features
 from macroscope.errors import MacroscopeError
-from macroscope.statistics.classifier_two_sample_test import DocumentFeatures
+from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
 Array = NDArray[np.float64]

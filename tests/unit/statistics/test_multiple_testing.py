@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from macroscope.statistics.p_values import benjamini_hochberg
+from macroscope.statistics.multiple_testing import benjamini_hochberg
 
 
 def test_benjamini_hochberg_of_the_paper():
