@@ -9,7 +9,15 @@ from macroscope.reporting.differences import describe_difference, find_differenc
 
 def row(system, statistic, value, low, high, p=np.nan):
     about = {"corpus": "c", "system": system, "critic": "tendencies", "statistic": statistic, "value": value}
-    return about | {"ci_low": low, "ci_high": high, "p_value": p, "p_adjusted": p, "n_reference": 50, "n_candidate": 50}
+    return about | {
+        "ci_low": low,
+        "ci_high": high,
+        "p_value": p,
+        "p_adjusted": p,
+        "n_reference": 50,
+        "n_candidate": 50,
+        "n_paired": 0,
+    }
 
 
 def test_differences_are_sorted_by_p_value_with_joint_statistics_last():
