@@ -18,7 +18,7 @@ OPENINGS = re.compile(r"(What|Of|Whether|Those|That|Which|How|Where|Whoever)\b")
 EMPTY_NAMES = frozenset({"found", "some", "known", "own", "one"})
 MAX_WORDS = 40
 _BLOCK = re.compile(r"```.*?```|^(?: {4}|\t|\||#|!\[).*$", re.DOTALL | re.MULTILINE)
-"""What is not prose: code, tables, headings and pictures."""
+"""Parts of a page that are not prose: code, tables, headings and pictures."""
 _ITEM = re.compile(r"\n\s*(?:[-*]|\d+\.)\s+|\n\s*\n")
 _SENTENCE_END = re.compile(r"(?<=[.!?:;])[\"”')*`]*\s+(?=[A-Z\"“`\[*(0-9])")
 
