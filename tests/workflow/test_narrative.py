@@ -99,5 +99,5 @@ def test_matches_are_searched_for_in_shards(run):
 def test_the_report_has_its_chapters(run):
     [path] = (run.work / "results" / "test" / "pages").glob("critic.narrative.*.html")
     page = path.read_text()
-    for heading in ("Detected incoherence", "Detectors on known damage", "Sentences written into the gaps"):
+    for heading in ("Detected incoherence", "Detectors on known damage", "Generated sentences: metrics"):
         assert heading in page

@@ -45,5 +45,5 @@ def test_sums_of_subsets_have_the_moments_of_sampling_without_replacement(n, siz
 def test_same_seed_same_sums_whatever_the_number_of_threads(monkeypatch):
     x = np.random.default_rng(1).normal(size=300)
     many = subset_sums(x, 100, 500, np.random.default_rng(5))
-    monkeypatch.setattr("macroscope.statistics.p_values.usable_cores", lambda: 1)
+    monkeypatch.setattr("macroscope.statistics.random_subset_sums.usable_cores", lambda: 1)
     np.testing.assert_array_equal(many, subset_sums(x, 100, 500, np.random.default_rng(5)))

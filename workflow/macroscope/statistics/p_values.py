@@ -1,4 +1,4 @@
-"""P-values from null distributions, their adjustment, and the number of cores that a test may use."""
+"""P-values from null distributions."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -70,7 +70,7 @@ def collection(folder, name, sides):
 
 def detected_by(reference, candidate):
     """Return the tendencies with a significant test."""
-    rows = compare(reference, candidate, OPTIONS, RESAMPLING).rows.assign(signature="")
+    rows = compare(reference, candidate, OPTIONS, RESAMPLING).rows.assign(signature="", n_paired=0)
     tests = difference_tests(critics()["tendencies"], rows)
     tests = tests.assign(p_adjusted=benjamini_hochberg(tests["p_value"]))
     names = tests.loc[tests["p_adjusted"] < 0.05, "statistic"]
