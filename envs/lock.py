@@ -1,4 +1,4 @@
-"""Write the locked environments from what is installed (make lock): core.lock.txt, dev.lock.txt, core.yaml."""
+"""Write the locked environments from what is installed (make lock): {core,dev}.lock.txt, {statistics,models}.yaml."""
 
 import tomllib
 from importlib.metadata import distribution
@@ -32,23 +32,36 @@ def closure(requirements: list[str]) -> dict[str, str]:
 
 
 def main() -> None:
-    """Write the three files."""
+    """Write the locked requirements of a run and of development, and the conda environments of jobs."""
     project = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text(encoding="utf-8"))
     optional = project["project"]["optional-dependencies"]
-    core = closure([*project["project"]["dependencies"], *optional["minilm"], *optional["slurm"]])
+    statistics = closure(project["project"]["dependencies"])
+    models = closure([*project["project"]["dependencies"], *optional["models"]])
+    core = closure([*project["project"]["dependencies"], *optional["models"], *optional["slurm"]])
     dev = closure([*project["dependency-groups"]["dev"], *optional["datasets"]])
-    pins = [f"{name}=={version}" for name, version in sorted(core.items())]
-    more = [f"{name}=={version}" for name, version in sorted(dev.items()) if name not in core]
-    lines = ["# Everything that a run needs, exactly (make lock writes this).", *pins]
+    more = {name: version for name, version in dev.items() if name not in core}
+    lines = ["# Everything that a run needs, exactly (make lock writes this).", *pins(core)]
     (FOLDER / "core.lock.txt").write_text("\n".join(lines) + "\n")
-    lines = ["# What tests and linting need besides (make lock writes this).", "-r core.lock.txt", *more]
+    lines = ["# What tests and linting need besides (make lock writes this).", "-r core.lock.txt", *pins(more)]
     (FOLDER / "dev.lock.txt").write_text("\n".join(lines) + "\n")
-    head = [
-        "# The environment of a job under --sdm conda: the versions of core.lock.txt (make lock writes this).",
+    write_conda_environment("statistics", "corpora, statistics and the report, without PyTorch", statistics)
+    write_conda_environment("models", "language models and encoders", models)
+
+
+def pins(versions: dict[str, str]) -> list[str]:
+    """Return exact requirements."""
+    return [f"{name}=={version}" for name, version in sorted(versions.items())]
+
+
+def write_conda_environment(name: str, purpose: str, versions: dict[str, str]) -> None:
+    """Write the environment of a kind of jobs."""
+    lines = [
+        f"# The environment of jobs under --sdm conda: {purpose}, in the versions of core.lock.txt (make lock).",
         *("channels:", "  - conda-forge", "  - nodefaults"),
         *("dependencies:", "  - python=3.11", "  - pip", "  - pip:"),
+        *(f"      - {pin}" for pin in pins(versions)),
     ]
-    (FOLDER / "core.yaml").write_text("\n".join([*head, *(f"      - {pin}" for pin in pins)]) + "\n")
+    (FOLDER / f"{name}.yaml").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A cluster for all tests of a session, and a config that is small enough for it."""
 
 import json
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -13,6 +14,8 @@ from .slurm import running_slurm, why_not
 TEXTS = 1100
 """More than the smallest shard has, so that there are two."""
 SHORT_WAITS = ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "10")
+NO_DATABASE = ("--slurm-status-command", "squeue")
+"""What `macroscope cluster check` says of this cluster."""
 
 
 @pytest.fixture(scope="session")
@@ -58,12 +61,24 @@ class Cluster:
         return [
             *(sys.executable, "-m", "snakemake", "--snakefile", str(self.run.checkout / "Snakefile"), "--nocolor"),
             *("--directory", str(self.work), "--configfile", str(self.work / "config.yaml")),
-            *("--workflow-profile", str(self.run.checkout / "profiles" / "slurm"), *SHORT_WAITS, *arguments),
+            *(
+                "--workflow-profile",
+                str(self.run.checkout / "profiles" / "slurm"),
+                *SHORT_WAITS,
+                *NO_DATABASE,
+                *arguments,
+            ),
         ]
 
     def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run to the end."""
         return subprocess.run(self.command(*arguments), capture_output=True, text=True, check=False, cwd=self.work)
+
+    def check(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run `macroscope cluster check` with the arguments of a call."""
+        command = [sys.executable, "-m", "macroscope", "cluster", "check", *self.command(*arguments)[3:]]
+        environment = os.environ | {"PYTHONPATH": str(self.run.checkout / "workflow")}
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.work, env=environment)
 
     def begun(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Run in the background; its words go to began.log in the working directory."""

@@ -16,9 +16,6 @@ WAIT_SECONDS = 90
 TRAINED_FOR_MINUTES = 9000
 """Texts that a hidden semi-Markov model is fitted to for longer than the shortest limit that Slurm has."""
 UNTIL_IT_FITS = {"method": "em", "smoothing": 1, "batch_size": 256}
-SYSTEMS = 6
-DAMAGED = ("mine1", "mine3")
-"""Systems in the midst of a group."""
 
 
 def until(happens):
@@ -63,17 +60,24 @@ def test_a_whole_run_is_byte_equal_to_one_machines(slurm, on_cluster, fresh, tmp
         (("--default-resources", "slurm_partition=shrt"), "no partition 'shrt'; did you mean 'short'"),
     ],
 )
-def test_a_job_that_could_never_start_is_an_error_before_the_first_one(on_cluster, arguments, sentence):
-    done = on_cluster.call(*arguments)
-    assert done.returncode != 0
-    assert sentence in done.stdout + done.stderr
-    assert not jobs_of(str(on_cluster.work))
-    assert not (on_cluster.work / "results").exists()
+def test_the_check_names_jobs_that_could_never_start(on_cluster, arguments, sentence):
+    done = on_cluster.check(*arguments)
+    assert done.returncode == 1
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_check_names_settings_that_the_cluster_needs(on_cluster):
+    done = on_cluster.check()
+    assert done.returncode == 0, done.stderr
+    assert "--slurm-status-command squeue" in done.stdout
 
 
 def test_a_job_killed_for_memory_asks_for_more_and_succeeds(on_cluster):
     """Slurm kills it at 50 MB, which Snakemake alone needs."""
-    done = on_cluster.call("--until", "generate_files", "--set-resources", "generate_files:mem_mb=50", "--retries", "8")
+    done = on_cluster.call(
+        "--until", "generate_files", "--set-resources", "generate_files:mem_mb=50*attempt", "--retries", "8"
+    )
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-4000:]
     asked = [int(number) for number in re.findall(r"rule generate_files:.*?mem_mb=(\d+)", output, re.DOTALL)]
@@ -133,7 +137,7 @@ def test_a_job_over_its_time_limit_goes_on_from_its_checkpoint_with_more_time(sl
         "comparisons": [{"corpus": "letters", "systems": ["hsmm"], "critics": ["synthetic"]}],
     }
     cluster.run.save()
-    done = cluster.call("--until", "train_hsmm", "--set-resources", "train_hsmm:runtime=1", "--retries", "3")
+    done = cluster.call("--until", "train_hsmm", "--set-resources", "train_hsmm:runtime=attempt", "--retries", "3")
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-4000:]
     asked = [int(number) for number in re.findall(r"rule train_hsmm:.*?runtime=(\d+)", output, re.DOTALL)]
@@ -146,55 +150,3 @@ def test_a_job_over_its_time_limit_goes_on_from_its_checkpoint_with_more_time(sl
     ]
     resumed = [int(number) for log in logs for number in re.findall(r"resuming at iteration (\d+)", log.read_text())]
     assert max(resumed, default=0) > 1
-
-
-@pytest.fixture
-def many(slurm, fresh, tmp_path):
-    """A cluster, and a config of several systems whose short jobs travel together."""
-    cluster = Cluster(fresh.copied(tmp_path / "work"))
-    config, names = cluster.run.config, [f"mine{number}" for number in range(SYSTEMS)]
-    del config["documents_per_shard"]
-    config["systems"] = {name: config["systems"]["mine"] for name in names}
-    config["comparisons"] = [{"corpus": "real", "systems": names, "critics": ["tendencies"]}]
-    cluster.run.save()
-    return cluster
-
-
-def test_short_jobs_of_a_rule_travel_together(slurm, many, tmp_path):
-    """As many as the profile says, one after another; the results are those of one machine."""
-    alone = many.run.copied(tmp_path / "alone")
-    assert alone.snakemake("--until", "attribute_tendencies").returncode == 0
-    done = many.call("--until", "attribute_tendencies")
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    sent = [what for _, what, place in slurm.finished() if place == str(many.work)]
-    assert sum(what.startswith("rule_project_tendencies") for what in sent) == SYSTEMS + 1
-    assert sum(what.startswith("rule_attribute_tendencies") for what in sent) == 1, sent
-    attributed = sorted((many.work / "results").rglob("attributions/*.parquet"))
-    assert len(attributed) >= SYSTEMS
-    for path in attributed:
-        assert path.read_bytes() == (alone.work / path.relative_to(many.work)).read_bytes()
-
-
-def test_failing_members_of_a_group_cost_no_other_member(many):
-    """Outputs of the other members are kept; the errors are printed; after repair only the failed jobs run."""
-    assert many.run.snakemake("--until", "project_tendencies").returncode == 0
-    latents = {path.stem: path for path in (many.work / "results").rglob("latents/*.parquet")}
-    whole = {name: latents[name].read_bytes() for name in DAMAGED}
-    for name in DAMAGED:
-        latents[name].write_bytes(b"damaged")
-    failed = many.call("--until", "attribute_tendencies")
-    output = failed.stdout + failed.stderr
-    assert failed.returncode != 0
-    for name in DAMAGED:
-        said = rf"A job failed: .*/{name}\.parquet: not a readable .*attribute_tendencies/real/{name}\.log"
-        assert re.search(said, output), output[-4000:]
-    attributed = list((many.work / "results").rglob("attributions/*.parquet"))
-    assert {path.stem for path in attributed} == set(latents) - set(DAMAGED)
-    before = many.times()
-    for name in DAMAGED:
-        latents[name].write_bytes(whole[name])
-    done = many.call("--until", "attribute_tendencies")
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    after = many.times()
-    assert all(before[str(path)] == after[str(path)] for path in attributed)
-    assert all(str(attributed[0].with_stem(name)) in after for name in DAMAGED)

@@ -2,7 +2,9 @@
 
 import json
 import re
+import zipfile
 from collections import Counter
+from pathlib import Path
 
 import pandas as pd
 import yaml
@@ -92,6 +94,16 @@ def test_report_needs_nothing_from_outside(run):
             assert target.is_relative_to(results(run).resolve())
         ids = re.findall(r'\bid="([^"]+)"', page)
         assert len(ids) == len(set(ids)), path.name
+
+
+def test_snakemake_s_report_has_the_report_the_tables_and_the_figures(run, tmp_path):
+    made = run.snakemake("--report", str(tmp_path / "report.zip"))
+    assert made.returncode == 0, made.stderr
+    with zipfile.ZipFile(tmp_path / "report.zip") as archive:
+        names = {Path(name).name for name in archive.namelist()}
+    written = {path.name for path in (results(run) / "tables").glob("*.csv")}
+    written |= {path.name for path in (results(run) / "figures").glob("*.svg")}
+    assert written | {"report.html"} <= names
 
 
 def test_every_link_within_the_report_has_its_target(run):

@@ -83,6 +83,12 @@ def closure(modules: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @cache
+def packages(modules: tuple[str, ...]) -> frozenset[str]:
+    """Return the top-level packages that modules and their closure import, for types, too."""
+    return frozenset(_root(imported) for name in closure(modules) for imported, _ in _module(name).imports)
+
+
+@cache
 def _fingerprint(modules: tuple[str, ...], resources: tuple[str, ...]) -> str:
     parts = [f"{name} {_module(name).digest}" for name in closure(modules)]
     # By content: a file's folder may change.

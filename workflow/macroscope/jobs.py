@@ -20,7 +20,7 @@ Values = Mapping[str, Callable[[Wildcards], Any]]
 
 @dataclass(frozen=True)
 class Resources:
-    """Resources of a job: numbers, or functions of its wildcards.
+    """Resources of a job at its first attempt: numbers, or functions of its wildcards.
 
     Attributes
     ----------
@@ -80,6 +80,16 @@ class Job:
         return f"logs/<run>/{self.name}/{'/'.join(wildcards)}.{suffix}"
 
     @property
+    def mem_mb(self) -> Function:
+        """Resource function: the memory to request, in MB."""
+        return _by_attempt(self.resources.megabytes)
+
+    @property
+    def runtime(self) -> Function:
+        """Resource function: the run time to request, in minutes."""
+        return _by_attempt(self.stage.minutes)
+
+    @property
     def input_flags(self) -> Function:
         """Parameter function: the inputs, cores and GPUs as words of the command line."""
         return input_flags(self.stage)
@@ -89,6 +99,13 @@ class Job:
         """Parameter function: the outputs that the stage reads as values, as words of the command line."""
         names = [name for name in self.outputs if name in self.stage.value_names]
         return lambda wildcards, output: flags("--value", {name: output[name] for name in names})
+
+
+def _by_attempt(request: int | Function) -> Function:
+    """Return a resource function that requests more on every attempt: its lack may have ended the attempt before."""
+    if callable(request):
+        return lambda wildcards, attempt: attempt * request(wildcards)
+    return lambda wildcards, attempt: attempt * request
 
 
 def value_words(names: Iterable[str], values: Values) -> Function:

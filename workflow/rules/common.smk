@@ -9,6 +9,7 @@ if IS_MAIN:  # an importing workflow has macroscope installed
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, read_yaml
 from macroscope.plan import load_plan
+from macroscope.plan.environments import environment
 from snakemake.exceptions import WorkflowError
 
 try:

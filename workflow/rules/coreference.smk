@@ -46,8 +46,8 @@ for resolver in EXTERNAL_RESOLVERS:
             f"../../envs/{resolver}.yaml"
         threads: 2
         resources:
-            mem_mb=8000,
-            runtime=480,
+            mem_mb=lambda wildcards, attempt: 8000 * attempt,
+            runtime=lambda wildcards, attempt: 480 * attempt,
             gpu=resolvers.gpus(resolver),
         params:
             code=resolvers.code(resolver),

@@ -20,10 +20,10 @@ for kind in plan.corpora.simulations:
         wildcard_constraints:
             corpus=plan.corpora.simulated(kind),
         conda:
-            "../../envs/core.yaml"
+            environment(plan.corpora.simulating_module(kind))
         resources:
-            mem_mb=2000,
-            runtime=30,
+            mem_mb=lambda wildcards, attempt: 2000 * attempt,
+            runtime=lambda wildcards, attempt: 30 * attempt,
         params:
             code=plan.code(
                 f"simulate_{kind}",
@@ -53,10 +53,10 @@ rule retrieve:
         file="[^/]+",
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../envs/statistics.yaml"
     resources:
-        mem_mb=500,
-        runtime=1440,
+        mem_mb=lambda wildcards, attempt: 500 * attempt,
+        runtime=lambda wildcards, attempt: 1440 * attempt,
     params:
         mirror=plan.corpora.mirror_flag(),
     shell:
@@ -81,10 +81,10 @@ for source in plan.corpora.retrieving:
             place="[^/]+/[^/]+/.+",
         localrule: True
         conda:
-            "../../envs/core.yaml"
+            "../../envs/statistics.yaml"
         resources:
-            mem_mb=2000,
-            runtime=1440,
+            mem_mb=lambda wildcards, attempt: 2000 * attempt,
+            runtime=lambda wildcards, attempt: 1440 * attempt,
         params:
             source=source,
         shell:
@@ -105,11 +105,11 @@ rule extract_documents:
     benchmark:
         "logs/<run>/extract_documents/{corpus}/{part}.tsv"
     conda:
-        "../../envs/core.yaml"
+        environment(plan.corpora.reading_module)
     threads: plan.corpora.reading_threads
     resources:
-        mem_mb=3000,
-        runtime=720,
+        mem_mb=lambda wildcards, attempt: 3000 * attempt,
+        runtime=lambda wildcards, attempt: 720 * attempt,
     params:
         code=plan.code("extract_documents", plan.corpora.reading_module),
         # A folder's modification time does not change when a file in it is edited.
@@ -136,10 +136,10 @@ rule prepare_documents:
     benchmark:
         "logs/<run>/prepare_documents/{corpus}.tsv"
     conda:
-        "../../envs/core.yaml"
+        environment("macroscope.corpora.prepare")
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         code=plan.code(
             "prepare_documents",

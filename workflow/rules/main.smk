@@ -11,7 +11,7 @@ from macroscope.execution.job_environment import (
 )
 from macroscope.execution.limits import limits, waiting
 from macroscope.execution.orphans import SNAKEMAKE, end_jobs_on_interrupt
-from macroscope.execution.slurm_jobs import ClusterJobs
+from macroscope.execution.slurm import check_no_jobs_left
 
 PACKAGE = Path(workflow.basedir) / "workflow"
 
@@ -42,20 +42,14 @@ try:
 except MacroscopeError as error:
     raise WorkflowError(str(error)) from None
 
-cluster_jobs = ClusterJobs(workflow, has_checkpoints=plan.critics.is_sharded)
-for critic in plan.critics.with_stage("project") if plan.critics.is_sharded else ():
-    cluster_jobs.later(f"project_{critic}", before=f"gather_{critic}")
-cluster_jobs.ask_by_attempt()
-cluster_jobs.group()
-
 BEGAN = time.time()
 """Start in seconds since the epoch; older logs are those of earlier calls."""
 
 
 def check_before_first_job():
-    """Stop if a job could never start on the cluster, or if a resolver's package is not available to jobs."""
+    """Stop if jobs of an earlier call still write here, or if a resolver's package is not available to jobs."""
     try:
-        cluster_jobs.check()
+        check_no_jobs_left(os.getcwd())
         check_resolvers()
     except MacroscopeError as error:
         raise WorkflowError(str(error)) from None

@@ -16,10 +16,10 @@ rule write_config:
         "logs/<run>/write_config.tsv"
     localrule: True
     conda:
-        "../../envs/core.yaml"
+        "../../envs/statistics.yaml"
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=lambda wildcards, attempt: 500 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
     params:
         config=plan.effective_json(),
     script:
@@ -32,16 +32,21 @@ rule make_tables:
         **plan.reporting.tables_read(),
         config="results/<run>/config.json",
     output:
-        directory("results/<run>/tables"),
+        report(
+            directory("results/<run>/tables"),
+            patterns=["{table}.csv"],
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
     log:
         "logs/<run>/make_tables.log",
     benchmark:
         "logs/<run>/make_tables.tsv"
     conda:
-        "../../envs/core.yaml"
+        environment(plan.reporting.modules("tables"))
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         code=plan.code(
             "make_tables",
@@ -62,17 +67,22 @@ rule plot_figures:
         config="results/<run>/config.json",
         tables="results/<run>/tables",
     output:
-        directory("results/<run>/figures"),
+        report(
+            directory("results/<run>/figures"),
+            patterns=["{figure}.svg"],
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
     log:
         "logs/<run>/plot_figures.log",
     benchmark:
         "logs/<run>/plot_figures.tsv"
     conda:
-        "../../envs/core.yaml"
+        environment(plan.reporting.modules("figures"))
     threads: 4
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         code=plan.code("plot_figures", plan.reporting.modules("figures")),
     shell:
@@ -90,17 +100,17 @@ rule write_report:
         tables="results/<run>/tables",
         figures="results/<run>/figures",
     output:
-        first="results/<run>/report.html",
+        first=report("results/<run>/report.html", category="Report"),
         pages=directory("results/<run>/pages"),
     log:
         "logs/<run>/write_report.log",
     benchmark:
         "logs/<run>/write_report.tsv"
     conda:
-        "../../envs/core.yaml"
+        environment(plan.reporting.modules("report"))
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         code=plan.code(
             "write_report", plan.reporting.modules("report"), plan.reporting.captions()
@@ -129,10 +139,10 @@ rule write_reader:
     benchmark:
         "logs/<run>/write_reader.tsv"
     conda:
-        "../../envs/core.yaml"
+        environment("macroscope.reporting.reader.writing")
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         code=plan.code(
             "write_reader",

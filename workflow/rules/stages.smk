@@ -18,10 +18,10 @@ if plan.critics.is_sharded:
         log:
             "logs/<run>/count_samples/{corpus}/{system}.log",
         conda:
-            "../../envs/core.yaml"
+            "../../envs/statistics.yaml"
         resources:
-            mem_mb=500,
-            runtime=10,
+            mem_mb=lambda wildcards, attempt: 500 * attempt,
+            runtime=lambda wildcards, attempt: 10 * attempt,
         params:
             code=plan.code("count_samples", "macroscope.systems.formats"),
         shell:
@@ -58,11 +58,11 @@ for job in plan.jobs():
         # Long jobs begin first: many others wait for them.
         priority: job.stage.minutes
         conda:
-            "../../envs/core.yaml"
+            environment(job.modules)
         threads: job.resources.threads
         resources:
-            mem_mb=job.resources.megabytes,
-            runtime=job.stage.minutes,
+            mem_mb=job.mem_mb,
+            runtime=job.runtime,
             gpu=job.resources.gpus,
         params:
             code=plan.code(job.name, job.modules, job.resource_files),

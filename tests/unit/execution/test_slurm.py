@@ -1,16 +1,11 @@
 """Partitions of a cluster, and jobs that can never start there."""
 
-import asyncio
 import math
-import os
-from types import SimpleNamespace
 
 import pytest
-from snakemake.jobs import Job
 
 from macroscope.errors import MacroscopeError
 from macroscope.execution.slurm import Node, Waiting, read_partitions, too_large, wanted
-from macroscope.execution.slurm_jobs import keep_finished_members
 
 LISTED = """\
 main*|infinite|16|64000|(null)
@@ -61,36 +56,3 @@ def test_run_time_counts_too():
 )
 def test_reasons_that_no_time_cures(reason, never):
     assert Waiting("1", "rule_a", reason).never_starts == never
-
-
-@pytest.mark.parametrize(
-    ("group", "ages", "is_kept"),
-    [
-        ("attribute", [1, 1], True),
-        ("attribute", [1, -1], False),  # of an earlier call, and so perhaps of other options
-        ("attribute", [1, None], False),
-        (None, [1, 1], False),
-    ],
-)
-def test_what_this_call_made_whole_stays_where_another_of_its_group_failed(tmp_path, monkeypatch, group, ages, is_kept):
-    since, removed = 1_000_000_000, []
-
-    async def remove(job, skip_outputs):
-        removed.append(job)
-
-    async def exists(path):
-        return os.path.exists(path)
-
-    async def mtime(path):
-        return SimpleNamespace(local_or_storage=lambda: os.path.getmtime(path))
-
-    monkeypatch.setattr(Job, "cleanup", remove)
-    keep_finished_members(since)
-    outputs = [SimpleNamespace(path=tmp_path / str(number)) for number in range(len(ages))]
-    for output, age in zip(outputs, ages, strict=True):
-        output.exists, output.mtime = lambda path=output.path: exists(path), lambda path=output.path: mtime(path)
-        if age is not None:
-            output.path.touch()
-            os.utime(output.path, (since + age, since + age))
-    asyncio.run(Job.cleanup(SimpleNamespace(group=group, output=outputs), set()))
-    assert (not removed) == is_kept

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from macroscope.cli import config, corpora, critics, human, reporting, statistics, systems
+from macroscope.cli import cluster, config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
 from macroscope.cli.damage import damaged_file, may_be_of_damage
 from macroscope.cli.gate import GateCommand, Verbs, WithoutVerdict, gate
@@ -50,6 +50,7 @@ app.add_typer(critics.app, name="critics")
 app.add_typer(statistics.app, name="statistics")
 app.add_typer(reporting.app, name="reporting")
 app.add_typer(human.app, name="human")
+app.add_typer(cluster.app, name="cluster")
 
 log = logging.getLogger("macroscope")
 

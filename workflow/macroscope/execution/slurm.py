@@ -1,6 +1,7 @@
 """Resources of a Slurm cluster, and the jobs that can never start there."""
 
 import json
+import logging
 import math
 import re
 import shutil
@@ -9,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from macroscope.errors import MacroscopeError, nearest
+
+log = logging.getLogger("macroscope")
 
 _WITHIN_SECONDS = 60
 _TIME = re.compile(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)")
@@ -164,9 +167,26 @@ def waiting_jobs(folder: str) -> list[Waiting]:
     return [Waiting(number, comment, reason) for number, reason, comment, place in rows if place == folder]
 
 
-def cancel(number: str) -> None:
-    """Cancel a job."""
-    ask("scancel", number)
+def check_no_jobs_left(folder: str) -> None:
+    """Check that no jobs of an earlier call of the workflow, whose Snakemake was killed, write to a working directory.
+
+    Raises
+    ------
+    MacroscopeError
+        If there are such jobs. Without Slurm there are none; if Slurm does not answer, a warning says so.
+    """
+    if shutil.which("squeue") is None:
+        return
+    try:
+        left = jobs_of(folder)
+    except MacroscopeError as error:
+        log.warning("not checked whether jobs of an earlier call still run: %s", error)
+        return
+    if left:
+        raise MacroscopeError(
+            f"jobs of another call still write to {folder}: wait until they have ended, or end them with "
+            f"'scancel {' '.join(left)}'"
+        )
 
 
 def ask(program: str, *arguments: str) -> str:

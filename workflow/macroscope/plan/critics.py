@@ -151,10 +151,6 @@ class CriticsPlan:
         ]
         return [*standard, *(job for plan in self.own.values() for job in plan.jobs())]
 
-    def with_stage(self, stage: str) -> list[str]:
-        """Return the critics that declare a stage, used by the config or not: all have rules."""
-        return [name for name, critic in self.plugins.items() if stage in critic.data.stages]
-
     def declared(self, critic: str) -> Critic:
         """Return the declaration of a critic."""
         return self.plugins[critic].data

@@ -1,0 +1,17 @@
+"""`macroscope cluster`: what a Slurm cluster can run, before and during a run."""
+
+import typer
+
+app = typer.Typer(help="Slurm clusters.", no_args_is_help=True)
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def check(context: typer.Context) -> None:
+    """Check that each job of a run can start: give the arguments of snakemake.
+
+    For example: macroscope cluster check --workflow-profile slurm --configfile mine.yaml
+    """
+    from macroscope.execution.cluster_check import check_cluster
+
+    for line in check_cluster(context.args):
+        typer.echo(line)

@@ -1,0 +1,27 @@
+"""Environments of jobs: only those whose code imports PyTorch get it (envs/models.yaml, envs/statistics.yaml)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from macroscope.fingerprint import packages
+from macroscope.plan.code import Modules
+
+MODELS = {"accelerate", "bert_score", "safetensors", "sentence_transformers", "tokenizers", "torch", "transformers"}
+"""Packages that only the environment of models has: the extra `models` of pyproject.toml, and what it brings."""
+
+
+def environment(modules: Modules | Callable[[Any], Modules]) -> Callable[[Any], str]:
+    """Return a `conda:` function: the file of the environment that a job needs, relative to the folder of the rules.
+
+    Parameters
+    ----------
+    modules
+        Dotted names of the modules that it runs, or a single name, or a function of the wildcards that returns them.
+    """
+
+    def path(wildcards: Any) -> str:
+        names = modules(wildcards) if callable(modules) else modules
+        imported = packages((names,) if isinstance(names, str) else tuple(sorted(set(names))))
+        return f"../../envs/{'models' if imported & MODELS else 'statistics'}.yaml"
+
+    return path
