@@ -15,6 +15,8 @@ _JOB = re.compile(r"^(?:rule|checkpoint) (\w+):\n((?: {4}.*\n)*)", re.MULTILINE)
 _THREADS = re.compile(r"^ {4}threads: (\d+)$", re.MULTILINE)
 _RESOURCES = re.compile(r"^ {4}resources: (.*)$", re.MULTILINE)
 
+_NO_SHARDS = "documents_per_shard="  # null
+
 
 @dataclass(frozen=True)
 class Requests:
@@ -36,7 +38,7 @@ class Requests:
 def check_cluster(arguments: Sequence[str]) -> list[str]:
     """Check that every job of a run can start on this cluster, and return lines about the run and the cluster.
 
-    Jobs that Snakemake knows only after a checkpoint (shards of documents) are not checked.
+    Shards of documents, which are known only during the run, request what a single job would.
 
     Parameters
     ----------
@@ -75,11 +77,21 @@ def _requests(rule: str, about: str) -> Requests:
 
 
 def _dry_run(arguments: Sequence[str]) -> str:
-    command = [sys.executable, "-m", "snakemake", *arguments, "--dry-run", "--nocolor"]
+    command = [sys.executable, "-m", "snakemake", *_without_shards(arguments), "--dry-run", "--nocolor"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise MacroscopeError(f"snakemake cannot plan this run: {(done.stderr or done.stdout).strip()[-2000:]}")
+        raise MacroscopeError(f"snakemake cannot plan this run: {(done.stdout + done.stderr).strip()[-2000:]}")
     return done.stdout
+
+
+def _without_shards(arguments: Sequence[str]) -> list[str]:
+    """Return arguments that plan no shards of documents: a dry run knows no job after a checkpoint."""
+    words = list(arguments)
+    flag = next((word for word in ("--config", "-C") if word in words), None)
+    if flag is None:
+        return [*words, "--config", _NO_SHARDS]
+    place = words.index(flag) + 1
+    return [*words[:place], _NO_SHARDS, *words[place:]]
 
 
 def _settings() -> Iterable[str]:
