@@ -12,7 +12,7 @@ from macroscope.resampling import Resampling
 from macroscope.statistics import categorical, document_sums, intervals_by_inversion
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.permutation_groups import Permutation
-from macroscope.statistics.resampled_counts import disjoint_counts, permuted_counts, resampled_counts, resampled_sums
+from macroscope.statistics.resampled_counts import disjoint_counts, permuted_counts, resampled_counts
 
 GROUPS = np.array([1, 2, 3, 3, 0, 0, 0, 2, 1, 3, 0, 0])  # pairs, a group of three, and the rest
 COUNTS = sparse.csr_matrix(np.random.default_rng(0).poisson(1.0, (12, 3)).astype(float))
@@ -80,13 +80,6 @@ def test_arrays_and_sparse_matrices_give_the_same_sums():
         for rows in (shares, sparse.csr_matrix(shares))
     ]
     np.testing.assert_allclose(*sums, rtol=1e-12)
-
-
-def test_resampled_sums_are_those_of_multinomial_counts():
-    sampled = resampled_sums(np.eye(4), DRAWS, np.random.default_rng(1))
-    law = stats.multinomial(4, np.full(4, 0.25))
-    all_counts = [value for value in itertools.product(range(5), repeat=4) if sum(value) == 4]
-    assert is_likely(Counter(map(tuple, sampled)), {value: law.pmf(value) for value in all_counts})
 
 
 def test_the_number_of_cores_does_not_matter(monkeypatch):

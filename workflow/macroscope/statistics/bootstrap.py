@@ -8,23 +8,19 @@ documents x columns.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from macroscope.statistics.document_sums import MANY, Array, as_matrix
+from macroscope.statistics.document_sums import Array, as_matrix, sum_into_bundles
 
 
 def bootstrap_sums(rows: ArrayLike, resamples: int, rng: np.random.Generator) -> Array:
-    """Compute column sums of `resamples` samples of n documents with replacement.
+    """Compute column sums of `resamples` samples of n documents with replacement; of very many, bundles are sampled.
 
     Returns
     -------
     array
         resamples x columns.
     """
-    rows = as_matrix(rows)
+    rows = sum_into_bundles(as_matrix(rows))
     n = len(rows)
-    if n > MANY:
-        from macroscope.statistics.resampled_counts import resampled_sums  # compiled code: slow to import
-
-        return resampled_sums(rows, resamples, rng)
     sums = np.empty((resamples, rows.shape[1]))
     for r in range(resamples):
         sums[r] = np.bincount(rng.integers(0, n, n), minlength=n) @ rows

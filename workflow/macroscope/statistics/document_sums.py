@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 MANY = 50_000
-"""Number of documents above which `resampled_counts` resamples: the same distributions, other random numbers."""
+"""Number of documents above which sums are resampled by bundles, and categories by `resampled_counts`."""
 BUNDLES = 4096
 """Number of bundles of documents for statistics of sums over more than `MANY`; a bundle is resampled as a whole."""
 

@@ -11,10 +11,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
@@ -23,6 +24,8 @@ from macroscope.statistics.document_sums import BUNDLES, MANY, Array, as_matrix
 from macroscope.statistics.pairing_keys import KEYS, OPENING
 
 Integers = NDArray[np.int64]
+Rows: TypeAlias = "Array | sparse.csr_matrix"
+"""Numbers per document: documents x columns."""
 _CELLS_AT_ONCE = 1 << 22
 _LARGE = 16
 """Size of a group from which on its permutations are sampled as random subsets."""
@@ -92,18 +95,21 @@ class Permutation:
         """Return whether there are at most `draws` divisions: then each is enumerated once."""
         return self._log_divisions <= np.log(draws) + _ROUNDING
 
-    def permuted_sums(
-        self, first: ArrayLike, second: ArrayLike, draws: int, rng: np.random.Generator
-    ) -> tuple[Array, Array]:
-        """Compute the column sums of both samples after each permutation: two arrays draws x columns."""
+    def permuted_sums(self, first: Rows, second: Rows, draws: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Compute the column sums of both samples after each permutation: two arrays draws x columns.
+
+        Of very many documents, bundles are permuted.
+        """
         from macroscope.statistics.random_subset_sums import coin_sums, subset_sums  # compiled code: slow to import
 
-        rows = np.concatenate([as_matrix(first), as_matrix(second)])
         if self.units > MANY and not self.is_exact(draws):
             bundles, _ = self.bundles
             if bundles.units < self.units:
-                rows = np.asarray(self.bundle_matrix @ rows)
-                return bundles.permuted_sums(rows[: bundles.sizes[0]], rows[bundles.sizes[0] :], draws, rng)
+                n, n_bundles = self.sizes[0], bundles.sizes[0]
+                first = self.bundle_matrix[:n_bundles, :n] @ first
+                second = self.bundle_matrix[n_bundles:, n:] @ second
+                return bundles.permuted_sums(first, second, draws, rng)
+        rows = np.concatenate([_as_dense(first), _as_dense(second)])
         total = rows.sum(axis=0)
         if self.is_exact(draws):
             sums = np.concatenate([inside @ rows for inside in self.memberships(draws, rng)])
@@ -244,6 +250,10 @@ class Permutation:
             inside = np.zeros(self.units)
             inside[[unit for units in choice for unit in units]] = 1.0
             yield inside
+
+
+def _as_dense(rows: Rows) -> Array:
+    return as_matrix(rows if isinstance(rows, np.ndarray) else rows.toarray())
 
 
 def _random_places(groups: Integers, rng: np.random.Generator) -> Integers:

@@ -1,10 +1,11 @@
-"""Sums over random samples of large collections of documents, compiled: counts of categories, and columns of numbers.
+"""Counts of categories in random samples of large collections of documents, compiled.
 
 `categorical` and `intervals_by_inversion` weight every document in every draw: an array draws x documents and, for
-permutations, a sort of each row. `bootstrap` computes one resample at a time. This module serves collections of more
-than `document_sums.MANY` documents. It generates a few draws at a time, as the number of times that each contains each
-document, and sums them in one pass over the documents. The distributions are the same, from other random numbers. It is
-a module of its own because compiled code is slow to import.
+permutations, a sort of each row. This module serves collections of more than `document_sums.MANY` documents. It
+generates a few draws at a time, as the number of times that each contains each document, and sums them in one pass over
+the documents. The distributions are the same, from other random numbers. Bundles of documents (`document_sums`) would
+be faster, but a large reference and a small candidate cannot be bundled together. It is a module of its own because
+compiled code is slow to import.
 """
 
 from collections.abc import Callable, Iterator
@@ -104,11 +105,6 @@ def disjoint_counts(
 
     for subsets in _sums_of_draws(fill, counts, 2, draws, rng):
         yield subsets[0], subsets[1]
-
-
-def resampled_sums(rows: Array, draws: int, rng: np.random.Generator) -> Array:
-    """Compute column sums of random samples of all rows, with replacement: draws x columns."""
-    return np.concatenate(list(resampled_counts(rows, np.ones(len(rows)), len(rows), draws, rng)))
 
 
 def _sums_of_draws(

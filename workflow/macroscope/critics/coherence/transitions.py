@@ -170,11 +170,8 @@ def _permuted(moments: sparse.csr_matrix, permutation: Permutation, resampling: 
     """Yield sums over the first sample after permutations, in batches; of many documents, bundles are permuted."""
     rng = np.random.default_rng(resampling.seed)
     if permutation.units > MANY and not permutation.is_exact(resampling.permutations):
-        bundles, _ = permutation.bundles
-        rows = (permutation.bundle_matrix @ moments).toarray()
-        first, _ = bundles.permuted_sums(
-            rows[: bundles.sizes[0]], rows[bundles.sizes[0] :], resampling.permutations, rng
-        )
+        n = permutation.sizes[0]
+        first, _ = permutation.permuted_sums(moments[:n], moments[n:], resampling.permutations, rng)
         yield from (first[start : start + _AT_ONCE] for start in range(0, len(first), _AT_ONCE))
         return
     by_moment = moments.T.tocsr()
