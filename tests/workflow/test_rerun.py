@@ -5,14 +5,10 @@ import re
 from collections import Counter
 from contextlib import ExitStack, contextmanager
 
-import pytest
-
 REPORT = {"make_tables": 1, "plot_figures": 1, "write_report": 1}
 READER = {"write_reader": 1}
 CONFIG = {"write_config": 1, **REPORT, **READER}
 """Rules that read the effective config, and the one that writes it."""
-PAGES = {"write_report": 1, **READER}
-"""What shows single documents: those of systems open their worst ones."""
 SCORED = ["score_coherence", "compare_scores_coherence", "explain_coherence", "attribute_coherence"]
 JUDGED = ["project_coherence", *SCORED, "project_tendencies", "compare_tendencies", "attribute_tendencies"]
 """What happens to the texts of a system."""
@@ -106,123 +102,26 @@ def test_a_changed_config_is_written_again_and_what_reads_it_runs(run):
 def test_perturbation_runs_on_the_samples_of_the_other_system(run):
     run.config["systems"]["cut"] = {"kind": "perturbation", "of": "mine", "perturb": ["truncate"]}
     run.save()
+    changed = {"generate_files": 1, "generate_perturbation": 1, **dict.fromkeys(JUDGED, 2), **TOLD, **CLUSTERED}
     try:
-        assert run.pending() == Counter({"generate_perturbation": 1, **dict.fromkeys(JUDGED, 1), **TOLD, **CONFIG})
         with edited(run.candidate, lambda text: text.replace("important", "unimportant", 1)):
-            assert run.pending() == Counter(
-                {
-                    "generate_files": 1,
-                    "generate_perturbation": 1,
-                    **dict.fromkeys(JUDGED, 2),
-                    **TOLD,
-                    **CLUSTERED,
-                    **CONFIG,
-                }
-            )
+            assert run.pending() == Counter({**changed, **CONFIG})
     finally:
         del run.config["systems"]["cut"]
         run.save()
 
 
-@pytest.mark.parametrize(
-    ("module", "jobs"),
-    [
-        ("critics/coherence/explanation.py", {"explain_coherence": 4, **REPORT}),
-        ("critics/coherence/transitions.py", {"explain_coherence": 4, **REPORT}),
-        (
-            "critics/coherence/projection.py",
-            {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1, **REPORT, **READER},
-        ),
-        (
-            "critics/coherence/prior.py",
-            {"fit_prior_coherence": 1, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1, **REPORT, **READER},
-        ),
-        (
-            "systems/language_model/sampler.py",
-            {
-                "sample": 3,
-                "gather_samples": 2,
-                "measure_log_probabilities": 1,
-                **dict.fromkeys(JUDGED, 2),
-                **TOLD,
-                **CLUSTERED,
-                **REPORT,
-                **READER,
-            },
-        ),
-        ("critics/clusters/scores.py", {"compare_clusters": 3, "attribute_clusters": 3, **REPORT, **READER}),
-        ("critics/strings/attribution.py", {"attribute_strings": 3, **PAGES}),
-        ("reporting/reader/index.py", PAGES),
-        ("reporting/reader/writing.py", READER),
-        ("critics/clusters/probing.py", {"embed_corpus": 2, "probe_clusters": 1, **REPORT}),
-        ("critics/strings/cross_fitting.py", {"compare_strings": 3, **REPORT}),
-        (
-            "critics/tendencies/features.py",
-            {
-                **dict.fromkeys(["project_tendencies", "compare_tendencies", "attribute_tendencies"], 4),
-                "two_sample_test_tendencies": 1,
-                **{"embed_corpus": 2, "probe_clusters": 1},
-                **REPORT,
-                **READER,
-            },
-        ),
-        ("critics/tendencies/growth.py", {"compare_tendencies": 4, **REPORT}),
-        ("critics/tendencies/figures.py", REPORT),
-        ("statistics/multiple_testing.py", {"explain_coherence": 4, "compare_tendencies": 4, **REPORT}),
-        ("reporting/latex.py", REPORT),
-        ("reporting/human_figure.py", {"plot_figures": 1, "write_report": 1}),
-    ],
-)
-def test_edited_module_runs_its_stage_and_what_follows(run, module, jobs):
-    with edited(package(run) / module, compute):
-        assert run.pending() == Counter(jobs)
-
-
-def test_edited_documents_are_projected_again(run):
-    """A stage is given its documents by what calls it: what a document's text is, is code of every projection."""
-    with edited(package(run) / "documents.py", lambda text: text.replace('return "\\n".join(', 'return " ".join(')):
-        jobs = run.pending()
-    for critic, systems in (("coherence", 4), ("tendencies", 4), ("clusters", 3), ("strings", 3)):
-        assert jobs[f"project_{critic}"] == systems, critic
-
-
-def test_edited_writing_of_statistics_compares_again(run):
-    """The caller of a comparison writes its result."""
-    with edited(package(run) / "statistics" / "tidy.py", compute):
-        jobs = run.pending()
-    compared = {"compare_scores_coherence": 4, "compare_tendencies": 4, "compare_clusters": 3, "compare_strings": 3}
-    two_sample_tests = {f"two_sample_test_{critic}": 1 for critic in ("coherence", "tendencies", "clusters", "strings")}
-    # Statistics hold the significance, too, which the transition graphs show.
-    assert jobs == Counter(
-        {
-            **compared,
-            **two_sample_tests,
-            "summarise_perplexity_language_model": 1,
-            "explain_coherence": 4,
-            "attribute_clusters": 3,
-            **REPORT,
-            **READER,
-        }
-    )
-
-
-def test_edited_comparison_of_scores_compares_scores_alone(run):
-    with edited(package(run) / "statistics" / "comparison.py", compute):
-        assert run.pending() == Counter(
-            {"compare_scores_coherence": 4, "summarise_perplexity_language_model": 1, **REPORT}
-        )
+def test_an_edited_module_runs_its_stage_and_what_follows(run):
+    """Which rules compute with a module: tests/contract/test_edits.py."""
+    with edited(package(run) / "critics" / "coherence" / "projection.py", compute):
+        coherence = {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1}
+        assert run.pending() == Counter({**coherence, **REPORT, **READER})
 
 
 def test_comments_and_docstrings_of_all_modules_run_nothing(run):
     with ExitStack() as stack:
         for path in package(run).rglob("*.py"):
             stack.enter_context(edited(path, comment))
-        assert run.pending() == Counter()
-
-
-@pytest.mark.parametrize("module", ["progress.py", "errors.py"])
-def test_what_people_read_while_a_stage_runs_runs_nothing(run, module):
-    with edited(package(run) / module, compute):
         assert run.pending() == Counter()
 
 
