@@ -23,7 +23,7 @@ from macroscope.corpora.stories import StoriesCorpus, read_stories
 from macroscope.corpora.timetravel import TimeTravelCorpus, read_timetravel
 from macroscope.corpora.tripadvisor import TripAdvisorCorpus, read_tripadvisor
 from macroscope.corpora.webtext import WebTextCorpus, read_webtext
-from macroscope.corpora.wikipedia.options import WikipediaCorpus
+from macroscope.corpora.wikipedia import WikipediaCorpus
 from macroscope.corpora.wikipedia.reading import read_dump
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.files.headings import split_sections
-from macroscope.corpora.files.options import FilesCorpus
 from macroscope.corpora.lines import read_numbered_records
 from macroscope.corpora.parquet import read_numbered_rows
 from macroscope.corpora.plain_text import tidy

@@ -8,9 +8,9 @@ import pandas as pd
 
 from macroscope.documents import read_documents
 from macroscope.files import atomic, scratch_folder
+from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.backoff import to_backoff_model
 from macroscope.systems.ngram.model import estimate
-from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.training import NgramCounts
 from macroscope.systems.tokenizer import read_training_texts
 from macroscope.systems.words import split_words

@@ -12,9 +12,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from macroscope.files import atomic, read_json, write_json
+from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.backoff import write_word_numbers
 from macroscope.systems.ngram.counts import Trie, count_ngrams, read_trie, read_words
-from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.tokenizer import read_training_texts
 from macroscope.systems.words import split_words
 
