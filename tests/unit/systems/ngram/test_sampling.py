@@ -13,7 +13,7 @@ from macroscope.systems.ngram.counts import MISSING
 from macroscope.systems.ngram.generation import sample_ngram
 from macroscope.systems.ngram.sampling import NgramSampler
 from macroscope.systems.ngram.training import count_train_split
-from macroscope.systems.words import split_words
+from macroscope.systems.tokenizer import split_words
 
 from ....tiny import simulated_documents
 from .test_model import BEGINNING, END, model_of, random_texts

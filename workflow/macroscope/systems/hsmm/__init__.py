@@ -71,6 +71,7 @@ class GradientDescent(Options):
         500, ge=1, description="Number of texts per validation, from the beginning of the split."
     )
 
+
 Fit = Annotated[ExpectationMaximisation | GradientDescent, Field(discriminator="method")]
 
 
