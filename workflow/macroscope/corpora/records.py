@@ -1,4 +1,4 @@
-"""Readers of records: lines of text and JSON Lines, plain or gzipped, and rows of Parquet files.
+"""Readers of records (lines of text and JSON Lines, plain or gzipped, and rows of Parquet files), and their ids.
 
 They need bounded memory. Their errors name the file, and the line or row.
 """
@@ -6,9 +6,11 @@ They need bounded memory. Their errors name the file, and the line or row.
 import gzip
 import zlib
 from collections.abc import Collection, Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, cast
 
+from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json
 
@@ -162,3 +164,40 @@ def read_numbered_rows(
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise MacroscopeError(f"{path}: not a readable Parquet file ({reason}); write or download it again") from None
+
+
+class UniqueIds:
+    """Record of the documents so far: their ids, and hashes of their contents.
+
+    Parameters
+    ----------
+    own_ids
+        True if ids are the user's: two different documents with one id are then an error. Otherwise the first counts.
+    """
+
+    def __init__(self, own_ids: bool = True) -> None:
+        self.own_ids = own_ids
+        self._seen: dict[str, bytes] = {}
+
+    def is_new(self, document: Document, where: str) -> bool:
+        """Record a document, and return whether its id is new.
+
+        Parameters
+        ----------
+        where
+            File and line of the document, for the message.
+
+        Raises
+        ------
+        MacroscopeError
+            If ids are the user's and another document had this id.
+        """
+        content = blake2b(repr(document).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        before = self._seen.get(document.id)
+        if self.own_ids and before not in (None, content):
+            raise MacroscopeError(
+                f"{where}: an earlier document with another text has the id {document.id!r}, too; give each document"
+                " an id of its own, or none"
+            )
+        self._seen[document.id] = content
+        return before is None

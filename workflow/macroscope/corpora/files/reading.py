@@ -17,9 +17,8 @@ from typing import Any
 from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.files.headings import split_sections
 from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.records import read_numbered_records, read_numbered_rows
+from macroscope.corpora.records import UniqueIds, read_numbered_records, read_numbered_rows
 from macroscope.corpora.splits import assign_split
-from macroscope.corpora.unique_ids import UniqueIds
 from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json, read_json
