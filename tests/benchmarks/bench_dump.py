@@ -24,7 +24,7 @@ CORES = min(8, os.cpu_count() or 1)
 EXTRACT = """
 from pathlib import Path
 from macroscope.corpora.extract import extract
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 if __name__ == "__main__":
     extract("wiki", SimulatedCorpus(source="simulated"), Path({dump!r}), Path({part!r}), {cores})
 """
@@ -52,7 +52,7 @@ def plain(raw: Path) -> int:
 
 def main() -> None:
     """Print pages/s, MB/s and memory."""
-    from macroscope.corpora.simulated.options import SimulatedCorpus
+    from macroscope.corpora.simulated import SimulatedCorpus
     from macroscope.corpora.simulated.wiki import write_corpus
     from macroscope.corpora.wikipedia.reading import read_dump
     from macroscope.documents import Provenance

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from _report import peak_megabytes, say, seconds
 
+from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_texts
-from macroscope.corpora.simulated.options import HsmmSizes
 from macroscope.systems.hsmm.em import Counts
 from macroscope.systems.hsmm.marginal import IMPOSSIBLE, Batch, LogProbabilities, expected_counts, log_marginal
 from macroscope.systems.hsmm.model import Hsmm, Size

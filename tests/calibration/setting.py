@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pandas as pd
 
-from macroscope.statistics.estimates import Estimate
+from macroscope.statistics.tidy import Estimate
 
 MEAN = "mean"
 """Truth of an interval that holds the mean over other samples of these sizes: the mean over all runs."""

@@ -6,7 +6,7 @@
 import pytest
 
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.estimates import Estimate
+from macroscope.statistics.tidy import Estimate
 
 from . import promises, running
 from .setting import Case, Setting

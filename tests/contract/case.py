@@ -63,8 +63,8 @@ def perturbed(*rules: str) -> Callable[[Texts], Texts]:
     """Return a function that applies rules of perturbation to texts."""
 
     def change(texts: Texts) -> Texts:
+        from macroscope.systems.perturbation import PerturbationSystem
         from macroscope.systems.perturbation import rules as perturbation
-        from macroscope.systems.perturbation.options import PerturbationSystem
 
         system = PerturbationSystem(kind="perturbation", perturb=list(rules))
         changed: Sequence[Document] = texts

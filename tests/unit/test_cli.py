@@ -11,7 +11,7 @@ import pytest
 
 from macroscope import cli
 from macroscope.cli.flags import parse_options
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.errors import MacroscopeError
 
 

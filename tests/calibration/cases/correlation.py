@@ -6,7 +6,7 @@ import numpy as np
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.correlation import COEFFICIENTS, correlate
-from macroscope.statistics.estimates import Estimate
+from macroscope.statistics.tidy import Estimate
 
 from ..setting import Case, Run, Setting
 

@@ -7,8 +7,8 @@ from scipy import stats
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.divergences import Frontier, area_under_frontier
-from macroscope.statistics.estimates import Estimate
 from macroscope.statistics.sampled_divergences import NAMES, compare_log_ratios
+from macroscope.statistics.tidy import Estimate
 
 from ..setting import Case, Run, Setting
 from .strings import languages

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 from macroscope.resampling import Resampling
-from macroscope.statistics.estimates import Estimate
 from macroscope.statistics.pairs import compare_documents, compare_intervals
 from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.tidy import Estimate
 
 from ..setting import Case, Run, Setting
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from macroscope.critics.clusters.probing import SHARES, ProbedTexts, predict_from_clusters
 from macroscope.resampling import Resampling
-from macroscope.statistics.estimates import Estimate
+from macroscope.statistics.tidy import Estimate
 
 from ..setting import Case, Run, Setting
 

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_segments
-from macroscope.corpora.simulated.options import HsmmSizes
 from macroscope.critics.synthetic.chain import StateChain
 from macroscope.critics.synthetic.known_truth import expected_nll
 from macroscope.critics.synthetic.scoring import score_latents

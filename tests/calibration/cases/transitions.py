@@ -9,8 +9,8 @@ from macroscope.critics.coherence.prior import SectionPrior, count_transitions
 from macroscope.critics.coherence.smoothing import Additive
 from macroscope.critics.coherence.transitions import build_transition_table
 from macroscope.resampling import Resampling
-from macroscope.statistics.estimates import Estimate
 from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.tidy import Estimate
 
 from ..setting import Case, Run, Setting
 

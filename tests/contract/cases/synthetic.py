@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import HsmmProcess, hsmm_process, simulate_texts
-from macroscope.corpora.simulated.options import HsmmSizes
 from macroscope.critics.synthetic.projection import split_subsequences
 from macroscope.documents import Section
 from tests.contract.case import Case, Texts

@@ -23,7 +23,7 @@ from macroscope.corpora.stories import StoriesCorpus, read_stories
 from macroscope.corpora.timetravel import TimeTravelCorpus, read_timetravel
 from macroscope.corpora.tripadvisor import TripAdvisorCorpus, read_tripadvisor
 from macroscope.corpora.webtext import WebTextCorpus, read_webtext
-from macroscope.corpora.wikipedia.options import WikipediaCorpus
+from macroscope.corpora.wikipedia import WikipediaCorpus
 from macroscope.corpora.wikipedia.reading import read_dump
 from macroscope.documents import Provenance
 from macroscope.errors import MacroscopeError
@@ -263,7 +263,7 @@ def test_entities_of_a_dump_are_not_expanded(tmp_path):
 def test_a_bomb_in_an_archive(tmp_path, monkeypatch):
     """Content that unpacks to more than any text is refused before it fills the memory."""
     monkeypatch.setattr("macroscope.corpora.archives.LARGEST_MEMBER", 1 << 20)
-    monkeypatch.setattr("macroscope.corpora.lines.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("macroscope.corpora.records.LONGEST_LINE", 1 << 20)
     bombs = {
         "articles.zip": zip_of({"x/train.txt": b"a" * (1 << 22)}),
         "TimeTravel.zip": zip_of({"dev_data.json": b"a" * (1 << 22)}),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from macroscope.corpora.files.options import FilesCorpus
+from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.options import Filters, RareTitles
 from macroscope.corpora.prepare import Outputs, prepare
 from macroscope.corpora.splits import assign_split

@@ -9,11 +9,12 @@ from macroscope.gate.decision import (
     INCONCLUSIVE,
     PASS,
     Tolerated,
+    at_confidence,
     combine_verdicts,
     decide,
+    distance,
     sample_size_factor,
 )
-from macroscope.gate.intervals import at_confidence, distance
 
 
 @pytest.mark.parametrize(

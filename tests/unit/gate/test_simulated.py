@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from macroscope.gate.decision import FAIL, PASS
+from macroscope.gate.decision import FAIL, PASS, at_confidence, difference
 from macroscope.gate.evaluate import evaluate_policy, match_systems
-from macroscope.gate.intervals import at_confidence, difference
 from macroscope.gate.policy import Policy, Rule
 from macroscope.gate.runs import Number, Run, parse_signature
 from macroscope.options import CONTROL

@@ -7,13 +7,11 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
 
 from macroscope import cli
 from macroscope.errors import MacroscopeError
 from macroscope.human.answers import read_answers, read_key
 from macroscope.human.collecting import collect
-from macroscope.human.means import mean_interval
 from macroscope.human.section_types import read_projections, type_agreement
 from macroscope.resampling import Resampling
 from macroscope.statistics.judgements import read_judgements
@@ -264,25 +262,6 @@ def test_correlation_of_critics_scores_with_ratings(study, answers, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(MacroscopeError, match="no such file; give the folder that"):
         read_ratings(str(tmp_path / "empty"))
-
-
-def test_intervals_of_binary_answers_contain_the_share():
-    rng = np.random.default_rng(1)
-    annotators = np.concatenate([(np.arange(2) + number) % 3 for number in range(40)])
-    documents, share, hits = np.repeat(np.arange(40), 2), norm.cdf(0.8), 0
-    for run in range(1000):
-        liking = rng.normal(0, 0.3, 3)[annotators] + rng.normal(0, 1, 40)[documents] + rng.normal(0, 1, 80)
-        scores = (liking < 0.8 * np.sqrt(0.3**2 + 2)).astype(float)
-        group = pd.DataFrame({"score": scores, "annotator": annotators, "document": documents})
-        estimate = mean_interval(group, [0.0, 1.0], Resampling(resamples=100, seed=run))
-        hits += estimate.low <= share <= estimate.high
-    assert 0.93 <= hits / 1000 <= 0.985
-
-
-def test_equal_ratings_on_a_longer_scale_have_no_interval():
-    group = pd.DataFrame({"score": [3.0, 3.0], "annotator": ["a", "b"], "document": ["x", "y"]})
-    estimate = mean_interval(group, [1.0, 2.0, 3.0], FEW)
-    assert (estimate.value, estimate.over) == (3.0, "")
 
 
 def test_the_command_line(study, answers, tmp_path, capsys, monkeypatch):

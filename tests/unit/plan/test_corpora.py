@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from macroscope.config.schema import parse_config
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.errors import MacroscopeError
 from macroscope.fingerprint import closure
 from macroscope.plan.corpora import CorporaPlan

@@ -10,8 +10,15 @@ import pytest
 
 from macroscope.critics.attributions import Attribution, write_attributions
 from macroscope.documents import Document, Provenance, Section, write_documents
-from macroscope.reporting.example_selection import Choice, choose_document, mark_counts, text_lengths
-from macroscope.reporting.examples import MOST_CHARACTERS, find_example, open_document
+from macroscope.reporting.examples import (
+    MOST_CHARACTERS,
+    Choice,
+    choose_document,
+    find_example,
+    mark_counts,
+    open_document,
+    text_lengths,
+)
 from macroscope.reporting.reader.index import CriticScores
 from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, NOT_USABLE, UNLIKE

@@ -7,8 +7,8 @@ import pytest
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.covariance import LEAST, NAME, _jackknife_error, _permuted, covariance_discrepancy
-from macroscope.statistics.estimates import Estimate
 from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.tidy import Estimate
 
 RESAMPLING = Resampling(permutations=99)
 

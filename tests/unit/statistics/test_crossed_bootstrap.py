@@ -1,14 +1,18 @@
 """Intervals over documents and annotators, by simulation with crossed effects."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import norm
 
+from macroscope.resampling import Resampling
 from macroscope.statistics.crossed_bootstrap import (
     BOTH,
     DOCUMENTS,
     NOTHING,
     CrossedRatings,
     crossed_interval,
+    mean_interval,
     weighted_mean,
 )
 
@@ -72,3 +76,22 @@ def test_one_document_has_no_interval():
     )
     assert (estimate.value, estimate.over) == (0.5, NOTHING)
     assert np.isnan(estimate.low)
+
+
+def test_intervals_of_binary_answers_contain_the_share():
+    rng = np.random.default_rng(1)
+    annotators = np.concatenate([(np.arange(2) + number) % 3 for number in range(40)])
+    documents, share, hits = np.repeat(np.arange(40), 2), norm.cdf(0.8), 0
+    for run in range(1000):
+        liking = rng.normal(0, 0.3, 3)[annotators] + rng.normal(0, 1, 40)[documents] + rng.normal(0, 1, 80)
+        scores = (liking < 0.8 * np.sqrt(0.3**2 + 2)).astype(float)
+        group = pd.DataFrame({"score": scores, "annotator": annotators, "document": documents})
+        estimate = mean_interval(group, [0.0, 1.0], Resampling(resamples=100, seed=run))
+        hits += estimate.low <= share <= estimate.high
+    assert 0.93 <= hits / 1000 <= 0.985
+
+
+def test_equal_ratings_on_a_longer_scale_have_no_interval():
+    group = pd.DataFrame({"score": [3.0, 3.0], "annotator": ["a", "b"], "document": ["x", "y"]})
+    estimate = mean_interval(group, [1.0, 2.0, 3.0], Resampling(resamples=100))
+    assert (estimate.value, estimate.over) == (3.0, "")

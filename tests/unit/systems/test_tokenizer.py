@@ -1,10 +1,10 @@
-"""Tokenizers that are trained on a corpus: encoding and decoding of texts."""
+"""Tokenizers that are trained on a corpus: encoding and decoding of texts; splitting of texts into words."""
 
 import pytest
 
 from macroscope.pretrained import load_saved_tokenizer
 from macroscope.systems.formats import BOUNDARY
-from macroscope.systems.tokenizer import boundary_id, train_bpe, train_words
+from macroscope.systems.tokenizer import boundary_id, join_words, split_words, train_bpe, train_words
 
 TEXTS = ["life: He was born in Rome.\n\nwork: She (Ann) painted, and sold.", "life: He lived on.\n\nend: It was so."]
 
@@ -31,3 +31,27 @@ def test_a_closed_vocabulary_has_one_token_for_all_other_words():
     assert len(tokenizer) == 8
     ids = tokenizer("life: Zeppelin", add_special_tokens=False)["input_ids"]
     assert tokenizer.convert_ids_to_tokens(ids)[-1] == "<unk>"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a (b).", ["a", "(", "￭b", "￭)."]),
+        ("A b, c.\n\nD!", ["A", "b", "￭,", "c", "￭.", "\n\n", "D", "￭!"]),
+        ("don't  stop", ["don", "￭'", "￭t", "stop"]),
+        ("", []),
+    ],
+)
+def test_words_of_a_text(text, words):
+    assert split_words(text) == words
+
+
+@pytest.mark.parametrize(
+    "text", ["A b, c.\n\nD (e)!", "naïve café 北京; 1,000.5", "x", "", "title: text\n\nother: more"]
+)
+def test_joining_words_restores_the_text(text):
+    assert join_words(split_words(text)) == text
+
+
+def test_white_space_becomes_one_space():
+    assert join_words(split_words("two  words\t here \n next")) == "two words here\nnext"

@@ -9,6 +9,7 @@ import io
 import logging
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -16,7 +17,6 @@ import typer
 
 from macroscope.cli import cluster, config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
-from macroscope.cli.damage import damaged_file, may_be_of_damage
 from macroscope.cli.gate import GateCommand, Verbs, WithoutVerdict, gate
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError
 from macroscope.execution.orphans import end_with_snakemake
@@ -70,6 +70,8 @@ _ADVICE = {
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OBJECTS_UNTIL_COLLECTION = 20_000
 """Threshold of the garbage collector: Python's 700 makes imports, most of a short job, a tenth slower."""
+_LONGEST_PATH = 1000
+"""Bytes of the longest argument that may be a path; longer ones are options."""
 
 
 @app.callback()
@@ -117,7 +119,7 @@ def _explain(error: BaseException, status: int) -> NoReturn:
     for number in _FULL:
         if not isinstance(error, OSError) and os.strerror(number) in str(error):
             _fail(f"the disk: {os.strerror(number)}; {_ADVICE[number]}", status)
-    if may_be_of_damage(error) and (damage := damaged_file(sys.argv[1:])) is not None:
+    if _may_be_of_damage(error) and (damage := _find_damaged_file(sys.argv[1:])) is not None:
         path, reason = damage
         _fail(
             f"{path}: not a readable Parquet file ({reason}); remove it, and run the command again to rebuild it",
@@ -135,3 +137,40 @@ def _fail(sentence: str, status: int) -> NoReturn:
         log.addHandler(logging.StreamHandler(sys.stderr))
     log.error("%s%s", FAILED, sentence)
     sys.exit(status)
+
+
+def _may_be_of_damage(error: BaseException) -> bool:
+    """Return whether a damaged Parquet file may have caused an error; errors of the system have a number."""
+    is_arrow = type(error).__module__.startswith("pyarrow")
+    return is_arrow or (isinstance(error, OSError) and error.errno is None)
+
+
+def _find_damaged_file(arguments: Iterable[str]) -> tuple[Path, str] | None:
+    """Return the first damaged Parquet file among a command's arguments, or in a folder among them, and the error.
+
+    Libraries do not name it.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for path in _parquet_files(arguments):
+        try:
+            with pq.ParquetFile(path) as file:
+                for _ in file.iter_batches():
+                    pass
+        except (pa.ArrowException, OSError) as error:
+            return path, str(error).strip().partition("\n")[0]
+    return None
+
+
+def _parquet_files(arguments: Iterable[str]) -> Iterator[Path]:
+    """Yield the Parquet files that arguments name, as they are or after a name and "="."""
+    for argument in arguments:
+        for text in dict.fromkeys((argument, argument.partition("=")[2])):
+            if not text or len(os.fsencode(text)) > _LONGEST_PATH:
+                continue
+            path = Path(text)
+            if path.suffix == ".parquet" and path.is_file():
+                yield path
+            elif path.is_dir():
+                yield from sorted(path.rglob("*.parquet"))

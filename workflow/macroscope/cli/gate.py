@@ -85,8 +85,7 @@ def _gate(candidate: str, policy: Path, baseline: str | None, json: Path | None,
     from macroscope.gate.decision import EXIT_CODES
     from macroscope.gate.evaluate import evaluate_policy, match_systems
     from macroscope.gate.formats import format_text, write_result
-    from macroscope.gate.policy import read_policy
-    from macroscope.gate.policy_template import write_starting_policy
+    from macroscope.gate.policy import read_policy, write_starting_policy
     from macroscope.gate.runs import find_run
 
     if init:

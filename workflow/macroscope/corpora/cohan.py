@@ -14,9 +14,9 @@ from pydantic import Field
 
 from macroscope.corpora.archives import is_zip, open_member, open_zip
 from macroscope.corpora.declaration import Source
-from macroscope.corpora.lines import parse_lines, read_numbered_records
 from macroscope.corpora.options import RetrievedCorpus
 from macroscope.corpora.plain_text import tidy
+from macroscope.corpora.records import parse_lines, read_numbered_records
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError

@@ -21,9 +21,9 @@ from pydantic import Field, model_validator
 
 from macroscope.corpora.archives import open_archive, read_member
 from macroscope.corpora.declaration import Source
-from macroscope.corpora.lines import LONGEST_LINE, read_bounded_lines, read_identifier, read_numbered_records
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
 from macroscope.corpora.plain_text import tidy
+from macroscope.corpora.records import LONGEST_LINE, read_bounded_lines, read_identifier, read_numbered_records
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError

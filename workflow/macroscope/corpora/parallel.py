@@ -17,9 +17,9 @@ from pydantic import Field
 
 from macroscope.corpora.archives import open_archive
 from macroscope.corpora.declaration import Source
-from macroscope.corpora.lines import decode_lines, read_numbered_lines
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
 from macroscope.corpora.plain_text import tidy
+from macroscope.corpora.records import decode_lines, read_numbered_lines
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError

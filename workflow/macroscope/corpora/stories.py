@@ -13,10 +13,9 @@ from typing import Literal
 from pydantic import Field
 
 from macroscope.corpora.declaration import Source
-from macroscope.corpora.lines import read_numbered_lines
 from macroscope.corpora.options import RetrievedCorpus, TextFilters
-from macroscope.corpora.parquet import read_numbered_rows
 from macroscope.corpora.plain_text import tidy
+from macroscope.corpora.records import read_numbered_lines, read_numbered_rows
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError

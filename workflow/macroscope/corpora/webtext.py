@@ -12,10 +12,10 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from macroscope.corpora.declaration import Source
-from macroscope.corpora.lines import read_identifier, read_numbered_records
 from macroscope.corpora.options import RetrievedCorpus, Split, TextFilters
 from macroscope.corpora.plain_text import tidy
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.records import read_identifier, read_numbered_records
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.splits import assign_split, parse_split
 from macroscope.documents import Count, Document, Provenance, Section, keep
 from macroscope.errors import MacroscopeError

@@ -11,9 +11,8 @@ from macroscope.critics.table_cells import REAL_TEXT_HALVES, format_cell
 from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import NUMBERS, compare_columns, mean_interval
-from macroscope.statistics.estimates import Estimate
 from macroscope.statistics.pairing_keys import KEYS
-from macroscope.statistics.tidy import ROWS, rows_table
+from macroscope.statistics.tidy import ROWS, Estimate, rows_table
 
 STATISTICS = tuple(replace(statistic, pattern=f"*_{statistic.pattern}") for statistic in NUMBERS)
 SHOWN = {"mean": "mean", "mean_difference": "difference to real text", "ks": "D to real text", "hedges_g": "Hedges' g"}

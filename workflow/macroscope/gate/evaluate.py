@@ -10,8 +10,18 @@ import numpy as np
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.gate.comparability import find_declaration, require_comparable
-from macroscope.gate.decision import INCONCLUSIVE, Tolerated, combine_verdicts, decide, sample_size_factor
-from macroscope.gate.intervals import at_confidence, change_of_distance, difference, distance, logarithm
+from macroscope.gate.decision import (
+    INCONCLUSIVE,
+    Tolerated,
+    at_confidence,
+    change_of_distance,
+    combine_verdicts,
+    decide,
+    difference,
+    distance,
+    logarithm,
+    sample_size_factor,
+)
 from macroscope.gate.policy import ANY, FARTHER, LOWER, Policy, Rule, require_matches
 from macroscope.gate.runs import Key, Number, Run
 from macroscope.options import CONTROL, KEPT_NAMES

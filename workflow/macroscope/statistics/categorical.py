@@ -34,7 +34,6 @@ from macroscope.statistics.bootstrap import percentile_interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import FRONTIER, Frontier, divergences, smooth_counts
 from macroscope.statistics.document_sums import MANY, Array
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.intervals_by_inversion import (
     Categories,
     invert_tests,
@@ -44,6 +43,7 @@ from macroscope.statistics.intervals_by_inversion import (
 )
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 RANDOM_HALVES = 200
 _OF_POPULATIONS = "divergence of the two populations"

@@ -29,10 +29,10 @@ from macroscope.statistics.cross_fitted_tests import midranks
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.logistic import fit_logistic
 from macroscope.statistics.permutation_groups import Integers, group_labels
 from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 C2ST_AUC, MINIMUM_DETECTABLE = "c2st_auc", "c2st_auc_minimum_detectable"
 STATISTICS = (

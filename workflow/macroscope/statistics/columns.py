@@ -16,7 +16,6 @@ from macroscope.statistics.categorical import DivergenceOptions, compare_categor
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
 from macroscope.statistics.multiple_testing import benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation, SubsetPermutations
@@ -26,7 +25,7 @@ from macroscope.statistics.ratio import (
     ratio_interval,
     ratio_test,
 )
-from macroscope.statistics.tidy import sized_row
+from macroscope.statistics.tidy import UNDEFINED, Estimate, sized_row
 from macroscope.statistics.total_variation import total_variation_test
 from macroscope.tables import NAMES as NAMES_OF_ROWS
 from macroscope.tables import read_csv

@@ -10,10 +10,9 @@ from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
 from macroscope.statistics.category_counts import CATEGORIES, read_category_counts
-from macroscope.statistics.estimates import Estimate
 from macroscope.statistics.latent import compare_scores, pooled_perplexity
 from macroscope.statistics.permutation_groups import build_permutation
-from macroscope.statistics.tidy import NO_PAIRS, find_pairs, sized_row, write_statistics
+from macroscope.statistics.tidy import NO_PAIRS, Estimate, find_pairs, sized_row, write_statistics
 
 
 def compare_score_files(

@@ -11,8 +11,8 @@ from scipy.special import ndtri
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 NAME = "covariance_discrepancy"
 STATISTICS = (

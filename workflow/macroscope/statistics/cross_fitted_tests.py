@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtrit
 
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.estimates import UNDEFINED
 from macroscope.statistics.p_values import TIE
 from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.tidy import UNDEFINED
 
 
 def midranks(values: ArrayLike) -> NDArray[np.float64]:

@@ -17,10 +17,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
+from macroscope.resampling import Resampling
 from macroscope.statistics.document_sums import Array
+from macroscope.statistics.proportions import share_interval
 
 Statistic = Callable[[Array], Array]
 """Function of weights (resamples x ratings; mean 1) that returns values (resamples)."""
@@ -141,3 +144,37 @@ def _interval(value: float, variance: float, freedom: float, confidence: float, 
     half = float(stdtrit(freedom, 0.5 + confidence / 2)) * variance**0.5
     p = 2 * float(stdtr(freedom, -abs(value) / variance**0.5)) if variance > 0 else float("nan")
     return CrossedEstimate(value, value - half, value + half, over, p)
+
+
+def mean_interval(group: pd.DataFrame, scale: list[float], resampling: Resampling) -> CrossedEstimate:
+    """Compute the mean of ratings with its interval, clipped to the scale.
+
+    If all ratings are equal, resampling has no variance. At an end of a binary scale the interval is then that of a
+    share of documents; otherwise it is NaN.
+
+    Parameters
+    ----------
+    group
+        Ratings with columns score, annotator and document.
+    scale
+        Scores of the possible answers, sorted.
+    resampling
+        Number of resamples, confidence level and seed.
+    """
+    scores = group["score"].to_numpy(float)
+    if (scores == scores[0]).all():
+        value, documents = float(scores[0]), group["document"].nunique()
+        if len(scale) > 2:
+            return CrossedEstimate(value, np.nan, np.nan, NOTHING)
+        share = np.full(documents, float(value == scale[1]))
+        ends = share_interval(share, np.ones(documents), resampling.confidence)[1:]
+        low, high = (scale[0] + end * (scale[1] - scale[0]) for end in ends)
+        return CrossedEstimate(value, low, high, DOCUMENTS)
+    estimate = crossed_interval(
+        weighted_mean(scores),
+        CrossedRatings.from_names(group["annotator"], group["document"]),
+        confidence=resampling.confidence,
+        resamples=resampling.resamples,
+        seed=resampling.seed,
+    )
+    return CrossedEstimate(estimate.value, max(estimate.low, scale[0]), min(estimate.high, scale[-1]), estimate.over)

@@ -22,7 +22,7 @@ from scipy.special import ndtri
 
 from macroscope.arrays import mapped
 from macroscope.statistics.document_sums import MANY, Array
-from macroscope.statistics.estimates import UNDEFINED
+from macroscope.statistics.tidy import UNDEFINED
 
 Categories = Sequence[sparse.csr_matrix | Array]
 """One matrix per categorisation: documents x its categories; an array if hardly any of its cells is 0."""

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from macroscope.resampling import Resampling
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.permutation_groups import SubsetPermutations
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import (
@@ -28,7 +27,7 @@ from macroscope.statistics.ratio import (
     ratio_interval,
     ratio_test,
 )
-from macroscope.statistics.tidy import ROWS, sized_row
+from macroscope.statistics.tidy import ROWS, UNDEFINED, Estimate, sized_row
 
 MEAN, POOLED, PERPLEXITY, SHARE = "mean", "pooled", "perplexity", "share"
 """Kinds of a measure: a mean over documents; a ratio of sums; its exponential; a share, pooled over documents."""

@@ -17,11 +17,11 @@ from scipy.special import ndtr, ndtri
 from macroscope.resampling import Resampling
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.estimates import UNDEFINED
 from macroscope.statistics.latent import PERPLEXITY, SHARE, has_measure, list_measures, measure_sample
 from macroscope.statistics.permutation_groups import SubsetPermutations
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import difference_interval, ratio_test
+from macroscope.statistics.tidy import UNDEFINED
 
 DIFFERENCE, RATIO, AUC = "difference", "ratio", "auc"
 """Measures of a pair: first minus second, first over second, or their detectability."""

@@ -31,7 +31,7 @@ from macroscope.statistics.cross_fitted_tests import (
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, area_under_frontier
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.estimates import UNDEFINED, Estimate
+from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 NAMES = (
     "forward_kl",

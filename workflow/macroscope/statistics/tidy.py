@@ -1,4 +1,4 @@
-"""Tidy statistics: rows of one comparison, and files of rows with their corpus, system and critic."""
+"""Tidy statistics: estimates, rows of one comparison, and files of rows with their corpus, system and critic."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,6 @@ import pandas as pd
 from macroscope import __version__
 from macroscope.files import atomic
 from macroscope.resampling import Resampling
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.permutation_groups import build_permutation
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.tables import write_csv
@@ -40,6 +39,31 @@ COLUMNS = (
     "reason",
 )
 """Columns of tidy statistics; `reason` explains a value that is NaN."""
+UNDEFINED = float("nan")
+"""Value, end of an interval or p-value that does not exist."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Value of a statistic with its uncertainty.
+
+    Attributes
+    ----------
+    statistic
+        Name of the statistic.
+    value
+        Its value; NaN if it is undefined.
+    ci_low, ci_high
+        Ends of its interval; NaN if it has none.
+    p_value
+        P-value of its test; NaN if it has none.
+    """
+
+    statistic: str
+    value: float
+    ci_low: float = UNDEFINED
+    ci_high: float = UNDEFINED
+    p_value: float = UNDEFINED
 
 
 @dataclass(frozen=True)

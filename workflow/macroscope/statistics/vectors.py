@@ -13,10 +13,10 @@ from scipy.special import ndtri
 from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 NAMES = ("mmd_squared", "energy_distance", "precision", "recall")
 _NULL = "the same distribution of vectors on both sides"

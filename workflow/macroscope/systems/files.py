@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from macroscope.colours import VERMILION
-from macroscope.corpora.files.options import ONE_SECTION
+from macroscope.corpora.files import ONE_SECTION
 from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.options import Split
 from macroscope.corpora.provenance import read_origin

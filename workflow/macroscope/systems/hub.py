@@ -7,7 +7,7 @@ from typing import Literal
 
 from macroscope.colours import VERMILION
 from macroscope.corpora.files.reading import parse_records
-from macroscope.corpora.hub.options import DataSet
+from macroscope.corpora.hub import DataSet
 from macroscope.corpora.hub.reading import read_data_set
 from macroscope.corpora.provenance import read_origin
 from macroscope.documents import Provenance, write_documents

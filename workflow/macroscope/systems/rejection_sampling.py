@@ -11,7 +11,7 @@ from macroscope.documents import Count, Document, Provenance, Section
 from macroscope.errors import MacroscopeError
 from macroscope.progress import Progress
 from macroscope.systems.formats import ATTEMPTS, InvalidSample, invalid_reasons, parse_sample
-from macroscope.systems.words import join_words
+from macroscope.systems.tokenizer import join_words
 
 TextGenerator = Callable[[int, np.random.Generator], Iterable[tuple[Sequence[str], bool]]]
 """Function of a number of texts and a random generator: the words of each text, and whether it was cut off."""

@@ -129,7 +129,7 @@ def test_json_lines_in_a_text_file(tmp_path):
 
 
 def test_a_line_without_an_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("macroscope.corpora.lines.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("macroscope.corpora.records.LONGEST_LINE", 1 << 20)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "' + b"a" * (1 << 21)))
     with pytest.raises(MacroscopeError, match="line 1 is longer than 1 MB"):
         list(read_user_documents([tmp_path / "a.jsonl.gz"], Provenance("test"), 0.1, 0.1))

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from macroscope.corpora.extract import extract
-from macroscope.corpora.files.options import FilesCorpus
+from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.files.reading import read_files, read_user_documents
 from macroscope.documents import Provenance, read_provenance
 from macroscope.errors import MacroscopeError

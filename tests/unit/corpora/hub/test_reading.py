@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from macroscope.corpora.hub.options import Columns, HubCorpus
+from macroscope.corpora.hub import Columns, HubCorpus
 from macroscope.corpora.hub.reading import read_hub
 from macroscope.documents import Provenance, read_documents, read_provenance
 from macroscope.errors import MacroscopeError

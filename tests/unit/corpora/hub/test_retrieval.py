@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from macroscope.corpora.hub.options import HubCorpus
+from macroscope.corpora.hub import HubCorpus
 from macroscope.corpora.hub.reading import read_hub
 from macroscope.corpora.hub.retrieval import RemoteSplit
 from macroscope.documents import Provenance

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from macroscope.corpora.simulated import HsmmSizes, SimulatedCorpus
 from macroscope.corpora.simulated.hsmm import (
     DELIMITER,
     HsmmProcess,
@@ -13,7 +14,6 @@ from macroscope.corpora.simulated.hsmm import (
     simulate_texts,
     write_corpus,
 )
-from macroscope.corpora.simulated.options import HsmmSizes, SimulatedCorpus
 from macroscope.critics.synthetic.known_truth import expected_nll
 from macroscope.documents import read_documents
 

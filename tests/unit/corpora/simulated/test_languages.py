@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.languages import (
     Meaning,
     Thing,
@@ -15,7 +16,6 @@ from macroscope.corpora.simulated.languages import (
     simulate_texts,
     write_corpus,
 )
-from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.critics.words import lower_case_words
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.people import (
     BEGINNING,
     GENDERS,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.scripts import FEWEST, ORDERS, script_process, simulate_texts, write_corpus
 from macroscope.documents import read_documents
 

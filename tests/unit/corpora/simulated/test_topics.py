@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.topics import TopicProcess, generate, simulate_texts, topic_process, write_corpus
 from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.words import lower_case_words

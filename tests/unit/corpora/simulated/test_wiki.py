@@ -8,9 +8,9 @@ import pytest
 from macroscope.corpora.extract import extract
 from macroscope.corpora.options import Filters, RareTitles
 from macroscope.corpora.prepare import Outputs, prepare
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.articles import simulate_documents
 from macroscope.corpora.simulated.genres import wiki_process
-from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.simulated.wiki import write_corpus
 from macroscope.corpora.simulated.wording import wording
 from macroscope.corpora.titles import normalise_title

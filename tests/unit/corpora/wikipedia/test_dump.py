@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from macroscope.corpora.wikipedia.options import WikipediaCorpus
+from macroscope.corpora.wikipedia import WikipediaCorpus
 from macroscope.corpora.wikipedia.pages import parse_pages
 from macroscope.corpora.wikipedia.parsing import PageParsers
 from macroscope.corpora.wikipedia.reading import read_dump

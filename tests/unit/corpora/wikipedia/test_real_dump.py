@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from macroscope.corpora.wikipedia.options import WikipediaCorpus
+from macroscope.corpora.wikipedia import WikipediaCorpus
 from macroscope.corpora.wikipedia.reading import read_dump
 from macroscope.documents import Provenance
 

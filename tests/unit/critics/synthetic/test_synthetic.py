@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import SOURCE_STATE, hsmm_process, simulate_segments
-from macroscope.corpora.simulated.options import HsmmSizes
 from macroscope.critics.synthetic.chain import StateChain
 from macroscope.critics.synthetic.explanation import explain
 from macroscope.critics.synthetic.known_truth import expected_nll

@@ -9,14 +9,13 @@ import torch
 from transformers import TrainerCallback
 
 from macroscope import training as shared
+from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import hsmm_process, simulate_texts
-from macroscope.corpora.simulated.options import HsmmSizes
 from macroscope.documents import Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.systems.hsmm import training
+from macroscope.systems.hsmm import HsmmSystem, training
 from macroscope.systems.hsmm.model import Hsmm
 from macroscope.systems.hsmm.ngrams import count_ngrams
-from macroscope.systems.hsmm.options import HsmmSystem
 from macroscope.systems.hsmm.perplexity import measure_perplexity
 from macroscope.systems.hsmm.sampling import sample_hsmm
 from macroscope.systems.hsmm.texts import Texts

@@ -18,8 +18,8 @@ from macroscope.systems.language_model.architectures.recurrent import RecurrentL
 from macroscope.systems.language_model.log_probabilities import document_nll, measure_log_probabilities, sample_tokens
 from macroscope.systems.language_model.model import load_model
 from macroscope.systems.language_model.options import LanguageModelSystem
-from macroscope.systems.language_model.prompts import EncodedPrompt
 from macroscope.systems.language_model.sampling import make_sampler, sample_shard
+from macroscope.systems.prompts import EncodedPrompt
 
 from ..conftest import CONTEXT, RECURRENT, SIZES, VOCABULARY, tiny_model
 

@@ -9,10 +9,10 @@ from scipy.stats import chisquare
 
 from macroscope.config.schema import Config
 from macroscope.documents import read_documents, read_provenance
+from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.counts import MISSING
 from macroscope.systems.ngram.decoding import NgramBeamSampler, truncate_to_nucleus
 from macroscope.systems.ngram.generation import sample_ngram
-from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.sampling import NgramSampler
 
 from ..language_model.test_beam_sampler import enumerate_samples

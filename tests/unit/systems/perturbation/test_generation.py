@@ -11,8 +11,8 @@ from macroscope.documents import Document, Provenance, Section, read_documents, 
 from macroscope.errors import MacroscopeError
 from macroscope.plan import Plan
 from macroscope.systems.options import Description
+from macroscope.systems.perturbation import PerturbationSystem
 from macroscope.systems.perturbation.generation import perturb_samples
-from macroscope.systems.perturbation.options import PerturbationSystem
 from macroscope.systems.perturbation.steps import AnyStep, Rule
 from tests.unit.plan.plans import find_job
 

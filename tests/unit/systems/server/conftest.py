@@ -8,8 +8,7 @@ import time
 
 import pytest
 
-from macroscope.systems.server import completions
-from macroscope.systems.server.options import ServerSystem
+from macroscope.systems.server import ServerSystem, completions
 
 KEY = "sk-secret-0123456789"
 

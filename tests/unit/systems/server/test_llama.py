@@ -17,7 +17,7 @@ from macroscope.systems.language_model.model import load_model
 from macroscope.systems.language_model.options import LanguageModelSystem
 from macroscope.systems.language_model.sampling import merge_shards, sample_shard
 from macroscope.systems.language_model.training import finetune, train_tokenizer
-from macroscope.systems.server.options import ServerSystem
+from macroscope.systems.server import ServerSystem
 from macroscope.systems.server.sampling import sample_server
 
 from ....tiny import simulated_documents

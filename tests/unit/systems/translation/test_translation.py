@@ -10,8 +10,8 @@ from macroscope.critics.words import lower_case_words
 from macroscope.documents import Document, Provenance, Section, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
+from macroscope.systems.translation import TranslationSystem
 from macroscope.systems.translation.generation import translate
-from macroscope.systems.translation.options import TranslationSystem
 from macroscope.systems.translation.pairs import train_piece_tokenizer
 from macroscope.systems.translation.training import train_translator
 

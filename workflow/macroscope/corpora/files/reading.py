@@ -14,13 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.files.headings import split_sections
-from macroscope.corpora.files.options import FilesCorpus
-from macroscope.corpora.lines import read_numbered_records
-from macroscope.corpora.parquet import read_numbered_rows
 from macroscope.corpora.plain_text import tidy
+from macroscope.corpora.records import UniqueIds, read_numbered_records, read_numbered_rows
 from macroscope.corpora.splits import assign_split
-from macroscope.corpora.unique_ids import UniqueIds
 from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json, read_json

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from macroscope.corpora.files.reading import Record, parse_records
-from macroscope.corpora.hub.options import Columns, DataSet, HubCorpus
+from macroscope.corpora.hub import Columns, DataSet, HubCorpus
 from macroscope.documents import Document, Provenance
 from macroscope.errors import MacroscopeError, nearest
 

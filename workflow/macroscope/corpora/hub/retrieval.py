@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.corpora.hub.options import DEFAULT
+from macroscope.corpora.hub import DEFAULT
 from macroscope.corpora.hub.reading import (
     describe_error,
     read_card,

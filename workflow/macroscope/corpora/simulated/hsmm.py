@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from macroscope.corpora.simulated.options import HsmmSizes, SimulatedCorpus
+from macroscope.corpora.simulated import HsmmSizes, SimulatedCorpus
 from macroscope.corpora.simulated.texts import write_texts
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.files import read_json, write_json

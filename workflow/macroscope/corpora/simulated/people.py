@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.texts import write_texts
 from macroscope.documents import Document, Provenance, Section, in_batches, write_documents
 from macroscope.files import RESOURCES, read_json, write_json

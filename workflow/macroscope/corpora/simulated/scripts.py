@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.texts import write_texts
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.files import RESOURCES, read_json, write_json

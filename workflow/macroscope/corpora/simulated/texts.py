@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.splits import assign_split
 from macroscope.corpora.tokens import GPT2_PIECES, make_token_counter
 from macroscope.documents import Document

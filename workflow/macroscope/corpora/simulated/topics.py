@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.texts import write_texts
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError

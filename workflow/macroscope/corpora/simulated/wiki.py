@@ -14,12 +14,11 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.simulated.articles import infer_article_genre, merge_sections, simulate_documents
-from macroscope.corpora.simulated.clutter import CLUTTER, make_clutter_page
 from macroscope.corpora.simulated.genres import wiki_process
-from macroscope.corpora.simulated.options import SimulatedCorpus
 from macroscope.corpora.simulated.texts import write_texts
-from macroscope.corpora.simulated.wikitext import render_wikitext
+from macroscope.corpora.simulated.wikitext import CLUTTER, make_clutter_page, render_wikitext
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import Document, Provenance, write_documents
 from macroscope.files import atomic, write_json

@@ -1,5 +1,22 @@
 """Source `wikipedia`: articles of a MediaWiki pages-articles dump."""
 
-from macroscope.corpora.declaration import Source
+from typing import Literal
 
-SOURCE = Source(options="options:WikipediaCorpus", read="reading:read_dump", threads=8)
+from pydantic import Field
+
+from macroscope.corpora.declaration import Source
+from macroscope.corpora.options import RetrievedCorpus
+from macroscope.options import UserPath
+
+SOURCE = Source(options=":WikipediaCorpus", read="reading:read_dump", threads=8)
+
+
+class WikipediaCorpus(RetrievedCorpus):
+    """Options of articles of a MediaWiki pages-articles dump."""
+
+    data_set_option = "dump"
+
+    source: Literal["wikipedia"]
+    dump: str | None = Field(None, description="Name of a dump in resources/sources.yaml; retrieved if absent.")
+    files: list[UserPath] = Field([], description="Local dump files instead (xml, bz2, gz); each is a part.")
+    page_seconds: float = Field(10.0, gt=0, description="Time limit for one page; a slower one is dropped and counted.")

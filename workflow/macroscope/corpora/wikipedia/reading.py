@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from macroscope.corpora.simulated.options import SimulatedCorpus
+from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.corpora.splits import assign_split
-from macroscope.corpora.wikipedia import pages
+from macroscope.corpora.wikipedia import WikipediaCorpus, pages
 from macroscope.corpora.wikipedia.dump import read_site
-from macroscope.corpora.wikipedia.options import WikipediaCorpus
 from macroscope.corpora.wikipedia.pages import Page
 from macroscope.corpora.wikipedia.parsing import CRASHED, PageParsers, slow_kind
 from macroscope.documents import Count, Document, Provenance, Section

@@ -16,10 +16,9 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, divergences
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.sampled_divergences import published_divergences
-from macroscope.statistics.tidy import rows_table, shares_table
+from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
 from macroscope.statistics.vectors import compare_vectors
 
 _GIVEN = "under the distribution over clusters that is estimated from these real texts"

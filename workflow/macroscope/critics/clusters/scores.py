@@ -15,10 +15,10 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.bootstrap_t import ROUNDING, Interval
 from macroscope.statistics.categorical import one_hot, permute_counts
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.estimates import Estimate
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.ratio import difference_interval, ratio_interval
+from macroscope.statistics.tidy import Estimate
 
 
 @dataclass(frozen=True)

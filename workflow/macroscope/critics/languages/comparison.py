@@ -16,9 +16,8 @@ from macroscope.files import atomic
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import mean_interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.estimates import Estimate
 from macroscope.statistics.permutation_groups import build_permutation
-from macroscope.statistics.tidy import rows_table, shares_table
+from macroscope.statistics.tidy import Estimate, rows_table, shares_table
 from macroscope.statistics.vectors import compare_vectors
 from macroscope.tables import read_csv, write_csv
 

@@ -17,9 +17,8 @@ from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_test
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.sampled_divergences import NAMES, compare_log_ratios, published_divergences
-from macroscope.statistics.tidy import rows_table, shares_table
+from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
 
 LN10 = float(np.log(10))
 TEXTS_PER_FOLD = 2

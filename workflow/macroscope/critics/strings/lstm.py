@@ -14,7 +14,7 @@ from torch.utils.data import Dataset
 from macroscope.critics.strings.options import LstmOptions
 from macroscope.critics.text_encoder import TOKENS_PER_BATCH, batch_by_length
 from macroscope.statistics.document_sums import Array
-from macroscope.systems.language_model.architectures.lstm import LstmConfig, LstmForCausalLM
+from macroscope.systems.language_model.architectures.recurrent import LstmConfig, LstmForCausalLM
 from macroscope.systems.tokenizer import boundary_id, train_bpe
 from macroscope.training import Checkpoints, Examples, Schedule, train
 

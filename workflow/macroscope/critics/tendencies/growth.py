@@ -22,12 +22,12 @@ from macroscope.critics.tendencies.type_token import (
     length_bins,
 )
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.jackknife import jackknife_interval_of_texts
 from macroscope.statistics.kolmogorov_smirnov import ks_distance, ks_test, monte_carlo_p_value
 from macroscope.statistics.multiple_testing import benjamini_hochberg
 from macroscope.statistics.p_values import TIE
 from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 TYPES = {"heaps": "types", "heaps_bigram": "bigram_types"}
 """Prefix of the statistics -> column of the latents."""

@@ -25,10 +25,10 @@ from macroscope.critics.tendencies.rank_frequency import (
 from macroscope.critics.tendencies.ranking import zipf_exponent
 from macroscope.critics.tendencies.rarefaction import rarefied_size, units_for_tokens
 from macroscope.statistics.document_sums import Array
-from macroscope.statistics.estimates import UNDEFINED, Estimate
 from macroscope.statistics.jackknife import jackknife_interval, sum_into_groups
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.tidy import UNDEFINED, Estimate
 from macroscope.statistics.total_variation import largest_difference, total_variation
 
 _CELLS_AT_ONCE = 1 << 23

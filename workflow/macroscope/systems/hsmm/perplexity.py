@@ -9,9 +9,9 @@ import torch
 
 from macroscope.documents import read_documents
 from macroscope.files import atomic
+from macroscope.systems.hsmm import HsmmSystem
 from macroscope.systems.hsmm.marginal import log_marginal
 from macroscope.systems.hsmm.model import Hsmm
-from macroscope.systems.hsmm.options import HsmmSystem
 from macroscope.systems.hsmm.texts import Texts, collate, read_split_words
 from macroscope.systems.tokenizer import read_training_texts
 

@@ -8,9 +8,9 @@ import torch
 from numpy.typing import NDArray
 
 from macroscope.documents import Provenance, write_documents
+from macroscope.systems.hsmm import HsmmSystem
 from macroscope.systems.hsmm.model import Hsmm
 from macroscope.systems.hsmm.ngrams import Integers, Ngrams
-from macroscope.systems.hsmm.options import HsmmSystem
 from macroscope.systems.rejection_sampling import SamplingTask, generate_documents
 
 Floats = NDArray[np.float64]

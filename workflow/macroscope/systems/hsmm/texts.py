@@ -10,8 +10,7 @@ from torch.utils.data import Dataset
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.hsmm.ngrams import NONE, Integers, Ngrams
-from macroscope.systems.tokenizer import read_training_texts
-from macroscope.systems.words import split_words
+from macroscope.systems.tokenizer import read_training_texts, split_words
 
 MOST_KEPT = 100_000_000
 """Largest number of rows that are kept in memory, four bytes each; beyond it, rows are looked up each time."""

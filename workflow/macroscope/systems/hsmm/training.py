@@ -14,11 +14,10 @@ from torch.utils.data import Subset
 from transformers import set_seed
 
 from macroscope.files import atomic, read_json, write_json
-from macroscope.systems.hsmm import KIND
+from macroscope.systems.hsmm import KIND, ExpectationMaximisation, GradientDescent, HsmmSystem
 from macroscope.systems.hsmm.em import expectation_maximisation, randomise
 from macroscope.systems.hsmm.model import Hsmm, Size
 from macroscope.systems.hsmm.ngrams import Ngrams, count_ngrams
-from macroscope.systems.hsmm.options import ExpectationMaximisation, GradientDescent, HsmmSystem
 from macroscope.systems.hsmm.perplexity import compute_nll
 from macroscope.systems.hsmm.texts import Texts, collate, read_split_words
 from macroscope.tables import write_csv

@@ -16,11 +16,10 @@ from macroscope.systems.formats import format_training_text
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import Ancestral, LanguageModelSystem
 from macroscope.systems.language_model.perplexity import WINDOWS_PER_BATCH, window_nll
-from macroscope.systems.language_model.prompts import EncodedPrompt, encode_prompts
 from macroscope.systems.language_model.sampler import Sampler, Window
 from macroscope.systems.language_model.sampling import make_sampler, parse_sample_number
 from macroscope.systems.language_model.stream import encode_texts
-from macroscope.systems.prompts import Prompt, read_prompts
+from macroscope.systems.prompts import EncodedPrompt, Prompt, encode_prompts, read_prompts
 from macroscope.systems.tokenizer import boundary_id
 from macroscope.training import use_threads
 

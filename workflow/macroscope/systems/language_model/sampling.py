@@ -19,10 +19,9 @@ from macroscope.systems.formats import ATTEMPTS, InvalidSample, invalid_reasons,
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.model import context_window, load_model
 from macroscope.systems.language_model.options import BeamSampling, LanguageModelSystem
-from macroscope.systems.language_model.prompts import EncodedPrompt, decode, encode_prompts, require_room
 from macroscope.systems.language_model.sampler import GeneratedTokens, Request, Sampler
 from macroscope.systems.language_model.token_sampler import TokenSampler
-from macroscope.systems.prompts import Prompt, read_prompts
+from macroscope.systems.prompts import EncodedPrompt, Prompt, decode, encode_prompts, read_prompts, require_room
 from macroscope.systems.resume import PartialFile
 from macroscope.systems.tokenizer import boundary_id, unknown_id
 from macroscope.training import use_threads

@@ -9,9 +9,9 @@ import numpy as np
 from macroscope.documents import Provenance, write_documents
 from macroscope.files import scratch_folder
 from macroscope.systems.language_model.options import BeamSampling, Nucleus
+from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.decoding import NgramBeamSampler, truncate_to_nucleus
 from macroscope.systems.ngram.model import NgramModel, estimate
-from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.sampling import NgramSampler
 from macroscope.systems.ngram.training import END, NgramCounts
 from macroscope.systems.rejection_sampling import SamplingTask, generate_documents

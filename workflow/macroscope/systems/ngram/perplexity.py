@@ -8,12 +8,11 @@ import pandas as pd
 
 from macroscope.documents import read_documents
 from macroscope.files import atomic, scratch_folder
+from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.backoff import to_backoff_model
 from macroscope.systems.ngram.model import estimate
-from macroscope.systems.ngram.options import NgramSystem
 from macroscope.systems.ngram.training import NgramCounts
-from macroscope.systems.tokenizer import read_training_texts
-from macroscope.systems.words import split_words
+from macroscope.systems.tokenizer import read_training_texts, split_words
 
 log = logging.getLogger("macroscope")
 
@@ -21,8 +20,8 @@ log = logging.getLogger("macroscope")
 def measure_perplexity(documents: Path, model: Path, output: Path, options: NgramSystem, *, split: str) -> None:
     """Measure the negative log-likelihood of every document of a split under the model of the train split.
 
-    The tokens of a document are the words of `words.split_words` and its end. All words outside the train split count
-    as one unknown word, to which the model gives a share; samples never contain it.
+    The tokens of a document are the words of `tokenizer.split_words` and its end. All words outside the train split
+    count as one unknown word, to which the model gives a share; samples never contain it.
 
     Writes
     ------

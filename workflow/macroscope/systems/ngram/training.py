@@ -12,11 +12,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from macroscope.files import atomic, read_json, write_json
+from macroscope.systems.ngram import NgramSystem
 from macroscope.systems.ngram.backoff import write_word_numbers
 from macroscope.systems.ngram.counts import Trie, count_ngrams, read_trie, read_words
-from macroscope.systems.ngram.options import NgramSystem
-from macroscope.systems.tokenizer import read_training_texts
-from macroscope.systems.words import split_words
+from macroscope.systems.tokenizer import read_training_texts, split_words
 
 log = logging.getLogger("macroscope")
 
@@ -49,7 +48,9 @@ class NgramCounts:
 def count_train_split(documents: Path, output: Path, options: NgramSystem, *, checkpoints: Path) -> None:
     """Count the n-grams of the train split; a killed job resumes after its last finished order.
 
-    Words are those of `words.split_words`. The vocabulary is closed: words outside the train split are never generated.
+    Words are those of `tokenizer.split_words`. The vocabulary is closed: words outside the train split are never
+    generated.
+
     Writes into the folder `output`: words.parquet, the words by number; and the counts of every order
     (`counts.count_ngrams`).
     """

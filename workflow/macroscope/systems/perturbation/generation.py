@@ -7,7 +7,7 @@ from zlib import crc32
 
 from macroscope.documents import Count, Document, Provenance, read_documents, read_provenance, write_documents
 from macroscope.errors import MacroscopeError
-from macroscope.systems.perturbation.options import PerturbationSystem
+from macroscope.systems.perturbation import PerturbationSystem
 from macroscope.systems.perturbation.rules import apply_step, require_language
 from macroscope.systems.perturbation.steps import AnyStep
 

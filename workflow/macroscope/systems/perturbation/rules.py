@@ -9,10 +9,9 @@ import numpy as np
 from macroscope.corpora.stop_words import stop_words, stop_words_path
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
-from macroscope.systems.perturbation.entities import swap_entities
 from macroscope.systems.perturbation.halves import splice_documents, swap_first_halves
+from macroscope.systems.perturbation.mentions import swap_entities, swap_pronouns
 from macroscope.systems.perturbation.pieces import drop_sections, shuffle_sections
-from macroscope.systems.perturbation.pronouns import swap_pronouns
 from macroscope.systems.perturbation.sentences import remove_sentences, repeat_sentences, shuffle_sentences
 from macroscope.systems.perturbation.steps import (
     AnyStep,

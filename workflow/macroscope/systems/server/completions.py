@@ -27,7 +27,7 @@ from tenacity import (
 from urllib3.exceptions import HTTPError
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.systems.server.options import ServerSystem
+from macroscope.systems.server import ServerSystem
 
 log = logging.getLogger("macroscope")
 

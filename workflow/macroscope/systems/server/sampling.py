@@ -21,8 +21,8 @@ from macroscope.progress import Progress
 from macroscope.systems.formats import ATTEMPTS, InvalidSample, invalid_reasons, parse_sample
 from macroscope.systems.prompts import Prompt, read_prompts
 from macroscope.systems.resume import PartialFile
+from macroscope.systems.server import ServerSystem
 from macroscope.systems.server.completions import Completion, Server
-from macroscope.systems.server.options import ServerSystem
 
 log = logging.getLogger("macroscope")
 

@@ -17,8 +17,8 @@ from macroscope.documents import Count, Document, Provenance, Section, in_batche
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 from macroscope.progress import Progress
+from macroscope.systems.translation import TranslationSystem
 from macroscope.systems.translation.network import BEGIN, END, PAD, Size, Translator
-from macroscope.systems.translation.options import TranslationSystem
 from macroscope.systems.translation.pairs import Tokens, pad_rows, read_pairs
 
 Tensor = torch.Tensor

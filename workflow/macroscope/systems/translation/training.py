@@ -7,8 +7,8 @@ from safetensors.torch import save_model
 from transformers import set_seed
 
 from macroscope.files import atomic, write_json
+from macroscope.systems.translation import TranslationSystem
 from macroscope.systems.translation.network import Size, Translator
-from macroscope.systems.translation.options import TranslationSystem
 from macroscope.systems.translation.pairs import Pairs, collate, encode_pairs, read_pairs, train_piece_tokenizer
 from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Schedule, discard, train

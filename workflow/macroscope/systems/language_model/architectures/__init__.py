@@ -8,7 +8,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from macroscope.systems.language_model.architectures.adaptive_gpt2 import AdaptiveGpt2Config, AdaptiveGpt2ForCausalLM
 from macroscope.systems.language_model.architectures.gated_cnn import GatedCnnConfig, GatedCnnForCausalLM
-from macroscope.systems.language_model.architectures.lstm import LstmConfig, LstmForCausalLM
+from macroscope.systems.language_model.architectures.recurrent import LstmConfig, LstmForCausalLM
 
 for _config, _model in (
     (LstmConfig, LstmForCausalLM),

@@ -17,15 +17,14 @@ from macroscope.systems.language_model.architectures.recurrent import RecurrentL
 from macroscope.systems.language_model.beam_sampler import BeamSampler
 from macroscope.systems.language_model.decoding import distribution
 from macroscope.systems.language_model.options import Ancestral, BeamSampling, LanguageModelSystem, Nucleus
-from macroscope.systems.language_model.prompts import decode, encode_prompts
 from macroscope.systems.language_model.sampler import Request
 from macroscope.systems.language_model.sampling import merge_shards, sample_shard
 from macroscope.systems.language_model.token_sampler import TokenSampler
-from macroscope.systems.prompts import first_words, read_prompts
+from macroscope.systems.prompts import decode, encode_prompts, first_words, read_prompts
 from macroscope.systems.tokenizer import train_words
 from tests.unit.plan.plans import find_job
 
-from ..conftest import CONTEXT, RECURRENT, SIZES, VOCABULARY, tiny_model
+from .conftest import CONTEXT, RECURRENT, SIZES, VOCABULARY, tiny_model
 
 PROMPTS = {0: (), 1: (3,), 2: (5, 5, 2), 3: tuple(range(1, 11)) * 2, 4: (7, 1) * (CONTEXT - 1)}
 """Prompts by sample number; one is longer than the window."""

@@ -1,11 +1,16 @@
-"""Readers of lines of text and JSON Lines, plain or gzipped, with errors that name file and line."""
+"""Readers of records (lines of text and JSON Lines, plain or gzipped, and rows of Parquet files), and their ids.
+
+They need bounded memory. Their errors name the file, and the line or row.
+"""
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, cast
 
+from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json
 
@@ -116,3 +121,83 @@ def _open(path: Path) -> IO[bytes]:
         return cast(IO[bytes], gzip.open(path))
     file.seek(0)
     return file
+
+
+_ROWS_AT_ONCE = 256
+_BYTES_AT_ONCE = 1 << 20  # instead of a row group, which may be as large as the file
+
+
+def read_numbered_rows(
+    path: Path, wanted: Collection[str], required: str | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Stream the rows of a file with their numbers (from 1).
+
+    Parameters
+    ----------
+    wanted
+        Names of the columns to read; others are ignored, whatever they hold.
+    required
+        Name of a column that must exist.
+
+    Raises
+    ------
+    MacroscopeError
+        If the file is not Parquet, is damaged, or lacks the required column.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise MacroscopeError(f"{path}: no such file")
+    number = 0
+    try:
+        with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BYTES_AT_ONCE) as file:
+            columns = [name for name in file.schema_arrow.names if name in wanted]
+            if required is not None and required not in columns:
+                raise MacroscopeError(f"{path}: no column '{required}'; give a file with this column of texts")
+            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except UnicodeDecodeError as error:
+        raise MacroscopeError(f"{path}, after row {number:,}: a text is not valid UTF-8 ({error.reason})") from None
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise MacroscopeError(f"{path}: not a readable Parquet file ({reason}); write or download it again") from None
+
+
+class UniqueIds:
+    """Record of the documents so far: their ids, and hashes of their contents.
+
+    Parameters
+    ----------
+    own_ids
+        True if ids are the user's: two different documents with one id are then an error. Otherwise the first counts.
+    """
+
+    def __init__(self, own_ids: bool = True) -> None:
+        self.own_ids = own_ids
+        self._seen: dict[str, bytes] = {}
+
+    def is_new(self, document: Document, where: str) -> bool:
+        """Record a document, and return whether its id is new.
+
+        Parameters
+        ----------
+        where
+            File and line of the document, for the message.
+
+        Raises
+        ------
+        MacroscopeError
+            If ids are the user's and another document had this id.
+        """
+        content = blake2b(repr(document).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        before = self._seen.get(document.id)
+        if self.own_ids and before not in (None, content):
+            raise MacroscopeError(
+                f"{where}: an earlier document with another text has the id {document.id!r}, too; give each document"
+                " an id of its own, or none"
+            )
+        self._seen[document.id] = content
+        return before is None

@@ -9,8 +9,7 @@ import pytest
 from macroscope.corpora.plain_text import split_sentences
 from macroscope.corpora.stop_words import stop_words
 from macroscope.documents import Document, Section
-from macroscope.systems.perturbation.entities import find_entities, swap_entities
-from macroscope.systems.perturbation.pronouns import swap_pronouns
+from macroscope.systems.perturbation.mentions import find_entities, swap_entities, swap_pronouns
 
 
 def document(*texts):
