@@ -109,7 +109,7 @@ def test_invalid_texts_are_counted_and_scored(scored):
 
 def test_invalid_subsequences_are_listed(scored, tmp_path):
     explain(
-        tmp_path / "texts.parquet",
+        Collection(tmp_path / "texts.parquet"),
         tmp_path / "latents.parquet",
         tmp_path / "process.json",
         output=tmp_path / "evidence",

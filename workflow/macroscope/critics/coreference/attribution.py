@@ -20,19 +20,17 @@ from macroscope.critics.coreference.latents import encode_chains, read_latents
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import NO_ENTITY
-from macroscope.documents import Document, read_documents
+from macroscope.documents import Collection, Document
 
 
 def attribute(
-    texts: Path, latents: Path, scores: Path, prior: Path, *, options: CoreferenceOptions, output: Path
+    texts: Collection, latents: Path, scores: Path, prior: Path, *, options: CoreferenceOptions, output: Path
 ) -> None:
     """Write the latent NLL per symbol of each document, and its unlikely mentions; see `critics.attributions`."""
     nats = read_nll_rates(scores)
     rows = (
         Attribution(chain["id"], nats[chain["id"]], list(mark_mentions(document, chain, costs, options.unlikely)))
-        for document, (chain, costs) in zip(
-            read_documents(texts), _read_chains_and_costs(latents, ChainPrior.load(prior)), strict=True
-        )
+        for document, (chain, costs) in zip(texts, _read_chains_and_costs(latents, ChainPrior.load(prior)), strict=True)
     )
     write_attributions(rows, output)
 

@@ -13,7 +13,7 @@ from macroscope.critics.coreference.ngram_tables import rank_contributions, rank
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import NO_ENTITY, STOP, Chains, pack_windows
-from macroscope.documents import read_documents
+from macroscope.documents import Collection
 from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv
 
@@ -24,7 +24,7 @@ BEFORE, AFTER = 600, 300
 
 
 def explain(
-    texts: Path, latents: Path, control_latents: Path, prior: Path, *, options: CoreferenceOptions, output: Path
+    texts: Collection, latents: Path, control_latents: Path, prior: Path, *, options: CoreferenceOptions, output: Path
 ) -> None:
     """Write the evidence of a system into a folder.
 
@@ -143,9 +143,9 @@ def _list_failed(latents: Path) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["id", "error"])
 
 
-def _read_texts(texts: Path, ids: Iterable[str]) -> dict[str, str]:
+def _read_texts(texts: Collection, ids: Iterable[str]) -> dict[str, str]:
     wanted = set(ids)
-    return {document.id: document.text for document in read_documents(texts) if document.id in wanted}
+    return {document.id: document.text for document in texts if document.id in wanted}
 
 
 def _cut_excerpt(text: str, start: int, end: int, around: int = 110) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from macroscope.critics.narrative.latents import read_latents
 from macroscope.critics.narrative.narratives import split_document
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
-from macroscope.documents import Document, read_documents
+from macroscope.documents import Collection, Document
 from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv
 
@@ -21,7 +21,7 @@ GAP = "▿"
 """Mark in a passage at which a sentence seems to be missing."""
 
 
-def explain(texts: Path, latents: Path, inference: Path, *, language: str, output: Path) -> None:
+def explain(texts: Collection, latents: Path, inference: Path, *, language: str, output: Path) -> None:
     """Write the evidence of a system: doubtful.csv and passages.json.
 
     doubtful.csv lists the places at or above the threshold, the most probable first, at most one per narrative and
@@ -45,7 +45,7 @@ def explain(texts: Path, latents: Path, inference: Path, *, language: str, outpu
         rows = sorted(rows, key=lambda entry: -entry[2])[:DOUBTFUL]
         worst = sorted(worst, key=lambda entry: -entry[0])[:PASSAGES]
     ids = {row[0] for row in rows} | {entry[1] for entry in worst}
-    documents = {document.id: document for document in read_documents(texts) if document.id in ids}
+    documents = {document.id: document for document in texts if document.id in ids}
     sentences = {name: split_document(document, language, from_source=False) for name, document in documents.items()}
     with atomic(output) as folder:
         folder.mkdir()

@@ -9,7 +9,7 @@ import pandas as pd
 
 from macroscope.critics.attributions import Attribution, Span, write_attributions
 from macroscope.critics.tendencies.latents import INTEGERS, PER_TEXT, REALS, compute_text_numbers
-from macroscope.documents import Document, read_documents
+from macroscope.documents import Collection, Document
 
 REPEATED = "duplicate_4grams"
 LENGTH = 4
@@ -19,7 +19,7 @@ MIN_PERCENTILE = 0.95
 _TOKEN = re.compile(r"\w+")
 
 
-def attribute(texts: Path, latents: Path, control_latents: Path, *, output: Path) -> None:
+def attribute(texts: Collection, latents: Path, control_latents: Path, *, output: Path) -> None:
     """Score documents by the distance of their numbers, and mark their repetitions; see `critics.attributions`."""
     numbers, real = _read_numbers(latents), _read_numbers(control_latents)
     scores = distances(numbers, real).groupby(level=0).mean()
@@ -29,7 +29,7 @@ def attribute(texts: Path, latents: Path, control_latents: Path, *, output: Path
     percentiles = pd.Series(ranks / max(1, real_repeated.count()), repeated.index)
     rows = (
         Attribution(document.id, scores.get(document.id, np.nan), _mark(document, percentiles.get(document.id, 0.0)))
-        for document in read_documents(texts)
+        for document in texts
     )
     write_attributions(rows, output)
 

@@ -10,11 +10,12 @@ from macroscope.critics.topics.evidence import write_evidence
 from macroscope.critics.topics.latents import TopicStrengths, read_strengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
+from macroscope.documents import Collection
 from macroscope.resampling import Resampling
 
 
 def compare_latents(
-    texts: Path,
+    texts: Collection,
     control_latents: Path,
     latents: Path,
     scores: Path,

@@ -11,7 +11,7 @@ from macroscope.critics.topics.comparison import Comparison, compute_proportions
 from macroscope.critics.topics.latents import Array, TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.words import shorten
-from macroscope.documents import read_documents
+from macroscope.documents import Collection
 from macroscope.files import atomic
 from macroscope.resampling import Resampling
 from macroscope.tables import read_csv, write_csv
@@ -26,7 +26,7 @@ def write_evidence(
     output: Path,
     comparison: Comparison,
     system: TopicStrengths,
-    texts: Path,
+    texts: Collection,
     scores: Path,
     inference: Path,
     resampling: Resampling,
@@ -85,7 +85,7 @@ def _correlations(strengths: Array) -> Array:
 
 
 def tabulate_outliers(
-    texts: Path, scores: pd.DataFrame, system: TopicStrengths, words: Sequence[str], model: CorrelatedTopicModel
+    texts: Collection, scores: pd.DataFrame, system: TopicStrengths, words: Sequence[str], model: CorrelatedTopicModel
 ) -> pd.DataFrame:
     """Tabulate the documents of a system whose topic strengths are the least likely under the prior.
 
@@ -98,9 +98,7 @@ def tabulate_outliers(
     worst = scores.dropna(subset=["nll"]).sort_values(["nll", "id"], ascending=[False, True]).head(OUTLIERS)
     chosen = system.subset(system.keys["id"].isin(worst["id"]).to_numpy())
     shares = dict(zip(chosen.keys["id"], compute_proportions(chosen.mean, model), strict=True))
-    beginnings = {
-        document.id: shorten(document.text, EXCERPT) for document in read_documents(texts) if document.id in shares
-    }
+    beginnings = {document.id: shorten(document.text, EXCERPT) for document in texts if document.id in shares}
     rows = [
         (row.id, row.nll, row.words, _format_largest(shares[row.id], words), beginnings[row.id])
         for row in worst.itertuples()
