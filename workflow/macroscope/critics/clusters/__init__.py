@@ -13,7 +13,7 @@ _CLUSTERING = "normalise explained_variance seeds restarts"
 
 CRITIC = Critic(
     options="options:ClustersOptions",
-    latents="id opening embedding truncated excerpt",
+    latents="latents:LATENTS",
     features="latents:features",
     observes="frequencies of kinds of texts",
     statistics=(

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.narrative.latents import read_latents
+from macroscope.critics.latents import stream_latents
+from macroscope.critics.narrative.latents import LATENTS
 from macroscope.critics.narrative.narratives import split_document
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.documents import Collection, Document
@@ -30,8 +31,8 @@ def explain(texts: Collection, latents: Path, inference: Path, *, language: str,
     """
     points = read_operating_points(inference)
     rows, worst = [], []
-    for table in read_latents(latents):
-        for row in table.to_dict("records"):
+    for table in stream_latents(latents, LATENTS):
+        for row in table.to_pandas().to_dict("records"):
             places = {task: np.asarray(row[task], dtype=float) for task in points}
             marked = sum(int((p >= points[task].threshold).sum()) for task, p in places.items())
             total = sum(map(len, places.values()))

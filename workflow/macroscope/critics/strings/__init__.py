@@ -9,7 +9,7 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:StringsOptions",
-    latents="id opening text words",
+    latents="texts:LATENTS",
     features="texts:features",
     observes="sequences of words",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),

@@ -1,16 +1,17 @@
 """Stage `compare`: statistics and evidence from the texts of a system and the control."""
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pandas as pd
 
-from macroscope.critics.latents import read_batches
+from macroscope.critics.latents import stream_latents
 from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.strings.comparison import compare, describe
 from macroscope.critics.strings.evidence import write_evidence
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.critics.strings.texts import read_texts
+from macroscope.critics.strings.texts import LATENTS, read_texts
 from macroscope.critics.subsampling import subsample
 from macroscope.resampling import Resampling
 
@@ -33,9 +34,13 @@ def compare_latents(
             control,
             control if latents == control_latents else subsample_latents(latents),
             read=read_texts,
-            describe=lambda _: describe(read_batches(latents, "texts", ["text", "words"]), resampling.confidence),
+            describe=lambda _: describe(_stream_texts(latents), resampling.confidence),
             compare=lambda reference, candidate: compare(reference, candidate, options, resampling),
             halves=lambda texts: (texts.every_other(1), texts.every_other(0)),
         )
     write_evidence(evidence, compared.result)
     return compared.table
+
+
+def _stream_texts(latents: Path) -> Iterator[pd.DataFrame]:
+    yield from (table.to_pandas() for table in stream_latents(latents, LATENTS, ["text", "words"]))

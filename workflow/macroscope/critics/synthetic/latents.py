@@ -8,30 +8,20 @@ Columns: `id`; `opening` (`documents.opening_of`); `states`, the state of each s
 from collections.abc import Iterator
 from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 
-from macroscope.critics.latents import read_batches
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.critics.latents import latents_schema, stream_latents
 
 UNKNOWN = -1
-LATENTS = pa.schema(
-    [
-        *(pa.field(name, pa.string(), nullable=False) for name in KEYS),
-        pa.field("states", pa.list_(pa.int32()), nullable=False),
-        pa.field("tail", pa.bool_(), nullable=False),
-        pa.field("unknown_symbols", pa.int32(), nullable=False),
-        pa.field("tokens", pa.int32(), nullable=False),
-    ]
+LATENTS = latents_schema(
+    pa.field("states", pa.list_(pa.int32()), nullable=False),
+    pa.field("tail", pa.bool_(), nullable=False),
+    pa.field("unknown_symbols", pa.int32(), nullable=False),
+    pa.field("tokens", pa.int32(), nullable=False),
 )
-
-
-def read_latents(path: Path) -> Iterator[pd.DataFrame]:
-    """Yield the latents of a system, in batches."""
-    return read_batches(path, "states")
 
 
 def read_states(path: Path) -> Iterator[list[int]]:
     """Yield the states of every document."""
-    for table in read_latents(path):
-        yield from (states.tolist() for states in table["states"])
+    for table in stream_latents(path, LATENTS, ["states"]):
+        yield from table["states"].to_pylist()

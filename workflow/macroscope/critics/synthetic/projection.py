@@ -4,13 +4,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from macroscope.corpora.simulated.hsmm import DELIMITER, HsmmProcess
-from macroscope.critics.latents import add_signature
+from macroscope.critics.latents import batches_with_progress, write_latents
 from macroscope.critics.synthetic.latents import LATENTS, UNKNOWN
-from macroscope.documents import Collection
-from macroscope.files import atomic
+from macroscope.documents import Collection, Document
 from macroscope.progress import Progress
 
 
@@ -23,16 +21,13 @@ def project(texts: Collection, process: Path, *, output: Path, signature: str = 
         truth/process.json of the corpus.
     """
     truth = HsmmProcess.load(process)
-    schema = add_signature(LATENTS, signature)
-    with (
-        atomic(output) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
-        Progress("look up states", len(texts), "documents") as progress,
-    ):
-        for batch in texts.batches():
-            rows = [{"id": d.id, "opening": d.opening, **look_up_states(d.text.split(), truth)} for d in batch]
-            writer.write_table(pa.Table.from_pylist(rows, schema))
-            progress.advance(len(batch))
+    batches = batches_with_progress(texts, Progress("look up states", len(texts), "documents"))
+    write_latents(output, LATENTS, (_look_up_batch(batch, truth) for batch in batches), signature)
+
+
+def _look_up_batch(documents: Sequence[Document], process: HsmmProcess) -> pa.Table:
+    rows = [{"id": d.id, "opening": d.opening, **look_up_states(d.text.split(), process)} for d in documents]
+    return pa.Table.from_pylist(rows, LATENTS)
 
 
 def look_up_states(tokens: Sequence[str], process: HsmmProcess) -> dict[str, object]:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from macroscope.corpora.simulated.hsmm import HsmmProcess, Integers
-from macroscope.critics.latents import write_scores
+from macroscope.critics.latents import stream_latents, write_scores
 from macroscope.critics.synthetic.chain import StateChain
-from macroscope.critics.synthetic.latents import UNKNOWN, read_latents
+from macroscope.critics.synthetic.latents import LATENTS, UNKNOWN
 from macroscope.critics.synthetic.options import SyntheticOptions
 
 
@@ -35,7 +35,8 @@ def score(latents: Path, process: Path, *, options: SyntheticOptions, output: Pa
     """
     truth = HsmmProcess.load(process)
     costs = StateChain(truth, options.invalid_probability)
-    write_scores((score_latents(batch, truth, costs) for batch in read_latents(latents)), output, latents)
+    batches = (table.to_pandas() for table in stream_latents(latents, LATENTS))
+    write_scores((score_latents(batch, truth, costs) for batch in batches), output, latents)
 
 
 def score_latents(latents: pd.DataFrame, process: HsmmProcess, costs: StateChain) -> pd.DataFrame:

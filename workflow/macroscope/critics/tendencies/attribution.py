@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.attributions import Attribution, Span, write_attributions
-from macroscope.critics.tendencies.latents import INTEGERS, PER_TEXT, REALS, compute_text_numbers
+from macroscope.critics.latents import read_latents
+from macroscope.critics.tendencies.latents import FEATURES, LATENTS, PER_TEXT, compute_text_numbers
 from macroscope.documents import Collection, Document
 
 REPEATED = "duplicate_4grams"
@@ -80,5 +81,5 @@ def _mark(document: Document, percentile: float) -> list[tuple[Span, float, str]
 
 def _read_numbers(latents: Path) -> pd.DataFrame:
     """Read the numbers of every text, indexed by the id of its document."""
-    table = pd.read_parquet(latents, columns=["id", *INTEGERS, *REALS])
+    table = read_latents(latents, LATENTS, ["id", *FEATURES]).to_pandas()
     return compute_text_numbers(table).set_index(table["id"])
