@@ -6,8 +6,14 @@ import pytest
 import torch
 
 from macroscope.critics.topic_shares import TopicShares, share_differences
-from macroscope.critics.topics.comparison import Comparison, compare, compute_relative_strengths, describe
-from macroscope.critics.topics.evidence import tabulate_outliers, tabulate_pairs
+from macroscope.critics.topics.comparison import (
+    Comparison,
+    compare,
+    compute_relative_strengths,
+    describe,
+    tabulate_outliers,
+    tabulate_pairs,
+)
 from macroscope.critics.topics.figures import Panel, order_topics, plot_covariances
 from macroscope.critics.topics.latents import TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel

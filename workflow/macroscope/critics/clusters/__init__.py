@@ -53,7 +53,7 @@ CRITIC = Critic(
             folder=True,
         ),
         "compare": Stage(
-            "compare_stage:compare_latents",
+            "comparison:compare_latents",
             inputs="control_latents latents shared? resampling evidence",
             options=f"{_CLUSTERING} number_of_clusters smoothing scale weights cluster_counts neighbours most_vectors"
             " permutations convention",

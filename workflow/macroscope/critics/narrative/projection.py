@@ -7,12 +7,11 @@ import numpy as np
 import pyarrow as pa
 
 from macroscope.critics.latents import batches_with_progress, write_latents
-from macroscope.critics.narrative.detector import Detector
+from macroscope.critics.narrative.detector import Detector, read_narratives
 from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder, require_plain_encoder
 from macroscope.critics.narrative.latents import LATENTS, TASKS
 from macroscope.critics.narrative.narratives import Narratives, SentenceVectors, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
-from macroscope.critics.narrative.sliding_window import read_narratives
 from macroscope.documents import Collection
 from macroscope.progress import Progress
 from macroscope.statistics.pairing_keys import KEYS

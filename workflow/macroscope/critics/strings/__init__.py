@@ -27,7 +27,7 @@ CRITIC = Critic(
     stages={
         "project": Stage("texts:project", inputs="texts signature", megabytes=1000),
         "compare": Stage(
-            "compare_stage:compare_latents",
+            "comparison:compare_latents",
             inputs="control_latents latents resampling evidence",
             options="estimator shared_vocabulary order folds most_texts scale weights permutations lstm convention",
             megabytes=4000,

@@ -15,9 +15,8 @@ from macroscope.critics.attributions import (
     read_nll_rates,
     write_attributions,
 )
-from macroscope.critics.synthetic.latents import UNKNOWN, read_states
 from macroscope.critics.synthetic.options import SyntheticOptions
-from macroscope.critics.synthetic.projection import split_subsequences
+from macroscope.critics.synthetic.projection import UNKNOWN, read_states, split_subsequences
 from macroscope.documents import Collection, Document
 from macroscope.tables import number
 

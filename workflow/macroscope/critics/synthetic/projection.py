@@ -1,4 +1,9 @@
-"""Projection onto states: texts are split after each delimiter, and each piece is looked up (deng2022 App. D)."""
+"""Projection onto states: texts are split after each delimiter, and each piece is looked up (deng2022 App. D).
+
+Columns of the latents: `id`; `opening` (`documents.opening_of`); `states`, the state of each sub-sequence, `UNKNOWN`
+for invalid ones; `tail`, whether tokens follow the last delimiter; `unknown_symbols`, number of tokens that the process
+never generates; `tokens`, number of tokens.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -6,14 +11,21 @@ from pathlib import Path
 import pyarrow as pa
 
 from macroscope.corpora.simulated.hsmm import DELIMITER, HsmmProcess
-from macroscope.critics.latents import batches_with_progress, write_latents
-from macroscope.critics.synthetic.latents import LATENTS, UNKNOWN
+from macroscope.critics.latents import batches_with_progress, latents_schema, stream_latents, write_latents
 from macroscope.documents import Collection, Document
 from macroscope.progress import Progress
 
+UNKNOWN = -1
+LATENTS = latents_schema(
+    pa.field("states", pa.list_(pa.int32()), nullable=False),
+    pa.field("tail", pa.bool_(), nullable=False),
+    pa.field("unknown_symbols", pa.int32(), nullable=False),
+    pa.field("tokens", pa.int32(), nullable=False),
+)
+
 
 def project(texts: Collection, process: Path, *, output: Path, signature: str = "") -> None:
-    """Write the states of every document; see `macroscope.critics.synthetic.latents`.
+    """Write the states of every document.
 
     Parameters
     ----------
@@ -54,3 +66,9 @@ def split_subsequences(tokens: Sequence[str]) -> Iterator[list[str]]:
             piece = []
     if piece:
         yield piece
+
+
+def read_states(path: Path) -> Iterator[list[int]]:
+    """Yield the states of every document."""
+    for table in stream_latents(path, LATENTS, ["states"]):
+        yield from table["states"].to_pylist()

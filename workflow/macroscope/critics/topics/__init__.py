@@ -52,7 +52,7 @@ CRITIC = Critic(
         "score": Stage("scoring:score", inputs="latents inference", options="convention"),
         "known_truth": Stage("known_truth:write_known_truth", inputs="process inference order"),
         "compare": Stage(
-            "compare_stage:compare_latents",
+            "comparison:compare_latents",
             inputs="texts control_latents latents scores inference resampling evidence",
             options="neighbours most_vectors permutations",
             megabytes=4000,
