@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from macroscope.critics.clusters.latents import latents_schema, vector_column
+from macroscope.critics.clusters.latents import LATENTS
+from macroscope.critics.latents import set_width, vector_column
 from macroscope.critics.tendencies.latents import BLOCK_KEY, documents_per_block
 
 AT_ONCE = 10_000
@@ -80,7 +81,7 @@ def _embeddings(table: pa.Table, _: int, rng: np.random.Generator) -> pa.Table:
     kinds = rng.integers(first, first + KINDS - KINDS // 10, len(table))
     vectors = centres[kinds] + rng.standard_normal((len(table), WIDTH)) * scales
     columns = [table[n] if n != "embedding" else vector_column(vectors.astype(np.float32)) for n in table.column_names]
-    return pa.table(columns, schema=latents_schema(WIDTH))
+    return pa.table(columns, schema=set_width(LATENTS, WIDTH))
 
 
 def _posteriors(table: pa.Table, _: int, rng: np.random.Generator) -> pa.Table:

@@ -17,7 +17,7 @@ from macroscope.critics import critics
 from macroscope.critics.attributions import read_attributions, read_scores
 from macroscope.critics.declaration import STAGES, captions_of, difference_tests, signature, statistics_of
 from macroscope.critics.features import feature_extractor
-from macroscope.critics.latents import custom_metadata, gather, read_signature
+from macroscope.critics.latents import custom_metadata, gather, open_latents, read_signature
 from macroscope.critics.two_sample_test import group_files
 from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
@@ -105,7 +105,10 @@ def test_signature_has_the_options_that_change_a_number(critic):
 
 def test_latents_have_the_declared_columns_and_all_documents(bench):
     table = pq.read_table(bench.path("latents"))
-    assert set(table.column_names) == set(bench.critic.data.latents.split()) >= set(KEYS)
+    declared = load(bench.critic.data.latents, bench.critic.package)
+    assert table.column_names == declared.names
+    assert table.column_names[: len(KEYS)] == list(KEYS)
+    open_latents(bench.path("latents"), declared)  # raises an error for other types
     ids = {identifier.split("#")[0] for identifier in table.column("id").to_pylist()}
     assert ids == {document.id for document in Collection(bench.path("texts"))}
 

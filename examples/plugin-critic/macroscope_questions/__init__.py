@@ -8,12 +8,12 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:QuestionsOptions",
-    latents="id opening questions",
+    latents="questions:LATENTS",
     observes="how often questions are asked",
     criticize={},
     statistics=("macroscope.critics.numeric_latents:STATISTICS",),
     stages={
-        "project": Stage("questions:project", inputs="texts", options="marks"),
+        "project": Stage("questions:project", inputs="texts signature", options="marks"),
         "compare": Stage(
             "macroscope.critics.numeric_latents:compare_numbers", inputs="control_latents latents resampling"
         ),

@@ -3,26 +3,32 @@
 import re
 from pathlib import Path
 
-import pandas as pd
+import pyarrow as pa
 
 from macroscope.critics.findings import Findings, ReportItem
+from macroscope.critics.latents import key_columns, latents_schema, write_latents
 from macroscope.critics.numeric_latents import numbers_table
-from macroscope.documents import Collection
-from macroscope.files import atomic
+from macroscope.documents import Collection, Document
 from macroscope_questions.options import QuestionsOptions
 
+LATENTS = latents_schema(pa.field("questions", pa.float64()))
 
-def project(texts: Collection, *, options: QuestionsOptions, output: Path) -> None:
+
+def project(texts: Collection, *, options: QuestionsOptions, signature: str, output: Path) -> None:
     """Write the share of questions of every text, in [0, 1]; NaN for a text that ends no sentence."""
-    ends = re.compile(f"[.!{re.escape(options.marks)}]")
-    rows = []
-    for document in texts:
-        marks = ends.findall(document.text)
-        questions = sum(mark in options.marks for mark in marks)
-        rows.append((document.id, document.opening, questions / len(marks) if marks else float("nan")))
-    with atomic(output) as temporary:
-        table = pd.DataFrame(rows, columns=["id", "opening", "questions"])
-        table.astype({"id": str, "opening": str, "questions": float}).to_parquet(temporary, index=False)
+    tables = (tabulate_shares(batch, options.marks) for batch in texts.batches())
+    write_latents(output, LATENTS, tables, signature)
+
+
+def tabulate_shares(documents: list[Document], marks: str) -> pa.Table:
+    """Return the latents of a batch of documents."""
+    ends = re.compile(f"[.!{re.escape(marks)}]")
+    shares = []
+    for document in documents:
+        found_marks = ends.findall(document.text)
+        questions = sum(mark in marks for mark in found_marks)
+        shares.append(questions / len(found_marks) if found_marks else float("nan"))
+    return pa.table([*key_columns(documents), pa.array(shares, pa.float64())], schema=LATENTS)
 
 
 def items(findings: Findings) -> list[ReportItem]:

@@ -25,7 +25,7 @@ from macroscope.critics.strings.texts import Texts
 from macroscope.critics.tendencies.attribution import distances, find_repetitions
 from macroscope.critics.tendencies.latents import PER_TEXT
 from macroscope.critics.words import locate_words, lower_case_words
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.options import CONTROL
 from macroscope.systems.ngram.backoff import words_of
@@ -147,12 +147,12 @@ def test_scores_from_evidence_are_compared_with_the_same_comparison(tmp_path):
     evidence.mkdir()
     table = pd.DataFrame({"id": ["a", "b", "a", "c"], "side": ["reference"] * 2 + ["candidate"] * 2})
     table.assign(nll=[1.0, 2.0, 3.0, 4.0]).to_parquet(evidence / "texts.parquet")
-    attribute_evidence_nll(samples, evidence, system="mine", output=output)
+    attribute_evidence_nll(Collection(samples), evidence, system="mine", output=output)
     assert [row["score"] for row in read_attributions(output)] == [3.0, None, 4.0]
     assert read_scores(output)[2].tolist() == [1.0, 2.0]
     table = pd.DataFrame({"id": ["a", "b", "c"], "side": ["reference", "candidate", "candidate"]})
     table.assign(nll=[3.0, 2.0, 1.0]).to_parquet(evidence / "texts.parquet")
-    attribute_evidence_nll(samples, evidence, system=CONTROL, output=output)
+    attribute_evidence_nll(Collection(samples), evidence, system=CONTROL, output=output)
     assert [row["score"] for row in read_attributions(output)] == [3.0, 2.0, 1.0]
     assert read_scores(output)[2].tolist() == [1.0, 2.0, 3.0]
 

@@ -17,10 +17,15 @@ from macroscope.critics.clusters.clustering import (
     prepare,
     principal_components,
 )
-from macroscope.critics.clusters.compare_stage import compare_latents
-from macroscope.critics.clusters.comparison import compare, compute_curve, describe
+from macroscope.critics.clusters.comparison import (
+    compare,
+    compare_latents,
+    compute_curve,
+    describe,
+    list_contributing_clusters,
+    texts_table,
+)
 from macroscope.critics.clusters.embeddings import project
-from macroscope.critics.clusters.evidence import list_contributing_clusters, texts_table
 from macroscope.critics.clusters.latents import Embeddings, read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import latent_nll_rows, score

@@ -14,7 +14,7 @@ from macroscope.critics import critics
 from macroscope.critics.coherence.classifier import cut
 from macroscope.critics.coherence.confusion import estimate_confusion, invert_confusion, write_confusion
 from macroscope.critics.coherence.known_truth import expected_latent_ppl
-from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_info, read_latents, write_latents
+from macroscope.critics.coherence.latents import Batch, LatentsInfo, read_batches, read_info, write_batches
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, count_transitions, flatten, step_probabilities
 from macroscope.critics.coherence.priors import Priors
@@ -126,7 +126,7 @@ def latents(tmp_path):
     posterior = rng.dirichlet([0.5] * 3, size=7).astype(np.float32)
     gold = [["a", "b"], None, ["c"]]
     counts = {"documents": 3}
-    write_latents(
+    write_batches(
         tmp_path / "l.parquet",
         [Batch(["x", "y", "z"], ["of x", "of y", "of z"], lengths, posterior, gold)],
         LatentsInfo(list(TYPES), "s", counts),
@@ -136,7 +136,7 @@ def latents(tmp_path):
 
 def test_latents_round_trip(latents):
     path, posterior, lengths, gold = latents
-    (batch,) = read_latents(path)
+    (batch,) = read_batches(path)
     np.testing.assert_array_equal(batch.posterior, posterior)
     np.testing.assert_array_equal(batch.lengths, lengths)
     assert batch.gold == gold

@@ -2,13 +2,14 @@
 
 import json
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from macroscope.critics.declaration import Critic, signature
+from macroscope.critics.declaration import AttributionScore, Critic, signature
 from macroscope.critics.run_stage import run_critic
 from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
@@ -34,10 +35,12 @@ CRITIC = Critic(
         "train": Stage("work:train", inputs="documents", options="depth"),
         "project": Stage("work:work", inputs="texts inference signature", options="size"),
         "score": Stage("work:work", inputs="latents"),
+        "attribute": Stage("work:work", inputs="texts"),
         "compare": Stage("work:compare", inputs="latents control_latents", options="unused"),
         "seeded": Stage("work:work", inputs="texts? signature seed"),
     },
     statistics=("macroscope.statistics.categorical:STATISTICS",),
+    attribution=AttributionScore("number", "of 1"),
 )
 TOY = Plugin("toy", "toys", CRITIC)
 
@@ -105,6 +108,11 @@ def test_texts_are_projected_in_shards(calls, tmp_path):
     assert isinstance(whole, Collection)
     assert vars(shard) == vars(Collection(whole.path, 2, 10))
     assert vars(whole) == vars(Collection(whole.path, 0, None))
+
+
+def test_every_stage_is_given_texts_as_a_collection(calls, tmp_path):
+    run_critic(TOY, "attribute", Toy(), ["texts=t.parquet"], [], tmp_path / "out")
+    assert calls[0]["texts"] == Collection(Path("t.parquet"))
 
 
 def test_comparisons_become_tidy_statistics_with_their_signature(calls, tmp_path):

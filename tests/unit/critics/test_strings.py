@@ -7,11 +7,16 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, trim_mean
 
-from macroscope.critics.strings.compare_stage import compare_latents
-from macroscope.critics.strings.comparison import compare, describe
+from macroscope.critics.strings.comparison import (
+    compare,
+    compare_latents,
+    describe,
+    least_like_reference,
+    texts_table,
+    write_evidence,
+)
 from macroscope.critics.strings.cross_fitting import assign_folds, group_texts, score_cross_fitted, score_in_sample
 from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator, make_estimator
-from macroscope.critics.strings.evidence import least_like_reference, texts_table, write_evidence
 from macroscope.critics.strings.options import LstmOptions, StringsOptions
 from macroscope.critics.strings.texts import Texts, project, read_texts
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents

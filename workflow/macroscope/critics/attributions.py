@@ -123,7 +123,7 @@ def attribute_latent_nll(scores: Path, *, output: Path) -> None:
     write_attributions((Attribution(name, nll) for name, nll in read_latent_nlls(scores).items()), output)
 
 
-def attribute_evidence_nll(texts: Path, own_evidence: Path, *, system: str, output: Path) -> None:
+def attribute_evidence_nll(texts: Collection, own_evidence: Path, *, system: str, output: Path) -> None:
     """Use T(x) from a comparison's evidence as each document's score, for critics whose scores depend on both sides.
 
     The evidence's texts.parquet has the documents of both sides: id, side, nll. Scores of the candidate are compared
@@ -134,7 +134,7 @@ def attribute_evidence_nll(texts: Path, own_evidence: Path, *, system: str, outp
     in_reference = table["side"] == "reference"
     candidate, real = (table, table) if system == CONTROL else (table[~in_reference], table[in_reference])
     nats = dict(zip(candidate["id"], candidate["nll"], strict=True))
-    rows = (Attribution(name, nats.get(name, np.nan)) for name in Collection(texts).ids())
+    rows = (Attribution(name, nats.get(name, np.nan)) for name in texts.ids())
     write_attributions(rows, output, real["nll"].to_numpy(float))
 
 

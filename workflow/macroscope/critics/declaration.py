@@ -117,7 +117,8 @@ class Critic:
     stages
         Name of each stage -> declaration of the function that runs.
     latents
-        Columns of the latents.
+        "module:NAME" of the columns of the latents, a schema of `critics.latents.latents_schema`; "" if there are none
+        besides `id` and `opening`.
     observes
         Aspect of a text that the critic measures, in a few words for readers.
     statistics
@@ -156,7 +157,7 @@ class Critic:
 
     options: str
     stages: Mapping[str, Stage]
-    latents: str = "id"
+    latents: str = ""
     observes: str = ""
     statistics: tuple[str, ...] = field(default=())
     quantities: Mapping[str, str] = field(default_factory=dict)

@@ -9,11 +9,11 @@ import pandas as pd
 from macroscope.critics.attributions import read_scores
 from macroscope.critics.declaration import Critic
 from macroscope.critics.features import feature_extractor
+from macroscope.critics.latents import read_numbers
 from macroscope.critics.two_sample_test import CriticFiles
 from macroscope.options import CONTROL
 from macroscope.registry import Plugin
 from macroscope.statistics.classifier_two_sample_test import cross_fit_log_odds
-from macroscope.statistics.pairing_keys import KEYS
 from macroscope.statistics.permutation_groups import group_labels
 
 LOG_ODDS = "log_odds_unlike_real"
@@ -22,8 +22,8 @@ is not trained on the document."""
 ATTRIBUTION_SCORE = "attribution_score"
 """Name of the attribution score of a critic without a prior (`attribution` in its declaration). Larger scores are less
 like real text."""
-POSITION_COLUMNS = (*KEYS, "block")
-"""Columns of latents that identify or locate a document and do not describe it."""
+POSITION = "block"
+"""Column of latents that locates a document and does not describe it."""
 COLUMNS = ("critic", "statistic", "system", "document", "value")
 
 
@@ -55,9 +55,8 @@ def document_values(
 
 
 def _read_numbers(paths: CriticFiles) -> pd.DataFrame:
-    latents = pd.read_parquet(paths.latents)
-    columns = latents.drop(columns=list(POSITION_COLUMNS), errors="ignore").select_dtypes(["number", "bool"])
-    tables = [_to_long(latents["id"], columns)]
+    keys, columns = read_numbers(paths.latents)
+    tables = [_to_long(keys["id"], columns.drop(columns=POSITION, errors="ignore"))]
     if paths.scores is not None:
         scores = pd.read_parquet(paths.scores, columns=["id", "nll", "units"])
         per_unit = pd.DataFrame({"nll_per_unit": scores["nll"] / scores["units"], "units": scores["units"]})

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from macroscope.critics.declaration import Critic
+from macroscope.critics.latents import read_numbers
 from macroscope.critics.subsampling import subsample
 from macroscope.errors import MacroscopeError
 from macroscope.registry import Plugin
@@ -70,13 +71,12 @@ def read_numeric_features(latents: Path, scores: Path | None) -> DocumentFeature
     MacroscopeError
         If the latents have no numeric column.
     """
-    table = pd.read_parquet(latents)
-    numbers = table.drop(columns=list(KEYS), errors="ignore").select_dtypes(["number", "bool"])
+    keys, numbers = read_numbers(latents)
     if not len(numbers.columns):
         raise MacroscopeError(
             f"{latents}: no numeric column to use as features of documents; declare the critic's 'features'"
         )
-    return DocumentFeatures(_keys(table), numbers.to_numpy(float))
+    return DocumentFeatures(keys, numbers.to_numpy(float))
 
 
 def _keys(table: pd.DataFrame) -> pd.DataFrame:

@@ -1,45 +1,196 @@
-"""Batched reading and writing of latents and scores: memory does not grow with the number of documents."""
+"""Latents and scores on disk: critics declare the columns of their latents; reading, checks and writing are shared.
+
+All files are read and written in batches of documents, so that memory does not grow with their number.
+"""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
+from macroscope.arrays import mapped
+from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
+from macroscope.progress import Progress
 from macroscope.statistics.category_counts import CATEGORIES
+from macroscope.statistics.pairing_keys import KEYS
+
+ANY_WIDTH = 0
+"""Width of vectors in a declaration, if the width depends on the model."""
+METADATA_KEY = b"macroscope"
+"""Metadata key: JSON with `signature`, and further information from the critic about its latents."""
 
 
-def read_batches(
-    path: Path, what: str, columns: Sequence[str] | None = None, at_once: int = 10_000
-) -> Iterator[pd.DataFrame]:
-    """Read latents in batches of documents.
+def latents_schema(*columns: pa.Field) -> pa.Schema:
+    """Return the schema of a critic's latents: `KEYS`, then the critic's columns."""
+    return pa.schema([*(pa.field(name, pa.string(), nullable=False) for name in KEYS), *columns])
+
+
+def vector_field(name: str, numbers: pa.DataType) -> pa.Field:
+    """Return the declaration of a column of vectors, whose width depends on the model."""
+    return pa.field(name, pa.list_(numbers, ANY_WIDTH), nullable=False)
+
+
+def set_width(schema: pa.Schema, width: int) -> pa.Schema:
+    """Return a schema with the width of its vectors."""
+    return pa.schema(
+        [
+            field.with_type(pa.list_(field.type.value_type, width)) if _is_vector(field.type) else field
+            for field in schema
+        ]
+    )
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def open_latents(path: Path, schema: pa.Schema | None = None) -> pq.ParquetFile:
+    """Open a file of latents.
 
     Parameters
     ----------
-    what
-        Contents of the file, for the error message if it does not exist.
-    columns
-        Names of the columns to read; None: all.
-    at_once
-        Largest number of rows per batch.
+    schema
+        Columns that the file must have; default: any.
 
     Raises
     ------
     MacroscopeError
-        If there is no such file.
+        If there is no such file, if it is damaged, or if a column is missing or of another type.
     """
     try:
         file = pq.ParquetFile(path)
     except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of {what}") from None
-    for batch in file.iter_batches(batch_size=at_once, columns=list(columns) if columns else None):
-        yield batch.to_pandas()
+        raise MacroscopeError(f"{path}: no such file of latents; project the texts first") from None
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _damaged(path, error) from None
+    names = file.schema_arrow.names
+    for field in schema or ():
+        if field.name not in names:
+            raise MacroscopeError(
+                f"{path}: no column '{field.name}', so these are not latents of this critic; project the texts again"
+            )
+        given = file.schema_arrow.field(field.name).type
+        if not _matches(given, field.type):
+            raise MacroscopeError(
+                f"{path}: the column '{field.name}' has values of type {given} instead of {field.type}; project the"
+                " texts again"
+            )
+    return file
+
+
+def stream_latents(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """Read latents one row group at a time: unlike `iter_batches`, this keeps no decoded data in memory.
+
+    Parameters
+    ----------
+    schema
+        Declaration of the critic's latents; see `open_latents`.
+    columns
+        Names of the columns to read; default: all.
+    """
+    with open_latents(path, schema) as file:
+        for group in range(file.num_row_groups):
+            if file.metadata.row_group(group).num_rows:
+                yield _read_row_group(file, group, path, list(columns or schema.names)).combine_chunks()
+
+
+def read_latents(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read the latents of all documents; see `stream_latents`."""
+    names = list(columns or schema.names)
+    empty = pa.schema([schema.field(name) for name in names]).empty_table()
+    tables = [table.select(names) for table in stream_latents(path, schema, names)]
+    return pa.concat_tables(tables) if tables else empty
+
+
+def read_vectors(path: Path, schema: pa.Schema, name: str) -> NDArray[Any]:
+    """Read a column of vectors as an array (documents x width); a large one is memory-mapped (`macroscope.arrays`)."""
+    with open_latents(path, schema) as file:
+        kind = file.schema_arrow.field(name).type
+        shape = file.metadata.num_rows, kind.list_size
+    vectors = mapped(shape, kind.value_type.to_pandas_dtype())
+    end = 0
+    for table in stream_latents(path, schema, [name]):
+        start, end = end, end + len(table)
+        vectors[start:end] = vectors_of(table, name)
+    pa.default_memory_pool().release_unused()  # Arrow keeps freed memory: 2 GB after a million embeddings
+    return vectors
+
+
+def vectors_of(table: pa.Table, name: str) -> NDArray[Any]:
+    """Return a column of vectors as an array (documents x width)."""
+    column = table.column(name).combine_chunks()
+    return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(len(table), column.type.list_size)
+
+
+def read_numbers(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read the `KEYS`, as far as the file has them, and the numeric and boolean columns of any critic's latents."""
+    with open_latents(path) as file:
+        keys = [name for name in KEYS if name in file.schema_arrow.names]
+        numbers = [field.name for field in file.schema_arrow if _is_number(field.type) and field.name not in KEYS]
+        table = file.read(columns=[*keys, *numbers]).to_pandas()
+    return table[keys], table.drop(columns=keys).select_dtypes(["number", "bool"])
+
+
+def read_metadata(path: Path, schema: pa.Schema | None = None) -> dict[str, Any]:
+    """Read what `write_latents` wrote into the metadata, {} if the file has none; see `open_latents`."""
+    with open_latents(path, schema) as file:
+        return dict(json.loads((file.metadata.metadata or {}).get(METADATA_KEY, b"{}")))
+
+
+def read_signature(path: Path) -> str:
+    """Read the signature of latents: key:value pairs joined by '|', or "" if the file has no signature."""
+    return str(read_metadata(path).get("signature", ""))
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def batches_with_progress(texts: Collection, progress: Progress) -> Iterator[list[Document]]:
+    """Yield the batches of a collection, and show how many of its documents are done."""
+    with progress:
+        for batch in texts.batches():
+            yield batch
+            progress.advance(len(batch))
+
+
+def key_columns(documents: Sequence[Document]) -> list[pa.Array]:
+    """Return the columns `KEYS` of documents."""
+    return [pa.array([getattr(document, key) for document in documents], pa.string()) for key in KEYS]
+
+
+def vector_column(vectors: NDArray[Any]) -> pa.FixedSizeListArray:
+    """Return vectors (documents x width) as a column."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+
+
+def write_latents(
+    output: Path, schema: pa.Schema, tables: Iterable[pa.Table], signature: str, about: Mapping[str, Any] | None = None
+) -> None:
+    """Write latents atomically, as a stream, one row group per table.
+
+    Parameters
+    ----------
+    schema
+        Declaration of the critic's latents, with the width of its vectors (`set_width`).
+    signature
+        Signature of the stage `project`, for the metadata.
+    about
+        Further metadata; they may still change while `tables` is consumed. Numbers under "counts" are summed over
+        shards.
+    """
+    with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table.cast(schema))
+        metadata = json.dumps({"signature": signature, **(about or {})}, ensure_ascii=False)
+        writer.add_key_value_metadata({METADATA_KEY: metadata.encode()})
 
 
 def write_scores(scores: Iterable[pd.DataFrame], output: Path, latents: Path) -> None:
@@ -71,22 +222,6 @@ def _to_table(scores: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(scores, schema)
 
 
-KEY = b"macroscope"
-"""Metadata key: JSON with `signature`, and further information from the critic about its latents."""
-
-
-def add_signature(schema: pa.Schema, signature: str) -> pa.Schema:
-    """Add the signature of the stage `project` to the metadata of a schema."""
-    about = {KEY: json.dumps({"signature": signature}, ensure_ascii=False).encode()}
-    return schema.with_metadata({**(schema.metadata or {}), **about})
-
-
-def read_signature(latents: Path) -> str:
-    """Read the signature of latents: key:value pairs joined by '|', or "" if the file has no signature."""
-    metadata = pq.ParquetFile(latents).metadata.metadata or {}
-    return str(json.loads(metadata.get(KEY, b"{}")).get("signature", ""))
-
-
 def gather(shards_of_latents: Sequence[Path], output: Path) -> None:
     """Concatenate shards in the given order, one row group at a time.
 
@@ -97,14 +232,14 @@ def gather(shards_of_latents: Sequence[Path], output: Path) -> None:
     MacroscopeError
         If the metadata of the shards differ in anything but counts.
     """
-    files = [pq.ParquetFile(path) for path in shards_of_latents]
+    files = [open_latents(path) for path in shards_of_latents]
     metadata = [custom_metadata(file) for file in files]
     merged = {key: _merge_metadata([entries[key] for entries in metadata], shards_of_latents) for key in metadata[0]}
     schema = files[0].schema_arrow.with_metadata(merged)
     with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for file in files:
+        for file, path in zip(files, shards_of_latents, strict=True):
             for group in range(file.num_row_groups):
-                writer.write_table(file.read_row_group(group).replace_schema_metadata(merged))
+                writer.write_table(_read_row_group(file, group, path).replace_schema_metadata(merged))
 
 
 def custom_metadata(file: pq.ParquetFile) -> dict[bytes, bytes]:
@@ -132,3 +267,36 @@ def _parsed(value: bytes) -> dict[str, Any]:
     except ValueError:
         parsed = None
     return parsed if isinstance(parsed, dict) else {"": value}
+
+
+def _read_row_group(file: pq.ParquetFile, group: int, path: Path, columns: list[str] | None = None) -> pa.Table:
+    try:
+        return file.read_row_group(group, columns=columns)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, error: Exception) -> MacroscopeError:
+    reason = " ".join(str(error).split())
+    return MacroscopeError(
+        f"{path}: not a readable Parquet file ({reason}); remove it, and run the command again to rebuild it"
+    )
+
+
+def _is_vector(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_fixed_size_list(kind))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+def _matches(given: pa.DataType, declared: pa.DataType) -> bool:
+    """Return whether values of a file are of the declared type; vectors may have any width."""
+    if _is_vector(declared):
+        return _is_vector(given) and _matches(given.value_type, declared.value_type)
+    if pa.types.is_list(declared):
+        return bool(pa.types.is_list(given)) and _matches(given.value_type, declared.value_type)
+    if pa.types.is_large_string(given):
+        given = pa.string()
+    return bool(given.equals(declared))

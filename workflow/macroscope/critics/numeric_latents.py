@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from macroscope.critics.findings import Findings
+from macroscope.critics.latents import read_numbers
 from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.table_cells import REAL_TEXT_HALVES, format_cell
 from macroscope.errors import MacroscopeError
@@ -79,8 +80,8 @@ def numbers_table(findings: Findings, columns: dict[str, str]) -> pd.DataFrame:
 
 
 def _read_numbers(path: Path) -> pd.DataFrame:
-    table = pd.read_parquet(path)
-    numbers = table.select_dtypes("number")
+    keys, numbers = read_numbers(path)
+    numbers = numbers.select_dtypes("number")
     if not len(numbers.columns):
         raise MacroscopeError(f"{path}: the latents have no numeric column; write at least one")
-    return numbers.assign(**{key: table[key] for key in KEYS if key in table})
+    return numbers.assign(**keys)

@@ -20,6 +20,7 @@ def run_critic(
 ) -> None:
     """Run a stage of a critic.
 
+    A stage that reads `texts` is given a `Collection`: the shard of them that the values select, or all of them.
     A stage that reads a `signature` is given that of its options and of all stages upstream. The stage `compare`
     returns a table, which becomes tidy statistics here.
 
@@ -41,7 +42,7 @@ def run_critic(
     of_shards = _OF_SHARDS if "texts" in stage.input_names else ()
     given = arguments(stage, inputs, values, needed, (*of_shards, *(("signature",) if reads_signature else ())))
     shard, per_shard = (given.pop(key, None) for key in _OF_SHARDS)
-    if name == "project" or per_shard is not None:
+    if given.get("texts") is not None:
         given["texts"] = Collection(given["texts"], shard or 0, per_shard)
     if signs:
         given["signature"] = f"{signature(critic, options, critic.data.signed_stage(name))}|run_seed:{given['seed']}"

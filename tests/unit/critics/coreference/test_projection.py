@@ -287,7 +287,7 @@ def test_a_system_without_chains_still_has_evidence(scored, tmp_path):
     project(texts, scored / "merged.mentions", signature="", options=options, output=tmp_path / "latents.parquet")
     output = tmp_path / "evidence"
     explain(
-        scored / "merged.parquet",
+        Collection(scored / "merged.parquet"),
         tmp_path / "latents.parquet",
         scored / "process.latents",
         scored / "prior",
@@ -320,7 +320,7 @@ def test_texts_outside_of_the_domain_make_no_difference(scored, share, tmp_path)
 def test_contributions_sum_to_the_difference(scored, tmp_path):
     """The contributions of all n-grams sum to the difference in NLL per symbol (deng2022 Table 6)."""
     explain(
-        scored / "merged.parquet",
+        Collection(scored / "merged.parquet"),
         scored / "merged.latents",
         scored / "process.latents",
         scored / "prior",

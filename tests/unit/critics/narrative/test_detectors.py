@@ -5,11 +5,10 @@ import pytest
 import torch
 from torch.nn import functional
 
-from macroscope.critics.narrative.detector import Detector, new_detector, split_windows
+from macroscope.critics.narrative.detector import Detector, new_detector, read_narratives, split_windows
 from macroscope.critics.narrative.examples import NONE, Examples
 from macroscope.critics.narrative.options import NarrativeOptions, PretrainingOptions
 from macroscope.critics.narrative.sentence_detector import matching_loss
-from macroscope.critics.narrative.sliding_window import read_narratives
 from macroscope.critics.narrative.tensors import classification_loss, gather_embeddings
 from macroscope.critics.narrative.token_detector import TokenisedSentences, limit_tokens, load_encoder
 from macroscope.errors import MacroscopeError

@@ -80,7 +80,7 @@ def test_embeddings_round_trip_through_their_folder(counting, tmp_path):
 
 
 def test_batches_and_shards_have_their_own_embeddings(counting, tmp_path, monkeypatch):
-    monkeypatch.setattr(embedding, "DOCUMENTS_AT_ONCE", 2)
+    monkeypatch.setattr("macroscope.documents.DOCUMENTS_AT_ONCE", 2)
     documents = [story(f"d{n}", *(f"Number {m} here." for m in range(n, n + n % 4))) for n in range(9)]
     path = collection(tmp_path, documents)
     embed_sentences(texts=Collection(path), options=NarrativeOptions(), language="en", output=tmp_path / "whole")
@@ -110,7 +110,7 @@ def test_embeddings_of_other_documents_are_refused(counting, tmp_path):
 
 def test_texts_without_a_sentence_have_no_embeddings(counting, tmp_path):
     path = collection(tmp_path, [story("b"), story("c")])
-    embed_sentences(texts=path, options=NarrativeOptions(), language="en", output=tmp_path / "e")
+    embed_sentences(texts=Collection(path), options=NarrativeOptions(), language="en", output=tmp_path / "e")
     read = SentenceVectors.read(tmp_path / "e", split_narratives(Collection(path), "en"))
     assert read.vectors.shape == (0, 2)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.narrative.explanation import GAP, PASSAGES, explain, make_passage
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 
 from .test_scoring import POINTS, write
 
@@ -48,7 +48,7 @@ def test_evidence_of_a_system(tmp_path):
     rows.append((4, 0, [0.0, 0.0, 0.0], [0.99, 0.26, 0.0, 0.0]))
     write_documents(tmp_path / "texts.parquet", documents, Provenance("x"))
     latents = write(tmp_path, rows)
-    explain(tmp_path / "texts.parquet", latents, tmp_path, language="en", output=tmp_path / "evidence")
+    explain(Collection(tmp_path / "texts.parquet"), latents, tmp_path, language="en", output=tmp_path / "evidence")
     table = pd.read_csv(tmp_path / "evidence" / "doubtful.csv", keep_default_na=False)
     assert table["id"].tolist() == ["t9", *(f"t{n}" for n in range(8, -1, -1))]
     assert table["task"].tolist() == ["discordant"] + ["missing"] * 9
@@ -63,6 +63,6 @@ def test_evidence_of_a_system(tmp_path):
 def test_a_system_without_doubtful_places_has_no_evidence(tmp_path):
     write_documents(tmp_path / "texts.parquet", [document("t0", 3), document("t1", 1)], Provenance("x"))
     latents = write(tmp_path, [(3, 0, [0.1, 0.1], [0.1] * 3), (1, 0, [], [])])
-    explain(tmp_path / "texts.parquet", latents, tmp_path, language="en", output=tmp_path / "evidence")
+    explain(Collection(tmp_path / "texts.parquet"), latents, tmp_path, language="en", output=tmp_path / "evidence")
     assert len(pd.read_csv(tmp_path / "evidence" / "doubtful.csv")) == 0
     assert json.loads((tmp_path / "evidence" / "passages.json").read_text()) == []

@@ -5,12 +5,11 @@ import pandas as pd
 import pytest
 
 from macroscope.critics.narrative import projection
-from macroscope.critics.narrative.detector import new_detector
+from macroscope.critics.narrative.detector import new_detector, read_narratives
 from macroscope.critics.narrative.embedding import embed_sentences
 from macroscope.critics.narrative.narratives import split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.narrative.projection import project
-from macroscope.critics.narrative.sliding_window import read_narratives
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 
 from ....tiny import simulated_documents, write_encoder

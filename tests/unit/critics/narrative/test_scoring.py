@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from macroscope.critics.narrative.latents import LATENTS, OPERATING_POINT, read_latents
+from macroscope.critics.narrative.latents import LATENTS, OPERATING_POINT
 from macroscope.critics.narrative.operating_point import OperatingPoint
 from macroscope.critics.narrative.scoring import score
 from macroscope.errors import MacroscopeError
@@ -103,5 +103,5 @@ def test_a_task_that_the_critic_does_not_have_is_left_out(tmp_path):
 def test_missing_latents_give_a_clear_error(tmp_path):
     with pytest.raises(MacroscopeError, match="no documents to score"):
         score(write(tmp_path, []), tmp_path, output=tmp_path / "s.parquet")
-    with pytest.raises(MacroscopeError, match="no such file of sentence probabilities"):
-        list(read_latents(tmp_path / "none.parquet"))
+    with pytest.raises(MacroscopeError, match="no such file of latents"):
+        score(tmp_path / "none.parquet", tmp_path, output=tmp_path / "s.parquet")

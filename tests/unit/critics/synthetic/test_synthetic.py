@@ -8,13 +8,11 @@ import pytest
 
 from macroscope.corpora.simulated import HsmmSizes
 from macroscope.corpora.simulated.hsmm import SOURCE_STATE, hsmm_process, simulate_segments
-from macroscope.critics.synthetic.chain import StateChain
 from macroscope.critics.synthetic.explanation import explain
 from macroscope.critics.synthetic.known_truth import expected_nll
-from macroscope.critics.synthetic.latents import UNKNOWN
 from macroscope.critics.synthetic.options import SyntheticOptions
-from macroscope.critics.synthetic.projection import look_up_states, project
-from macroscope.critics.synthetic.scoring import score
+from macroscope.critics.synthetic.projection import UNKNOWN, look_up_states, project
+from macroscope.critics.synthetic.scoring import StateChain, score
 from macroscope.critics.synthetic.truth import measure_truth
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.files import read_json, write_json
@@ -109,7 +107,7 @@ def test_invalid_texts_are_counted_and_scored(scored):
 
 def test_invalid_subsequences_are_listed(scored, tmp_path):
     explain(
-        tmp_path / "texts.parquet",
+        Collection(tmp_path / "texts.parquet"),
         tmp_path / "latents.parquet",
         tmp_path / "process.json",
         output=tmp_path / "evidence",

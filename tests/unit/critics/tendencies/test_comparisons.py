@@ -159,7 +159,7 @@ def test_poor_collections_have_defined_results(tmp_path, texts):
 def test_missing_and_foreign_latents_are_reported(tmp_path):
     with pytest.raises(MacroscopeError, match="no such file of latents"):
         read_token_counts(tmp_path / "none.parquet")
-    with pytest.raises(MacroscopeError, match="not latents of the tendencies critic"):
+    with pytest.raises(MacroscopeError, match="no column 'opening', so these are not latents of this critic"):
         read_token_counts(write(tmp_path / "documents.parquet", ["words"]))
 
 

@@ -8,8 +8,7 @@ import pytest
 from scipy import sparse
 
 from macroscope.critics.tendencies.options import TendenciesOptions
-from macroscope.critics.tendencies.rarefaction import rarefied_size, units_for_tokens
-from macroscope.critics.tendencies.vocabulary import _half_of_larger, comparison_rows
+from macroscope.critics.tendencies.vocabulary import _half_of_larger, comparison_rows, rarefied_size, units_for_tokens
 
 OPTIONS = TendenciesOptions(simulations=20, count_permutations=99)
 TYPES = 300

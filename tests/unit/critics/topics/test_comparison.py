@@ -6,14 +6,20 @@ import pytest
 import torch
 
 from macroscope.critics.topic_shares import TopicShares, share_differences
-from macroscope.critics.topics.comparison import Comparison, compare, compute_relative_strengths, describe
-from macroscope.critics.topics.evidence import tabulate_outliers, tabulate_pairs
+from macroscope.critics.topics.comparison import (
+    Comparison,
+    compare,
+    compute_relative_strengths,
+    describe,
+    tabulate_outliers,
+    tabulate_pairs,
+)
 from macroscope.critics.topics.figures import Panel, order_topics, plot_covariances
 from macroscope.critics.topics.latents import TopicStrengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.critics.topics.report import model_warning
-from macroscope.documents import Document, Provenance, Section, write_documents
+from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.resampling import Resampling
 
 from .simulated import random_model, sample_strengths
@@ -105,7 +111,7 @@ def test_outliers_have_their_topics_and_texts(tmp_path):
     write_documents(tmp_path / "t.parquet", texts, Provenance("c"))
     means = np.array([[0.0, 0.0], [5.0, 0.0], [np.nan, np.nan]])
     scores = pd.DataFrame({"id": ["d0", "d1", "d2"], "nll": [1.0, 9.0, np.nan], "words": [3, 4, 0]})
-    table = tabulate_outliers(tmp_path / "t.parquet", scores, _texts(means), ["a b", "c d", "e f"], model)
+    table = tabulate_outliers(Collection(tmp_path / "t.parquet"), scores, _texts(means), ["a b", "c d", "e f"], model)
     assert list(table["id"]) == ["d1", "d0"]
     assert table.loc[0, "topics"].startswith("a b (99%)")
     assert table.loc[0, "text"] == "text 1"

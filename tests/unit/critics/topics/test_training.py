@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 import torch
 
-from macroscope.critics.topics.completion import completion_perplexity
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
-from macroscope.critics.topics.training import compute_npmi, train
+from macroscope.critics.topics.training import completion_perplexity, compute_npmi, train
 from macroscope.critics.topics.word_counts import WordCounts
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError

@@ -13,7 +13,7 @@ _CLUSTERING = "normalise explained_variance seeds restarts"
 
 CRITIC = Critic(
     options="options:ClustersOptions",
-    latents="id opening embedding truncated excerpt",
+    latents="latents:LATENTS",
     features="latents:features",
     observes="frequencies of kinds of texts",
     statistics=(
@@ -53,7 +53,7 @@ CRITIC = Critic(
             folder=True,
         ),
         "compare": Stage(
-            "compare_stage:compare_latents",
+            "comparison:compare_latents",
             inputs="control_latents latents shared? resampling evidence",
             options=f"{_CLUSTERING} number_of_clusters smoothing scale weights cluster_counts neighbours most_vectors"
             " permutations convention",

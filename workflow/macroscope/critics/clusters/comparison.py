@@ -1,25 +1,32 @@
-"""Statistics of the clusters critic: description of the texts, and comparison of a candidate with a reference."""
+"""Stage `compare` of the clusters critic: statistics of a candidate and a reference, and the evidence.
+
+The evidence has texts, contributing clusters, and divergences by number of clusters.
+"""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.clusters.blocks import count_unique_rows
+from macroscope.critics.clusters.blocks import blocks, count_unique_rows
 from macroscope.critics.clusters.clustering import Clustering, choose_number_of_clusters, fit, prepare
 from macroscope.critics.clusters.kmeans import Labels
-from macroscope.critics.clusters.latents import Embeddings
+from macroscope.critics.clusters.latents import Embeddings, read_embeddings
 from macroscope.critics.clusters.options import ClustersOptions
 from macroscope.critics.clusters.scores import Scores, latent_nll_rows, score
+from macroscope.critics.split_half import compare_with_control
 from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
 from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories, one_hot
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.divergences import Frontier, divergences
+from macroscope.statistics.divergences import Frontier, contributions, divergences, smooth_counts
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.sampled_divergences import published_divergences
 from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
 from macroscope.statistics.vectors import compare_vectors
+from macroscope.tables import write_csv
 
 _GIVEN = "under the distribution over clusters that is estimated from these real texts"
 _NULL = "system and real text have the same distribution over clusters"
@@ -228,3 +235,110 @@ def _sample_indices(size: int, most: int, rng: np.random.Generator) -> np.ndarra
 
 def _reason(_: str) -> str:
     return "too few texts, or infinite without smoothing"
+
+
+# ---- evidence --------------------------------------------------------------------------------------------------------
+
+SIDES = ("reference", "candidate")
+CLUSTERS_SHOWN = 10
+
+
+def write_evidence(output: Path, comparison: Comparison, curve: pd.DataFrame, options: ClustersOptions) -> None:
+    """Write the evidence of a system into the folder `output`.
+
+    texts.parquet
+        id, side, nll (T(x)), log_p, log_q (nats; means over the seeds), and cluster_<seed>.
+    contributions.csv
+        Clusters that contribute most to each divergence, with an example of the reference and of the candidate; first
+        seed only.
+    by_clusters.csv
+        Divergences by number of clusters.
+    """
+    with atomic(output) as folder:
+        folder.mkdir(parents=True)
+        texts_table(comparison).to_parquet(folder / "texts.parquet", index=False)
+        write_csv(list_contributing_clusters(comparison, options), folder / "contributions.csv")
+        write_csv(curve, folder / "by_clusters.csv")
+
+
+def texts_table(comparison: Comparison) -> pd.DataFrame:
+    """Return clusters and log-probabilities of all texts of reference and candidate."""
+    tables = []
+    for number, side in enumerate(SIDES):
+        table = pd.DataFrame({"id": comparison.sides[number].keys["id"].to_numpy(), "side": side})
+        for name in ("nll", "log_p", "log_q"):
+            table[name] = getattr(comparison.scores, name)[number].mean(axis=1)
+        for seed, column in enumerate(comparison.labels[number].T):
+            table[f"cluster_{seed}"] = column
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def list_contributing_clusters(comparison: Comparison, options: ClustersOptions) -> pd.DataFrame:
+    """Return the clusters that contribute most to each divergence, under the first seed.
+
+    Returns
+    -------
+    data frame
+        divergence, cluster, contribution (nats, or the divergence's unit), share (of the positive contributions),
+        reference_texts, candidate_texts (counts), reference_example, candidate_example: the texts nearest to the
+        cluster's centroid; empty if there is none.
+    """
+    counts = [np.bincount(labels[:, 0], minlength=comparison.clustering.clusters) for labels in comparison.labels]
+    p, q = (smooth_counts(side_counts, options.smoothing) for side_counts in counts)
+    examples = [_examples(comparison, number, options) for number in range(2)]
+    rows = []
+    for name, values in contributions(p, q, Frontier(options.scale, options.weights)).items():
+        total = np.maximum(values, 0).sum()
+        for cluster in np.argsort(-values, kind="stable")[:CLUSTERS_SHOWN]:
+            if not values[cluster] > 0:
+                break
+            texts = (counts[0][cluster], counts[1][cluster])
+            cluster_examples = [side_counts.get(int(cluster), "") for side_counts in examples]
+            rows.append((name, int(cluster), values[cluster], values[cluster] / total, *texts, *cluster_examples))
+    names = ["divergence", "cluster", "contribution", "share", "reference_texts", "candidate_texts"]
+    return pd.DataFrame(rows, columns=[*names, "reference_example", "candidate_example"])
+
+
+def _examples(comparison: Comparison, number: int, options: ClustersOptions) -> dict[int, str]:
+    """Return, by cluster, the text of the reference (0) or candidate (1) nearest to the cluster's centroid."""
+    texts, labels, clustering = comparison.sides[number], comparison.labels[number][:, 0], comparison.clustering
+    distances = np.empty(len(texts), np.float32)
+    for block in blocks(len(texts)):
+        projected = clustering.project(prepare(texts.vectors[block], options))
+        distances[block] = ((projected - clustering.centroids[0][labels[block]]) ** 2).sum(axis=1)
+    best = pd.DataFrame({"cluster": labels, "distance": distances}).groupby("cluster")["distance"].idxmin()
+    return {int(cluster): texts.excerpts[text] for cluster, text in best.items()}
+
+
+# ---- the stage -------------------------------------------------------------------------------------------------------
+
+
+def compare_latents(
+    control_latents: Path,
+    latents: Path,
+    shared: Path | None = None,
+    *,
+    options: ClustersOptions,
+    resampling: Resampling,
+    evidence: Path,
+) -> pd.DataFrame:
+    """Compare the embeddings of a system with the control's, and write the evidence; see `critics.split_half`.
+
+    Parameters
+    ----------
+    shared
+        Folder of a clustering that all systems share; None: each comparison has its own clustering.
+    """
+    clustering = Clustering.load(shared) if shared is not None else None
+    compared = compare_with_control(
+        control_latents,
+        latents,
+        read=read_embeddings,
+        describe=lambda texts: describe(texts, resampling.confidence),
+        compare=lambda reference, candidate: compare(reference, candidate, clustering, options, resampling),
+        halves=lambda texts: (texts.every_other(0), texts.every_other(1)),
+    )
+    curve = compute_curve(compared.result, options, resampling)
+    write_evidence(evidence, compared.result, curve, options)
+    return compared.table

@@ -5,17 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.critics.clusters.latents import Vectors, latents_schema, vector_column
+from macroscope.critics.clusters.latents import LATENTS, Vectors
 from macroscope.critics.clusters.options import EmbeddingOptions
-from macroscope.critics.latents import add_signature
+from macroscope.critics.latents import key_columns, set_width, vector_column, write_latents
 from macroscope.critics.text_encoder import TextEncoder
 from macroscope.critics.words import shorten
 from macroscope.documents import Collection, Document
-from macroscope.files import atomic
-from macroscope.statistics.pairing_keys import KEYS
 
 EXCERPT = 300
 
@@ -23,13 +20,15 @@ EXCERPT = 300
 def project(texts: Collection, *, options: EmbeddingOptions, output: Path, signature: str = "") -> None:
     """Embed every text of a collection; see `macroscope.critics.clusters.latents`."""
     encoder = load_text_encoder(options)
-    schema = add_signature(latents_schema(encoder.width), signature)
-    with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+    schema = set_width(LATENTS, encoder.width)
+
+    def tables() -> Iterator[pa.Table]:
         for documents, strings, vectors, cut in embed_batches(texts.batches(), encoder):
             excerpts = [shorten(text, EXCERPT) for text in strings]
-            keys = [pa.array([getattr(document, key) for document in documents]) for key in KEYS]
-            columns = [*keys, vector_column(vectors), pa.array(cut), pa.array(excerpts)]
-            writer.write_table(pa.table(columns, schema=schema))
+            columns = [*key_columns(documents), vector_column(vectors), pa.array(cut), pa.array(excerpts)]
+            yield pa.table(columns, schema=schema)
+
+    write_latents(output, schema, tables(), signature)
 
 
 def embed_batches(

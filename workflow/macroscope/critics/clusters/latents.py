@@ -11,32 +11,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.arrays import mapped
 from macroscope.critics.clusters.blocks import Vectors, blocks, take_rows
-from macroscope.errors import MacroscopeError
+from macroscope.critics.latents import latents_schema, read_latents, read_vectors, vector_field
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
-
-def latents_schema(width: int) -> pa.Schema:
-    """Return the schema of the latents, for an encoder of this width."""
-    return pa.schema(
-        [
-            pa.field("id", pa.string(), nullable=False),
-            pa.field("opening", pa.string(), nullable=False),
-            pa.field("embedding", pa.list_(pa.float32(), width), nullable=False),
-            pa.field("truncated", pa.bool_(), nullable=False),
-            pa.field("excerpt", pa.string(), nullable=False),
-        ]
-    )
-
-
-def vector_column(vectors: Vectors) -> pa.FixedSizeListArray:
-    """Return vectors (texts x width) as a column."""
-    return pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+LATENTS = latents_schema(
+    vector_field("embedding", pa.float32()),
+    pa.field("truncated", pa.bool_(), nullable=False),
+    pa.field("excerpt", pa.string(), nullable=False),
+)
 
 
 @dataclass(frozen=True)
@@ -87,28 +73,9 @@ class Embeddings:
 
 def read_embeddings(path: Path) -> Embeddings:
     """Read the latents of a system."""
-    try:
-        table = pq.read_table(path, columns=[*KEYS, "truncated", "excerpt"])
-        vectors = _read_vectors(path)
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: the file of embeddings does not exist; run the projection first") from None
-    truncated = table.column("truncated").to_numpy()
-    keys = table.select(KEYS).to_pandas()
-    return Embeddings(keys, table.column("excerpt").to_pylist(), vectors, truncated)
-
-
-def _read_vectors(path: Path) -> Vectors:
-    """Read all embeddings, by row groups, since `iter_batches` keeps decoded data in memory."""
-    with pq.ParquetFile(path) as file:
-        width = file.schema_arrow.field("embedding").type.list_size
-        vectors = mapped((file.metadata.num_rows, width), np.float32)
-        end = 0
-        for group in range(file.num_row_groups):
-            column = file.read_row_group(group, columns=["embedding"]).column(0).combine_chunks()
-            start, end = end, end + len(column)
-            vectors[start:end] = column.flatten().to_numpy().reshape(-1, vectors.shape[1])
-    pa.default_memory_pool().release_unused()  # Arrow keeps freed memory: 2 GB after a million embeddings
-    return vectors
+    table = read_latents(path, LATENTS, [*KEYS, "truncated", "excerpt"])
+    keys, excerpts = table.select(KEYS).to_pandas(), table.column("excerpt").to_pylist()
+    return Embeddings(keys, excerpts, read_vectors(path, LATENTS, "embedding"), table.column("truncated").to_numpy())
 
 
 def features(latents: Path, scores: Path | None) -> DocumentFeatures:

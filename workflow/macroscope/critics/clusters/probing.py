@@ -19,8 +19,9 @@ from macroscope.corpora.stop_words import stop_words
 from macroscope.critics.clusters.blocks import count_unique_rows
 from macroscope.critics.clusters.clustering import fit, prepare
 from macroscope.critics.clusters.kmeans import Labels
-from macroscope.critics.clusters.latents import Vectors, vector_column
+from macroscope.critics.clusters.latents import Vectors
 from macroscope.critics.clusters.options import ClustersOptions
+from macroscope.critics.latents import vector_column
 from macroscope.documents import Collection, read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic

@@ -20,7 +20,7 @@ CRITIC = Critic(
     },
     fewest={"titled": 20},
     known_processes=("wiki",),  # other simulated processes do not expose their section types
-    latents="id opening section_types posterior gold",
+    latents="latents:LATENTS",
     observes="the order of sections",
     statistics=(
         "macroscope.statistics.latent:STATISTICS",

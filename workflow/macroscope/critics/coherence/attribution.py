@@ -12,18 +12,18 @@ from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.sections import BEGIN, END
-from macroscope.documents import Document, read_documents
+from macroscope.documents import Collection, Document
 from macroscope.tables import number
 
 
 def attribute(
-    texts: Path, latents: Path, scores: Path, prior: Path, *, options: CoherenceOptions, output: Path
+    texts: Collection, latents: Path, scores: Path, prior: Path, *, options: CoherenceOptions, output: Path
 ) -> None:
     """Write the latent NLL per section of each document, and its erroneous transitions; see `critics.attributions`."""
     chain, nats = Priors.load(prior).default, read_nll_rates(scores)
     rows = (
         Attribution(name, nats[name], list(mark_transitions(document, states, chain, options.error_threshold)))
-        for document, (name, states) in zip(read_documents(texts), read_states(latents), strict=True)
+        for document, (name, states) in zip(texts, read_states(latents), strict=True)
     )
     write_attributions(rows, output)
 

@@ -13,7 +13,7 @@ from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.transition_graph import plot_transition_graph
 from macroscope.critics.coherence.transitions import build_transition_table
 from macroscope.critics.words import shorten
-from macroscope.documents import read_documents
+from macroscope.documents import Collection
 from macroscope.files import atomic, write_json
 from macroscope.plotting import save
 from macroscope.resampling import Resampling
@@ -26,7 +26,7 @@ CHARACTERS = 600
 
 
 def explain(
-    texts: Path,
+    texts: Collection,
     latents: Path,
     control_latents: Path,
     scores: Path,
@@ -67,7 +67,7 @@ def explain(
 
 
 def select_worst_documents(
-    texts: Path, scores: pd.DataFrame, states: dict[str, np.ndarray], prior: SectionPrior, threshold: float
+    texts: Collection, scores: pd.DataFrame, states: dict[str, np.ndarray], prior: SectionPrior, threshold: float
 ) -> list[dict[str, Any]]:
     """Return the documents with the highest latent NLL per section, with the probability of every transition.
 
@@ -78,7 +78,7 @@ def select_worst_documents(
     scores = scores.assign(rate=scores["nll"] / scores["units"])
     worst = scores.sort_values(["rate", "id"], ascending=[False, True]).head(WORST_DOCUMENTS).set_index("id")
     by_id: dict[str, dict[str, Any]] = {}
-    for document in read_documents(texts):
+    for document in texts:
         if document.id not in worst.index:
             continue
         probabilities = step_probabilities(states[document.id], prior)

@@ -6,30 +6,22 @@ null if the title is not a known type, the list is null if a section has no titl
 sections truncated at the encoder's limit, and documents with unknown titles.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from macroscope.critics.latents import latents_schema, read_metadata, stream_latents, write_latents
 from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
 
-LATENTS = pa.schema(
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("opening", pa.string(), nullable=False),
-        pa.field("section_types", pa.list_(pa.string()), nullable=False),
-        pa.field("posterior", pa.list_(pa.list_(pa.float32())), nullable=False),
-        pa.field("gold", pa.list_(pa.string())),
-    ]
+LATENTS = latents_schema(
+    pa.field("section_types", pa.list_(pa.string()), nullable=False),
+    pa.field("posterior", pa.list_(pa.list_(pa.float32())), nullable=False),
+    pa.field("gold", pa.list_(pa.string())),
 )
-METADATA_KEY = b"macroscope"
 
 
 @dataclass
@@ -69,28 +61,23 @@ class LatentsInfo:
     counts: dict[str, int] = field(default_factory=dict)
 
 
-def write_latents(path: Path, batches: Iterable[Batch], info: LatentsInfo) -> None:
+def write_batches(path: Path, batches: Iterable[Batch], info: LatentsInfo) -> None:
     """Write latents batch by batch; `info.counts` may still grow while `batches` is consumed."""
-    with atomic(path) as temporary, pq.ParquetWriter(temporary, LATENTS, compression="zstd") as writer:
-        for batch in batches:
-            writer.write_table(_to_table(batch, info.types))
-        writer.add_key_value_metadata({METADATA_KEY: json.dumps(vars(info), ensure_ascii=False).encode()})
+    write_latents(path, LATENTS, (_to_table(batch, info.types) for batch in batches), info.signature, vars(info))
 
 
 def read_info(path: Path) -> LatentsInfo:
     """Read the metadata of a latents file."""
-    metadata: dict[bytes, Any] = _open(path).metadata.metadata or {}
-    if METADATA_KEY not in metadata:
-        raise MacroscopeError(f"{path}: not a latents file of the coherence critic; re-run the stage project")
-    return LatentsInfo(**json.loads(metadata[METADATA_KEY]))
+    metadata = read_metadata(path, LATENTS)
+    if "types" not in metadata:
+        raise MacroscopeError(f"{path}: the section types are missing in the metadata; project the texts again")
+    return LatentsInfo(**metadata)
 
 
-def read_latents(path: Path) -> Iterator[Batch]:
+def read_batches(path: Path) -> Iterator[Batch]:
     """Yield the batches of a latents file, as they were written."""
     types = len(read_info(path).types)
-    file = _open(path)
-    for group in range(file.num_row_groups):
-        table = file.read_row_group(group).combine_chunks()
+    for table in stream_latents(path, LATENTS):
         posterior = table["posterior"].combine_chunks()
         lengths = np.diff(posterior.offsets.to_numpy())
         flat = posterior.flatten().flatten().to_numpy().reshape(-1, types)
@@ -100,17 +87,8 @@ def read_latents(path: Path) -> Iterator[Batch]:
 
 def read_states(path: Path) -> Iterator[tuple[str, NDArray[np.int64]]]:
     """Yield (id, MAP type of each section) for every document."""
-    for batch in read_latents(path):
+    for batch in read_batches(path):
         yield from zip(batch.ids, np.split(batch.states, np.cumsum(batch.lengths)[:-1]), strict=True)
-
-
-def _open(path: Path) -> pq.ParquetFile:
-    try:
-        return pq.ParquetFile(path)
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file") from None
-    except pa.ArrowInvalid as error:
-        raise MacroscopeError(f"{path}: not a readable Parquet file ({error})") from None
 
 
 def _to_table(batch: Batch, types: list[str]) -> pa.Table:

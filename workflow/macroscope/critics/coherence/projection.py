@@ -7,7 +7,7 @@ import numpy as np
 
 from macroscope.corpora.titles import normalise_title
 from macroscope.critics.coherence.classifier import SectionClassifier
-from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_latents
+from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_batches
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.temperature import calibrate
 from macroscope.documents import Collection, Document
@@ -31,7 +31,7 @@ def project(texts: Collection, inference: Path, *, signature: str, options: Cohe
     language = read_json(inference / "section_types.json")["language"]
     counts = {"documents": 0, "sections": 0, "sections_cut": 0, "documents_with_unknown_titles": 0}
     info = LatentsInfo(classifier.types, signature, counts)
-    write_latents(output, _project_batches(texts, classifier, temperature, language, counts), info)
+    write_batches(output, _project_batches(texts, classifier, temperature, language, counts), info)
 
 
 def _project_batches(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.coherence.confusion import invert_confusion, read_confusion
-from macroscope.critics.coherence.latents import Batch, read_info, read_latents
+from macroscope.critics.coherence.latents import Batch, read_batches, read_info
 from macroscope.critics.coherence.options import CoherenceOptions
 from macroscope.critics.coherence.prior import UNKNOWN, SectionPrior, flatten
 from macroscope.critics.coherence.priors import Priors, fit_priors
@@ -75,7 +75,7 @@ def score(latents: Path, prior: Path, *, options: CoherenceOptions, output: Path
     if tuple(types) != priors.default.types:
         raise MacroscopeError(f"{latents} and {prior}: their section types differ; re-run the stage project")
     correction = invert_confusion(read_confusion(prior / "confusion.json"))
-    frames = (_score_batch(batch, priors, correction, options.error_threshold) for batch in read_latents(latents))
+    frames = (_score_batch(batch, priors, correction, options.error_threshold) for batch in read_batches(latents))
     write_scores(frames, output, latents)
 
 

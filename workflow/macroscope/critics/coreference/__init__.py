@@ -17,7 +17,7 @@ CRITIC = Critic(
     criticize={},
     fewest={"with_persons": 50},
     known_processes=("people",),
-    latents="id opening in_domain error invalid surfaces entities starts ends",
+    latents="latents:LATENTS",
     observes="mentions of persons",
     statistics=(
         "scoring:STATISTICS",

@@ -16,23 +16,22 @@ from macroscope.critics.attributions import (
     write_attributions,
 )
 from macroscope.critics.coreference.chains import DESCRIPTIONS
-from macroscope.critics.coreference.latents import encode_chains, read_latents
+from macroscope.critics.coreference.latents import LATENTS, encode_chains
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import NO_ENTITY
-from macroscope.documents import Document, read_documents
+from macroscope.critics.latents import stream_latents
+from macroscope.documents import Collection, Document
 
 
 def attribute(
-    texts: Path, latents: Path, scores: Path, prior: Path, *, options: CoreferenceOptions, output: Path
+    texts: Collection, latents: Path, scores: Path, prior: Path, *, options: CoreferenceOptions, output: Path
 ) -> None:
     """Write the latent NLL per symbol of each document, and its unlikely mentions; see `critics.attributions`."""
     nats = read_nll_rates(scores)
     rows = (
         Attribution(chain["id"], nats[chain["id"]], list(mark_mentions(document, chain, costs, options.unlikely)))
-        for document, (chain, costs) in zip(
-            read_documents(texts), _read_chains_and_costs(latents, ChainPrior.load(prior)), strict=True
-        )
+        for document, (chain, costs) in zip(texts, _read_chains_and_costs(latents, ChainPrior.load(prior)), strict=True)
     )
     write_attributions(rows, output)
 
@@ -62,7 +61,7 @@ def mark_mentions(
 
 def _read_chains_and_costs(latents: Path, prior: ChainPrior) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
     """Yield the row of the latents and the costs of the symbols of every document."""
-    for table in read_latents(latents):
+    for table in (rows.to_pandas() for rows in stream_latents(latents, LATENTS)):
         chains = encode_chains(table, prior.index)
         costs = np.split(-prior.model.log_probabilities(chains), np.cumsum(chains.lengths)[:-1])
         yield from zip(table.to_dict("records"), costs, strict=True)

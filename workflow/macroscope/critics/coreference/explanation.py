@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.coreference.chains import DESCRIPTIONS
-from macroscope.critics.coreference.latents import read_chains, read_latents
+from macroscope.critics.coreference.latents import LATENTS, read_chains
 from macroscope.critics.coreference.ngram_tables import rank_contributions, rank_differences, tabulate_unlikely
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import NO_ENTITY, STOP, Chains, pack_windows
-from macroscope.documents import read_documents
+from macroscope.critics.latents import read_latents, stream_latents
+from macroscope.documents import Collection
 from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv
 
@@ -24,7 +25,7 @@ BEFORE, AFTER = 600, 300
 
 
 def explain(
-    texts: Path, latents: Path, control_latents: Path, prior: Path, *, options: CoreferenceOptions, output: Path
+    texts: Collection, latents: Path, control_latents: Path, prior: Path, *, options: CoreferenceOptions, output: Path
 ) -> None:
     """Write the evidence of a system into a folder.
 
@@ -130,7 +131,7 @@ def _whole_words(text: str, first: int, last: int) -> tuple[int, int]:
 def _read_rows(latents: Path, rows: np.ndarray) -> list[dict[str, Any]]:
     """Read rows of the latents by their indices, in the given order."""
     wanted, row_by_number, first = set(rows.tolist()), {}, 0
-    for table in read_latents(latents):
+    for table in (rows.to_pandas() for rows in stream_latents(latents, LATENTS)):
         for row in sorted(wanted & set(range(first, first + len(table)))):
             row_by_number[row] = table.iloc[row - first].to_dict()
         first += len(table)
@@ -139,13 +140,13 @@ def _read_rows(latents: Path, rows: np.ndarray) -> list[dict[str, Any]]:
 
 def _list_failed(latents: Path) -> pd.DataFrame:
     """List the documents on which the resolver failed: id, error."""
-    tables = [table[table["error"].notna()] for table in read_latents(latents, ["id", "error"])]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=["id", "error"])
+    table = read_latents(latents, LATENTS, ["id", "error"]).to_pandas()
+    return table[table["error"].notna()]
 
 
-def _read_texts(texts: Path, ids: Iterable[str]) -> dict[str, str]:
+def _read_texts(texts: Collection, ids: Iterable[str]) -> dict[str, str]:
     wanted = set(ids)
-    return {document.id: document.text for document in read_documents(texts) if document.id in wanted}
+    return {document.id: document.text for document in texts if document.id in wanted}
 
 
 def _cut_excerpt(text: str, start: int, end: int, around: int = 110) -> str:

@@ -5,7 +5,7 @@ of the resolver's failure, or null; `invalid`, number of mentions that were left
 the text; `surfaces`, `entities`, `starts` and `ends` of the chain, as in `chains.Chain` (empty without a chain).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,27 +16,17 @@ import pyarrow as pa
 
 from macroscope.critics.coreference.chains import LABELS
 from macroscope.critics.coreference.windows import NO_ENTITY, PAD, STOP, UNKNOWN, Chains, flatten
-from macroscope.critics.latents import read_batches
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.critics.latents import latents_schema, stream_latents
 
-_LISTS = ("surfaces", "entities", "starts", "ends")
-LATENTS = pa.schema(
-    [
-        *(pa.field(name, pa.string(), nullable=False) for name in KEYS),
-        pa.field("in_domain", pa.bool_(), nullable=False),
-        pa.field("error", pa.string()),
-        pa.field("invalid", pa.int32(), nullable=False),
-        pa.field("surfaces", pa.list_(pa.string()), nullable=False),
-        *(pa.field(name, pa.list_(pa.int32()), nullable=False) for name in _LISTS[1:]),
-    ]
+LATENTS = latents_schema(
+    pa.field("in_domain", pa.bool_(), nullable=False),
+    pa.field("error", pa.string()),
+    pa.field("invalid", pa.int32(), nullable=False),
+    pa.field("surfaces", pa.list_(pa.string()), nullable=False),
+    *(pa.field(name, pa.list_(pa.int32()), nullable=False) for name in ("entities", "starts", "ends")),
 )
 RESERVED = {STOP: ".", PAD: "<pad>", UNKNOWN: "<unknown>"}
 """Reserved surfaces, at the beginning of every vocabulary."""
-
-
-def read_latents(path: Path, columns: Sequence[str] | None = None, at_once: int = 10_000) -> Iterator[pd.DataFrame]:
-    """Yield latents in batches of documents."""
-    return read_batches(path, "chains", columns, at_once)
 
 
 def build_vocabulary(counts: Mapping[str, int], most: int) -> list[str]:
@@ -81,7 +71,8 @@ def format_symbols(symbols: Sequence[tuple[int, int]], surfaces: Sequence[str]) 
 
 def read_chains(path: Path, index: dict[str, int]) -> Chains:
     """Read and encode the chains of a file of latents; takes eight bytes per symbol in memory."""
-    parts = [encode_chains(table, index) for table in read_latents(path, ["surfaces", "entities"])]
+    tables = stream_latents(path, LATENTS, ["surfaces", "entities"])
+    parts = [encode_chains(table.to_pandas(), index) for table in tables]
     if not parts:
         return flatten([])
     names = ("surfaces", "entities", "lengths")

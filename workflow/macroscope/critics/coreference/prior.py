@@ -4,10 +4,11 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from macroscope.critics.coreference.latents import build_vocabulary, read_chains, read_latents
+from macroscope.critics.coreference.latents import LATENTS, build_vocabulary, read_chains
 from macroscope.critics.coreference.ngrams import ChainModel
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.windows import Packing, max_surfaces
+from macroscope.critics.latents import stream_latents
 from macroscope.files import atomic, read_json, write_json
 
 
@@ -52,8 +53,8 @@ def fit_prior(inference: Path, *, options: CoreferenceOptions, output: Path) -> 
     """Fit the models; write default.npz, published.npz, prior.json (surfaces, convention, symbols, discounts)."""
     chains_file = inference / "chains.parquet"
     counts: Counter[str] = Counter()
-    for table in read_latents(chains_file, ["surfaces"]):
-        for surfaces in table["surfaces"]:
+    for table in stream_latents(chains_file, LATENTS, ["surfaces"]):
+        for surfaces in table["surfaces"].to_pylist():
             counts.update(surfaces)
     surfaces = build_vocabulary(counts, max_surfaces(options.order))
     chains = read_chains(chains_file, {surface: number for number, surface in enumerate(surfaces)})

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from macroscope.corpora.plain_text import split_sentences
 from macroscope.critics.coreference.chains import Chain, build_chain
@@ -16,10 +15,9 @@ from macroscope.critics.coreference.mentions import Resolved, read_resolved
 from macroscope.critics.coreference.options import CoreferenceOptions, Domain
 from macroscope.critics.coreference.rules.pronouns import Choose, choose_by_sieve, load_ranker
 from macroscope.critics.coreference.rules.resolve import resolve_text
-from macroscope.critics.latents import add_signature
+from macroscope.critics.latents import batches_with_progress, write_latents
 from macroscope.documents import Collection, Document
 from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
 from macroscope.progress import Progress
 
 
@@ -70,15 +68,8 @@ def project(
         String of everything that the latents depend on, for their metadata.
     """
     resolve = make_resolver(options, mentions, texts.ids() if mentions else ())
-    schema = add_signature(LATENTS, signature)
-    with (
-        atomic(output) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
-        Progress("resolve coreference", len(texts), "documents") as progress,
-    ):
-        for batch in texts.batches():
-            writer.write_table(compute_latents(batch, resolve, options).cast(schema))
-            progress.advance(len(batch))
+    batches = batches_with_progress(texts, Progress("resolve coreference", len(texts), "documents"))
+    write_latents(output, LATENTS, (compute_latents(batch, resolve, options) for batch in batches), signature)
 
 
 def make_resolver(options: CoreferenceOptions, mentions: Path | None, ids: Iterable[str] = ()) -> Resolver:

@@ -8,11 +8,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from macroscope.critics.coreference.chains import FEMALE, GENDERS, LABELS, MALE, NONE, PLURAL
-from macroscope.critics.coreference.latents import encode_chains, format_symbols, read_latents
+from macroscope.critics.coreference.latents import LATENTS, encode_chains, format_symbols
 from macroscope.critics.coreference.options import CoreferenceOptions
 from macroscope.critics.coreference.prior import ChainPrior
 from macroscope.critics.coreference.windows import STOP, UNKNOWN, Chains, Packing, pack_windows
-from macroscope.critics.latents import write_scores
+from macroscope.critics.latents import stream_latents, write_scores
 from macroscope.statistics.declaration import Statistic
 
 PAIR = 2
@@ -53,7 +53,8 @@ def score(latents: Path, prior: Path, *, options: CoreferenceOptions, output: Pa
         that is not scored.
     """
     model = ChainPrior.load(prior)
-    write_scores((_score_table(table, model, options) for table in read_latents(latents)), output, latents)
+    batches = (table.to_pandas() for table in stream_latents(latents, LATENTS))
+    write_scores((_score_table(batch, model, options) for batch in batches), output, latents)
 
 
 def _score_table(table: pd.DataFrame, prior: ChainPrior, options: CoreferenceOptions) -> pd.DataFrame:

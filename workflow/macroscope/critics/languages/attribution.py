@@ -9,21 +9,21 @@ from macroscope.critics.attributions import Attribution, Span, read_latent_nlls,
 from macroscope.critics.languages.latents import read_proportions
 from macroscope.critics.languages.model import Array, LatentDirichletAllocation
 from macroscope.critics.words import locate_words
-from macroscope.documents import Document, read_documents
+from macroscope.documents import Collection, Document
 from macroscope.files import read_json
 
 MIN_PROBABILITY = 0.5
 """Probability of another language than the document's main one, above which a word is marked."""
 
 
-def attribute(texts: Path, latents: Path, scores: Path, inference: Path, *, output: Path) -> None:
+def attribute(texts: Collection, latents: Path, scores: Path, inference: Path, *, output: Path) -> None:
     """Score documents by T(x), and mark words outside of their main language; see `critics.attributions`."""
     model = LatentDirichletAllocation.load(inference / "model.npz")
     index = {word: number for number, word in enumerate(read_json(inference / "vocabulary.json")["words"])}
     proportions, nats = read_proportions(latents).mean, read_latent_nlls(scores)
     rows = (
         Attribution(document.id, nats[document.id], list(mark_words(document, shares, index, model)))
-        for document, shares in zip(read_documents(texts), proportions, strict=True)
+        for document, shares in zip(texts, proportions, strict=True)
     )
     write_attributions(rows, output)
 

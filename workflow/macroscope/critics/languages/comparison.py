@@ -11,7 +11,7 @@ from macroscope.critics.languages.options import LanguagesOptions
 from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.topic_shares import EXCERPT, TopicShares, sample_mask, share_differences, share_divergences
 from macroscope.critics.words import shorten
-from macroscope.documents import read_documents
+from macroscope.documents import Collection
 from macroscope.files import atomic
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import mean_interval
@@ -83,7 +83,7 @@ MIXED_SHOWN = 10
 
 
 def compare_latents(
-    texts: Path,
+    texts: Collection,
     control_latents: Path,
     latents: Path,
     inference: Path,
@@ -123,14 +123,12 @@ def compare_latents(
     return compared.table
 
 
-def select_most_mixed(texts: Path, proportions: TopicProportions, words: list[str]) -> pd.DataFrame:
+def select_most_mixed(texts: Collection, proportions: TopicProportions, words: list[str]) -> pd.DataFrame:
     """Select the texts with the smallest largest share, with all shares: id, largest_share, languages, text."""
     nonempty = proportions.subset(proportions.words > 0)
     order = np.argsort(nonempty.mean.max(axis=1), kind="stable")[:MIXED_SHOWN]
     chosen = dict(zip(nonempty.keys["id"].iloc[order], nonempty.mean[order], strict=True))
-    beginnings = {
-        document.id: shorten(document.text, EXCERPT) for document in read_documents(texts) if document.id in chosen
-    }
+    beginnings = {document.id: shorten(document.text, EXCERPT) for document in texts if document.id in chosen}
     rows = [
         (name, shares.max(), "; ".join(f"{w} ({s:.0%})" for w, s in zip(words, shares, strict=True)), beginnings[name])
         for name, shares in chosen.items()

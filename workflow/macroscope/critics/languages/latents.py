@@ -11,28 +11,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.critics.features import add_score_features
 from macroscope.critics.languages.model import Array
-from macroscope.errors import MacroscopeError
+from macroscope.critics.latents import latents_schema, read_latents, read_vectors, vector_field
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
 _VECTORS = ("proportions", "log_proportions", "log_sample")
 
 
-def latents_schema(topics: int) -> pa.Schema:
-    """Return the schema of the latents for a number of topics."""
-    vector = pa.list_(pa.float64(), topics)
-    return pa.schema(
-        [
-            *(pa.field(name, pa.string(), nullable=False) for name in KEYS),
-            pa.field("words", pa.int64(), nullable=False),
-            *(pa.field(name, vector, nullable=False) for name in _VECTORS),
-        ]
-    )
+LATENTS = latents_schema(
+    pa.field("words", pa.int64(), nullable=False), *(vector_field(name, pa.float64()) for name in _VECTORS)
+)
 
 
 @dataclass(frozen=True)
@@ -75,19 +67,9 @@ class TopicProportions:
 
 
 def read_proportions(path: Path) -> TopicProportions:
-    """Read the latents of a system.
-
-    Raises
-    ------
-    MacroscopeError
-        If there is no such file.
-    """
-    try:
-        table = pq.read_table(path)
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of topic proportions; project the texts first") from None
-    columns = (table.column(name).combine_chunks() for name in _VECTORS)
-    vectors = [c.flatten().to_numpy(zero_copy_only=False).reshape(len(table), c.type.list_size) for c in columns]
+    """Read the latents of a system."""
+    table = read_latents(path, LATENTS, [*KEYS, "words"])
+    vectors = (read_vectors(path, LATENTS, name) for name in _VECTORS)
     return TopicProportions(table.select(KEYS).to_pandas(), table.column("words").to_numpy(), *vectors)
 
 

@@ -6,18 +6,16 @@ from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from macroscope.critics.languages.latents import latents_schema
+from macroscope.critics.languages.latents import LATENTS
 from macroscope.critics.languages.model import LatentDirichletAllocation
 from macroscope.critics.languages.options import LanguagesOptions
 from macroscope.critics.languages.sampling import Posterior, sample_posterior
-from macroscope.critics.latents import add_signature
+from macroscope.critics.latents import batches_with_progress, key_columns, set_width, vector_column, write_latents
 from macroscope.critics.words import lower_case_words
 from macroscope.documents import Collection, Document
-from macroscope.files import atomic, read_json
+from macroscope.files import read_json
 from macroscope.progress import Progress
-from macroscope.statistics.pairing_keys import KEYS
 
 
 def project(
@@ -34,15 +32,9 @@ def project(
     """
     model = LatentDirichletAllocation.load(inference / "model.npz")
     index = {word: number for number, word in enumerate(read_json(inference / "vocabulary.json")["words"])}
-    schema = add_signature(latents_schema(len(model.alpha)), signature)
-    with (
-        atomic(output) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
-        Progress("sample topic proportions", len(texts), "documents") as progress,
-    ):
-        for batch in texts.batches():
-            writer.write_table(_sample_latents(batch, index, model, options.sweeps, seed).cast(schema))
-            progress.advance(len(batch))
+    batches = batches_with_progress(texts, Progress("sample topic proportions", len(texts), "documents"))
+    tables = (_sample_latents(batch, index, model, options.sweeps, seed) for batch in batches)
+    write_latents(output, set_width(LATENTS, len(model.alpha)), tables, signature)
 
 
 def _sample_latents(
@@ -61,9 +53,9 @@ def _sample_latents(
         rng = np.random.default_rng([seed, crc32(document.id.encode())])
         words.append(len(numbers))
         posteriors.append(sample_posterior(numbers, model, sweeps, rng) if len(numbers) else undefined)
-    keys = [pa.array([getattr(document, key) for document in documents]) for key in KEYS]
     vectors = [
-        pa.FixedSizeListArray.from_arrays(pa.array(np.concatenate([getattr(p, name) for p in posteriors])), topics)
+        vector_column(np.stack([getattr(posterior, name) for posterior in posteriors]))
         for name in ("mean", "log_mean", "log_sample")
     ]
-    return pa.table([*keys, pa.array(words), *vectors], schema=latents_schema(topics))
+    columns = [*key_columns(documents), pa.array(words), *vectors]
+    return pa.table(columns, schema=set_width(LATENTS, topics))

@@ -22,7 +22,7 @@ CRITIC = Critic(
         "detector": {"layers": 2, "heads": 4, "width": 128, "hidden": 256, "epochs": 20, "learning_rate": 0.001},
     },
     fewest={"narratives": 60},
-    latents="id opening sentences cut missing discordant",
+    latents="latents:LATENTS",
     observes="coherence of consecutive sentences",
     statistics=(
         "scoring:STATISTICS",

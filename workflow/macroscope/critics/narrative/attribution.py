@@ -7,18 +7,19 @@ from typing import Any
 
 from macroscope.corpora.plain_text import split_sentences
 from macroscope.critics.attributions import Attribution, Span, read_nll_rates, write_attributions
-from macroscope.critics.narrative.latents import read_latents
+from macroscope.critics.latents import stream_latents
+from macroscope.critics.narrative.latents import LATENTS
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
-from macroscope.documents import Document, read_documents
+from macroscope.documents import Collection, Document
 
 
-def attribute(texts: Path, latents: Path, scores: Path, inference: Path, *, language: str, output: Path) -> None:
+def attribute(texts: Collection, latents: Path, scores: Path, inference: Path, *, language: str, output: Path) -> None:
     """Attribute T(x) per place to each narrative, marking places above the thresholds; see `critics.attributions`."""
     points, nats = read_operating_points(inference), read_nll_rates(scores)
-    records = chain.from_iterable(table.to_dict("records") for table in read_latents(latents))
+    records = chain.from_iterable(table.to_pandas().to_dict("records") for table in stream_latents(latents, LATENTS))
     rows = (
         Attribution(row["id"], nats[row["id"]], list(find_marks(document, row, points, language)))
-        for document, row in zip(read_documents(texts), records, strict=True)
+        for document, row in zip(texts, records, strict=True)
     )
     write_attributions(rows, output)
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.narrative.latents import DETECTION_COUNTS, TASKS, read_latents
+from macroscope.critics.latents import stream_latents
+from macroscope.critics.narrative.latents import DETECTION_COUNTS, LATENTS, TASKS
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.critics.split_half import compare_with_control
 from macroscope.resampling import Resampling
@@ -94,7 +95,7 @@ def read_counts(latents: Path, points: dict[str, OperatingPoint]) -> pd.DataFram
     names = [f"{kind}_{task}" for task in points for kind in ("count", "of", "worst")]
     empty = {key: pd.Series(dtype=str) for key in KEYS} | {name: pd.Series(dtype=float) for name in names}
     tables = [pd.DataFrame(empty)]
-    for batch in read_latents(latents):
+    for batch in (table.to_pandas() for table in stream_latents(latents, LATENTS)):
         table = batch[list(KEYS)].copy()
         for task, point in points.items():
             places = [np.asarray(p, dtype=float) for p in batch[task]]

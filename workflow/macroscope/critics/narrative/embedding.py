@@ -9,7 +9,7 @@ import numpy.typing as npt
 from macroscope.critics.narrative.narratives import SentenceVectors, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions
 from macroscope.critics.text_encoder import TextEncoder
-from macroscope.documents import DOCUMENTS_AT_ONCE, Collection, in_batches
+from macroscope.documents import Collection
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic
 
@@ -19,7 +19,7 @@ EmbeddedSentences = tuple[npt.NDArray[np.float16], npt.NDArray[np.bool_]]
 
 def embed_sentences(
     documents: Path | None = None,
-    texts: Path | Collection | None = None,
+    texts: Collection | None = None,
     autoencoder: Path | None = None,
     *,
     options: NarrativeOptions,
@@ -34,17 +34,25 @@ def embed_sentences(
         A corpus, whose source may give its sentences, or a system's texts.
     autoencoder
         Folder of the autoencoder whose encoder embeds; default: the encoder of the options.
+
+    Raises
+    ------
+    MacroscopeError
+        If neither a corpus nor texts are given.
     """
+    if documents is not None:
+        texts = Collection(documents)
+    if texts is None:
+        raise MacroscopeError("--input: there are no texts to embed; give --input documents=... or --input texts=...")
     encoder = load_sentence_encoder(options, autoencoder)
-    collection = texts if isinstance(texts, Collection) else Collection(texts or documents)  # type: ignore[arg-type]
     ids: list[str] = []
     lengths: list[int] = []
     with atomic(output) as folder:
         folder.mkdir()
         parts = folder / "parts"
         with parts.open("wb") as stream:
-            for batch in in_batches(collection, DOCUMENTS_AT_ONCE):
-                narratives = split_narratives(batch, language, from_source=texts is None)
+            for batch in texts.batches():
+                narratives = split_narratives(batch, language, from_source=documents is not None)
                 vectors, cut = embed_unique(narratives.sentences, encoder)
                 stream.write(np.hstack([vectors, cut[:, None].astype(np.float16)]).tobytes())
                 ids += narratives.ids

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.critics.narrative.latents import read_latents
+from macroscope.critics.latents import stream_latents
+from macroscope.critics.narrative.latents import LATENTS
 from macroscope.critics.narrative.narratives import split_document
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
-from macroscope.documents import Document, read_documents
+from macroscope.documents import Collection, Document
 from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv
 
@@ -21,7 +22,7 @@ GAP = "▿"
 """Mark in a passage at which a sentence seems to be missing."""
 
 
-def explain(texts: Path, latents: Path, inference: Path, *, language: str, output: Path) -> None:
+def explain(texts: Collection, latents: Path, inference: Path, *, language: str, output: Path) -> None:
     """Write the evidence of a system: doubtful.csv and passages.json.
 
     doubtful.csv lists the places at or above the threshold, the most probable first, at most one per narrative and
@@ -30,8 +31,8 @@ def explain(texts: Path, latents: Path, inference: Path, *, language: str, outpu
     """
     points = read_operating_points(inference)
     rows, worst = [], []
-    for table in read_latents(latents):
-        for row in table.to_dict("records"):
+    for table in stream_latents(latents, LATENTS):
+        for row in table.to_pandas().to_dict("records"):
             places = {task: np.asarray(row[task], dtype=float) for task in points}
             marked = sum(int((p >= points[task].threshold).sum()) for task, p in places.items())
             total = sum(map(len, places.values()))
@@ -45,7 +46,7 @@ def explain(texts: Path, latents: Path, inference: Path, *, language: str, outpu
         rows = sorted(rows, key=lambda entry: -entry[2])[:DOUBTFUL]
         worst = sorted(worst, key=lambda entry: -entry[0])[:PASSAGES]
     ids = {row[0] for row in rows} | {entry[1] for entry in worst}
-    documents = {document.id: document for document in read_documents(texts) if document.id in ids}
+    documents = {document.id: document for document in texts if document.id in ids}
     sentences = {name: split_document(document, language, from_source=False) for name, document in documents.items()}
     with atomic(output) as folder:
         folder.mkdir()

@@ -6,14 +6,9 @@ there; `discordant`, for each sentence the probability that it replaces another 
 one sentence, which has no context, and null for a task that the critic does not have.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pandas as pd
 import pyarrow as pa
 
-from macroscope.critics.latents import read_batches
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.critics.latents import latents_schema
 
 DETECTOR_INFO, WEIGHTS, ENCODER = "detector.json", "model.safetensors", "encoder"
 TRAINING = "training.json"
@@ -22,16 +17,8 @@ OPERATING_POINT, DETECTION_COUNTS = "operating_point.json", "found.csv"
 
 
 TASKS = ("missing", "discordant")
-LATENTS = pa.schema(
-    [
-        *(pa.field(name, pa.string(), nullable=False) for name in KEYS),
-        pa.field("sentences", pa.int32(), nullable=False),
-        pa.field("cut", pa.int32(), nullable=False),
-        *(pa.field(task, pa.list_(pa.float32())) for task in TASKS),
-    ]
+LATENTS = latents_schema(
+    pa.field("sentences", pa.int32(), nullable=False),
+    pa.field("cut", pa.int32(), nullable=False),
+    *(pa.field(task, pa.list_(pa.float32())) for task in TASKS),
 )
-
-
-def read_latents(path: Path) -> Iterator[pd.DataFrame]:
-    """Stream the latents of a system."""
-    return read_batches(path, "sentence probabilities")

@@ -1,21 +1,18 @@
 """Projection of documents onto probabilities of missing and of discordant sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from macroscope.critics.latents import add_signature
-from macroscope.critics.narrative.detector import Detector
+from macroscope.critics.latents import batches_with_progress, write_latents
+from macroscope.critics.narrative.detector import Detector, read_narratives
 from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder, require_plain_encoder
 from macroscope.critics.narrative.latents import LATENTS, TASKS
 from macroscope.critics.narrative.narratives import Narratives, SentenceVectors, split_narratives
 from macroscope.critics.narrative.options import NarrativeOptions, Task
-from macroscope.critics.narrative.sliding_window import read_narratives
 from macroscope.documents import Collection
-from macroscope.files import atomic
 from macroscope.progress import Progress
 from macroscope.statistics.pairing_keys import KEYS
 
@@ -45,25 +42,20 @@ def project(
     if reads_embeddings and embeddings is None:
         require_plain_encoder(options)
         encoder = load_sentence_encoder(options)
-    done = 0
-    with (
-        atomic(output) as temporary,
-        pq.ParquetWriter(temporary, add_signature(LATENTS, signature), compression="zstd") as writer,
-        Progress("read narratives", len(texts), "documents") as progress,
-    ):
-        for batch in texts.batches():
+    batches = batches_with_progress(texts, Progress("read narratives", len(texts), "documents"))
+
+    def tables() -> Iterator[pa.Table]:
+        done = 0
+        for batch in batches:
             narratives = split_narratives(batch, language, from_source=False)
             if encoder is not None:
                 narratives = narratives.with_vectors(*embed_unique(narratives.sentences, encoder))
             elif reads_embeddings and embeddings is not None:
                 narratives = SentenceVectors.read(embeddings, narratives, done)
-            writer.write_table(
-                _latents_table(narratives, detectors).replace_schema_metadata(
-                    add_signature(LATENTS, signature).metadata
-                )
-            )
+            yield _latents_table(narratives, detectors)
             done += len(batch)
-            progress.advance(len(batch))
+
+    write_latents(output, LATENTS, tables(), signature)
 
 
 def _latents_table(narratives: Narratives, detectors: Mapping[Task, Detector]) -> pa.Table:

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import entr, xlogy
 
-from macroscope.critics.latents import write_scores
-from macroscope.critics.narrative.latents import read_latents
+from macroscope.critics.latents import stream_latents, write_scores
+from macroscope.critics.narrative.latents import LATENTS
 from macroscope.critics.narrative.operating_point import OperatingPoint, read_operating_points
 from macroscope.statistics.declaration import Statistic
 
@@ -44,7 +44,8 @@ def score(latents: Path, inference: Path, *, output: Path) -> None:
         Class of each place's probability, from 0 (lowest) to 9: "missing 3".
     """
     points = read_operating_points(inference)
-    write_scores((_score_table(table, points) for table in read_latents(latents)), output, latents)
+    batches = (table.to_pandas() for table in stream_latents(latents, LATENTS))
+    write_scores((_score_table(batch, points) for batch in batches), output, latents)
 
 
 def _score_table(latents: pd.DataFrame, points: dict[str, OperatingPoint]) -> pd.DataFrame:

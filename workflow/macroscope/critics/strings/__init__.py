@@ -9,7 +9,7 @@ from macroscope.stages import Stage
 
 CRITIC = Critic(
     options="options:StringsOptions",
-    latents="id opening text words",
+    latents="texts:LATENTS",
     features="texts:features",
     observes="sequences of words",
     statistics=("comparison:STATISTICS", "macroscope.statistics.sampled_divergences:STATISTICS"),
@@ -27,7 +27,7 @@ CRITIC = Critic(
     stages={
         "project": Stage("texts:project", inputs="texts signature", megabytes=1000),
         "compare": Stage(
-            "compare_stage:compare_latents",
+            "comparison:compare_latents",
             inputs="control_latents latents resampling evidence",
             options="estimator shared_vocabulary order folds most_texts scale weights permutations lstm convention",
             megabytes=4000,

@@ -82,7 +82,7 @@ class Halves:
         return self.half_of.get(key, crc32(name.encode()) % 2)
 
 
-def attribute(texts: Path, control_latents: Path, *, options: StringsOptions, output: Path) -> None:
+def attribute(texts: Collection, control_latents: Path, *, options: StringsOptions, output: Path) -> None:
     """Attribute to each text its mean surprisal per word, marking surprising words; see `critics.attributions`.
 
     The models are fitted to at most `most_texts` real texts.
@@ -91,7 +91,7 @@ def attribute(texts: Path, control_latents: Path, *, options: StringsOptions, ou
         real = read_texts(subset)
     halves = Halves.fit(real, options.order)
     threshold = float(np.quantile(np.concatenate(halves.surprisals(real.ids, real.texts)), RARER))
-    write_attributions(_attribute_texts(Collection(texts), halves, threshold), output)
+    write_attributions(_attribute_texts(texts, halves, threshold), output)
 
 
 def _attribute_texts(texts: Collection, halves: Halves, threshold: float) -> Iterator[Attribution]:

@@ -1,17 +1,27 @@
-"""Statistics of the strings critic, which compare a candidate with a reference."""
+"""Stage `compare` of the strings critic: statistics of a candidate and a reference, and the evidence.
 
-from collections.abc import Iterable
+The evidence has log-probabilities of texts, and the texts least like the reference.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from macroscope.critics.latents import stream_latents
+from macroscope.critics.split_half import compare_with_control
 from macroscope.critics.strings.cross_fitting import LogProbabilities, score_cross_fitted, score_in_sample
 from macroscope.critics.strings.estimators import make_estimator
 from macroscope.critics.strings.options import StringsOptions
-from macroscope.critics.strings.texts import Texts
+from macroscope.critics.strings.texts import LATENTS, Texts, read_texts
+from macroscope.critics.subsampling import subsample
+from macroscope.critics.words import shorten
 from macroscope.errors import MacroscopeError
+from macroscope.files import atomic
 from macroscope.resampling import Resampling
 from macroscope.statistics.cross_fitted_tests import combined_p_value, fold_tests, jackknife_interval
 from macroscope.statistics.declaration import Statistic
@@ -19,6 +29,7 @@ from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.sampled_divergences import NAMES, compare_log_ratios, published_divergences
 from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
+from macroscope.tables import write_csv
 
 LN10 = float(np.log(10))
 TEXTS_PER_FOLD = 2
@@ -198,3 +209,84 @@ def _p_value_of_ratio(
 
     tests = fold_tests(order, inside, log_ratio, permutations, rng)
     return combined_p_value(tests.get("log_ratio", []), two_sided=True)
+
+
+# ---- evidence --------------------------------------------------------------------------------------------------------
+
+SIDES = ("reference", "candidate")
+TEXTS_SHOWN = 10
+EXCERPT = 300
+
+
+def write_evidence(output: Path, comparison: Comparison) -> None:
+    """Write the evidence of a system into the folder `output`.
+
+    texts.parquet
+        id, side, words, nll (T(x) = -log_p), log_p, log_q (nats), and fold.
+    unlike.csv
+        Texts of the candidate with the largest log-ratio per word of its own distribution to the reference's.
+    """
+    table = texts_table(comparison)
+    with atomic(output) as folder:
+        folder.mkdir(parents=True)
+        table.to_parquet(folder / "texts.parquet", index=False)
+        write_csv(least_like_reference(comparison, table), folder / "unlike.csv")
+
+
+def texts_table(comparison: Comparison) -> pd.DataFrame:
+    """Return the log-probabilities of all texts of reference and candidate."""
+    tables = []
+    for number, side in enumerate(SIDES):
+        texts, scores = comparison.sides[number], comparison.scores
+        table = pd.DataFrame({"id": texts.ids, "side": side, "words": texts.words})
+        table["log_p"], table["log_q"] = scores.log_p[number], scores.log_q[number]
+        table["nll"] = -table["log_p"]
+        table["fold"] = -1 if scores.order is None else scores.order.folds[number]
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def least_like_reference(comparison: Comparison, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the candidate's texts least like the reference: id, words, log_ratio_per_word (nats), excerpt."""
+    candidate = table[table["side"] == "candidate"].reset_index(drop=True)
+    candidate["log_ratio_per_word"] = (candidate["log_q"] - candidate["log_p"]) / (candidate["words"] + 1)
+    top = (
+        candidate.dropna(subset="log_ratio_per_word")
+        .sort_values("log_ratio_per_word", ascending=False, kind="stable")
+        .head(TEXTS_SHOWN)
+    )
+    excerpts = [shorten(comparison.sides[1].texts[i], EXCERPT) for i in top.index]
+    return top[["id", "words", "log_ratio_per_word"]].assign(excerpt=excerpts)
+
+
+# ---- the stage -------------------------------------------------------------------------------------------------------
+
+
+def compare_latents(
+    control_latents: Path, latents: Path, *, options: StringsOptions, resampling: Resampling, evidence: Path
+) -> pd.DataFrame:
+    """Compare the texts of a system with the control's, and write the evidence; see `critics.split_half`.
+
+    Estimation and scoring use at most `most_texts` of the control and of the system; empty and duplicate texts are
+    counted over all.
+    """
+    with ExitStack() as stack:
+
+        def subsample_latents(path: Path) -> Path:
+            return stack.enter_context(subsample(path, None, resampling.seed, options.most_texts))[0]
+
+        control = subsample_latents(control_latents)
+        compared = compare_with_control(
+            control,
+            control if latents == control_latents else subsample_latents(latents),
+            read=read_texts,
+            describe=lambda _: describe(_stream_texts(latents), resampling.confidence),
+            compare=lambda reference, candidate: compare(reference, candidate, options, resampling),
+            halves=lambda texts: (texts.every_other(1), texts.every_other(0)),
+        )
+    write_evidence(evidence, compared.result)
+    return compared.table
+
+
+def _stream_texts(latents: Path) -> Iterator[pd.DataFrame]:
+    yield from (table.to_pandas() for table in stream_latents(latents, LATENTS, ["text", "words"]))

@@ -4,6 +4,7 @@
 (number of words, as KenLM splits them).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -11,25 +12,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.critics.latents import add_signature
-from macroscope.documents import Collection, opening_of
-from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
+from macroscope.critics.latents import key_columns, latents_schema, read_latents, write_latents
+from macroscope.documents import Collection, Document, opening_of
 from macroscope.statistics.document_features import DocumentFeatures
-from macroscope.statistics.pairing_keys import KEYS
 from macroscope.systems.ngram.backoff import words_of
 
-SCHEMA = pa.schema(
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("opening", pa.string(), nullable=False),
-        pa.field("text", pa.string(), nullable=False),
-        pa.field("words", pa.int32(), nullable=False),
-    ]
-)
+LATENTS = latents_schema(pa.field("text", pa.string(), nullable=False), pa.field("words", pa.int32(), nullable=False))
 
 
 @dataclass(frozen=True)
@@ -63,22 +53,18 @@ class Texts:
 
 def project(texts: Collection, *, output: Path, signature: str = "") -> None:
     """Write the text of every document, in batches."""
-    schema = add_signature(SCHEMA, signature)
-    with atomic(output) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
-        for batch in texts.batches():
-            lines = [document.text.replace("\n", " ") for document in batch]
-            counts = [len(words_of(line)) for line in lines]
-            keys = [pa.array([getattr(document, key) for document in batch]) for key in KEYS]
-            columns = [*keys, pa.array(lines), pa.array(counts, pa.int32())]
-            writer.write_table(pa.table(columns, schema=schema))
+    write_latents(output, LATENTS, map(_join_sections, texts.batches()), signature)
+
+
+def _join_sections(documents: Sequence[Document]) -> pa.Table:
+    lines = [document.text.replace("\n", " ") for document in documents]
+    counts = pa.array([len(words_of(line)) for line in lines], pa.int32())
+    return pa.table([*key_columns(documents), pa.array(lines), counts], schema=LATENTS)
 
 
 def read_texts(path: Path) -> Texts:
     """Read the latents of a system."""
-    try:
-        table = pq.read_table(path)
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: the file of texts does not exist; run the projection first") from None
+    table = read_latents(path, LATENTS, ["id", "text", "words"])
     words = table.column("words").to_numpy().astype(np.int64)
     return Texts(table.column("id").to_pylist(), table.column("text").to_pylist(), words)
 

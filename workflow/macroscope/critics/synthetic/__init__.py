@@ -11,7 +11,7 @@ CRITIC = Critic(
     options="options:SyntheticOptions",
     # No options `criticize`: the process of a user's own texts is unknown.
     known_processes=("hsmm",),
-    latents="id opening states tail unknown_symbols tokens",
+    latents="projection:LATENTS",
     observes="the order of sub-sequences",
     statistics=("macroscope.statistics.latent:STATISTICS", "macroscope.statistics.categorical:STATISTICS"),
     quantities={

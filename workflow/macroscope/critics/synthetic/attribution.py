@@ -15,15 +15,14 @@ from macroscope.critics.attributions import (
     read_nll_rates,
     write_attributions,
 )
-from macroscope.critics.synthetic.latents import UNKNOWN, read_states
 from macroscope.critics.synthetic.options import SyntheticOptions
-from macroscope.critics.synthetic.projection import split_subsequences
-from macroscope.documents import Document, read_documents
+from macroscope.critics.synthetic.projection import UNKNOWN, read_states, split_subsequences
+from macroscope.documents import Collection, Document
 from macroscope.tables import number
 
 
 def attribute(
-    texts: Path, latents: Path, scores: Path, process: Path, *, options: SyntheticOptions, output: Path
+    texts: Collection, latents: Path, scores: Path, process: Path, *, options: SyntheticOptions, output: Path
 ) -> None:
     """Write the latent NLL per sub-sequence of each text, and its unlikely sub-sequences; see `critics.attributions`.
 
@@ -36,7 +35,7 @@ def attribute(
             nats[document.id],
             list(mark_subsequences(document, states, truth, options.invalid_probability)),
         )
-        for document, states in zip(read_documents(texts), read_states(latents), strict=True)
+        for document, states in zip(texts, read_states(latents), strict=True)
     )
     write_attributions(rows, output)
 

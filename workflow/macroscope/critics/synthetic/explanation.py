@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from macroscope.corpora.simulated.hsmm import SOURCE_STATE, HsmmProcess
-from macroscope.critics.synthetic.latents import UNKNOWN, read_states
-from macroscope.critics.synthetic.projection import split_subsequences
-from macroscope.documents import read_documents
+from macroscope.critics.synthetic.projection import UNKNOWN, read_states, split_subsequences
+from macroscope.documents import Collection
 from macroscope.files import atomic, write_json
 from macroscope.tables import write_csv
 
@@ -18,7 +17,7 @@ SHOWN = 3
 MOST_INVALID = 100
 
 
-def explain(texts: Path, latents: Path, process: Path, *, output: Path) -> None:
+def explain(texts: Collection, latents: Path, process: Path, *, output: Path) -> None:
     """Write the evidence of a system into a folder.
 
     Files
@@ -31,7 +30,7 @@ def explain(texts: Path, latents: Path, process: Path, *, output: Path) -> None:
     truth = HsmmProcess.load(process)
     passages: list[dict[str, Any]] = []
     invalid = Counter[str]()
-    for document, states in zip(read_documents(texts), read_states(latents), strict=True):
+    for document, states in zip(texts, read_states(latents), strict=True):
         pieces = [" ".join(piece) for piece in split_subsequences(document.text.split())]
         if len(passages) < SHOWN and pieces:
             passages.append({"title": document.id, "pieces": _describe_pieces(pieces, states, truth)})

@@ -1,21 +1,31 @@
-"""Projection onto states: texts are split after each delimiter, and each piece is looked up (deng2022 App. D)."""
+"""Projection onto states: texts are split after each delimiter, and each piece is looked up (deng2022 App. D).
+
+Columns of the latents: `id`; `opening` (`documents.opening_of`); `states`, the state of each sub-sequence, `UNKNOWN`
+for invalid ones; `tail`, whether tokens follow the last delimiter; `unknown_symbols`, number of tokens that the process
+never generates; `tokens`, number of tokens.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from macroscope.corpora.simulated.hsmm import DELIMITER, HsmmProcess
-from macroscope.critics.latents import add_signature
-from macroscope.critics.synthetic.latents import LATENTS, UNKNOWN
-from macroscope.documents import Collection
-from macroscope.files import atomic
+from macroscope.critics.latents import batches_with_progress, latents_schema, stream_latents, write_latents
+from macroscope.documents import Collection, Document
 from macroscope.progress import Progress
+
+UNKNOWN = -1
+LATENTS = latents_schema(
+    pa.field("states", pa.list_(pa.int32()), nullable=False),
+    pa.field("tail", pa.bool_(), nullable=False),
+    pa.field("unknown_symbols", pa.int32(), nullable=False),
+    pa.field("tokens", pa.int32(), nullable=False),
+)
 
 
 def project(texts: Collection, process: Path, *, output: Path, signature: str = "") -> None:
-    """Write the states of every document; see `macroscope.critics.synthetic.latents`.
+    """Write the states of every document.
 
     Parameters
     ----------
@@ -23,16 +33,13 @@ def project(texts: Collection, process: Path, *, output: Path, signature: str = 
         truth/process.json of the corpus.
     """
     truth = HsmmProcess.load(process)
-    schema = add_signature(LATENTS, signature)
-    with (
-        atomic(output) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
-        Progress("look up states", len(texts), "documents") as progress,
-    ):
-        for batch in texts.batches():
-            rows = [{"id": d.id, "opening": d.opening, **look_up_states(d.text.split(), truth)} for d in batch]
-            writer.write_table(pa.Table.from_pylist(rows, schema))
-            progress.advance(len(batch))
+    batches = batches_with_progress(texts, Progress("look up states", len(texts), "documents"))
+    write_latents(output, LATENTS, (_look_up_batch(batch, truth) for batch in batches), signature)
+
+
+def _look_up_batch(documents: Sequence[Document], process: HsmmProcess) -> pa.Table:
+    rows = [{"id": d.id, "opening": d.opening, **look_up_states(d.text.split(), process)} for d in documents]
+    return pa.Table.from_pylist(rows, LATENTS)
 
 
 def look_up_states(tokens: Sequence[str], process: HsmmProcess) -> dict[str, object]:
@@ -59,3 +66,9 @@ def split_subsequences(tokens: Sequence[str]) -> Iterator[list[str]]:
             piece = []
     if piece:
         yield piece
+
+
+def read_states(path: Path) -> Iterator[list[int]]:
+    """Yield the states of every document."""
+    for table in stream_latents(path, LATENTS, ["states"]):
+        yield from table["states"].to_pylist()

@@ -1,5 +1,10 @@
-"""Scores of the states of each text under the transitions of the process (deng2022 §3)."""
+"""Scores of the states of each text under the transitions of the process (deng2022 §3).
 
+Invalid sub-sequences are marginalised.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -7,11 +12,52 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from macroscope.corpora.simulated.hsmm import HsmmProcess, Integers
-from macroscope.critics.latents import write_scores
-from macroscope.critics.synthetic.chain import StateChain
-from macroscope.critics.synthetic.latents import UNKNOWN, read_latents
+from macroscope.corpora.simulated.hsmm import SOURCE_STATE, HsmmProcess, Integers
+from macroscope.critics.latents import stream_latents, write_scores
 from macroscope.critics.synthetic.options import SyntheticOptions
+from macroscope.critics.synthetic.projection import LATENTS, UNKNOWN
+
+
+@dataclass(frozen=True)
+class StateChain:
+    """Markov chain over states with invalid sub-sequences.
+
+    In this model, each sub-sequence is replaced by an invalid one with a fixed probability. The state of an invalid
+    sub-sequence is unobserved and summed over.
+
+    Parameters
+    ----------
+    process
+        Process with the transition probabilities.
+    invalid
+        Probability of an invalid sub-sequence.
+    """
+
+    process: HsmmProcess
+    invalid: float
+
+    def nll(self, states: Sequence[int] | Integers, tail: bool = False) -> float:
+        """Compute -log P of a text's states, in nats.
+
+        Parameters
+        ----------
+        states
+            State of each sub-sequence, `UNKNOWN` for invalid ones.
+        tail
+            Whether tokens follow the last delimiter, which count as one more invalid sub-sequence.
+        """
+        given = np.asarray(states, dtype=np.int64)
+        recognised = np.flatnonzero(given != UNKNOWN)
+        missing = len(given) - len(recognised) + tail
+        before = np.concatenate([[SOURCE_STATE], given[recognised]])
+        gaps = np.diff(recognised, prepend=-1)
+        total = -missing * np.log(self.invalid) - len(recognised) * np.log1p(-self.invalid)
+        for start, state, gap in zip(before[:-1], given[recognised], gaps.tolist(), strict=True):
+            reached = self.process.transitions[start]
+            for _ in range(gap - 1):
+                reached = reached @ self.process.transitions
+            total -= np.log(reached[state])
+        return float(total)
 
 
 def score(latents: Path, process: Path, *, options: SyntheticOptions, output: Path) -> None:
@@ -35,7 +81,8 @@ def score(latents: Path, process: Path, *, options: SyntheticOptions, output: Pa
     """
     truth = HsmmProcess.load(process)
     costs = StateChain(truth, options.invalid_probability)
-    write_scores((score_latents(batch, truth, costs) for batch in read_latents(latents)), output, latents)
+    batches = (table.to_pandas() for table in stream_latents(latents, LATENTS))
+    write_scores((score_latents(batch, truth, costs) for batch in batches), output, latents)
 
 
 def score_latents(latents: pd.DataFrame, process: HsmmProcess, costs: StateChain) -> pd.DataFrame:

@@ -7,8 +7,7 @@ import numpy as np
 
 from macroscope.corpora.simulated.hsmm import HsmmProcess
 from macroscope.critics.synthetic.known_truth import expected_nll
-from macroscope.critics.synthetic.latents import UNKNOWN
-from macroscope.critics.synthetic.projection import split_subsequences
+from macroscope.critics.synthetic.projection import UNKNOWN, split_subsequences
 from macroscope.documents import read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json

@@ -16,8 +16,7 @@ CRITIC = Critic(
         "repeated sequences of four or more words, in texts that repeat more than 95 % of real ones",
         distance=True,
     ),
-    latents="id opening block tokens types bigram_types stop_words symbols longest_repeat duplicate_2grams"
-    " duplicate_4grams compression_ratio block_counts",
+    latents="latents:LATENTS",
     features="latents:read_document_features",
     observes="lengths, vocabulary and repetition",
     statistics=("comparison:STATISTICS", "macroscope.critics.numeric_latents:STATISTICS"),

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from macroscope.critics.attributions import Attribution, Span, write_attributions
-from macroscope.critics.tendencies.latents import INTEGERS, PER_TEXT, REALS, compute_text_numbers
-from macroscope.documents import Document, read_documents
+from macroscope.critics.latents import read_latents
+from macroscope.critics.tendencies.latents import FEATURES, LATENTS, PER_TEXT, compute_text_numbers
+from macroscope.documents import Collection, Document
 
 REPEATED = "duplicate_4grams"
 LENGTH = 4
@@ -19,7 +20,7 @@ MIN_PERCENTILE = 0.95
 _TOKEN = re.compile(r"\w+")
 
 
-def attribute(texts: Path, latents: Path, control_latents: Path, *, output: Path) -> None:
+def attribute(texts: Collection, latents: Path, control_latents: Path, *, output: Path) -> None:
     """Score documents by the distance of their numbers, and mark their repetitions; see `critics.attributions`."""
     numbers, real = _read_numbers(latents), _read_numbers(control_latents)
     scores = distances(numbers, real).groupby(level=0).mean()
@@ -29,7 +30,7 @@ def attribute(texts: Path, latents: Path, control_latents: Path, *, output: Path
     percentiles = pd.Series(ranks / max(1, real_repeated.count()), repeated.index)
     rows = (
         Attribution(document.id, scores.get(document.id, np.nan), _mark(document, percentiles.get(document.id, 0.0)))
-        for document in read_documents(texts)
+        for document in texts
     )
     write_attributions(rows, output)
 
@@ -80,5 +81,5 @@ def _mark(document: Document, percentile: float) -> list[tuple[Span, float, str]
 
 def _read_numbers(latents: Path) -> pd.DataFrame:
     """Read the numbers of every text, indexed by the id of its document."""
-    table = pd.read_parquet(latents, columns=["id", *INTEGERS, *REALS])
+    table = read_latents(latents, LATENTS, ["id", *FEATURES]).to_pandas()
     return compute_text_numbers(table).set_index(table["id"])

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from scipy import sparse
 
+from macroscope.critics.latents import latents_schema, open_latents, read_latents, stream_latents
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
@@ -34,15 +34,11 @@ PER_TEXT = (
     "longest_repeat",
 )
 """Names of the numbers of every text; NaN if a text is too short for a number."""
-TEXTS = pa.schema(
-    [
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("opening", pa.string(), nullable=False),
-        pa.field("block", pa.int32(), nullable=False),
-        *(pa.field(name, pa.int32(), nullable=False) for name in INTEGERS),
-        *(pa.field(name, pa.float64()) for name in REALS),
-        pa.field("block_counts", pa.list_(pa.struct([("type", pa.string()), ("count", pa.int64())])), nullable=False),
-    ]
+LATENTS = latents_schema(
+    pa.field("block", pa.int32(), nullable=False),
+    *(pa.field(name, pa.int32(), nullable=False) for name in INTEGERS),
+    *(pa.field(name, pa.float64()) for name in REALS),
+    pa.field("block_counts", pa.list_(pa.struct([("type", pa.string()), ("count", pa.int64())])), nullable=False),
 )
 BLOCK_KEY = b"documents_per_block"
 _EMPTY = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
@@ -63,7 +59,7 @@ class TokenCounts:
     Attributes
     ----------
     texts
-        One row per text, with the columns `TEXTS` without `block_counts`.
+        One row per text, with the columns `LATENTS` without `block_counts`.
     types
         Distinct tokens.
     counts
@@ -111,26 +107,22 @@ def read_token_counts(path: Path) -> TokenCounts:
     Raises
     ------
     MacroscopeError
-        If there is no such file, or if it does not have latents of this critic.
+        If the size of the blocks is missing; see also `critics.latents.open_latents`.
     """
-    if not path.exists():
-        raise MacroscopeError(f"{path}: no such file of latents; project the texts first")
-    with pq.ParquetFile(path) as file:
+    with open_latents(path, LATENTS) as file:
         metadata = file.schema_arrow.metadata or {}
-        if BLOCK_KEY not in metadata:
-            raise MacroscopeError(f"{path}: not latents of the tendencies critic; project the texts again")
-        names = [name for name in file.schema_arrow.names if name != "block_counts"]
-        texts = file.read(columns=names).to_pandas()
-        types, counts = _read_counts(file, int(texts["block"].max()) + 1 if len(texts) else 0)
+    if BLOCK_KEY not in metadata:
+        raise MacroscopeError(f"{path}: the size of the blocks is missing; project the texts again")
+    texts = read_latents(path, LATENTS, [name for name in LATENTS.names if name != "block_counts"]).to_pandas()
+    types, counts = _read_counts(path, int(texts["block"].max()) + 1 if len(texts) else 0)
     return TokenCounts(texts, types, counts, int(metadata[BLOCK_KEY]))
 
 
-def _read_counts(file: pq.ParquetFile, blocks: int) -> tuple[pd.Index, sparse.csr_matrix]:
+def _read_counts(path: Path, blocks: int) -> tuple[pd.Index, sparse.csr_matrix]:
     """Read types in the order of their appearance, and counts (blocks x types), one row group at a time."""
     index: dict[str, int] = {}
     parts = []
-    for group in range(file.num_row_groups):
-        table = file.read_row_group(group, columns=["block", "block_counts"])
+    for table in stream_latents(path, LATENTS, ["block", "block_counts"]):
         lists = table.column("block_counts").combine_chunks()
         counted = lists.flatten()
         named = counted.field("type").dictionary_encode()
@@ -157,15 +149,9 @@ def align_types(*collections: TokenCounts) -> list[sparse.csr_matrix]:
     return aligned
 
 
-_READ = (
-    *("tokens", "stop_words", "symbols", "duplicate_2grams", "duplicate_4grams", "compression_ratio"),
-    "longest_repeat",
-)
-
-
 def read_document_features(latents: Path, scores: Path | None) -> DocumentFeatures:
     """Read the features of single documents: each number in `PER_TEXT`, as the mean over the document's texts."""
-    texts = pd.read_parquet(latents, columns=[*KEYS, *_READ])
+    texts = read_latents(latents, LATENTS, [*KEYS, *FEATURES]).to_pandas()
     by_document = pd.concat([texts[list(KEYS)], compute_text_numbers(texts)], axis=1).groupby("id", sort=False)
     numbers = by_document[list(PER_TEXT)].mean()
     keys = pd.DataFrame({"id": numbers.index, "opening": by_document["opening"].first().to_numpy()})

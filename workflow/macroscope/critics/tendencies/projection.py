@@ -10,18 +10,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from macroscope.arrays import usable_cores
 from macroscope.corpora.stop_words import stop_words
-from macroscope.critics.latents import add_signature
+from macroscope.critics.latents import write_latents
 from macroscope.critics.tendencies.features import compression_ratio, count_features
-from macroscope.critics.tendencies.latents import BLOCK_KEY, TEXTS, documents_per_block
+from macroscope.critics.tendencies.latents import BLOCK_KEY, LATENTS, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.tokens import Batch, MosesTokens
 from macroscope.documents import Collection, Document, in_batches, opening_of
-from macroscope.files import atomic
 from macroscope.progress import progress
 
 _DOCUMENTS_PER_TASK = 256
@@ -43,13 +41,10 @@ def project(texts: Collection, *, language: str, options: TendenciesOptions, out
     """
     size = documents_per_block(texts.total)
     processes = min(usable_cores(), -(-len(texts) // _DOCUMENTS_PER_TASK))
-    schema = add_signature(TEXTS.with_metadata({BLOCK_KEY: str(size).encode()}), signature)
+    schema = LATENTS.with_metadata({BLOCK_KEY: str(size).encode()})
     tasks = ((batch, options.language or language) for batch in _split_into_tasks(texts, options.unit, size))
     with ExitStack() as stack:
-        temporary = stack.enter_context(atomic(output))
-        writer = stack.enter_context(pq.ParquetWriter(temporary, schema, compression="zstd"))
-        for table in _compute_tables(tasks, processes, stack):
-            writer.write_table(table.cast(schema))
+        write_latents(output, schema, _compute_tables(tasks, processes, stack), signature)
 
 
 def _split_into_tasks(collection: Collection, unit: str, size: int) -> Iterator[Texts]:
@@ -103,7 +98,7 @@ def _compute_latents(task: tuple[Texts, str]) -> pa.Table:
     columns["opening"] = [opening_of(text) for *_, text in texts]
     columns["block"] = blocks.astype(np.int32)
     columns["block_counts"] = _block_counts(blocks, batch)
-    return pa.table({name: pa.array(columns[name], TEXTS.field(name).type) for name in TEXTS.names})
+    return pa.table({name: pa.array(columns[name], LATENTS.field(name).type) for name in LATENTS.names})
 
 
 def _block_counts(blocks: NDArray[np.int64], batch: Batch) -> pa.ListArray:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
+from scipy.special import gammaln
 
 from macroscope.critics.tendencies.law_tests import fitted_law_p_value, reference_law_p_value
 from macroscope.critics.tendencies.options import TendenciesOptions
@@ -23,7 +25,6 @@ from macroscope.critics.tendencies.rank_frequency import (
     rank_counts,
 )
 from macroscope.critics.tendencies.ranking import zipf_exponent
-from macroscope.critics.tendencies.rarefaction import rarefied_size, units_for_tokens
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.jackknife import jackknife_interval, sum_into_groups
 from macroscope.statistics.p_values import p_value_from_null
@@ -302,3 +303,39 @@ def _total(counts: sparse.csr_matrix) -> Array:
 def _clip_to_unit(low: float, high: float) -> tuple[float, float]:
     """Clip the ends of an interval to [0, 1], the range of a distance."""
     return float(np.clip(low, 0, 1)), float(np.clip(high, 0, 1))
+
+
+def rarefied_size(presences: ArrayLike, units: float, subset: float) -> float:
+    """Return the expected number of types in a random subset of a collection's units (documents or blocks of them).
+
+    Parameters
+    ----------
+    presences
+        n_i, number of units that each type occurs in.
+    units
+        n, number of units.
+    subset
+        k, size of the subset; need not be an integer. Values above n are replaced by n.
+    """
+    present = np.asarray(presences).astype(np.int64)
+    present = present[present > 0]
+    absence = _absence_probability(np.arange(int(units) + 1, dtype=float), units, min(subset, units))
+    return float((1 - absence)[present].sum())
+
+
+def units_for_tokens(tokens: float, units: float, all_tokens: float) -> float:
+    """Return the number of a collection's units that have `tokens` tokens on average; at most all units."""
+    return units if tokens >= all_tokens else units * tokens / all_tokens
+
+
+def _absence_probability(presences: Array, units: float, subset: float) -> Array:
+    """Return the probability that no unit of the subset has a type."""
+    left = units - presences - subset + 1
+    possible = left > 0
+    logs = (
+        gammaln(units - presences + 1)
+        - gammaln(np.where(possible, left, 1.0))
+        - gammaln(units + 1)
+        + gammaln(units - subset + 1)
+    )
+    return np.where(possible, np.exp(logs), 0.0)

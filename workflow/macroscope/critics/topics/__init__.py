@@ -20,7 +20,7 @@ CRITIC = Critic(
     density=True,
     attribution=AttributionScore("latent NLL", "nats"),
     known_processes=("topics",),
-    latents="id opening words mean variance bound converged",
+    latents="latents:LATENTS",
     features="latents:read_document_features",
     observes="co-occurrence of topics",
     statistics=(
@@ -52,7 +52,7 @@ CRITIC = Critic(
         "score": Stage("scoring:score", inputs="latents inference", options="convention"),
         "known_truth": Stage("known_truth:write_known_truth", inputs="process inference order"),
         "compare": Stage(
-            "compare_stage:compare_latents",
+            "comparison:compare_latents",
             inputs="texts control_latents latents scores inference resampling evidence",
             options="neighbours most_vectors permutations",
             megabytes=4000,

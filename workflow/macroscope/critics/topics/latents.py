@@ -12,37 +12,30 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from macroscope.arrays import mapped
 from macroscope.critics.features import add_score_features
-from macroscope.errors import MacroscopeError
+from macroscope.critics.latents import (
+    latents_schema,
+    read_latents,
+    read_vectors,
+    stream_latents,
+    vector_field,
+    vectors_of,
+)
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
 
 Array = NDArray[np.float64]
 
 
-def latents_schema(dimensions: int) -> pa.Schema:
-    """Return the schema of the latents for a number of free topic strengths."""
-    strengths = pa.list_(pa.float64(), dimensions)
-    return pa.schema(
-        [
-            pa.field("id", pa.string(), nullable=False),
-            pa.field("opening", pa.string(), nullable=False),
-            pa.field("words", pa.int64(), nullable=False),
-            pa.field("mean", strengths, nullable=False),
-            pa.field("variance", strengths, nullable=False),
-            pa.field("bound", pa.float64()),
-            pa.field("converged", pa.bool_(), nullable=False),
-        ]
-    )
-
-
-def strengths_column(values: Array) -> pa.FixedSizeListArray:
-    """Convert an array (documents x dimensions) to a column."""
-    return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
+LATENTS = latents_schema(
+    pa.field("words", pa.int64(), nullable=False),
+    vector_field("mean", pa.float64()),
+    vector_field("variance", pa.float64()),
+    pa.field("bound", pa.float64()),
+    pa.field("converged", pa.bool_(), nullable=False),
+)
 
 
 @dataclass(frozen=True)
@@ -86,48 +79,16 @@ class TopicStrengths:
 
 
 def read_strengths(path: Path) -> TopicStrengths:
-    """Read the latents of a system without variances; large arrays of means are memory-mapped (`macroscope.arrays`).
-
-    Raises
-    ------
-    MacroscopeError
-        If there is no such file.
-    """
-    try:
-        table = pq.read_table(path, columns=[*KEYS, "words", "converged"])
-        mean = _read_means(path)
-    except FileNotFoundError:
-        raise MacroscopeError(f"{path}: no such file of topic strengths; project the texts first") from None
+    """Read the latents of a system without variances; large arrays of means are memory-mapped (`macroscope.arrays`)."""
+    table = read_latents(path, LATENTS, [*KEYS, "words", "converged"])
     words, converged = (table.column(name).to_numpy() for name in ("words", "converged"))
-    return TopicStrengths(table.select(KEYS).to_pandas(), words, mean, converged)
+    return TopicStrengths(table.select(KEYS).to_pandas(), words, read_vectors(path, LATENTS, "mean"), converged)
 
 
 def read_posteriors(path: Path) -> Iterator[tuple[pd.DataFrame, Array, Array]]:
     """Read the latents of a system in batches: `KEYS` and words, means, and variances."""
-    for batch in _batches(path, [*KEYS, "words", "mean", "variance"]):
-        yield batch.select([*KEYS, "words"]).to_pandas(), _matrix(batch, "mean"), _matrix(batch, "variance")
-
-
-def _read_means(path: Path) -> Array:
-    with pq.ParquetFile(path) as file:
-        means = mapped((file.metadata.num_rows, file.schema_arrow.field("mean").type.list_size))
-    end = 0
-    for batch in _batches(path, ["mean"]):
-        start, end = end, end + len(batch)
-        means[start:end] = _matrix(batch, "mean")
-    return means
-
-
-def _batches(path: Path, columns: list[str]) -> Iterator[pa.Table]:
-    """Read one row group at a time, so that Arrow releases each before the next one is read."""
-    with pq.ParquetFile(path) as file:
-        for group in range(file.num_row_groups):
-            yield file.read_row_group(group, columns=columns)
-
-
-def _matrix(table: pa.Table, name: str) -> Array:
-    column = table.column(name).combine_chunks()
-    return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(len(table), column.type.list_size)
+    for batch in stream_latents(path, LATENTS, [*KEYS, "words", "mean", "variance"]):
+        yield batch.select([*KEYS, "words"]).to_pandas(), vectors_of(batch, "mean"), vectors_of(batch, "variance")
 
 
 def read_document_features(latents: Path, scores: Path | None) -> DocumentFeatures:

@@ -5,19 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from macroscope.critics.latents import add_signature
+from macroscope.critics.latents import batches_with_progress, key_columns, set_width, vector_column, write_latents
 from macroscope.critics.topics.inference import Convergence, infer_all
-from macroscope.critics.topics.latents import latents_schema, strengths_column
+from macroscope.critics.topics.latents import LATENTS
 from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.options import TopicsOptions
 from macroscope.critics.topics.vocabulary import TOKENIZERS, Tokenize
 from macroscope.critics.topics.word_counts import count_words
 from macroscope.documents import Collection, Document
-from macroscope.files import atomic, read_json
+from macroscope.files import read_json
 from macroscope.progress import Progress
-from macroscope.statistics.pairing_keys import KEYS
 
 CONVERGENCE = Convergence(1e-8, 500)
 
@@ -33,15 +31,9 @@ def project(texts: Collection, inference: Path, *, options: TopicsOptions, outpu
     model = CorrelatedTopicModel.load(inference / "model.npz")
     index = {word: number for number, word in enumerate(read_json(inference / "vocabulary.json")["words"])}
     tokenize = TOKENIZERS[options.convention]
-    schema = add_signature(latents_schema(model.dimensions), signature)
-    with (
-        atomic(output) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
-        Progress("infer topics", len(texts), "documents") as progress,
-    ):
-        for batch in texts.batches():
-            writer.write_table(_infer_latents(batch, index, tokenize, model).cast(schema))
-            progress.advance(len(batch))
+    batches = batches_with_progress(texts, Progress("infer topics", len(texts), "documents"))
+    tables = (_infer_latents(batch, index, tokenize, model) for batch in batches)
+    write_latents(output, set_width(LATENTS, model.dimensions), tables, signature)
 
 
 def _infer_latents(
@@ -57,7 +49,6 @@ def _infer_latents(
         rows = nonempty[indices]
         mean[rows], variance[rows] = posterior.mean.numpy(), posterior.variance.numpy()
         bound[rows], converged[rows] = posterior.bound.numpy(), posterior.converged.numpy()
-    keys = [pa.array([getattr(document, key) for document in documents]) for key in KEYS]
-    numbers = [pa.array(counts.totals), strengths_column(mean), strengths_column(variance)]
-    columns = [*keys, *numbers, pa.array(bound, from_pandas=True), pa.array(converged)]
-    return pa.table(columns, schema=latents_schema(model.dimensions))
+    numbers = [pa.array(counts.totals), vector_column(mean), vector_column(variance)]
+    columns = [*key_columns(documents), *numbers, pa.array(bound, from_pandas=True), pa.array(converged)]
+    return pa.table(columns, schema=set_width(LATENTS, model.dimensions))
