@@ -112,7 +112,7 @@ def test_perturbation_runs_on_the_samples_of_the_other_system(run):
 
 
 def test_an_edited_module_runs_its_stage_and_what_follows(run):
-    """Which rules compute with a module: tests/contract/test_edits.py."""
+    """The rules that compute with each module are in tests/contract/test_edits.py."""
     with edited(package(run) / "critics" / "coherence" / "projection.py", compute):
         coherence = {"project_coherence": 4, **dict.fromkeys(SCORED, 4), "two_sample_test_coherence": 1}
         assert run.pending() == Counter({**coherence, **REPORT, **READER})
