@@ -16,8 +16,8 @@ from macroscope.critics.strings.comparison import (
     write_evidence,
 )
 from macroscope.critics.strings.cross_fitting import assign_folds, group_texts, score_cross_fitted, score_in_sample
-from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator, make_estimator
-from macroscope.critics.strings.options import LstmOptions, StringsOptions
+from macroscope.critics.strings.estimators import NgramDistribution, NgramEstimator
+from macroscope.critics.strings.options import StringsOptions
 from macroscope.critics.strings.texts import Texts, project, read_texts
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
@@ -371,33 +371,6 @@ def test_project_writes_lines(tmp_path):
     texts = read_texts(tmp_path / "latents.parquet")
     assert texts.texts == ["a b c d</s> </s> e"]
     assert texts.words.tolist() == [5]
-
-
-def test_lstm_learns_which_side_a_text_is_from():
-    options = StringsOptions(
-        estimator="lstm",
-        folds=3,
-        permutations=99,
-        lstm=LstmOptions(vocabulary=300, hidden_size=24, embedding_size=16, epochs=6, learning_rate=0.01, dropout=0.0),
-    )
-    _, rows = rows_of(sample_texts(P, 60, 12, "r"), sample_texts(P[::-1], 60, 13, "c"), options)
-    assert rows.loc["forward_kl", "value"] > 0
-    assert rows.loc["forward_kl", "p_value"] <= 0.05
-
-
-def test_lstm_scores_are_those_of_a_plain_forward_pass():
-    import torch
-
-    texts = ["w0 w1", "", "w2 " * 30]
-    options = StringsOptions(estimator="lstm", lstm=LstmOptions(vocabulary=300, hidden_size=8, epochs=1))
-    distribution = make_estimator(options, texts * 4).train(texts * 4, seed=1)
-    for text, log in zip(texts, distribution.log_probabilities(texts), strict=True):
-        boundary = distribution.tokenizer.bos_token_id
-        ids = torch.tensor([[boundary, *distribution.tokenizer(text)["input_ids"], boundary]])
-        with torch.no_grad():
-            logs = distribution.model(input_ids=ids).logits.log_softmax(-1)
-        expected = sum(float(logs[0, i, ids[0, i + 1]]) for i in range(ids.shape[1] - 1))
-        assert log == pytest.approx(expected, rel=1e-4)
 
 
 def test_table_of_a_whole_comparison(tmp_path):
