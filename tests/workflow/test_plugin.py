@@ -90,4 +90,6 @@ def test_a_run_judges_by_it(python, tmp_path):
 def _edit(python: Path) -> None:
     """Change a formula of the installed plug-in."""
     (module,) = python.parents[1].glob("lib/python*/site-packages/macroscope_questions/questions.py")
-    module.write_text(module.read_text().replace("asked / len(found)", "1 - asked / len(found)"))
+    text, formula = module.read_text(), "questions / len(found_marks)"
+    assert formula in text
+    module.write_text(text.replace(formula, f"1 - {formula}"))
