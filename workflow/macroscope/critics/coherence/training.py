@@ -52,12 +52,13 @@ def train(documents: Path, *, output: Path, options: CoherenceOptions, seed: int
     MacroscopeError
         If the train split has only one section type, or the validation split has no titled sections.
     """
-    types = rank_section_types(read_gold_sequences(documents, "train"))
+    read_gold_sequences(documents, "train")  # for the prior: stop now if no document has all its titles
+    texts, labels, _ = read_labelled_sections(documents, "train")
+    types = rank_section_types([labels])
     if len(types) < 2:
         raise MacroscopeError(
             f"{documents}: only one section type, {types[0]!r}; give documents with two or more section types"
         )
-    texts, labels, _ = read_labelled_sections(documents, "train")
     chosen = sample_subset(labels, options.max_train_sections, seed)
     index = {name: i for i, name in enumerate(types)}
     model, tokenizer = load_untrained_classifier(options.encoder, types, seed)
