@@ -26,7 +26,7 @@ OTHER = {
     },
     "topics": {
         "topics": 7, "convention": "published", "most_documents": 0.4, "least_frequency": 2, "pinned": False,
-        "shrinkage": 0.1, "smoothing": 0.5, "iterations": 9, "tolerance": 0.1, "initialisation": "documents",
+        "covariance_prior": 0.1, "smoothing": 0.5, "iterations": 9, "tolerance": 0.1, "initialisation": "documents",
         "restarts": 2, "neighbours": 2, "most_vectors": 99, "permutations": 111,
     },
     "coreference": {

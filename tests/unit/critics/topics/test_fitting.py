@@ -101,7 +101,7 @@ def test_batches_change_nothing(tmp_path, monkeypatch):
 
 def test_fewer_documents_than_dimensions_still_give_a_proper_gaussian(tmp_path):
     counts = corpus(random_model(12, VOCABULARY, seed=7), 12)
-    result = fitted(counts, Settings(12, iterations=10, tolerance=0.0, shrinkage=0.1), tmp_path / "c")
+    result = fitted(counts, Settings(12, iterations=10, tolerance=0.0, covariance_prior=5.0), tmp_path / "c")
     assert torch.linalg.eigvalsh(result.model.covariance).min() > 0
     with pytest.raises(MacroscopeError, match="13 topics and 12 training documents"):
         fitted(counts, Settings(13), tmp_path / "d")

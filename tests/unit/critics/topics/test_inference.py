@@ -5,7 +5,8 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
-from macroscope.critics.topics.inference import Convergence, _Problem, expected_topics, infer
+from macroscope.critics.topics.inference import Convergence, _Problem, expected_topics, infer, mixture_strengths
+from macroscope.critics.topics.model import CorrelatedTopicModel
 from macroscope.critics.topics.word_counts import Words
 
 from .simulated import pad_counts, random_model, sample_counts, sample_strengths
@@ -166,3 +167,28 @@ def test_expected_topics_share_out_the_counts():
     shared = expected_topics(words, model, posterior.mean)
     torch.testing.assert_close(shared.sum(dim=2), words.counts)
     assert (shared >= 0).all()
+
+
+def test_inference_ends_near_the_best_of_many_starts():
+    """Sigma is wide, as in fits to real text: a start at its variances ends below."""
+    narrow = random_model(8, 200, sharpness=0.3)
+    model = CorrelatedTopicModel(narrow.mean, 12 * narrow.covariance, narrow.topics)
+    words = pad_counts(documents(model, lengths=(60,) * 50))
+    bound = infer(words, model, TIGHT).bound
+    rng, ones = np.random.default_rng(5), torch.ones(50, model.dimensions, dtype=torch.float64)
+    tries = [torch.from_numpy(sample_strengths(model, 50, rng)) for _ in range(20)]
+    best = torch.stack([infer(words, model, TIGHT, (start, ones)).bound for start in tries]).amax(dim=0)
+    assert float((best - bound).mean()) < 0.3
+    assert float((bound >= best - 1e-3).double().mean()) > 0.8
+    wide = model.covariance.diagonal().expand(50, -1)
+    from_wide = infer(words, model, TIGHT, (model.mean.expand(50, -1), wide)).bound
+    assert float((bound - from_wide).mean()) > 0.2
+
+
+def test_mixture_strengths_are_those_of_the_words():
+    """Each topic has words of its own, and the document has many: its mixture is known."""
+    topics = torch.eye(3, dtype=torch.float64)
+    model = CorrelatedTopicModel(torch.zeros(2, dtype=torch.float64), torch.eye(2, dtype=torch.float64), topics)
+    problem = _Problem.build(pad_counts(np.array([[600, 300, 100]])), model)
+    expected = np.log([[6.0, 3.0]])
+    np.testing.assert_allclose(mixture_strengths(problem).numpy(), expected, atol=0.02)

@@ -1,5 +1,6 @@
 """Training of the topic model: outputs, prediction of held-out words, and errors."""
 
+import itertools
 import json
 
 import numpy as np
@@ -52,6 +53,32 @@ def test_topics_are_the_subjects_and_held_out_words_are_predicted(tmp_path):
     assert validation["completion_perplexity"] < 0.7 * validation["unigram_perplexity"]
     assert 19 < validation["unigram_perplexity"] < 22.5  # 21 words, equally frequent
     assert not (tmp_path / "checkpoints").exists()
+
+
+def test_a_small_corpus_is_predicted_better_than_by_word_frequencies(tmp_path):
+    """Without a prior, the fit to 160 short texts on 20 subjects predicts others worse than word frequencies do."""
+    rng = np.random.default_rng(3)
+    vocabulary = ["".join(letters) for letters in itertools.product("bdfgklmnpr", "aeiou", "lmnrst")]
+    frequencies = rng.dirichlet(np.full(len(vocabulary), 0.5))
+    subjects = rng.dirichlet(frequencies * 15, 20)
+    shares = rng.dirichlet(np.full(20, 0.3), 200) @ subjects
+    texts = [" ".join(rng.choice(vocabulary, 20, p=share)) for share in shares]
+    documents = [
+        Document(f"d{n}", "valid" if n % 5 == 0 else "train", None, (Section(None, text),))
+        for n, text in enumerate(texts)
+    ]
+    path = tmp_path / "documents.parquet"
+    write_documents(path, documents, Provenance("c", options={"language": "en"}))
+    ratios = {}
+    for name, weight in (("chosen", None), ("none", 0.0)):
+        options = TopicsOptions(
+            topics=8, most_documents=1.0, least_frequency=1, tolerance=1e-4, covariance_prior=weight
+        )
+        train(path, output=tmp_path / name, options=options, seed=1, checkpoints=tmp_path / "checkpoints")
+        validation = json.loads((tmp_path / name / "validation.json").read_text())
+        ratios[name] = validation["completion_perplexity"] / validation["unigram_perplexity"]
+    assert ratios["chosen"] < 1
+    assert ratios["none"] > 1.05
 
 
 def test_same_seed_same_bytes(tmp_path):

@@ -9,12 +9,12 @@ from macroscope.critics.declaration import AttributionScore, Critic
 from macroscope.stages import Stage
 
 _WORDS = "convention most_documents least_frequency"
-_MODEL = "topics pinned shrinkage smoothing iterations tolerance initialisation restarts"
+_MODEL = "topics pinned covariance_prior smoothing iterations tolerance initialisation restarts"
 
 CRITIC = Critic(
     options="options:TopicsOptions",
     # Few topics, so that each has many training documents: users often have hundreds of texts, not tens of thousands.
-    criticize={"topics": 10, "shrinkage": 0.1},
+    criticize={"topics": 10},
     fewest={"documents": 100},
     certainty="posterior_resolved",
     density=True,

@@ -1,9 +1,9 @@
 """Variational EM for a correlated topic model (Blei and Lafferty 2006), in batches.
 
 The E step starts from each document's posterior of the previous iteration, so that neither step lowers the bound of the
-corpus (smoothing and shrinkage may, as they change the M step's objective). The M step's sufficient statistics are
-accumulated batch by batch. Memory holds one batch and the topics; means and variances of all documents are on disk.
-Finished iterations are never repeated.
+corpus (smoothing and a prior of the covariance may, as they change the M step's objective). The M step's sufficient
+statistics are accumulated batch by batch. Memory holds one batch and the topics; means and variances of all documents
+are on disk. Finished iterations are never repeated.
 """
 
 import hashlib
@@ -45,8 +45,9 @@ class Settings:
         Whether the last topic's strength is fixed at 0.
     initialisation
         Method of initialisation; see `macroscope.critics.topics.initialisation`.
-    shrinkage
-        Share, in [0, 1), by which covariances of different topics are reduced.
+    covariance_prior
+        Weight of an identity covariance in the estimate of Sigma, in documents. Without it, Sigma grows from iteration
+        to iteration, and predictions of other documents become worse.
     smoothing
         Pseudo-count of every word in every topic.
     """
@@ -57,7 +58,7 @@ class Settings:
     inference: Convergence = field(default_factory=lambda: Convergence(1e-6, 60))
     pinned: bool = True
     initialisation: Initialisation = "clusters"
-    shrinkage: float = 0.0
+    covariance_prior: float = 0.0
     smoothing: float = 0.0
 
 
@@ -80,7 +81,15 @@ class Fit:
     dead: list[int]
 
 
-def fit(counts: WordCounts, vocabulary: int, settings: Settings, seed: int, checkpoints: Path, device: str) -> Fit:
+def fit(
+    counts: WordCounts,
+    vocabulary: int,
+    settings: Settings,
+    seed: int,
+    checkpoints: Path,
+    device: str,
+    start: CorrelatedTopicModel | None = None,
+) -> Fit:
     """Fit a model to documents.
 
     Parameters
@@ -92,6 +101,8 @@ def fit(counts: WordCounts, vocabulary: int, settings: Settings, seed: int, chec
         the model is saved.
     device
         Device of torch: "cpu" or "cuda".
+    start
+        Initial model. Default: that of `settings.initialisation`.
 
     Raises
     ------
@@ -103,7 +114,7 @@ def fit(counts: WordCounts, vocabulary: int, settings: Settings, seed: int, chec
             f"the topic model has {settings.topics} topics and {len(counts)} training documents with words of its"
             " vocabulary; reduce critics.topics.topics or give more documents"
         )
-    state = _State.begin(counts, vocabulary, settings, seed, checkpoints)
+    state = _State.begin(counts, vocabulary, settings, seed, checkpoints, start)
     model = state.model(device)
     while not state.finished(settings):
         with Progress("topic model, EM", len(counts), "documents") as progress:
@@ -157,8 +168,8 @@ class _Sums:
         mean = self.mean / self.documents
         covariance = self.outer / self.documents - torch.outer(mean, mean)
         covariance = (covariance + covariance.T) / 2 + torch.diag(self.variance / self.documents)
-        diagonal = torch.diag(covariance.diagonal())
-        covariance = (1 - settings.shrinkage) * covariance + settings.shrinkage * diagonal
+        weight = settings.covariance_prior / (self.documents + settings.covariance_prior)
+        covariance = (1 - weight) * covariance + weight * torch.eye(len(mean), dtype=mean.dtype, device=mean.device)
         words = self.words.T + settings.smoothing
         totals = words.sum(dim=1, keepdim=True)
         dead = totals[:, 0] < torch.finfo(words.dtype).eps * totals.sum()
@@ -180,9 +191,23 @@ class _State:
     dead: list[int]
 
     @classmethod
-    def begin(cls, counts: WordCounts, vocabulary: int, settings: Settings, seed: int, folder: Path) -> "_State":
-        """Resume an interrupted fit of the same documents and settings, or start a new one."""
-        identity = {"settings": asdict(settings), "seed": seed, "vocabulary": vocabulary, "words": _digest(counts)}
+    def begin(
+        cls,
+        counts: WordCounts,
+        vocabulary: int,
+        settings: Settings,
+        seed: int,
+        folder: Path,
+        start: CorrelatedTopicModel | None,
+    ) -> "_State":
+        """Resume an interrupted fit of the same documents, settings and start, or begin a new one."""
+        identity = {
+            "settings": asdict(settings),
+            "seed": seed,
+            "vocabulary": vocabulary,
+            "words": _digest(counts.starts, counts.types, counts.counts),
+            "start": _digest(start.mean.numpy(), start.covariance.numpy(), start.topics.numpy()) if start else None,
+        }
         folder.mkdir(parents=True, exist_ok=True)
         dimensions = settings.topics - settings.pinned
         shape = (2, len(counts), dimensions)
@@ -197,8 +222,8 @@ class _State:
         )
         state = cls(folder, (first, second), saved["bounds"] if resumed else [], saved["dead"] if resumed else [])
         if not resumed:
-            start = settings.topics, settings.pinned, settings.initialisation, seed
-            build_initial_model(counts, vocabulary, *start).save(folder / "model-0.npz")
+            how = settings.topics, settings.pinned, settings.initialisation, seed
+            (start or build_initial_model(counts, vocabulary, *how)).save(folder / "model-0.npz")
             write_json(folder / _STATE, {"identity": identity, "bounds": [], "dead": []})
         return state
 
@@ -242,8 +267,8 @@ class _State:
         return abs(now - before) < settings.tolerance * abs(before)
 
 
-def _digest(counts: WordCounts) -> str:
+def _digest(*arrays: np.ndarray) -> str:
     digest = hashlib.sha256()
-    for part in (counts.starts, counts.types, counts.counts):
+    for part in arrays:
         digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

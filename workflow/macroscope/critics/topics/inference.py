@@ -16,6 +16,10 @@ It is maximised in lambda by quasi-Newton steps (L-BFGS). The initial metric is 
 with phi fixed, which is positive definite. All documents of similar length share one metric, whatever else is in the
 batch. An iteration costs two products with the words' probabilities, and a few with matrices that all documents share.
 In nu^2, given zeta, the coordinates are independent. No step lowers the bound.
+
+The bound has several optima. The search therefore starts twice, from the prior's mean and from the document's own
+mixture of topics, each with variances of at most 1, and the larger bound is kept. A start at the variances of Sigma,
+which may be large, ends in a poor optimum.
 """
 
 from collections.abc import Iterator
@@ -34,6 +38,8 @@ _LEAST = 1e-290
 """Lower limit of a word's probability, so that a count divided by it is finite."""
 _GATHERED = 0.7
 """Share of active documents at or below which converged documents are removed from a batch."""
+MIXTURE_ITERATIONS = 15
+"""Iterations of EM for the mixture of topics from which an inference starts."""
 _VARIANCE_STEPS = 40
 _VARIANCE_TOLERANCE = 1e-10
 
@@ -77,20 +83,53 @@ class Posterior:
 def infer(
     words: Words, model: CorrelatedTopicModel, convergence: Convergence, start: tuple[Tensor, Tensor] | None = None
 ) -> Posterior:
-    """Maximise the bound of every document of a batch; converged documents leave the batch.
+    """Maximise the bound of every document of a batch.
 
     Parameters
     ----------
     start
-        Initial means and variances; default: mu and the diagonal of Sigma.
+        Initial means and variances; default: several, of which the one with the largest bound is kept.
     """
-    size, dimensions = len(words), model.dimensions
-    if start is None:
-        mean = model.mean.expand(size, dimensions).clone()
-        variance = model.covariance.diagonal().expand(size, dimensions).clone()
-    else:
-        mean, variance = (part.clone() for part in start)
-    search = _Search.begin(_Problem.build(words, model), mean, variance)
+    problem = _Problem.build(words, model)
+    if start is not None:
+        return _maximise(problem, *start, convergence)
+    variance = model.covariance.diagonal().clamp(max=1.0).expand(len(words), model.dimensions)
+    means = (model.mean.expand(len(words), model.dimensions), mixture_strengths(problem))
+    return _best([_maximise(problem, mean, variance, convergence) for mean in means])
+
+
+def mixture_strengths(problem: "_Problem", iterations: int = MIXTURE_ITERATIONS) -> Tensor:
+    """Return the topic strengths of each document's most probable mixture of topics: documents x dimensions.
+
+    The mixture is fitted by EM, without covariances of the topics, and with one more word than the document has, which
+    comes from the topics' shares at the prior's mean: no strength is infinite.
+    """
+    model, words = problem.model, problem.words
+    prior = torch.softmax(model.strengths(model.mean[None]), dim=1)
+    shares = prior.expand(len(words), -1)
+    for _ in range(iterations):
+        mixed = torch.bmm(problem.likelihood, shares[:, :, None])[:, :, 0].clamp(min=_LEAST)
+        expected = shares * torch.bmm((words.counts / mixed)[:, None], problem.likelihood)[:, 0]
+        shares = (expected + prior) / (expected.sum(dim=1, keepdim=True) + 1)
+    logs = shares.clamp(min=_LEAST).log()
+    # Only differences of strengths matter; of all shifts, take the one nearest to the prior's mean.
+    shift = logs[:, -1:] if model.pinned else (logs - model.mean).mean(dim=1, keepdim=True)
+    return (logs - shift)[:, : model.dimensions]
+
+
+def _best(posteriors: list[Posterior]) -> Posterior:
+    """Return the posterior with the largest bound of each document."""
+    best = torch.stack([posterior.bound for posterior in posteriors]).argmax(dim=0)
+    documents = torch.arange(len(best), device=best.device)
+    parts = zip(*((p.mean, p.variance, p.bound, p.converged) for p in posteriors), strict=True)
+    return Posterior(*(torch.stack(part)[best, documents] for part in parts))
+
+
+def _maximise(problem: "_Problem", mean: Tensor, variance: Tensor, convergence: Convergence) -> Posterior:
+    """Maximise the bound of every document from initial means and variances; converged documents leave the batch."""
+    mean, variance = mean.clone(), variance.clone()
+    search = _Search.begin(problem, mean, variance)
+    size = len(mean)
     posterior = Posterior(mean, variance, search.value.clone(), torch.zeros(size, dtype=torch.bool, device=mean.device))
     active = torch.arange(size, device=mean.device)
     for _ in range(convergence.iterations):

@@ -52,7 +52,7 @@ class CorrelatedTopicModel:
         if failed:
             raise MacroscopeError(
                 "the covariance of the topics is singular; give the topic model more documents, fewer topics, or"
-                " shrinkage"
+                " a larger critics.topics.covariance_prior"
             )
         return factor
 

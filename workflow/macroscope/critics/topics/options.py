@@ -25,12 +25,12 @@ class TopicsOptions(Options):
         description="Whether the strength of the last topic is fixed at 0, as in the published code: only differences"
         " of strengths matter.",
     )
-    shrinkage: float = Field(
-        0.0,
+    covariance_prior: float | None = Field(
+        None,
         ge=0,
-        lt=1,
-        description="Shrinkage of the covariances between strengths towards 0, for small corpora; strengths are"
-        " relative to the last topic's if it is fixed.",
+        description="Weight of an identity covariance of the strengths, as a multiple of the number of training"
+        " documents (paper: 0). null: out of 4, 1, 0.25 and 0, the one that predicts held-out words of the validation"
+        " documents best; without such documents, 1.",
     )
     smoothing: float = Field(0.01, ge=0, description="Pseudo-count of every word in every topic (paper: 0).")
     iterations: int = Field(1000, ge=1, description="Largest number of iterations of EM.")

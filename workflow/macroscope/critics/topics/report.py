@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from macroscope.critics.divergence_report import divergence_table, statistics_table
@@ -76,13 +77,15 @@ def model_warning(validation: dict[str, Any]) -> str | None:
     return (
         "The topic model does not predict words better than their frequencies. Given half of the words of a validation"
         f" document, it predicts the others with a perplexity of {perplexity}, word frequencies alone with"
-        f" {number(alone)}. Do not rely on the numbers of this critic. More documents, fewer topics or shrinkage may"
-        " help."
+        f" {number(alone)}. Do not rely on the numbers of this critic. More documents or fewer topics may help."
     )
 
 
 def _flat(validation: dict[str, Any]) -> dict[str, Any]:
-    return validation | {"dead_topics": len(validation["dead_topics"])}
+    """Return one row of numbers: the perplexities by weight of the prior as text, the topics without words counted."""
+    tried = validation["perplexity_by_covariance_prior"].items()
+    by_weight = ", ".join(f"{weight}: {number(np.nan if value is None else value)}" for weight, value in tried)
+    return validation | {"perplexity_by_covariance_prior": by_weight, "dead_topics": len(validation["dead_topics"])}
 
 
 def _first_rows(findings: Findings, name: str, rows: int) -> pd.DataFrame:

@@ -1,7 +1,8 @@
 """Training of the topic model, and its evaluation on held-out documents."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,10 @@ from macroscope.training import discard
 
 log = logging.getLogger("macroscope")
 TOP_WORDS = 10
+WEIGHTS = (4.0, 1.0, 0.25, 0.0)
+"""Weights of the covariance's prior to choose from, as multiples of the number of training documents."""
+DEFAULT_WEIGHT = 1.0
+"""Weight if no validation document can choose."""
 
 
 def train(documents: Path, *, output: Path, options: TopicsOptions, seed: int, checkpoints: Path) -> None:
@@ -34,7 +39,8 @@ def train(documents: Path, *, output: Path, options: TopicsOptions, seed: int, c
     Writes into the folder `output`: model.npz; vocabulary.json (words, most frequent first; numbers of dropped words by
     reason); topics.csv (topic, share of the words, words, npmi); bounds.csv (iteration, bound); validation.json
     (numbers of documents with and without words of the vocabulary; perplexity of held-out words given the other words
-    of their document; that of a model without topics; topics without words).
+    of their document; that of a model without topics; the weight of the covariance's prior, and the perplexities that
+    chose it; topics without words).
 
     Raises
     ------
@@ -52,8 +58,9 @@ def train(documents: Path, *, output: Path, options: TopicsOptions, seed: int, c
         )
     log.info("topic model: %d words, %s", len(words), _reasons(dropped))
     counts, empty = count_split(documents, "train", words, tokenize)
-    best = _fit_best(counts, len(words), options, seed, checkpoints)
     held_out, without = count_split(documents, "valid", words, tokenize)
+    choice, tried = _fit_best(counts, held_out, len(words), options, seed, checkpoints)
+    best = choice.fit
     with atomic(output) as folder:
         folder.mkdir()
         best.model.save(folder / "model.npz")
@@ -61,14 +68,15 @@ def train(documents: Path, *, output: Path, options: TopicsOptions, seed: int, c
         write_csv(tabulate_topics(best.model, words, counts), folder / "topics.csv")
         bounds = pd.DataFrame({"iteration": range(1, len(best.bounds) + 1), "bound": best.bounds})
         write_csv(bounds, folder / "bounds.csv")
-        perplexity, unigram_perplexity = completion_perplexity(held_out, best.model, counts, seed)
         about = {
             "documents": len(counts),
             "documents_without_words": empty,
             "validation_documents": len(held_out),
             "validation_documents_without_words": without,
-            "completion_perplexity": perplexity,
-            "unigram_perplexity": unigram_perplexity,
+            "completion_perplexity": choice.perplexity,
+            "unigram_perplexity": choice.unigram_perplexity,
+            "covariance_prior": choice.weight,
+            "perplexity_by_covariance_prior": tried,
             "dead_topics": best.dead,
         }
         write_json(folder / "validation.json", about)
@@ -125,20 +133,65 @@ def _prior_shares(model: CorrelatedTopicModel) -> NDArray[np.float64]:
     return np.asarray(weights.mean(dim=0).numpy())
 
 
-def _fit_best(counts: WordCounts, words: int, options: TopicsOptions, seed: int, checkpoints: Path) -> Fit:
-    """Fit the model with each restart, and return the fit with the largest bound."""
-    settings = Settings(
-        topics=options.topics,
-        iterations=options.iterations,
-        tolerance=options.tolerance,
-        pinned=options.pinned,
-        initialisation=options.initialisation,
-        shrinkage=options.shrinkage,
-        smoothing=options.smoothing,
-    )
+@dataclass(frozen=True)
+class _Choice:
+    """A fit under a weight of the covariance's prior, and its perplexity on validation documents (NaN: unknown)."""
+
+    fit: Fit
+    weight: float
+    perplexity: float
+    unigram_perplexity: float
+
+    def is_better_than(self, other: "_Choice | None") -> bool:
+        """Return whether it predicts words better; if no words can be predicted, whether its bound is larger."""
+        if other is None:
+            return True
+        if np.isnan(self.perplexity):
+            return self.fit.bounds[-1] > other.fit.bounds[-1]
+        return self.perplexity < other.perplexity
+
+
+def _fit_best(
+    counts: WordCounts, held_out: WordCounts, words: int, options: TopicsOptions, seed: int, checkpoints: Path
+) -> tuple[_Choice, dict[str, float]]:
+    """Fit the model with each restart and each weight of the prior; return the best fit, and the perplexities tried."""
+    tried: dict[str, float] = {}
+    best: _Choice | None = None
+    for number in range(options.restarts):
+        for choice in _fit_path(counts, held_out, words, options, seed + number, checkpoints / str(number)):
+            weight = f"{choice.weight:g}"
+            tried[weight] = float(np.fmin(choice.perplexity, tried.get(weight, np.nan)))
+            best = choice if choice.is_better_than(best) else best
+    assert best is not None
+    return best, tried
+
+
+def _fit_path(
+    counts: WordCounts, held_out: WordCounts, words: int, options: TopicsOptions, seed: int, checkpoints: Path
+) -> Iterator[_Choice]:
+    """Yield fits with less and less weight of the prior, each from the one before, until predictions become worse."""
+    weights = WEIGHTS if options.covariance_prior is None else (options.covariance_prior,)
+    if options.covariance_prior is None and not len(held_out.with_words(2)):
+        weights = (DEFAULT_WEIGHT,)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    fits = (fit(counts, words, settings, seed + n, checkpoints / str(n), device) for n in range(options.restarts))
-    return max(fits, key=lambda fitted: fitted.bounds[-1])
+    model, before = None, float("inf")
+    for weight in weights:
+        settings = Settings(
+            topics=options.topics,
+            iterations=options.iterations,
+            tolerance=options.tolerance,
+            pinned=options.pinned,
+            initialisation=options.initialisation,
+            covariance_prior=weight * len(counts),
+            smoothing=options.smoothing,
+        )
+        fitted = fit(counts, words, settings, seed, checkpoints / f"{weight:g}", device, model)
+        perplexity, unigram = completion_perplexity(held_out, fitted.model, counts, seed)
+        log.info("topic model: prior of weight %g, perplexity of held-out words %.1f", weight, perplexity)
+        yield _Choice(fitted, weight, perplexity, unigram)
+        if not perplexity < before:
+            return
+        model, before = fitted.model, perplexity
 
 
 def _reasons(dropped: dict[str, int]) -> str:
