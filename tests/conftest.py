@@ -14,7 +14,9 @@ from .browser import chromium
 REAL_TEXT = Path(os.environ.get("MACROSCOPE_REAL_TEXT", REPOSITORY.parent / "shared" / "data"))
 
 
-HEAVY_PACKAGES = "torch|transformers|subprocess|multiprocessing|playwright|snakemake|http\\.server|socketserver"
+HEAVY_PACKAGES = (
+    r"torch|transformers|subprocess|multiprocessing|playwright|tests\.browser|snakemake|http\.server|socketserver"
+)
 HEAVY = re.compile(rf"^\s*(?:import|from) (?:{HEAVY_PACKAGES})\b", re.MULTILINE)
 """Imports of tests that `--quick` leaves out: those that need torch, a process, a browser, a workflow or a server."""
 HEAVY_FIXTURES = {"browser", "run"}
@@ -25,11 +27,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="only tests without workflow, browser, torch or process")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `--quick`, leave out other tests than unit tests, and modules that import anything heavy, unread."""
+    if not config.getoption("quick") or collection_path.suffix != ".py":
+        return None
+    is_unit = (REPOSITORY / "tests" / "unit") in collection_path.parents
+    return True if not is_unit or HEAVY.search(collection_path.read_text(encoding="utf-8")) else None
+
+
 def _is_quick(item: pytest.Item) -> bool:
-    if item.path.parent.parent.name != "unit" and item.path.parent.name != "unit":
-        return False
-    is_light = not HEAVY.search(item.path.read_text(encoding="utf-8"))
-    return is_light and not HEAVY_FIXTURES & {*item.fixturenames} and item.get_closest_marker("slow") is None
+    return not HEAVY_FIXTURES & {*item.fixturenames} and item.get_closest_marker("slow") is None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -253,6 +253,7 @@ def test_a_key_that_stands_twice_is_an_error(tmp_path):
     assert read_yaml(path) == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {"x": 3, "y": 4}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content",
     [

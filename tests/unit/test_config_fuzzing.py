@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -57,12 +58,14 @@ def ends_well(config):
         is_one_sentence(str(error))
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.sampled_from(PLACES), VALUES)
 def test_any_value_in_any_place(path, value):
     ends_well(changed(path, lambda holder, key: holder.__setitem__(key, value)))
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.sampled_from(PLACES), st.text(max_size=6))
 def test_any_key_beside_any_other(path, name):
@@ -73,12 +76,14 @@ def test_any_key_beside_any_other(path, name):
     ends_well(changed(path, add))
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.sampled_from(PLACES))
 def test_any_key_may_be_missing(path):
     ends_well(changed(path, lambda holder, key: holder.pop(key)))
 
 
+@pytest.mark.slow
 @FUZZ
 @given(VALUES)
 def test_anything_at_all(value):

@@ -34,6 +34,7 @@ documents = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(st.lists(documents, max_size=8, unique_by=lambda d: d.id))
 def test_round_trip(tmp_path, documents):

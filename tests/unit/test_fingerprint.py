@@ -249,6 +249,7 @@ def from_imports(name):
     return {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
 
 
+@pytest.mark.slow
 def test_no_module_reexports_names_that_it_imports_only_for_annotations():
     root = REPOSITORY / "workflow"
     paths = [path.relative_to(root).with_suffix("") for path in (root / "macroscope").rglob("*.py")]

@@ -13,6 +13,7 @@ def write(path, what):
     path.write_text(what() + f" {os.getpid()}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 3])
 def test_all_tasks_run(processes, tmp_path):
     run_tasks([partial(write, tmp_path / str(n), lambda n=n: f"task {n}") for n in range(7)], processes)

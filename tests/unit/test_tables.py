@@ -40,6 +40,7 @@ def test_no_cell_is_a_formula(tmp_path):
     assert pd.read_csv(tmp_path / "table.csv")["number"].eq(-1.5).all()
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\x00\r"), min_size=1), min_size=1))
 def test_any_text_reads_back(tmp_path_factory, texts):
     path = tmp_path_factory.mktemp("csv") / "table.csv"

@@ -45,6 +45,7 @@ def test_abstracts_that_are_not_texts(abstract, tmp_path):
         articles(path, abstract=True)
 
 
+@pytest.mark.slow
 def test_a_dump_without_any_page_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(dump, "_LARGEST_PAGE", 1 << 20)
     path = tmp_path / "bomb.xml.bz2"

@@ -95,6 +95,7 @@ def test_official_layout(real_text):
         assert next(c.dropped for c in provenance.counts if c.filter == "article id that occurred before") == 2
 
 
+@pytest.mark.slow
 def test_real_articles(real_text):
     provenance = Provenance("test")
     documents = read(real_text("cohan_like") / "pubmed_like.jsonl.gz", provenance=provenance)

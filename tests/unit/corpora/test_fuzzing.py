@@ -164,6 +164,7 @@ def test_whole_files_are_read(name, tmp_path):
     assert ends_well(read, options, tmp_path / name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WHOLE)
 def test_damaged_files(name, tmp_path):
     (read, options), content = WHOLE[name]
@@ -177,6 +178,7 @@ def test_damaged_files(name, tmp_path):
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WHOLE)
 def test_files_of_other_formats(name, tmp_path):
     read, options = WHOLE[name][0]
@@ -213,6 +215,7 @@ RECORDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECORDS)
 def test_any_value_of_any_key(name, tmp_path):
     (read, options), _ = WHOLE[name]
@@ -228,6 +231,7 @@ def test_any_value_of_any_key(name, tmp_path):
     check()
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.lists(st.fixed_dictionaries({}, optional={"ReviewID": VALUES, "Content": VALUES}) | VALUES, max_size=3))
 def test_any_reviews_of_a_hotel(tmp_path, reviews):
@@ -235,6 +239,7 @@ def test_any_reviews_of_a_hotel(tmp_path, reviews):
     ends_well(*HOTELS, tmp_path / "hotel.json")
 
 
+@pytest.mark.slow
 @FUZZ
 @given(ANY_TEXT)
 def test_any_wikitext(tmp_path, text):
@@ -246,6 +251,7 @@ def test_any_wikitext(tmp_path, text):
 WIKITEXTS = ["{{" * 5000, "[[" * 5000, "{|" * 3000, "<ref>" * 3000, "'''''" * 3000, "== a " * 3000, "&lt;!--" * 99]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", WIKITEXTS, ids=[text[:5] for text in WIKITEXTS])
 def test_wikitext_that_never_closes(text, tmp_path):
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").encode()
@@ -292,6 +298,7 @@ def test_half_characters_anywhere(name, tmp_path):
         ends_well(read, options, tmp_path / name)
 
 
+@pytest.mark.slow
 def test_long_cells_of_csv(tmp_path):
     """Python's csv refuses cells beyond 131 kB by default; a review may be longer."""
     for words in (20_000, 400_000):

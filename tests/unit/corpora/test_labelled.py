@@ -128,6 +128,7 @@ def test_malformed_news(tmp_path):
         read(NEWS, path)
 
 
+@pytest.mark.slow
 def test_news_of_rare_authors_are_dropped(tmp_path):
     assert NEWS.filters.min_per_label == 400
     assert YELP.filters.min_per_label == 0
@@ -161,6 +162,7 @@ def test_newsgroups20(tmp_path, mode):
     assert dropped(provenance) == {"text without words": 2}
 
 
+@pytest.mark.slow
 def test_archives_of_other_formats(tmp_path):
     with pytest.raises(MacroscopeError, match="no 20news-bydate-train/"):
         read(POSTS, write_tar(tmp_path / "other.tar.gz", {"a/b/c": "x"}))
@@ -192,6 +194,7 @@ def test_local_files_need_a_format():
     assert LabelledCorpus(source="labelled", files=["x.tgz"], format="newsgroups20").layout == "newsgroups20"
 
 
+@pytest.mark.slow
 def test_labels_from_a_mirror_to_the_documents(tmp_path, monkeypatch):
     mirror = tmp_path / "mirror"
     mirror.mkdir()
@@ -226,6 +229,7 @@ PUBLISHED = {
 """Messages per group of the version bydate, in both splits together."""
 
 
+@pytest.mark.slow
 def test_every_real_message_is_accounted_for(real_text):
     messages = real_text("newsgroups20/20news-bydate.tar.xz")
     texts = list(labelled.read_newsgroups20(messages))
@@ -239,6 +243,7 @@ def test_every_real_message_is_accounted_for(real_text):
     assert len(documents) > 18_000
 
 
+@pytest.mark.slow
 def test_bodies_are_those_of_scikit_learn(real_text):
     messages = real_text("newsgroups20/20news-bydate.tar.xz")
     peer = pytest.importorskip("sklearn.datasets._twenty_newsgroups")

@@ -131,6 +131,7 @@ def test_missing_languages_are_named(given, message):
         ParallelCorpus(source="parallel", **given).raw_parts("corpora.c", "folder")
 
 
+@pytest.mark.slow
 def test_real_lines(tmp_path, real_text):
     folder = real_text("opennmt_en_de_10k")
     texts = [gzip.decompress((folder / f"{name}-train.txt.gz").read_bytes()).decode() for name in ("src", "tgt")]

@@ -46,6 +46,7 @@ marks = [*"ab .\n!?\"'A().“”。¿\t\r\x00JÉЖ世😀", "\u00a0", "\u2009", 
 alphabet = st.sampled_from(marks)
 
 
+@pytest.mark.slow
 @given(st.lists(alphabet, max_size=25).map("".join), st.sampled_from(["en", "de", "zh", "tlh"]))
 def test_sentences_join_to_the_text(text, language):
     parts = split_sentences(text, language)

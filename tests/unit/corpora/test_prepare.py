@@ -44,6 +44,7 @@ def run(tmp_path, documents=DOCUMENTS, **filters):
     return list(read_documents(outputs.documents)), rows, tmp_path
 
 
+@pytest.mark.slow
 def test_each_filter_drops_its_document(tmp_path):
     kept, rows, _ = run(tmp_path)
     assert [d.id for d in kept] == [d.id for d in DOCUMENTS[:9]]
@@ -58,6 +59,7 @@ def test_each_filter_drops_its_document(tmp_path):
     assert [s.title for s in kept[8].sections] == ["introduction", "method", "result"]
 
 
+@pytest.mark.slow
 def test_random_subset_is_exact_and_independent_of_order_and_split(tmp_path):
     documents = [
         document(f"id-{n}", ["Introduction", "Methods", "Results"], assign_split(f"id-{n}", 0.2, 0.3))
@@ -74,6 +76,7 @@ def test_random_subset_is_exact_and_independent_of_order_and_split(tmp_path):
     assert len(everything) == 1000
 
 
+@pytest.mark.slow
 def test_random_subset_of_each_split(tmp_path):
     documents = [
         document(f"id-{n}", ["Introduction", "Methods", "Results"], assign_split(f"id-{n}", 0.2, 0.3))

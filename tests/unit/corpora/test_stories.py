@@ -81,6 +81,7 @@ def test_a_file_without_blank_lines_is_a_clear_error(tmp_path, monkeypatch):
     assert len(read(tmp_path / "s.txt", one_per="line")[0]) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_per", ["blank_line", "line"])
 def test_memory_does_not_grow_with_the_file(tmp_path, one_per):
     peaks = []
@@ -102,6 +103,7 @@ def test_stories_are_streamed(tmp_path):
         next(stories)
 
 
+@pytest.mark.slow
 def test_a_row_group_is_not_read_at_once(tmp_path):
     path, pool = tmp_path / "s.parquet", pa.default_memory_pool()
     write_parquet(path, ["word " * 200] * 20_000, compression="NONE", use_dictionary=False)

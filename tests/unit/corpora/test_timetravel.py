@@ -109,6 +109,7 @@ def test_a_broken_zip_is_a_clear_error(tmp_path):
         list(read_timetravel(OPTIONS, tmp_path / "TimeTravel.zip", Provenance("c")))
 
 
+@pytest.mark.slow
 def test_the_development_set_is_that_of_the_paper(real_text):
     """cai2020 Table 2: 7,484 stories, four per line."""
     path = real_text("timetravel/dev_data.json")

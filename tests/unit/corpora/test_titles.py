@@ -4,6 +4,7 @@ from macroscope.corpora.titles import normalise_title
 from macroscope.errors import MacroscopeError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("title", "standard"),
     [
@@ -34,6 +35,7 @@ def test_normalisation_is_idempotent():
         assert normalise_title(title) == title
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "title", "standard"), [("it", "Note", "nota"), ("de", "Einzelnachweise", "einzelnachweis")]
 )

@@ -133,6 +133,7 @@ def test_only_test_texts_need_a_split_by_hash(tmp_path):
     assert {d.split for d in read_documents(outputs.documents)} >= {"train", "test"}
 
 
+@pytest.mark.slow
 def test_real_texts(real_text):
     for split, texts in (("valid", 4724), ("test", 4723)):
         provenance = Provenance("test")

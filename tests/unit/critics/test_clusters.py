@@ -84,6 +84,7 @@ def test_principal_components_reach_the_share_and_not_more():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_known_clusters_are_found_and_kept_on_disk(tmp_path):
     side = blobs((30, 20, 10))
     fitted = fit([prepare(side.vectors, OPTIONS)], 3, OPTIONS, seed=1)
@@ -210,6 +211,7 @@ def test_texts_table_has_every_text_of_both_sides():
     np.testing.assert_allclose(np.exp(candidate["log_q"].unique().round(12)).sum(), 1.0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_divergences_by_number_of_clusters():
     options = OPTIONS.model_copy(update={"cluster_counts": [2, 6, 500]})
     comparison, rows = rows_of(blobs((30, 20, 10)), blobs((10, 20, 30), seed=1), options)
@@ -242,6 +244,7 @@ def test_real_text_is_compared_in_the_clusters_of_its_system():
     assert rows.loc["latent_ppl_ratio", "p_value"] == rows.loc["latent_nll_difference", "p_value"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_intervals_account_for_the_estimated_prior(seeds):
     """With 50 real texts in five equal clusters, uncorrected 95 % intervals held the truth in 79 and 83 % of runs."""
@@ -271,6 +274,7 @@ def test_warning_names_systems_with_few_texts_per_cluster():
     assert _warning(table[table["system"] != "few"]) is None
 
 
+@pytest.mark.slow
 def test_one_clustering_for_all_systems(tmp_path):
     """Two systems of different sizes; the shared clustering has all three kinds."""
     import pyarrow as pa
@@ -326,6 +330,7 @@ def test_blocks_and_files_change_nothing(monkeypatch):
     np.testing.assert_array_equal(whole.labels[0], again.labels[0])
 
 
+@pytest.mark.slow
 def test_clusters_fitted_to_a_subset_are_almost_as_good(monkeypatch):
     rng = np.random.default_rng(0)
     centres = 2 * rng.standard_normal((30, 8))

@@ -184,6 +184,7 @@ def tabulate(sequences, control, prior, threshold=0.01, permutations=999):
     )
 
 
+@pytest.mark.slow
 def test_bundles_of_documents_give_similar_p_values(monkeypatch):
     rng = np.random.default_rng(0)
     samples = [
@@ -223,6 +224,7 @@ def test_only_differences_beyond_chance_have_small_p_values():
     assert tabulate(worse, control, prior)["p_adjusted"].min() < 0.01
 
 
+@pytest.mark.slow
 def test_looping_documents_are_not_a_difference():
     """15 % of the documents of both samples loop: with transitions as units, 63 % of runs found a difference."""
     rng, prior = np.random.default_rng(1), make_prior([[0, 1, 2]], smoothing=1.0)
@@ -235,6 +237,7 @@ def test_looping_documents_are_not_a_difference():
     assert np.sum(np.array(minima) <= 0.05) < 25
 
 
+@pytest.mark.slow
 def test_intervals_of_transitions_cover_over_documents():
     rng, prior = np.random.default_rng(2), make_prior([[0, 1, 2]], smoothing=1.0)
     # Every document has one transition from the type to the end: documents over expected sections.
@@ -278,6 +281,7 @@ def test_step_probabilities_multiply_to_the_likelihood():
 # ---- theory --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["process", "shuffled", "independent"])
 def test_theory_equals_simulation(order):
     """Compare 20,000 scored samples of each system with the expected value under the same prior."""

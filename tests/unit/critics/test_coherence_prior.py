@@ -69,6 +69,7 @@ def test_rows_of_the_definition_are_distributions():
     assert probabilities[0, -1] == 0.0, "a document has at least one section"
 
 
+@pytest.mark.slow
 @given(st.integers(2, 4), st.lists(st.integers(1, 4), min_size=1, max_size=3), st.integers(0, 10_000))
 def test_expected_nll_equals_enumeration(types, lengths, seed):
     rng = np.random.default_rng(seed)
@@ -165,6 +166,7 @@ def test_without_unseen_transitions_the_weight_is_at_its_edge():
     assert fit_back_off([[0, 1]] * 50, 2).at_edge
 
 
+@pytest.mark.slow
 def test_back_off_is_near_the_truth_when_additive_smoothing_is_not():
     """Systems of the simulated encyclopaedia under its true probabilities, and under estimates from 430 articles."""
     process, rng = wiki_process(), np.random.default_rng(0)
@@ -211,6 +213,7 @@ def test_the_published_prior_is_fitted_with_the_default_one():
     assert fit_toy_priors(TOY, [], convention="published")[0].default.published
 
 
+@pytest.mark.slow
 def test_the_aggregated_prior_is_that_of_inferred_types():
     confusion = np.full((6, 6), 0.02) + 0.88 * np.eye(6)
     priors, _ = fit_priors(to_indices(TOY), [], TYPES, confusion, CoherenceOptions())

@@ -21,6 +21,8 @@ from macroscope.resampling import Resampling
 
 from ...tiny import write_encoder
 
+pytestmark = pytest.mark.slow
+
 RESAMPLING = Resampling(resamples=200, permutations=0)
 
 

@@ -164,6 +164,7 @@ def test_scores_are_compared(coherence, tmp_path):
     assert table.set_index("statistic").at["latent_ppl", "p_value"] < 0.05
 
 
+@pytest.mark.slow
 def test_systems_are_tested_against_the_control_and_against_each_other(coherence, tmp_path):
     systems = ["control", "one", "two"]
     paths = [scores(tmp_path / f"{name}.parquet", shift) for name, shift in zip(systems, (0, 0, 1), strict=True)]

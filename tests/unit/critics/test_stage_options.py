@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from macroscope.critics import critics
 from macroscope.critics.declaration import MAKES, signature
 
@@ -69,6 +71,7 @@ def test_the_signature_has_the_options_that_ran():
         assert signed == signature(critic, plan.config.critic(name), stage), (name, stage)
 
 
+@pytest.mark.slow
 def test_an_explicit_default_is_the_same_config():
     """The effective config has explicit defaults, and may be run again."""
     plain = plan_of()

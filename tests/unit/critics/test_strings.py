@@ -43,6 +43,7 @@ def rows_of(reference, candidate, options=OPTIONS):
     return comparison, comparison.rows.set_index("statistic")
 
 
+@pytest.mark.slow
 def test_kl_of_known_distributions():
     """Independent words: KL of texts is KL of words times the length; a bigram model learns it from many texts."""
     q = P[::-1]
@@ -68,6 +69,7 @@ def test_equal_distributions_differ_only_in_sample():
     assert published.loc["backward_kl", "value"] * np.log(10) / 11 > 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(30, 30), (20, 45)])
 def test_p_values_keep_their_level(sizes):
     """For texts of one distribution, 5 % of the p-values are below 5 %."""
@@ -281,6 +283,7 @@ def test_published_convention():
     assert np.isnan(rows.loc["mauve", "p_value"])
 
 
+@pytest.mark.slow
 def test_too_few_texts_for_the_discounts_are_counted():
     _, rows = rows_of(sample_texts(P, 6, 0, "r"), sample_texts(P, 6, 1, "c"))
     assert rows.loc["fallback_orders", "value"] > 0
@@ -294,6 +297,7 @@ def test_bad_input():
         rows_of(sample_texts(P, 20, 0, "r"), sample_texts(P, 3, 1, "c"))
 
 
+@pytest.mark.slow
 def test_large_collections_are_subsampled_for_scores_and_fully_described(tmp_path):
     paths = []
     for name, seed in (("r", 0), ("c", 1)):

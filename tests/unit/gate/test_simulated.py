@@ -36,6 +36,7 @@ def interval_of(values, rng):
     return ratio_interval((values, np.ones(len(values))), LEVEL, 100, rng)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [LEVEL, 0.99])
 def test_the_interval_of_a_change_covers(wanted):
     """Test two independent collections of unequal sizes, at the run's level and at that for several tests."""
@@ -49,6 +50,7 @@ def test_the_interval_of_a_change_covers(wanted):
     assert wanted - slack <= covered / RUNS <= wanted + slack + 0.015  # intervals of few texts are wider
 
 
+@pytest.mark.slow
 def test_a_shared_control_makes_the_interval_conservative():
     """With the same real texts in both differences, the interval of their change is conservative."""
     rng = np.random.default_rng(2)
@@ -92,6 +94,7 @@ def gate(rng, changes, tolerated, n=150):
 SAME = {"latent_nll": 0.0, "posterior_kl": 0.0, "title_agreement_share": 0.0, "transition_error_share": 0.0}
 
 
+@pytest.mark.slow
 def test_equal_runs_pass_and_regressions_fail():
     rng = np.random.default_rng(3)
     same = [gate(rng, SAME, 0.5).verdict for _ in range(100)]
@@ -100,6 +103,7 @@ def test_equal_runs_pass_and_regressions_fail():
     assert worse.count(FAIL) >= 95
 
 
+@pytest.mark.slow
 def test_all_intervals_of_a_gate_hold_simultaneously():
     """Any of four tests misses in at most 5 % of gates; without correction it would be 18 %."""
     rng = np.random.default_rng(4)
@@ -110,6 +114,7 @@ def test_all_intervals_of_a_gate_hold_simultaneously():
     assert missed / RUNS <= 1 - LEVEL + SLACK
 
 
+@pytest.mark.slow
 def test_a_change_on_the_limit_seldom_passes():
     """A change exactly at the limit passes no more often than the level allows."""
     rng = np.random.default_rng(5)
@@ -133,6 +138,7 @@ def farther(rng, means, sizes, tolerated):
     return evaluate_policy(match_systems(*runs), Policy(statistics=[rule])).tests[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("means", "sizes"),
     [

@@ -11,6 +11,8 @@ from macroscope.resampling import Resampling
 from tests.browser import chromium
 from tests.unit.human.conftest import TYPES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def browse(tmp_path):

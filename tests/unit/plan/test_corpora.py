@@ -97,6 +97,7 @@ def test_local_files_stand_for_the_data_set():
     assert plan.raw_parts("c") == {"000-mine-jsonl": "mine.jsonl"}
 
 
+@pytest.mark.slow
 def test_simulated_corpora_by_their_kind():
     plan = plan_of({"source": "simulated"}, t={"source": "simulated", "kind": "webtext"})
     assert (plan.simulated("wiki"), plan.simulated("webtext")) == ("c", "t")

@@ -17,6 +17,7 @@ def plan():
     return load_plan(read_yaml(REPOSITORY / "config.yaml"))
 
 
+@pytest.mark.slow
 def test_only_jobs_that_import_torch_have_an_environment_with_it(plan):
     wildcards = SimpleNamespace(corpus="webtext", system="lm-titles")
     needed = {job.name: job.modules for job in plan.jobs() if job.name in NEED_MODELS | NEED_NONE}

@@ -31,6 +31,8 @@ from macroscope.statistics.human import COLUMNS, correlate_statistics
 from macroscope.statistics.judgements import read_judgements
 from macroscope.statistics.tidy import COLUMNS as TIDY
 
+pytestmark = pytest.mark.slow
+
 NAMES = [name for name in read_judgements("mauve").systems if name != "human"]
 SCORES = read_judgements("mauve").scores
 

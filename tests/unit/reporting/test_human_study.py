@@ -30,6 +30,8 @@ from macroscope.statistics.tidy import COLUMNS as TIDY
 from macroscope.tables import read_csv, write_csv
 from tests.unit.human.conftest import make_answers, write_texts
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<script>window.hacked = 1</script>"
 RIGHT, WRONG = ("introduction", "method", "result"), ("result", "result", "method")
 

@@ -54,6 +54,7 @@ def verdict(row):
     return decide_verdict(row["value"], row["ci_low"], row["ci_high"], MARGIN)
 
 
+@pytest.mark.slow
 def test_graded_damage_is_ranked_in_order_and_like_real_text_needs_enough_texts(run_tests):
     control = simulated_documents("process", MANY, 1)
     others = simulated_documents("process", MANY, 2)

@@ -80,6 +80,7 @@ def test_the_page_has_no_external_content(reader):
         assert "http" not in path.read_text(), path
 
 
+@pytest.mark.slow
 def test_attributions_of_other_samples_are_a_short_error(tmp_path):
     built = built_reader(tmp_path, {CONTROL: 3})
     file = built.parent / "critics" / "topics" / "wiki" / "attributions" / "control.parquet"

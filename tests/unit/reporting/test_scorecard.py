@@ -188,6 +188,7 @@ def test_systems_of_another_structure_are_distinguishable():
     assert scorecard.ratios("a") == {"worst": 90.0, "close": 80.0, "other": 20.0}
 
 
+@pytest.mark.slow
 def test_the_run_in_one_sentence():
     like, undecided = scorecard_of(("a", "x", LIKE, 0.5)), scorecard_of(("b", "x", INCONCLUSIVE, 0.6))
     assert summarise_run([like]) == "The only system is like real text."

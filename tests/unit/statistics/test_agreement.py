@@ -83,6 +83,7 @@ def test_undefined_alpha_has_a_reason():
     assert perfect.reason.startswith("fewer than two units show disagreement")
 
 
+@pytest.mark.slow
 def test_the_interval_covers_at_its_level():
     rng = np.random.default_rng(1)
     spread, noise = 1.0, 0.7

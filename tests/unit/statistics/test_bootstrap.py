@@ -12,6 +12,7 @@ def test_bootstrap_standard_error_of_a_mean_is_the_textbook_one():
     assert (sums[:, 0] / 400).std() == pytest.approx(x.std() / 20, rel=0.06)
 
 
+@pytest.mark.slow
 def test_bootstrap_interval_covers_at_its_level():
     rng = np.random.default_rng(2)
     hits = 0

@@ -49,6 +49,7 @@ def test_few_documents_of_a_sample_are_not_bundled():
     assert Permutation((5000, 300)).bundles[0].units == 5300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [None, PAIRS])
 def test_p_values_are_those_of_the_t_test(groups):
     differences = []
@@ -64,6 +65,7 @@ def test_p_values_are_those_of_the_t_test(groups):
     assert abs(np.mean(differences)) < 0.02
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_if_nothing_differs():
     p_values = []
     for seed in range(300):

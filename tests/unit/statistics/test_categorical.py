@@ -53,6 +53,7 @@ def test_permutations_are_of_documents():
     assert len({tuple(first) for first, _ in seen}) > 40
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_if_nothing_differs():
     p = np.random.default_rng(2).dirichlet(np.full(12, 3.0))
     p_values = []
@@ -66,6 +67,7 @@ def test_p_values_are_uniform_if_nothing_differs():
         assert (np.abs(shares - level) < 4 * np.sqrt(level * (1 - level) / 150)).all(), shares
 
 
+@pytest.mark.slow
 def test_power_and_coverage_of_a_difference():
     rng = np.random.default_rng(3)
     p = rng.dirichlet(np.full(20, 5.0))
@@ -90,6 +92,7 @@ def test_power_and_coverage_of_a_difference():
     assert 0.4 * bias < np.mean(biases) < 1.5 * bias
 
 
+@pytest.mark.slow
 def test_corrected_interval_holds_0_if_nothing_differs():
     p = np.full(10, 0.1)
     held = 0
@@ -103,6 +106,7 @@ def test_corrected_interval_holds_0_if_nothing_differs():
     assert held >= 35
 
 
+@pytest.mark.slow
 def test_floor_is_at_the_size_of_the_halves():
     """Real text against itself has a larger value at n/2 than at n: the floor is comparable with the value at half."""
     p = np.full(30, 1 / 30)

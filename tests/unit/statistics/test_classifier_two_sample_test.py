@@ -115,6 +115,7 @@ def test_a_wider_spread_with_equal_means_is_detected():
     assert estimate.ci_low > 0.5
 
 
+@pytest.mark.slow
 def test_differences_in_words_are_detected_without_numeric_features():
     rng = np.random.default_rng(6)
     words = np.array(["the", "of", "and", "cat", "dog"])
@@ -176,6 +177,7 @@ def test_the_minimum_detectable_auc_has_a_power_of_80_percent_with_the_best_clas
     assert np.mean(detected) == pytest.approx(0.8, abs=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sizes", "is_paired"), [((60, 60), False), ((20, 100), False), ((50, 50), True)])
 def test_texts_of_one_distribution_are_rarely_detected(sizes, is_paired):
     rng = np.random.default_rng(10)
@@ -189,6 +191,7 @@ def test_texts_of_one_distribution_are_rarely_detected(sizes, is_paired):
     assert np.mean(detected) <= 0.06
 
 
+@pytest.mark.slow
 def test_few_texts_against_many_keep_small_levels():
     """The variance is that of the small sample, with few degrees of freedom."""
     rng = np.random.default_rng(11)

@@ -78,6 +78,7 @@ def test_table_4_of_deng2022(statistic, systems, spearman, pearson):
     assert correlate_one(x, y, "pearson")[0] == pytest.approx(pearson, abs=5e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 @pytest.mark.parametrize("n", [3, 4, 6, 7])
 def test_exact_p_by_enumeration_with_ties(coefficient, n):
@@ -106,6 +107,7 @@ def test_beyond_enumeration_p_is_monte_carlo_and_near_theory(coefficient):
     assert correlate_one(x, y, coefficient)[3] == p
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "coefficient"), [(8, "spearman"), (8, "pearson"), (15, "spearman")])
 def test_p_values_keep_their_level(n, coefficient):
     rng = np.random.default_rng(6)
@@ -118,6 +120,7 @@ def test_p_values_keep_their_level(n, coefficient):
         assert share >= 0.85 * level - 3 * np.sqrt(level / 4000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [4, 5, 8, 12, 30])
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
 def test_intervals_cover_at_their_level(n, rho):

@@ -39,6 +39,7 @@ def test_value_is_that_of_the_definition():
     assert 0 < estimate.p_value <= 1
 
 
+@pytest.mark.slow
 def test_no_bias_with_unequal_sizes_if_nothing_differs():
     rng = np.random.default_rng(1)
     values = [_by_definition(rng.normal(size=(15, 4)), rng.normal(size=(60, 4))) for _ in range(4000)]

@@ -61,6 +61,7 @@ def test_weights_and_sizes_of_folds():
     assert order.weight(1) == pytest.approx(np.sqrt(7 * 2 * 3 / 5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("two_sided", [False, True])
 def test_level_if_earlier_folds_choose_the_statistic(two_sided):
     """Each fold is tested in the direction of the difference of the folds before it, weighted by its size."""

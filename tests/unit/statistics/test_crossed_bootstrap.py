@@ -34,6 +34,7 @@ def coverage(n_annotators, annotator_sd, document_sd, noise, seed):
     return hits / RUNS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_annotators", "annotator_sd", "document_sd"),
     [(3, 0.3, 1), (3, 1, 1), (5, 1, 1), (5, 0.3, 0.3), (10, 0.3, 1), (10, 0, 1)],
@@ -78,6 +79,7 @@ def test_one_document_has_no_interval():
     assert np.isnan(estimate.low)
 
 
+@pytest.mark.slow
 def test_intervals_of_binary_answers_contain_the_share():
     rng = np.random.default_rng(1)
     annotators = np.concatenate([(np.arange(2) + number) % 3 for number in range(40)])

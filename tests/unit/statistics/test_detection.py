@@ -79,6 +79,7 @@ def test_the_curve_is_that_of_scikit_learn_and_auc_its_area(digits):
     assert area == pytest.approx(auc(sample))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("digits", [None, 1, 0])
 def test_the_best_threshold_has_the_largest_f1_and_is_the_highest_of_these(digits):
     for seed in range(20):
@@ -141,6 +142,7 @@ def test_stories_are_resampled_and_not_decisions():
     assert (second["width"] / first["width"]).to_numpy() == pytest.approx(np.ones(5), abs=0.1)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_if_decisions_of_a_story_are_correlated():
     """Resampling of decisions instead of stories would give a coverage of two thirds (300 runs of 80 stories)."""
     rng = np.random.default_rng(7)

@@ -22,6 +22,7 @@ def simulated(rng, rho, *, people=3, documents=60, ratings=2, noise=1.0, systems
     return values, systems_of, levels + rng.normal(0, noise, len(levels)), crossed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rho", "systems"), [(0.0, 1), (0.6, 1), (0.6, 3), (-0.8, 1)])
 def test_intervals_hold_the_truth(rho, systems):
     hits, runs, seen = np.zeros(2), 1000, []
@@ -39,6 +40,7 @@ def test_intervals_hold_the_truth(rho, systems):
     assert hits[1] / runs >= 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("people", [1, 3])
 def test_many_systems_of_few_documents_keep_their_level(people):
     """Every system's mean that is subtracted costs a degree of freedom."""
@@ -89,6 +91,7 @@ def compared(rng, rho, *, people=4, pairs=60, ratings=2):
     return values, None, np.sign(np.where(np.abs(preferences) < 0.3, 0, preferences)), crossed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.6])
 def test_intervals_and_p_values_of_compared_texts(rho):
     rng = np.random.default_rng(11)
@@ -133,6 +136,7 @@ def test_annotators_do_not_change_the_error_of_comparisons():
     assert few_annotators.reliability == pytest.approx(1 - error / 2 / (means**2).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("documents_each", [1, 3, 5])
 def test_the_reliability_of_many_annotators_with_few_documents_each_is_right(documents_each):
     """Annotators' means mostly reflect their documents here; subtracting them would remove true differences."""

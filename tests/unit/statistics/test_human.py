@@ -107,6 +107,7 @@ def test_real_text_counts_if_the_control_has_a_value():
     assert list(correlated(statistics, real_text="human", question="coherent")["systems"]) == [4, 4, 4]
 
 
+@pytest.mark.slow
 def test_seeds_of_a_system_form_groups():
     first, second = [1, 2, 3, 4, 5], [1, 3, 2, 4, 5]
     names = [f"{system}-{seed}" for seed in (1, 2) for system in SYSTEMS]
@@ -227,6 +228,7 @@ def test_the_command_writes_the_same_table(tmp_path, monkeypatch, capsys):
     assert "'a' is given twice" in run("--system", "a=a", "--system", "a=b")[1].err
 
 
+@pytest.mark.slow
 def test_ratings_and_metrics_of_real_stories(tmp_path, real_text):
     """HANNA (Chhun et al. 2022): eleven systems, six questions, some 250 metrics, against scipy."""
     table = pd.read_csv(real_text("hanna/hanna_metric_scores_llm.csv.gz")).set_index("Model")

@@ -23,6 +23,7 @@ def test_interval_of_a_mean_is_students():
     assert [float(end) for end in ends] == pytest.approx([x.mean(), x.mean() - half, x.mean() + half])
 
 
+@pytest.mark.slow
 def test_interval_of_a_vocabulary_covers_its_expectation():
     rng = np.random.default_rng(1)
     words = 1 / np.arange(1, 3001) ** 1.1

@@ -39,6 +39,7 @@ def test_damaged_tables(tmp_path, data):
     read_or_fail(tmp_path / "t.csv", damaged(data, TABLE))
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.lists(st.tuples(CELLS, CELLS), max_size=4))
 def test_any_cells(tmp_path, rows):

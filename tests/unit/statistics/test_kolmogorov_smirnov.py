@@ -45,6 +45,7 @@ def test_p_value_with_ties_is_that_of_all_permutations():
     )
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_under_the_null_with_ties():
     rng = np.random.default_rng(4)
     p = [ks_test(rng.poisson(30, 60), rng.poisson(30, 80), Permutation((60, 80)), 199, rng) for _ in range(400)]
@@ -54,6 +55,7 @@ def test_p_values_are_uniform_under_the_null_with_ties():
         assert np.mean(np.array(p) <= level) >= 0.6 * level
 
 
+@pytest.mark.slow
 def test_re_estimated_null_gives_lilliefors_critical_value():
     # Lilliefors (1967): with mean and variance estimated, the 5 % point of D at n = 20 is 0.190 (0.294 if known).
     def simulate(rng):
@@ -78,6 +80,7 @@ def test_paired_documents_swap():
     assert ks_test(a, b, build_permutation(names, names), 999, rng) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shift", "scale", "n", "m"), [(0, 1, 60, 150), (1, 1, 60, 150), (0, 1.7, 100, 100), (0, 1, 5, 8)]
 )

@@ -59,6 +59,7 @@ def test_undefined_documents_do_not_count():
     assert (row["n_candidate"], row["n_reference"]) == (8, 20)
 
 
+@pytest.mark.slow
 def test_interval_covers_the_true_latent_ppl():
     hits = 0
     for seed in range(150):

@@ -150,6 +150,7 @@ def test_the_interval_has_a_width_if_nothing_is_marked():
     assert everything[2] > 1.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "c", "t", "theta", "concentration", "most"),
     [
@@ -176,6 +177,7 @@ def test_intervals_of_clustered_positions_cover(sizes, c, t, theta, concentratio
     assert 0.925 <= np.mean(held) <= most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prompts", "texts"), [(40, (1, 1)), (20, (1, 5)), (5, (20, 20))])
 @pytest.mark.parametrize("theta", [0.0, 0.2])
 def test_common_errors_of_paired_documents_cancel(prompts, texts, theta):
@@ -197,6 +199,7 @@ def test_common_errors_of_paired_documents_cancel(prompts, texts, theta):
     assert texts != (1, 1) or np.median(widths) < 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "candidates"), [(20, 100), (100, 20), (200, 200)])
 @pytest.mark.parametrize("theta", [0.0, 0.3])
 def test_intervals_cover_if_the_damaged_documents_are_those_of_the_reference(n, candidates, theta):
@@ -213,6 +216,7 @@ def test_intervals_cover_if_the_damaged_documents_are_those_of_the_reference(n, 
     assert 0.925 <= np.mean(held) <= 0.99
 
 
+@pytest.mark.slow
 def test_a_useless_detector_rarely_has_a_bounded_interval():
     rng, bounded = np.random.default_rng(3), 0
     for _ in range(400):

@@ -76,6 +76,7 @@ def rejections(effect, paired, runs):
     return np.mean(np.array(p) <= 0.05)
 
 
+@pytest.mark.slow
 def test_pairs_keep_their_level_and_have_more_power_than_unpaired_documents():
     assert rejections(0.0, True, 400) <= 0.08
     power_unpaired, power_paired = rejections(0.4, False, 100), rejections(0.4, True, 100)

@@ -92,6 +92,7 @@ def test_far_from_0_the_interval_is_as_wide_as_at_0():
     assert far[2] - far[1] == pytest.approx(near[2] - near[1], rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_test_is_of_the_ratio_and_not_of_the_spread():
     """Same latent PPL, other spread, 60 against 200 documents: the bare difference rejects 22.7 % at 5 %."""
     rng = np.random.default_rng(3)
@@ -100,6 +101,7 @@ def test_the_test_is_of_the_ratio_and_not_of_the_spread():
     assert np.mean(np.array(p) <= 0.05) < 0.085  # the 99.9 % limit is 0.073; the skew of the wider side adds a little
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "m"), [(12, 12), (60, 150)])
 def test_the_level_if_the_distributions_are_equal(n, m):
     rng = np.random.default_rng(4)
@@ -109,6 +111,7 @@ def test_the_level_if_the_distributions_are_equal(n, m):
         assert limits[0] <= np.mean(np.array(p) <= level) <= limits[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [8, 20, 100])
 def test_intervals_of_skewed_documents_cover(n):
     rng = np.random.default_rng(5)
@@ -118,6 +121,7 @@ def test_intervals_of_skewed_documents_cover(n):
     assert 0.925 <= np.mean(held) <= 0.98
 
 
+@pytest.mark.slow
 def test_paired_documents_are_resampled_and_permuted_together():
     rng = np.random.default_rng(6)
     names = pd.DataFrame({"id": list(range(40))})
@@ -136,6 +140,7 @@ def test_paired_documents_are_resampled_and_permuted_together():
     assert np.median(widths) < 0.5
 
 
+@pytest.mark.slow
 def test_power_is_that_of_the_t_test():
     rng = np.random.default_rng(7)
     p = [
@@ -163,6 +168,7 @@ def test_similar_pairs_have_a_smaller_detectable_difference():
     assert paired == pytest.approx(unpaired * 0.1 / np.sqrt(1.01), rel=0.15)
 
 
+@pytest.mark.slow
 def test_few_groups_of_paired_documents_have_few_degrees_of_freedom():
     """Two prompts with a hundred texts per sample each: intervals hold a difference of 0."""
     held = 0

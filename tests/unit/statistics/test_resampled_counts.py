@@ -51,6 +51,7 @@ def test_resamples_are_multinomial():
     assert not sampled[:, 1].any()
 
 
+@pytest.mark.slow
 def test_documents_of_large_weight_are_sampled_many_times():
     weights = np.array([1.0, 1e-3, 0.0, 400.0, 30.0])
     for size in (40, 5000):
@@ -92,6 +93,7 @@ def test_the_number_of_cores_does_not_matter(monkeypatch):
     assert not np.array_equal(counts[0][:16], counts[0][16:32])  # chunks have different seeds
 
 
+@pytest.mark.slow
 def test_large_collections_have_the_same_intervals_and_p_values(monkeypatch):
     rng = np.random.default_rng(3)
     shares = ([0.4, 0.3, 0.2, 0.1], [0.3, 0.3, 0.2, 0.2])

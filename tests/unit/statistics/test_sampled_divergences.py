@@ -47,6 +47,7 @@ def test_means_weighted_by_probabilities_are_exact():
         assert values[name] == pytest.approx(float(function(p, q)), abs=1e-9), name
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth():
     rng = np.random.default_rng(1)
     p, q = rng.dirichlet(np.full(15, 2.0)), rng.dirichlet(np.full(15, 2.0))
@@ -107,6 +108,7 @@ def learned_ratios(rng, sizes, shift, folds=5, dimensions=10):
     return from_other_folds, scores_of_folds(numbers, ratios(lambda fold: list(range(fold))), without)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(30, 30), (20, 55)])
 def test_p_values_keep_their_level(sizes):
     """If estimates differ by noise only, 5 % and 1 % of the p-values are at most that small."""
@@ -122,6 +124,7 @@ def test_p_values_keep_their_level(sizes):
         assert ((low <= counts) & (counts <= high)).all(), (level, counts)
 
 
+@pytest.mark.slow
 def test_p_values_find_a_difference():
     rng = np.random.default_rng(3)
     below = 0
@@ -132,6 +135,7 @@ def test_p_values_find_a_difference():
     assert (below >= 30).all(), below
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(60, 60), (40, 100)])
 def test_intervals_hold_the_expected_value(sizes):
     """Other texts to score and to estimate from: log-ratios of two normals one apart, whose KL is 1/2."""

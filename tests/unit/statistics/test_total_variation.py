@@ -34,6 +34,7 @@ def test_half_l1_is_the_supremum_over_sets():
     assert total_variation(p, q) == pytest.approx(max(abs(p[s].sum() - q[s].sum()) for s in sets))
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_under_the_null():
     rng = np.random.default_rng(1)
     mix = rng.dirichlet(np.ones(12))

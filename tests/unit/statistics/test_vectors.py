@@ -60,6 +60,7 @@ def test_jackknife_from_row_sums_is_the_jackknife():
     assert v._jackknife_error(kernel, n) == pytest.approx(np.sqrt(variance), rel=1e-10)
 
 
+@pytest.mark.slow
 def test_p_values_with_and_without_a_difference():
     below = {name: 0 for name in v.NAMES}
     for seed in range(60):

@@ -23,6 +23,7 @@ def test_parsing_restores_the_training_text():
 words = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1).filter(lambda t: "<|" not in t)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(words.filter(lambda t: ":" not in t), words), min_size=1, max_size=5))
 def test_round_trip_of_any_words(pairs):
     document = Document("x", "train", None, tuple(Section(title, text) for title, text in pairs))

@@ -41,6 +41,7 @@ def test_systems_and_seeds_have_samples_of_their_own(documents):
     assert sample(documents, seed=2) == sample(documents, seed=1, own_seed=1)
 
 
+@pytest.mark.slow
 def test_all_documents_are_sampled_equally_often(documents):
     counts = Counter(name for seed in range(200) for name in sample(documents, seed=seed))
     assert len(counts) == 30

@@ -28,6 +28,7 @@ def ends_well(path):
     fuzzing.ends_well(lambda _, path, provenance, __: read_user_documents([path], provenance, 0.1, 0.1), None, path)
 
 
+@pytest.mark.slow
 @FUZZ
 @given(RECORDS)
 def test_json_lines(tmp_path, records):
@@ -38,6 +39,7 @@ def test_json_lines(tmp_path, records):
     ends_well(tmp_path / "mine.json")
 
 
+@pytest.mark.slow
 @FUZZ
 @given(RECORDS, st.data())
 def test_damaged_bytes(tmp_path, records, data):
@@ -69,6 +71,7 @@ def test_csv(tmp_path, names, body):
     ends_well(tmp_path / "mine.csv")
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.data())
 def test_damaged_parquet(tmp_path, data):

@@ -20,6 +20,7 @@ from macroscope.documents import read_documents
 PUBLISHED = HsmmSizes(states=256, subsequences=10_000, letters=52, shortest=4, longest=11, segments=50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_at_the_published_size_it_has_the_published_numbers(seed):
     """deng2022 Table 1: latent PPL 44.30, PPL 1.99; 40 processes of the published code lie between 40.7 and 47.5."""
@@ -33,6 +34,7 @@ def test_at_the_published_size_it_has_the_published_numbers(seed):
     assert (tokens.min(), tokens.max()) == (4, 11)
 
 
+@pytest.mark.slow
 def test_transitions_are_those_of_the_matrix():
     process = hsmm_process(HsmmSizes(states=5, subsequences=20, segments=4), 2)
     states = np.array([process.states[text] for text in simulate_segments(process, "process", 20_000, 3)])
@@ -47,6 +49,7 @@ def test_transitions_are_those_of_the_matrix():
         np.testing.assert_allclose(shares, process.marginals[place], atol=0.015)
 
 
+@pytest.mark.slow
 def test_damaged_orders_keep_segments_or_marginals():
     process = hsmm_process(HsmmSizes(segments=12), 1)
     straight, shuffled = (list(simulate_segments(process, order, 50, 9)) for order in ("process", "shuffled"))

@@ -35,6 +35,7 @@ def test_probabilities_of_next_sentences_sum_to_one(genders):
         assert set(s for s, _ in following) <= set(_sentences())
 
 
+@pytest.mark.slow
 def test_the_entropy_is_that_of_the_stories():
     """Compare with the probabilities of simulated stories, read from their mentions, within four standard errors."""
     costs, symbols = [], []
@@ -97,6 +98,7 @@ def count_pronouns(story):
     return counts
 
 
+@pytest.mark.slow
 def test_damages_match_their_names():
     def simulated(order):
         return list(simulate_stories(PROCESS, order, 60, 2))

@@ -22,6 +22,7 @@ def enumerate_documents(process: SectionProcess, longest: int):
             yield sections, nll, np.exp(-nll)
 
 
+@pytest.mark.slow
 def test_exact_values_equal_enumeration(tiny):
     documents = list(enumerate_documents(tiny, 16))
     assert sum(p for *_, p in documents) == pytest.approx(1, abs=1e-4)
@@ -38,6 +39,7 @@ def test_latent_ppl_is_the_exponential_of_nats_per_section(tiny):
     )
 
 
+@pytest.mark.slow
 def test_walks_that_are_too_short_are_generated_again():
     long = SectionProcess(["a", "b"], [0.7, 0.3], [[0.1, 0.4], [0.2, 0.2]], [0.5, 0.6], shortest=3)
     documents = [(s, nll, p) for s, nll, p in enumerate_documents(long, 16) if len(s) >= 3]

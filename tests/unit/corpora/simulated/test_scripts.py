@@ -44,6 +44,7 @@ def test_all_scripts_have_eight_events_and_known_slots():
                 assert sentence.format(N="", S="", P="", O="", X="").endswith(".")
 
 
+@pytest.mark.slow
 def test_events_are_in_order_with_the_first_and_the_last():
     for document in simulate_texts(PROCESS, "process", 200, 1):
         pairs = places(document)
@@ -54,6 +55,7 @@ def test_events_are_in_order_with_the_first_and_the_last():
         assert (events[0], events[-1]) == (0, 7)
 
 
+@pytest.mark.slow
 def test_shuffled_has_the_same_sentences_in_another_order():
     pairs = zip(simulate_texts(PROCESS, "process", 60, 1), simulate_texts(PROCESS, "shuffled", 60, 1), strict=True)
     moved = 0

@@ -12,6 +12,8 @@ from macroscope.corpora.simulated.genres import GENRES
 from macroscope.documents import read_documents, read_provenance
 from macroscope.systems.simulated import SimulatedSystem, simulate
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = SimulatedCorpus(source="simulated", kind="webtext", documents=120, clutter=0.1, test_share=0.3)
 
 

@@ -16,6 +16,8 @@ from macroscope.corpora.simulated.wording import wording
 from macroscope.corpora.titles import normalise_title
 from macroscope.documents import read_documents, read_provenance
 
+pytestmark = pytest.mark.slow
+
 FILTERS = Filters(min_sections=4, rare_titles=RareTitles(min_count=2))
 OPTIONS = SimulatedCorpus(source="simulated", documents=150, filters=FILTERS, test_share=0.2)
 

@@ -46,6 +46,7 @@ def read(path, provenance=None, options=OPTIONS):
     return list(read_dump(options, path, provenance or Provenance("test"), 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_every_packing_gives_the_same_documents(tmp_path, packing):
     path = tmp_path / f"dump.{packing}"
@@ -55,6 +56,7 @@ def test_every_packing_gives_the_same_documents(tmp_path, packing):
     assert [(s.title, s.text) for s in documents[6].sections] == [("abstract", "Lead of 7."), ("History", "Text of 7.")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_truncated_dump_says_how_many_pages_came_before(tmp_path, packing):
     path = tmp_path / "dump"
@@ -63,6 +65,7 @@ def test_truncated_dump_says_how_many_pages_came_before(tmp_path, packing):
         read(path)
 
 
+@pytest.mark.slow
 def test_corrupt_dump_says_where(tmp_path):
     data = bytearray(PACKINGS["multistream.bz2"])
     data[len(data) // 2] ^= 0xFF
@@ -85,6 +88,7 @@ def test_missing_file():
         read(__import__("pathlib").Path("nowhere.xml"))
 
 
+@pytest.mark.slow
 def test_every_kind_of_dropped_page_is_counted(tmp_path):
     pages = [
         page(1, "Kept", "Lead.\n== History ==\nText."),
@@ -124,6 +128,7 @@ def hang_on_page_7(pages, hidden_prefixes):
     return parse_pages(pages, hidden_prefixes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packing", ["xml", "multistream.bz2"])
 def test_only_the_page_that_hangs_is_lost(tmp_path, packing):
     path = tmp_path / "dump"

@@ -12,6 +12,7 @@ OPTIONS = WikipediaCorpus(source="wikipedia", page_seconds=20)
 MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|<ref|'''|\{\||__[A-Z]{3,}__|&nbsp;")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "pages"),
     [

@@ -91,6 +91,7 @@ def test_other_files_raise_one_sentence(tmp_path):
         evaluate_resolver(None, None, "learnt", None)
 
 
+@pytest.mark.slow
 def test_held_out_data_is_never_trained_on(tmp_path):
     """Trained on both data sets and evaluated separately, as the numbers of documents and pages show."""
     for n in range(20):
@@ -111,6 +112,7 @@ def test_held_out_data_is_never_trained_on(tmp_path):
     assert (table.loc[table["measure"] == "GAP feminine", "f1"] == 100).all()
 
 
+@pytest.mark.slow
 def test_litbank_here(real_text):
     documents = read_gold(real_text("litbank_coref/litbank_coref.tar.xz"))
     assert len(documents) == 100

@@ -24,6 +24,8 @@ from macroscope.files import read_json, write_json
 from macroscope.resampling import Resampling
 from macroscope.statistics.comparison import category_table
 
+pytestmark = pytest.mark.slow
+
 RULES = CoreferenceOptions()
 FILES = CoreferenceOptions(resolver="files", mentions="{system}.parquet")
 

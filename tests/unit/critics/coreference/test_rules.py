@@ -141,6 +141,7 @@ def count_executed_lines(text):
     return number
 
 
+@pytest.mark.slow
 def test_work_is_linear_in_the_length():
     """A text that is 20 times as long takes at most 22 times the work."""
     rng = random.Random(1)
@@ -152,12 +153,14 @@ def test_work_is_linear_in_the_length():
     assert count_executed_lines(" ".join(sentences)) < 22 * count_executed_lines(" ".join(sentences[:400]))
 
 
+@pytest.mark.slow
 def test_work_is_linear_in_dialogue_too():
     """Every quotation has its own "I" and "you": a text that is 8 times as long takes at most 9 times the work."""
     line = "“I saw you,” said Ann. He left her. i know. "
     assert count_executed_lines(line * 1600) < 9 * count_executed_lines(line * 200)
 
 
+@pytest.mark.slow
 def test_gold_data_scores_exceed_the_sieve_of_lee_et_al(real_text):
     """GAP (Webster et al. 2018): the deterministic sieve of Lee et al. (2013) has an F1 of 50.5."""
     gap, gold = real_text("gap_coreference/gap-development.tsv"), real_text("litbank_coref/litbank_coref.tar.xz")

@@ -18,6 +18,8 @@ from macroscope.documents import Collection, Document, Provenance, Section, writ
 from macroscope.errors import MacroscopeError
 from macroscope.files import read_json
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = LanguagesOptions(iterations=200, sweeps=40)
 
 

@@ -40,6 +40,7 @@ def test_expectations_are_those_of_enumeration(words):
     assert np.allclose(posterior.log_mean, log_mean, atol=0.05)
 
 
+@pytest.mark.slow
 def test_samples_have_the_posterior_mean():
     model, words = _model(), np.array([0, 3, 4])
     samples = [sample_posterior(words, model, 20, np.random.default_rng(n)).log_sample for n in range(3000)]
@@ -60,6 +61,7 @@ def test_same_seed_same_samples():
     assert np.array_equal(first.log_mean, second.log_mean)
 
 
+@pytest.mark.slow
 def test_samples_near_a_corner_have_finite_logarithms():
     """The logarithm of a gamma variable with a shape a near 0 is about -exponential(1) / a."""
     model = LatentDirichletAllocation(np.full(3, 0.002), np.full((3, 1), 1.0))

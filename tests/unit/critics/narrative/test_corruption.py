@@ -86,6 +86,7 @@ def same(a, b):
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in vars(a))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replacements", ["exchanged", "corpus"])
 @pytest.mark.parametrize("shards", [1, 4])
 def test_shards_give_the_same_result_as_one_job(replacements, shards, tmp_path):

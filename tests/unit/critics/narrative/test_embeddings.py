@@ -121,6 +121,7 @@ def test_sentences_of_a_source_are_used_for_a_corpus_and_never_for_a_system():
     assert split_document(given, "en", from_source=False) == ["It rained.", "And how it rain was."]
 
 
+@pytest.mark.slow
 def test_embeddings_are_those_of_the_encoder_in_half_precision(tmp_path):
     encoder = write_encoder(tmp_path / "encoder")
     path = collection(tmp_path, simulated_documents("process", 3, 1))

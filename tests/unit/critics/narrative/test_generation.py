@@ -16,6 +16,8 @@ from macroscope.critics.narrative.generation import (
 )
 from macroscope.resampling import Resampling
 
+pytestmark = pytest.mark.slow
+
 RESAMPLING = Resampling(resamples=50)
 
 

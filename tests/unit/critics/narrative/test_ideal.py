@@ -68,6 +68,7 @@ def posterior():
     return {left: counts / total[left] for left, counts in joint.items()}
 
 
+@pytest.mark.slow
 def test_trained_detector_is_near_the_ideal_one_and_not_better(tmp_path, monkeypatch):
     monkeypatch.setattr(evaluation, "TIMED_SECONDS", 0.001)
     narratives, events = stories(2500, 1)

@@ -17,6 +17,8 @@ from macroscope.statistics.detection import auc, detection_metrics
 from ....tiny import simulated_documents
 from .made import make_narratives, random_sentences
 
+pytestmark = pytest.mark.slow
+
 RESAMPLING = Resampling(resamples=300, confidence=0.999)
 WITHIN = 0.03
 

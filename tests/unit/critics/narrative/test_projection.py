@@ -14,6 +14,8 @@ from macroscope.documents import Collection, Document, Provenance, Section, writ
 
 from ....tiny import simulated_documents, write_encoder
 
+pytestmark = pytest.mark.slow
+
 DETECTOR = {"layers": 1, "heads": 2, "width": 16, "hidden": 16}
 
 

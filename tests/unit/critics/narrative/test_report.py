@@ -20,6 +20,7 @@ def rows():
     return [pytest.param(row, id="-".join(row[1:4])) for row in read_published_detection().itertuples()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", rows())
 def test_accuracy_precision_and_recall_are_of_so_many_decisions(row):
     """With the numbers of decisions and of positives, whole counts give back all three, to their last digit.

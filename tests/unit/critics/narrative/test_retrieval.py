@@ -26,6 +26,7 @@ def bm25(pool, query, k1=1.5, b=0.75):
     return scores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [False, True])
 def test_matches_are_those_of_the_formula(compiled, monkeypatch):
     monkeypatch.setattr(retrieval, "MANY", 0 if compiled else 10**9)

@@ -64,6 +64,7 @@ def ends(segments, length, removed):
     return np.mean(first == 0), np.mean(last == length)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", [1, 8])
 @pytest.mark.parametrize(("sentences", "damaged", "length"), [(5, 1, 5), (5, 1, 6), (5, 1, 8), (8, 2, 10), (8, 2, 14)])
 def test_intact_segments_contain_ends_as_often_as_damaged_ones(sentences, damaged, length, draws):
@@ -86,6 +87,7 @@ def test_no_segment_contains_both_ends_if_some_are_intact():
         assert not any(segment.first == 0 and segment.length == length for segment in segments)
 
 
+@pytest.mark.slow
 def test_share_of_intact_segments():
     segments = sample([60] * 4000, sampling("discordant", 5, 1, draws=1, intact=0.3)).segments
     assert np.mean([not segment.places for segment in segments]) == pytest.approx(0.3, abs=0.025)

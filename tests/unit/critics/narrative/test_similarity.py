@@ -29,12 +29,14 @@ def published():
     return f1
 
 
+@pytest.mark.slow
 def test_a_raw_score_is_that_of_bert_score(published):
     score = BertScore("minilm", FIRST, False, 0)
     assert score.baseline == 0
     assert score(FIRST, SECOND) == pytest.approx(published(FIRST, SECOND), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_rescaled_score_is_0_for_random_pairs_and_1_for_the_same_sentence(published):
     score = BertScore("minilm", FIRST, True, 0)
     first, second = score._random

@@ -37,6 +37,7 @@ def test_invalid_subsequences_are_marginalised(states, tail):
     assert StateChain(SMALL, invalid).nll(states, tail) == pytest.approx(-np.log(total))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["process", "shuffled", "independent"])
 @pytest.mark.parametrize("sizes", [{"states": 6, "segments": 7}, {"states": 30, "subsequences": 25, "segments": 2}])
 def test_theory_is_the_mean_of_many_texts(order, sizes):

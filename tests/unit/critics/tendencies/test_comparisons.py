@@ -68,6 +68,7 @@ def test_the_language_is_the_corpus_s_unless_the_options_name_another(tmp_path):
     assert stop_words["fr", None] == stop_words["en", "fr"] == [0, 0]  # there is no list of French stop words
 
 
+@pytest.mark.slow
 def test_worker_processes_change_nothing(tmp_path, monkeypatch):
     texts = random_texts(np.random.default_rng(0), 600)
     results = []
@@ -95,6 +96,7 @@ def by_name(estimates):
     return {estimate.statistic: estimate for estimate in estimates}
 
 
+@pytest.mark.slow
 def test_vocabulary_rows_of_known_counts(tmp_path):
     rng = np.random.default_rng(1)
     a = collection(tmp_path, "a", random_texts(rng, 40))
@@ -113,6 +115,7 @@ def test_vocabulary_rows_of_known_counts(tmp_path):
         assert holds or name.startswith("zipf_d") or name == "vocabulary_tokens_compared", name
 
 
+@pytest.mark.slow
 def test_a_cut_vocabulary_is_found(tmp_path):
     rng = np.random.default_rng(2)
     a = collection(tmp_path, "a", random_texts(rng, 40))
@@ -122,6 +125,7 @@ def test_a_cut_vocabulary_is_found(tmp_path):
     assert p["vocabulary_size_difference"] == p["tvd_half_l1"] == p["zipf_d_empirical"] == 0.005
 
 
+@pytest.mark.slow
 def test_growth_rows(tmp_path):
     rng = np.random.default_rng(3)
     a = collection(tmp_path, "a", random_texts(rng, 120)).texts
@@ -141,6 +145,7 @@ def test_growth_rows(tmp_path):
     assert (table["p_adjusted"].dropna() >= table["p_empirical"].dropna()).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", [[""], ["word"], ["same same same"], ["", "", "a"]])
 def test_poor_collections_have_defined_results(tmp_path, texts):
     a = collection(tmp_path, "a", random_texts(np.random.default_rng(4), 12))

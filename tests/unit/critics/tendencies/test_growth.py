@@ -44,6 +44,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_intervals_of_the_law_cover_it_however_texts_vary(kind):
     rng, covered = np.random.default_rng(0), np.zeros(2)
@@ -55,6 +56,7 @@ def test_intervals_of_the_law_cover_it_however_texts_vary(kind):
     assert (covered >= RUNS * 0.95 - 3 * np.sqrt(RUNS * 0.95 * 0.05)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["as the law says", "by document"])
 def test_tests_of_growth_keep_their_level_at_unequal_sizes(kind):
     rng, p = np.random.default_rng(1), {}
@@ -77,6 +79,7 @@ def test_a_different_growth_is_detected():
         assert estimate.p_value == (0.01 if estimate.statistic == "heaps_d_empirical" else pytest.approx(1 / 21))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bins", [1, 10, 40, None])
 def test_few_texts_of_a_length(bins):
     rng = np.random.default_rng(3)
@@ -101,6 +104,7 @@ def test_a_length_needs_two_texts():
         TendenciesOptions(min_texts_per_length=1)
 
 
+@pytest.mark.slow
 def test_texts_of_one_document_are_permuted_together_at_every_length():
     """Documents have twenty similar sections and there is no difference: few runs find a significant one."""
     options = OPTIONS.model_copy(update={"unit": "section", "count_permutations": 99})

@@ -90,6 +90,7 @@ DEFECTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("defect", DEFECTS)
 def test_defect_is_detected_by_its_tendency_alone(defect, reference, tmp_path):
     change, expected = DEFECTS[defect]
@@ -98,6 +99,7 @@ def test_defect_is_detected_by_its_tendency_alone(defect, reference, tmp_path):
     assert detected_by(reference, candidate) == expected
 
 
+@pytest.mark.slow
 def test_halves_of_real_english_do_not_differ_and_its_exponents_are_those_of_english(real_text, tmp_path):
     archive = real_text("enwiki_extracted_text") / "wikitasks_docs_min60words.txt.xz"
     with lzma.open(archive, "rt", encoding="utf-8") as stream:

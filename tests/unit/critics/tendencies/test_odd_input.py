@@ -50,6 +50,7 @@ def compared(folder, system, control, candidate):
     return pd.read_csv(output, keep_default_na=False, na_values=[""])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd_side", ["candidate", "reference"])
 @pytest.mark.parametrize("odd", ODD)
 def test_every_number_is_there_or_its_reason(tmp_path, odd, odd_side):
@@ -71,6 +72,7 @@ def test_every_number_is_there_or_its_reason(tmp_path, odd, odd_side):
         assert item.table is not None or item.figure.exists()
 
 
+@pytest.mark.slow
 def test_expected_numbers_of_odd_collections(tmp_path):
     reference = latents(tmp_path, "reference", REAL)
     rows = {
@@ -89,6 +91,7 @@ def test_expected_numbers_of_odd_collections(tmp_path):
     assert rows["one document"].at["length_mean_difference", "n_candidate"] == 1
 
 
+@pytest.mark.slow
 def test_too_few_documents_for_any_significant_test_have_no_verdict(tmp_path):
     control = latents(tmp_path, "control", REAL[:10])
     few = {count: latents(tmp_path, f"few{count}", REAL[20 : 20 + count]) for count in (1, 3)}
@@ -97,6 +100,7 @@ def test_too_few_documents_for_any_significant_test_have_no_verdict(tmp_path):
     assert list(map(len, tests)) == [0, 19]
 
 
+@pytest.mark.slow
 def test_figures_note_that_no_length_occurs_twice(tmp_path):
     texts = ["word " * length for length in (10, 100, 1000)]
     control, mine = latents(tmp_path, "control", texts), latents(tmp_path, "mine", [text * 3 for text in texts])
@@ -128,6 +132,7 @@ def test_the_word_of_the_largest_difference_comes_first(tmp_path):
     assert table["how often"].tolist() == ["less often", "more often than in real text"]
 
 
+@pytest.mark.slow
 def test_a_system_without_lengths_beside_one_without_distances(tmp_path):
     """One system has too few texts of any length, the other only texts of a length without real texts."""
     numbers = ["d_own", "d_reference", "d_empirical", "p_empirical", "p_adjusted"]

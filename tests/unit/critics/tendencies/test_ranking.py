@@ -49,6 +49,7 @@ def test_exponent_of_a_sample_is_the_law_s(s):
         assert np.mean([fit_zipf(sample) for sample in samples]) > s + 10 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", [1.3, 1.8])
 def test_interval_of_the_exponent_covers_the_law_s(s):
     rng = np.random.default_rng(2)
@@ -71,6 +72,7 @@ def zipf_ranks(s, tokens, rng):
     return np.minimum(rng.zipf(s, tokens), 10**15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("s", [1.3, 1.5, 1.8, 2.5])
 def test_a_text_of_the_law_is_not_rejected(s):
     rng = np.random.default_rng(3)
@@ -84,6 +86,7 @@ def test_a_text_of_the_law_is_not_rejected(s):
         assert 0.37 < np.mean(p) < 0.68
 
 
+@pytest.mark.slow
 def test_another_law_is_rejected():
     rng = np.random.default_rng(4)
     flat = rng.multinomial(5000, np.ones(200) / 200)

@@ -51,6 +51,7 @@ PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.lists(PIECES, max_size=9).map(" ".join))
 def test_tokens_depend_on_no_more_context_than_the_key(text):
@@ -60,6 +61,7 @@ def test_tokens_depend_on_no_more_context_than_the_key(text):
 OURS, PEER = MosesTokens("en"), MosesTokenizer("en")
 
 
+@pytest.mark.slow
 def test_real_lines_have_the_same_tokens_as_the_port(real_text):
     archive = real_text("enwiki_extracted_text") / "wikitasks_docs_min60words.txt.xz"
     with lzma.open(archive, "rt", encoding="utf-8") as stream:

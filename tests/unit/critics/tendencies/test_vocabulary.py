@@ -10,6 +10,8 @@ from scipy import sparse
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.vocabulary import _half_of_larger, comparison_rows, rarefied_size, units_for_tokens
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = TendenciesOptions(simulations=20, count_permutations=99)
 TYPES = 300
 

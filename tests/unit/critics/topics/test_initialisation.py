@@ -27,6 +27,7 @@ def test_every_word_is_possible_in_every_topic(how):
     assert (start.topics.numpy()[:, np.unique(_counts(60).types)] > 0).all()
 
 
+@pytest.mark.slow
 def test_correlated_topics_are_separated(tmp_path):
     fitted = fit(_counts(450), len(PROCESS.words), Settings(8, smoothing=0.01), 0, tmp_path / "c", "cpu").model
     true_topics = PROCESS.topics[match_topics(PROCESS, fitted, list(PROCESS.words))]
@@ -41,6 +42,7 @@ def test_fewer_different_documents_than_topics():
     assert len(np.unique(start.topics.numpy(), axis=0)) == 4  # EM could never separate equal topics
 
 
+@pytest.mark.slow
 def test_large_corpora_are_clustered_by_a_sample(monkeypatch):
     monkeypatch.setattr("macroscope.critics.topics.initialisation._MAX_CLUSTERED", 50)
     counts = _counts(200)

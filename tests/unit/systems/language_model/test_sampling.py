@@ -38,6 +38,7 @@ def documents(path):
     return [(d.id, d.sections) for d in read_documents(path)]
 
 
+@pytest.mark.slow
 def test_samples_do_not_depend_on_the_number_of_shards(model, tmp_path):
     for shards in (1, 3):
         paths = [tmp_path / f"{shards}-{shard}.parquet" for shard in range(shards)]
@@ -53,12 +54,14 @@ def test_samples_do_not_depend_on_the_number_of_shards(model, tmp_path):
     assert single.source["tokens"] == three.source["tokens"]
 
 
+@pytest.mark.slow
 def test_another_seed_gives_other_samples(model, tmp_path):
     for seed in (1, 2):
         sample_shard(model, tmp_path / f"{seed}", options(), system="lm", seed=seed, shard=0, shards=1)
     assert documents(tmp_path / "1") != documents(tmp_path / "2")
 
 
+@pytest.mark.slow
 def test_a_killed_shard_resumes_and_ends_the_same(model, tmp_path, monkeypatch):
     sample_shard(model, tmp_path / "whole", options(), system="lm", seed=1, shard=0, shards=1)
     appended = []
@@ -83,6 +86,7 @@ def test_a_killed_shard_resumes_and_ends_the_same(model, tmp_path, monkeypatch):
     assert not part.exists()
 
 
+@pytest.mark.slow
 def test_a_killed_shard_resumes_if_only_samples_with_many_invalid_attempts_are_left(model, tmp_path, monkeypatch):
     def strict(text, titles):
         if "a" not in text[:12]:
@@ -126,6 +130,7 @@ def test_model_that_never_gives_titles_is_one_sentence(model, tmp_path, monkeypa
         sample_shard(model, tmp_path / "s", options(titles=True), system="lm", seed=1, shard=0, shards=1)
 
 
+@pytest.mark.slow
 def test_words_outside_a_closed_vocabulary_are_counted(model, tmp_path):
     word_model = tmp_path / "model-of-words"
     tiny_model("gpt2", scale=1.0).save_pretrained(word_model)

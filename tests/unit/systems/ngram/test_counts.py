@@ -45,6 +45,7 @@ def count(texts, order, folder):
     return count_ngrams(read_words(folder / "stream"), order, WORDS, 0, folder / "counts")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("block")
 @pytest.mark.parametrize("seed", range(3))
 def test_counts_are_those_by_hand(seed, tmp_path):

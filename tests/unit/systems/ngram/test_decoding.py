@@ -116,6 +116,7 @@ def test_a_beam_that_does_not_end_is_cut():
     assert all(len(text) == 5 for text in texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decoding", [{"rule": "nucleus", "p": 0.9}, {"rule": "beam_sampling", "beams": 5}])
 def test_a_system_generates_under_its_rule(documents, tmp_path, decoding):  # noqa: F811
     options = NgramSystem(kind="ngram", titles=False, samples=30, max_tokens=300, decoding=decoding)

@@ -138,6 +138,7 @@ def kneser_ney(texts, order, vocabulary):
     return p
 
 
+@pytest.mark.slow
 def test_kneser_ney_by_its_definition():
     texts = random_texts(400, 60)
     model, vocabulary = model_of(texts, 3, "kneser_ney")

@@ -63,6 +63,7 @@ def count(documents, folder, options):
     return folder / "model"
 
 
+@pytest.mark.slow
 def test_a_count_that_is_killed_while_its_files_move_can_be_resumed(documents, tmp_path, monkeypatch):
     options = NgramSystem(kind="ngram", titles=False)
     whole = {path.name: path.read_bytes() for path in count(documents, tmp_path / "whole", options).iterdir()}
@@ -77,6 +78,7 @@ def test_a_count_that_is_killed_while_its_files_move_can_be_resumed(documents, t
         assert {path.name: path.read_bytes() for path in again.iterdir()} == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("titles", [True, False])
 @pytest.mark.parametrize("smoothing", ["none", "kneser_ney"])
 def test_a_system_generates_documents_of_the_corpus(documents, tmp_path, smoothing, titles):
@@ -96,6 +98,7 @@ def test_a_system_generates_documents_of_the_corpus(documents, tmp_path, smoothi
     assert counts["20 invalid attempts in a row"].kept == 60
 
 
+@pytest.mark.slow
 def test_other_systems_and_seeds_have_other_texts(documents, tmp_path):
     options = NgramSystem(kind="ngram", titles=False, samples=20, max_tokens=3000)
     model = count(documents, tmp_path, options)

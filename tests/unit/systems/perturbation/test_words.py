@@ -32,6 +32,7 @@ texts = st.lists(lines, min_size=1, max_size=3).map("\n".join)
 documents = st.lists(texts, min_size=1, max_size=4).map(lambda sections: document(*sections))
 
 
+@pytest.mark.slow
 @given(documents, st.integers(0, 5))
 def test_shuffled_words_are_the_same_words_in_the_same_places(before, seed):
     after = shuffle_words(before, rng(seed))
@@ -82,11 +83,13 @@ def test_initials_are_not_articles():
     assert texts_of(remove_articles(document("Robert A. Heinlein, A."), ARTICLES, False)) == ["Robert A. Heinlein, A."]
 
 
+@pytest.mark.slow
 @given(documents)
 def test_removal_of_nothing_changes_nothing(before):
     assert remove_stop_words(before, frozenset()) == before
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(["the", "The", "it", "owl", "(of", "it)", "don’t", "tree,", "was.", "\n"]), min_size=1))
 def test_no_stop_word_is_left_and_the_others_keep_their_order(tokens):
     before = " ".join(tokens)

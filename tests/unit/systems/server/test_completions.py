@@ -61,6 +61,7 @@ def test_temporary_failures_are_retried(end_point, options, failures):
     assert len(end_point.requests) == 1
 
 
+@pytest.mark.slow
 def test_a_request_whose_answer_takes_too_long_is_repeated(end_point, options):
     end_point.failures = [trickle, lambda handler: time.sleep(2)]
     started = time.monotonic()
@@ -68,6 +69,7 @@ def test_a_request_whose_answer_takes_too_long_is_repeated(end_point, options):
     assert time.monotonic() - started < 4
 
 
+@pytest.mark.slow
 def test_a_requested_wait_is_respected(end_point, options, monkeypatch):
     end_point.failures = [status(429, headers=[("Retry-After", "1")])]
     started = time.monotonic()
@@ -80,6 +82,7 @@ def test_a_requested_wait_is_respected(end_point, options, monkeypatch):
     assert completions._parse_seconds("soon") == 0
 
 
+@pytest.mark.slow
 def test_a_lasting_failure_is_one_sentence(end_point, options):
     end_point.failures = [status(500, b"out of memory\n\x1b[31m")] * completions.TRIES
     with pytest.raises(MacroscopeError, match=rf"status 500 \(out of memory .*, {completions.TRIES} times") as error:

@@ -21,6 +21,7 @@ def sample(output, options, **inputs):
     return list(read_documents(output))
 
 
+@pytest.mark.slow
 def test_samples_follow_from_seed_and_number(end_point, options, tmp_path):
     documents = sample(tmp_path / "a" / "samples.parquet", options())
     assert [document.id for document in documents] == [f"s-{n:07d}" for n in range(12)]
@@ -48,18 +49,21 @@ def test_requests_and_answers_are_written_beside_the_samples(end_point, options,
     assert provenance.source["url"] == end_point.url
 
 
+@pytest.mark.slow
 def test_failures_change_no_sample(end_point, options, tmp_path):
     expected = sample(tmp_path / "a" / "samples.parquet", options())
     end_point.failures = [status(500), drop, send_half, status(429), None, drop, status(503)]
     assert sample(tmp_path / "b" / "samples.parquet", options()) == expected
 
 
+@pytest.mark.slow
 def test_no_more_requests_at_a_time_than_allowed(end_point, options, tmp_path):
     end_point.delay = 0.05
     sample(tmp_path / "samples.parquet", options(samples=30, parallel=3))
     assert end_point.busiest == 3
 
 
+@pytest.mark.slow
 def test_a_resumed_job_requests_only_the_missing_samples(end_point, options, tmp_path, monkeypatch):
     expected = sample(tmp_path / "a" / "samples.parquet", options())
     end_point.requests.clear()
@@ -86,6 +90,7 @@ def test_a_resumed_job_requests_only_the_missing_samples(end_point, options, tmp
     assert not part.exists()
 
 
+@pytest.mark.slow
 def test_finished_samples_are_kept_when_the_server_disappears(end_point, options, tmp_path, monkeypatch):
     monkeypatch.setattr(completions, "TRIES", 2)
     end_point.failures = [None] * 5 + [status(500)] * 40
@@ -98,6 +103,7 @@ def test_finished_samples_are_kept_when_the_server_disappears(end_point, options
     assert len(end_point.requests) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [3, 20])
 def test_another_number_of_samples_reuses_the_finished_ones(end_point, options, tmp_path, monkeypatch, wanted):
     monkeypatch.setattr(completions, "TRIES", 2)
@@ -148,6 +154,7 @@ def test_cut_completions_are_counted(end_point, options, tmp_path):
     assert counts["end of a sample beyond 2000 tokens"] == 12
 
 
+@pytest.mark.slow
 def test_sampling_from_a_silent_model_stops(end_point, options, tmp_path, monkeypatch):
     monkeypatch.setattr(sampling, "HOPELESS", 30)
     end_point.text = lambda body: ""

@@ -15,6 +15,8 @@ from macroscope.systems.translation.generation import translate
 from macroscope.systems.translation.pairs import train_piece_tokenizer
 from macroscope.systems.translation.training import train_translator
 
+pytestmark = pytest.mark.slow
+
 SMALL = {
     "kind": "translation",
     "vocabulary": 1500,
