@@ -266,6 +266,7 @@ def test_entities_of_a_dump_are_not_expanded(tmp_path):
         assert "xxx" not in document.text
 
 
+@pytest.mark.slow
 def test_a_bomb_in_an_archive(tmp_path, monkeypatch):
     """Content that unpacks to more than any text is refused before it fills the memory."""
     monkeypatch.setattr("macroscope.corpora.archives.LARGEST_MEMBER", 1 << 20)

@@ -95,6 +95,7 @@ def test_one_kind_of_subset():
         Filters(max_documents=3, max_per_split={"train": 2})
 
 
+@pytest.mark.slow
 def test_rare_labels_are_counted_in_training_documents_that_passed_the_earlier_filters(tmp_path):
     def labelled(label, split, n, text=LONG):
         titles = ["Introduction", "Methods", "Results"]

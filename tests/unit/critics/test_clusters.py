@@ -319,6 +319,7 @@ def test_unique_rows_are_counted_exactly(monkeypatch):
     assert blocks.count_unique_rows([sides[0][:0]]) == 0
 
 
+@pytest.mark.slow
 def test_blocks_and_files_change_nothing(monkeypatch):
     sides = blobs((30, 20, 10)), blobs((10, 20, 30), seed=1)
     options = OPTIONS.model_copy(update={"normalise": True})

@@ -184,6 +184,7 @@ def _place(model, order, context, word):
     return int(model.trie.extend(order, np.array([context]), np.array([word]))[0])
 
 
+@pytest.mark.slow
 def test_few_words_are_no_better_model():
     """An estimate with few words gives others a high probability if its vocabulary is its own: KL < 0."""
     rng = np.random.default_rng(0)

@@ -242,6 +242,7 @@ def test_plan_of_probing():
     assert find_job(plan, "embed_corpus").resources.gpus(job) == 1
 
 
+@pytest.mark.slow
 def test_probing_runs_again_for_its_own_options_alone():
     """Each encoder is embedded separately; options of the comparison of systems do not affect probing."""
     where = names(corpus="web", encoder="small")

@@ -20,6 +20,8 @@ from macroscope.reporting.reader.writing import CHUNK
 
 from ...reader_runs import built_reader, loaded, texts
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory):

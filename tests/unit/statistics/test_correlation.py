@@ -217,6 +217,7 @@ def test_copies_of_one_seed_count_once():
     assert several.seed_sd[0] == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_critical_values_of_the_textbook():
     # Zar (1972), two-tailed, 5 %.
     published = {5: 1.0, 6: 0.886, 7: 0.786, 8: 0.738, 9: 0.700}

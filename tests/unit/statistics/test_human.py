@@ -94,6 +94,7 @@ def test_nothing_is_left_out_without_a_reason():
     assert (correlated(statistics, question="coherent")["reason"]["ppl"]) == "no value for c, d"
 
 
+@pytest.mark.slow
 def test_real_text_counts_if_the_control_has_a_value():
     values = dict(zip(SYSTEMS, [2.0, 1, 4, 3, 5], strict=True))
     statistics = tidy(ppl=values | {"control": 0.5}, kl=values, gap=values | {"control": np.nan})
@@ -199,6 +200,7 @@ def test_wrong_names_outside_a_run(tmp_path):
         correlate_file(tmp_path / "none.csv", table, RESAMPLING)
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_table(tmp_path, monkeypatch, capsys):
     import sys
 

@@ -33,6 +33,7 @@ def test_a_whole_table(tmp_path):
     assert read_or_fail(tmp_path / "t.csv", b"\xef\xbb\xbf" + TABLE.partition(b"\n")[2])["fluent"]["a"] == 1.5
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.data())
 def test_damaged_tables(tmp_path, data):

@@ -59,6 +59,7 @@ def generate(inputs, output, kind, seed, own_seed):
     return [d.sections for d in read_documents(output)], read_provenance(output).source["seed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", list(OPTIONS))
 def test_a_systems_seed_is_added_to_the_runs(inputs, tmp_path, kind):
     default, run_two, own_one = (generate(inputs, tmp_path / "x", kind, *seeds) for seeds in ((1, 0), (2, 0), (1, 1)))

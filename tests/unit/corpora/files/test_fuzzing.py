@@ -56,6 +56,7 @@ def test_damaged_bytes(tmp_path, records, data):
     ends_well(tmp_path / "mine.jsonl.gz")
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.binary(max_size=200), st.sampled_from(["jsonl", "json", "csv", "parquet", "txt", "md", "jsonl.gz"]))
 def test_any_bytes(tmp_path, content, suffix):
@@ -63,6 +64,7 @@ def test_any_bytes(tmp_path, content, suffix):
     ends_well(tmp_path / f"mine.{suffix}")
 
 
+@pytest.mark.slow
 @FUZZ
 @given(st.lists(NAMES, max_size=4), st.text(st.characters(codec="utf-8"), max_size=120))
 def test_csv(tmp_path, names, body):

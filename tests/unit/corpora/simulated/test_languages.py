@@ -58,6 +58,7 @@ def test_texts_are_of_the_language_of_their_label():
         assert languages()[int(counts.argmax())].name == document.label
 
 
+@pytest.mark.slow
 def test_independent_words_are_of_all_languages():
     counts = np.array([_count_words(document)[0] for document in simulate_texts("independent", 300, 1)])
     shares = counts.sum(axis=0) / counts.sum()

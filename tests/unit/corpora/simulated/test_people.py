@@ -128,6 +128,7 @@ def test_an_unknown_order_is_an_error():
         next(simulate_stories(PROCESS, "odd", 1, 1))
 
 
+@pytest.mark.slow
 def test_the_corpus_and_its_truth(tmp_path):
     import pyarrow.parquet as pq
 

@@ -19,12 +19,14 @@ def _strengths(order, n=4000):
     return np.array([PROCESS.sample_strengths(order, rng) for _ in range(n)])
 
 
+@pytest.mark.slow
 def test_strengths_have_the_stated_covariances():
     error = 5 * 1.6**2 / np.sqrt(4000)
     assert np.abs(np.cov(_strengths("process"), rowvar=False) - PROCESS.covariance).max() < error
     assert np.abs(np.cov(_strengths("independent"), rowvar=False) - np.diag(np.diag(PROCESS.covariance))).max() < error
 
 
+@pytest.mark.slow
 def test_words_have_the_stated_frequencies():
     strengths = np.linspace(-1, 1, len(PROCESS.names))
     rng = np.random.default_rng(0)

@@ -102,6 +102,7 @@ class BruteForceKneserNey:
         return (max(following.get(suffix[-1], 0) - d, 0) + d * len(following) * shorter) / total
 
 
+@pytest.mark.slow
 def test_the_released_code_gives_these_values():
     rows, surfaces = encode(*TRAINING, TEST)
     training, test = flatten(rows[:3]), flatten(rows[3:])

@@ -31,6 +31,7 @@ def _enumerated(words, model):
     return mean / total, log_mean / total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [[2], [0, 0, 1], [0, 3, 4, 5, 1], [1, 1, 1, 2, 2, 5]])
 def test_expectations_are_those_of_enumeration(words):
     model = _model()

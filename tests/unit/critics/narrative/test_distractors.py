@@ -139,6 +139,7 @@ def best_below(query, owner, pool, owners, numbers, limit):
     return min(possible)[1] if possible else NONE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0.6, 0.1, 0.01])
 def test_corpus_gives_the_best_match_below_the_limit_or_the_least_similar_one(limit):
     sentences = random_sentences(240, 5, 15, 4)

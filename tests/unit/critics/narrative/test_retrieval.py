@@ -46,6 +46,7 @@ def pool_with_ties():
     return [pool[number] for number in np.random.default_rng(5).permutation(len(pool))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("most", [1, 7, 20])
 def test_best_matches_are_returned_with_ties_in_order(most, compiled, monkeypatch):

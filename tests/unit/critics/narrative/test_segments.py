@@ -31,6 +31,7 @@ def non_adjacent_places(sentences, damaged):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sentences", "damaged", "choices"), [(5, 1, 3), (8, 2, 10), (9, 3, 10), (7, 3, 1)])
 def test_all_choices_of_removed_sentences_are_equally_likely(sentences, damaged, choices):
     segments = sample([sentences] * 3000, sampling(sentences=sentences, damaged=damaged)).segments
@@ -48,6 +49,7 @@ def test_all_choices_of_replaced_sentences_are_equally_likely(sentences, damaged
     assert chisquare(list(counts.values())).pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["missing", "discordant"])
 def test_segments_begin_anywhere(task):
     segments = sample([12] * 4000, sampling(task)).segments

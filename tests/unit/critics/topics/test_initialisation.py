@@ -19,6 +19,7 @@ def _counts(documents):
     return count_words(map(lower_case_words, texts), index)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["clusters", "documents"])
 def test_every_word_is_possible_in_every_topic(how):
     start = build_initial_model(_counts(60), len(PROCESS.words), 8, True, how, 0)

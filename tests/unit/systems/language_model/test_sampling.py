@@ -119,6 +119,7 @@ def test_samples_of_other_options_are_not_reused(model, tmp_path):
     assert all("stale" not in section.text for d in read_documents(tmp_path / "s") for section in d.sections)
 
 
+@pytest.mark.slow
 def test_model_that_never_gives_titles_is_one_sentence(model, tmp_path, monkeypatch):
     monkeypatch.setattr(sampling, "HOPELESS", 30)
 
