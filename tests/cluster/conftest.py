@@ -15,7 +15,7 @@ TEXTS = 1100
 """More than the smallest shard has, so that there are two."""
 SHORT_WAITS = ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "10")
 NO_DATABASE = ("--slurm-status-command", "squeue")
-"""What `macroscope cluster check` says of this cluster."""
+"""Option that `macroscope cluster check` recommends for this cluster."""
 
 
 @pytest.fixture(scope="session")

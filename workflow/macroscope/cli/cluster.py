@@ -1,4 +1,4 @@
-"""`macroscope cluster`: what a Slurm cluster can run, before and during a run."""
+"""`macroscope cluster`: checks of a run against a Slurm cluster."""
 
 import typer
 

@@ -77,21 +77,26 @@ def _requests(rule: str, about: str) -> Requests:
 
 
 def _dry_run(arguments: Sequence[str]) -> str:
-    command = [sys.executable, "-m", "snakemake", *_without_shards(arguments), "--dry-run", "--nocolor"]
+    command = [sys.executable, "-m", "snakemake", *without_shards(arguments), "--dry-run", "--nocolor"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise MacroscopeError(f"snakemake cannot plan this run: {(done.stdout + done.stderr).strip()[-2000:]}")
     return done.stdout
 
 
-def _without_shards(arguments: Sequence[str]) -> list[str]:
+def without_shards(arguments: Sequence[str]) -> list[str]:
     """Return arguments that plan no shards of documents: a dry run knows no job after a checkpoint."""
-    words = list(arguments)
+    words = [part for word in arguments for part in _split_flag(word)]
     flag = next((word for word in ("--config", "-C") if word in words), None)
     if flag is None:
         return [*words, "--config", _NO_SHARDS]
     place = words.index(flag) + 1
     return [*words[:place], _NO_SHARDS, *words[place:]]
+
+
+def _split_flag(word: str) -> tuple[str, ...]:
+    """Split "--config=name=value" into the flag and its first value."""
+    return ("--config", word.removeprefix("--config=")) if word.startswith("--config=") else (word,)
 
 
 def _settings() -> Iterable[str]:

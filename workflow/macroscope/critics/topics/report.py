@@ -83,9 +83,15 @@ def model_warning(validation: dict[str, Any]) -> str | None:
 
 def _flat(validation: dict[str, Any]) -> dict[str, Any]:
     """Return one row of numbers: the perplexities by weight of the prior as text, the topics without words counted."""
-    tried = validation["perplexity_by_covariance_prior"].items()
-    by_weight = ", ".join(f"{weight}: {number(np.nan if value is None else value)}" for weight, value in tried)
-    return validation | {"perplexity_by_covariance_prior": by_weight, "dead_topics": len(validation["dead_topics"])}
+    tried, weight = validation["perplexity_by_covariance_prior"], validation["covariance_prior"]
+    by_weight = ", ".join(f"{name}: {number(np.nan if value is None else value)}" for name, value in tried.items())
+    at_edge = len(tried) > 1 and weight == max(map(float, tried))
+    chosen = f"{weight:g} (the largest weight tried)" if at_edge else f"{weight:g}"
+    return validation | {
+        "covariance_prior": chosen,
+        "perplexity_by_covariance_prior": by_weight,
+        "dead_topics": len(validation["dead_topics"]),
+    }
 
 
 def _first_rows(findings: Findings, name: str, rows: int) -> pd.DataFrame:
