@@ -9,30 +9,30 @@ Only stages that need another environment have separate rules (coreference.smk).
 
 if plan.critics.is_sharded:
 
-    checkpoint count_samples:
-        """Count the documents of a system, which gives the number of shards to project."""
+    checkpoint count_documents:
+        """Count the documents of a collection, which gives the number of shards to project."""
         input:
-            "results/<run>/systems/{corpus}/{system}/samples.parquet",
+            "results/<run>/{texts}.parquet",
         output:
-            "results/<run>/systems/{corpus}/{system}/count.json",
+            "results/<run>/{texts}.count.json",
         log:
-            "logs/<run>/count_samples/{corpus}/{system}.log",
+            "logs/<run>/count_documents/{texts}.log",
         conda:
             "../../envs/statistics.yaml"
         resources:
             mem_mb=lambda wildcards, attempt: 500 * attempt,
             runtime=lambda wildcards, attempt: 10 * attempt,
         params:
-            code=plan.code("count_samples", "macroscope.systems.formats"),
+            code=plan.code("count_documents", "macroscope.documents"),
         shell:
             """
-            python -m macroscope --log {log:q} {params.code} systems count --samples {input:q} --output {output:q}
+            python -m macroscope --log {log:q} {params.code} corpora count --documents {input:q} --output {output:q}
             """
 
-    def counted(wildcards):
-        """Return the file with the number of a system's documents, which a checkpoint writes."""
-        system = {"corpus": wildcards.corpus, "system": wildcards.system}
-        return checkpoints.count_samples.get(**system).output[0]
+    def counted(texts):
+        """Return the file with the number of a collection's documents, which a checkpoint writes."""
+        texts = texts.removeprefix(f"{plan.results}/").removesuffix(".parquet")
+        return checkpoints.count_documents.get(texts=texts).output[0]
 
     plan.critics.counted = counted
 

@@ -1,5 +1,6 @@
 """A user's texts: their profile, and the critics that they allow, before anything is run."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -12,14 +13,15 @@ from macroscope.cli.criticize import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.folder import unlock, write_config
 from macroscope.criticize.profile import profile_texts, table_of
-from macroscope.criticize.run import choose, default_critics, implied_config, learns, profile_collections
+from macroscope.criticize.run import choose, default_critics, implied_config, profile_collections
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import reasons_of_failure
+from macroscope.plan import Plan
 from macroscope.stages import Stage
 
-LEARNING = {name for name in default_critics() if learns(critics()[name].data)}
+LEARNING = {name for name in default_critics() if critics()[name].data.learns}
 
 
 def _texts(path, number, titled=0, **fields):
@@ -49,7 +51,8 @@ def test_a_candidate_in_a_file_that_is_called_reference_has_a_column_of_its_own(
 
 def test_texts_that_allow_all_are_judged_by_all(tmp_path):
     choice = chosen(tmp_path, 120, titled=30)
-    assert (choice.critics, choice.reasons, choice.whole) == (list(default_critics()), [], False)
+    assert (choice.critics, choice.reasons) == (list(default_critics()), [])
+    assert set(choice.learning) == LEARNING
 
 
 def test_a_critic_that_is_requested_twice_is_chosen_once(tmp_path):
@@ -63,7 +66,7 @@ def test_the_reasons_name_what_the_texts_lack(tmp_path):
     assert len(choice.reasons) == len(left_out) > 1
     assert any("it needs 100 documents, and the reference has 40" in reason for reason in choice.reasons)
     assert any("it needs 20 documents with section titles, and the reference has 3" in r for r in choice.reasons)
-    assert choice.whole
+    assert not choice.learning
 
 
 @pytest.mark.parametrize("split", ["test", "train", "valid"])
@@ -73,10 +76,33 @@ def test_texts_of_one_split_are_used_whole_by_critics_that_learn_nothing(split, 
     assert choice.critics
     missing = "'valid'" if split == "train" else "'train'"
     assert all(f"no reference text is in the split {missing}" in reason for reason in choice.reasons)
-    assert choice.whole
+    assert not choice.learning
     config = implied_config([tmp_path / "r.jsonl"], [tmp_path / "c.jsonl"], choice, 1)
     assert config["corpora"]["reference"]["split"] == "test"
     parse_config(config)
+
+
+@pytest.mark.parametrize("has_splits", [False, True])
+def test_critics_that_learn_nothing_compare_all_of_the_reference_unless_it_has_splits(has_splits, tmp_path):
+    reference, candidate = _texts(tmp_path / "r.jsonl", 120, titled=120), _texts(tmp_path / "c.jsonl", 5)
+    if has_splits:
+        splits = itertools.cycle(["train", "train", "valid", "test"])
+        lines = [json.loads(line) | {"split": next(splits)} for line in reference.read_text().splitlines()]
+        reference.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    profile, profiles = profile_collections([reference], [candidate])
+    choice = choose(profile, profiles, [])
+    held_out = profile.splits["test"]
+    whole = held_out if has_splits else 120
+    assert 0 < held_out < 120
+    assert choice.compared(profile) == {name: held_out if name in LEARNING else whole for name in default_critics()}
+    plan = Plan(parse_config(implied_config([reference], [candidate], choice, 1)))
+    control = {name: plan.critics.texts(name, "reference", "control") for name in choice.critics}
+    samples = plan.systems.samples("reference", "control")
+    documents = samples if has_splits else plan.corpora.documents("reference")
+    assert control == {name: samples if name in LEARNING else documents for name in choice.critics}
+    assert {plan.critics.texts(name, "reference", "c") for name in choice.critics} == {
+        plan.systems.samples("reference", "c")
+    }
 
 
 def test_a_requested_critic_needs_a_text_that_it_can_read(tmp_path):

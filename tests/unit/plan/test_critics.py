@@ -128,7 +128,7 @@ def test_shards(tmp_path, documents, shards):
     assert "texts_shard" not in values_of(find_job(plan, "compare_strings"), corpus="wiki", system="mine")
     counted = tmp_path / "count.json"
     write_json(counted, {"documents": documents})
-    plan.critics.counted = lambda wildcards: str(counted)
+    plan.critics.counted = {f"{plan.results}/systems/wiki/mine/samples.parquet": str(counted)}.__getitem__
     assert gather.outputs == {OUTPUT: f"{FOLDER}/strings/{{corpus}}/latents/{{system}}.parquet"}
     assert gather.inputs["shards_of_latents"](names(corpus="wiki", system="mine")) == [
         f"{FOLDER}/strings/wiki/shards/mine/{n}.parquet" for n in range(shards)

@@ -86,12 +86,25 @@ def test_the_page_has_no_external_content(reader):
 def test_attributions_of_other_samples_are_a_short_error(tmp_path):
     built = built_reader(tmp_path, {CONTROL: 3})
     file = built.parent / "critics" / "topics" / "wiki" / "attributions" / "control.parquet"
-    write_attributions([Attribution("text-0", 1.0), Attribution("other", 2.0)], file)
-    with pytest.raises(MacroscopeError, match=r"topics.*control.parquet: document 'text-1'.*has 'other' in its place"):
-        built_reader_again(tmp_path)
-    write_attributions([Attribution("text-0", 1.0)], file)
-    with pytest.raises(MacroscopeError, match=r"document 'text-1'.*ends before it"):
-        built_reader_again(tmp_path)
+    names = read_scores(file)[0]
+    for others, reason in (([*names[:-1], "other"], "is missing"), (names[::-1], "not in their order")):
+        write_attributions([Attribution(name, 1.0) for name in others], file)
+        with pytest.raises(MacroscopeError, match=rf"topics.*control.parquet: document .* of the samples .*{reason}"):
+            built_reader_again(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_critic_may_have_attributed_more_of_the_real_texts_than_the_page_shows(tmp_path):
+    built = built_reader(tmp_path, {CONTROL: 3})
+    before = (built / "data" / "wiki" / "control" / "index.js").read_text()
+    file = built.parent / "critics" / "topics" / "wiki" / "attributions" / "control.parquet"
+    names, scores, _ = read_scores(file)
+    more = [Attribution("train-1", 0.0), *map(Attribution, names, scores.tolist()), Attribution("train-2", 0.0)]
+    write_attributions(more, file)
+    built_reader_again(tmp_path)
+    after = (built / "data" / "wiki" / "control" / "index.js").read_text()
+    assert "train-" not in after
+    assert after != before  # there are two more real texts below each
 
 
 def built_reader_again(folder):

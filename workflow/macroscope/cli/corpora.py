@@ -98,6 +98,18 @@ def prepare(
     run(corpus, _corpus_options(options)[1], part_files, Outputs(documents, filters, summary, section_types))
 
 
+@app.command()
+def count(
+    documents: Annotated[Path, typer.Option(help="Collection of documents (Parquet).")],
+    output: Annotated[Path, typer.Option(help="JSON file to write.")],
+) -> None:
+    """Count the documents of a collection, so that critics can project them in shards."""
+    from macroscope.documents import Collection
+    from macroscope.files import write_json
+
+    write_json(output, {"documents": Collection(documents).total})
+
+
 def _corpus_options(text: str) -> "tuple[Plugin[Source], Corpus]":
     """Return the source that the JSON names, and its options; errors are thus about that source only."""
     from macroscope.corpora import sources

@@ -35,9 +35,11 @@ def criticize(
     table = table_of(profile, profiles)
     print(table.to_string(max_colwidth=None))
     choice = run.choose(profile, profiles, critic or [])
-    print("\n" + "\n".join([f"Critics: {', '.join(choice.critics)}.", *choice.reasons]))
-    if choice.whole:
-        print("No critic learns from the reference, so all of it is the control.")
+    compared = ", ".join(f"{name} ({number:,})" for name, number in choice.compared(profile).items())
+    print(f"\nCritics, with the number of real texts that each compares: {compared}.")
+    if choice.learning:
+        print(f"From the other real texts, {', '.join(choice.learning)} learn.")
+    print("\n".join(choice.reasons))
     config = run.implied_config(reference, candidate, choice, seed)
     if dry_run:
         run.plan_of(config)  # reports the errors with which a run would begin

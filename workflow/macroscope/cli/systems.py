@@ -1,6 +1,5 @@
 """`macroscope systems <verb>`: documents -> samples."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,11 +23,3 @@ def run(
     from macroscope.systems import kinds
 
     run_declared(require(kind, kinds(), "kind of system"), stage, options, inputs, values, output)
-
-
-@app.command()
-def count(samples: Annotated[Path, typer.Option(help="Samples of the system (Parquet).")], output: Output) -> None:
-    """Count the samples of a system, so that they can be projected in shards."""
-    from macroscope.systems.formats import count_samples
-
-    count_samples(samples, output)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from macroscope.corpora.files.reading import read_user_documents
 from macroscope.corpora.plain_text import split_sentences
+from macroscope.corpora.splits import assign_split
 from macroscope.corpora.stop_words import list_languages, stop_words
 from macroscope.documents import SPLITS, Count, Document, Provenance, opening_of
 
@@ -41,6 +42,8 @@ class Profile:
         Numbers of documents with section titles; with "he" or "she" at least twice; with five sentences or more.
     splits, labels, languages
         Number of documents of each; languages are recognized by stop words, "?" if none is clear.
+    has_splits
+        Whether any document has a split of its own, other than the one it would be assigned.
     shortest, longest
         (words, id) of that document.
     counts
@@ -60,6 +63,7 @@ class Profile:
     splits: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
+    has_splits: bool = False
     shortest: tuple[int, str] | None = None
     longest: tuple[int, str] | None = None
     counts: Sequence[Count] = ()
@@ -104,6 +108,7 @@ def profile_texts(name: str, paths: Sequence[Path], shares: tuple[float, float] 
     documents = read_user_documents(paths, provenance, *shares)
     for document in islice(documents, MOST_DOCUMENTS):
         _add(profile, document)
+        profile.has_splits |= document.split != assign_split(document.id, *shares)
     profile.is_all = next(documents, None) is None
     profile.counts = provenance.counts
     return profile

@@ -22,7 +22,7 @@ from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import reasons_of_failure
 from macroscope.execution.job_environment import caches
 from macroscope.files import SNAKEFILE, SNAKEMAKE_PROFILE, atomic
-from macroscope.options import KEPT_NAMES, fit_for_paths, require_usable
+from macroscope.options import CONTROL, KEPT_NAMES, fit_for_paths, require_usable
 from macroscope.plan import Plan
 from macroscope.registry import require
 from macroscope.tables import write_csv
@@ -52,13 +52,24 @@ class Choice:
         Names of the critics to run.
     reasons
         A sentence about each default critic that is left out.
-    whole
-        Whether all of the reference is the control, because no chosen critic learns from it.
+    has_splits
+        Whether the reference has splits of its own.
     """
 
     critics: list[str]
     reasons: list[str]
-    whole: bool
+    has_splits: bool
+
+    @property
+    def learning(self) -> list[str]:
+        """Return the critics that learn from a part of the reference."""
+        return [name for name in self.critics if critics()[name].data.learns]
+
+    def compared(self, reference: Profile) -> dict[str, int]:
+        """Return critic -> number of texts of the reference that it compares candidates with."""
+        held_out = reference.splits["test"]
+        is_limited = {name: bool(self.learning) and (self.has_splits or name in self.learning) for name in self.critics}
+        return {name: held_out if is_limited[name] else reference.documents for name in self.critics}
 
 
 def choose(reference: Profile, candidates: Sequence[Profile], requested: Sequence[str]) -> Choice:
@@ -90,12 +101,7 @@ def choose(reference: Profile, candidates: Sequence[Profile], requested: Sequenc
             raise MacroscopeError(f"--critic {name}: {lacking}; give it such texts, or choose another critic")
         else:
             reasons.append(f"The critic '{name}' is left out: {lacking}.")
-    return Choice(chosen, reasons, not any(learns(critics()[name].data) for name in chosen))
-
-
-def learns(critic: Critic) -> bool:
-    """Return whether a critic learns from training texts of the reference."""
-    return bool({"train", "fit_prior"} & set(critic.stages))
+    return Choice(chosen, reasons, reference.has_splits)
 
 
 def _lacking(critic: Critic, reference: Profile, is_requested: bool) -> str | None:
@@ -104,7 +110,7 @@ def _lacking(critic: Critic, reference: Profile, is_requested: bool) -> str | No
         count, needed = reference.counted()[kind], 1 if is_requested else fewest
         if count < needed:
             return f"it needs {fewest} {COUNTED[kind]}, and the reference has {count}"
-    if not learns(critic):
+    if not critic.learns:
         return None
     for split, use in (("train", "it learns from"), ("valid", "it is tuned on"), ("test", "the control is")):
         if not reference.splits[split]:
@@ -116,8 +122,10 @@ def implied_config(reference: Sequence[Path], candidates: Sequence[Path], choice
     """Return a config that compares a user's candidates with a user's reference.
 
     The texts are used as they are: no boilerplate is removed and no length is required, since the candidates are not
-    filtered either. Rare section titles become the type "other". A fifth of the reference is held out as the control,
-    or all of it if no critic learns from it.
+    filtered either. Rare section titles become the type "other".
+
+    Critics that learn nothing compare the candidates with all of the reference, the others with the held-out share of
+    it. A reference with splits of its own keeps them: its training texts may be those of the candidate's model.
     """
     systems = names_of_candidates(candidates)
     return {
@@ -128,7 +136,7 @@ def implied_config(reference: Sequence[Path], candidates: Sequence[Path], choice
             CORPUS: {
                 "source": "files",
                 "files": [str(path.resolve()) for path in reference],
-                **({"split": "test"} if choice.whole else {"valid_share": VALID_SHARE, "test_share": TEST_SHARE}),
+                **({"valid_share": VALID_SHARE, "test_share": TEST_SHARE} if choice.learning else {"split": "test"}),
                 "filters": {
                     "drop_sections": [],
                     "min_sections": 1,
@@ -138,7 +146,10 @@ def implied_config(reference: Sequence[Path], candidates: Sequence[Path], choice
                 },
             }
         },
-        "systems": {name: {"kind": "files", "files": [str(path.resolve())]} for name, path in systems.items()},
+        "systems": {
+            **({CONTROL: {"kind": CONTROL, "whole": True}} if choice.learning and not choice.has_splits else {}),
+            **{name: {"kind": "files", "files": [str(path.resolve())]} for name, path in systems.items()},
+        },
         # Options for a laptop. With a GPU, use larger encoders, more tokens, all sections.
         "critics": {name: dict(default_critics().get(name) or {}) for name in choice.critics},
         "comparisons": [{"corpus": CORPUS, "systems": list(systems), "critics": list(choice.critics)}],

@@ -200,6 +200,11 @@ class Critic:
         return "score" in self.stages
 
     @cached_property
+    def learns(self) -> bool:
+        """Return whether the critic learns from documents of the corpus, which can then not be its control."""
+        return bool({"train", "fit_prior"} & set(self.stages))
+
+    @cached_property
     def compares(self) -> bool:
         """Return whether the critic compares collections with statistics of its own."""
         return "compare" in self.stages

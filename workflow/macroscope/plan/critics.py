@@ -13,6 +13,7 @@ Any other name belongs to the critic's own plan, whose method `inputs` returns t
 and `stage_input` those that other stages read.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
 from macroscope.options import CONTROL
 from macroscope.plan.pairs import Pairs, compared_pairs
 from macroscope.stages import Function, Stage, Wildcards, as_json, load, module_of
+from macroscope.systems.control import ControlSystem
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -86,8 +88,8 @@ class CriticsPlan:
     own
         Plans of the critics that have unusual stages.
     counted
-        Function of the wildcards that returns the file with the number of a system's documents; the rules set it to
-        their checkpoint's output.
+        Function of the path of a collection that returns the file with the number of its documents; the rules set it
+        to their checkpoint's output.
     """
 
     def __init__(self, config: "Config", corpora: "CorporaPlan", systems: "SystemsPlan") -> None:
@@ -98,7 +100,7 @@ class CriticsPlan:
             for name, critic in critics().items()
             if critic.data.plan
         }
-        self.counted: Function = _not_counted
+        self.counted: Callable[[str], str] = _not_counted
         self._check_processes()
 
     # ---- comparisons ---------------------------------------------------------------------------------------------
@@ -173,12 +175,34 @@ class CriticsPlan:
                 continue
             elif name.removeprefix(ALL_SYSTEMS) in PLACES and name.startswith(ALL_SYSTEMS):
                 inputs[name] = self.of_all(name.removeprefix(ALL_SYSTEMS), critic)
+            elif name == "texts":
+                inputs[name] = self._texts(critic)
             elif name not in PLACES:
                 place = self._of_own_plan(critic, stage, name)
                 inputs |= {name: place} if place is not None else {}
             elif self._is_made(critic, name):
                 inputs[name] = self.place(name, critic)
         return inputs
+
+    def texts(self, critic: str, corpus: str, system: str) -> str:
+        """Return the path of the texts of a system that a critic reads.
+
+        They are the system's samples. A critic that learns nothing from the corpus may compare systems with all of its
+        documents (`systems.control.whole`).
+        """
+        if system == CONTROL and self._reads_whole_corpus(critic):
+            return self.corpora.documents(corpus)
+        return self.systems.samples(corpus, system)
+
+    def _texts(self, critic: str) -> str | Function:
+        if self._reads_whole_corpus(critic):
+            return lambda wildcards: self.texts(critic, wildcards.corpus, wildcards.system)
+        return self.place("texts", critic)
+
+    def _reads_whole_corpus(self, critic: str) -> bool:
+        control = self.config.system(CONTROL)
+        assert isinstance(control, ControlSystem)  # the schema reserves the name
+        return control.whole and not self.declared(critic).learns
 
     # ---- outputs -------------------------------------------------------------------------------------------------
 
@@ -207,15 +231,15 @@ class CriticsPlan:
         """Return whether systems are projected in shards."""
         return self.config.documents_per_shard is not None
 
-    def shards(self, critic: str, wildcards: Wildcards, counted: str) -> list[str]:
-        """Return the latents of all shards of a system whose documents were counted into a file."""
-        documents = read_json(Path(counted))["documents"]
+    def shards(self, critic: str, wildcards: Wildcards) -> list[str]:
+        """Return the latents of all shards of a system."""
+        documents = read_json(Path(self.counted(self.texts(critic, wildcards.corpus, wildcards.system))))["documents"]
         size = self.config.documents_per_shard or max(1, documents)
         place = {"corpus": wildcards.corpus, "system": wildcards.system}
         return [self.place("shards", critic, **place, shard=str(n)) for n in range(max(1, -(-documents // size)))]
 
     def _shards(self, critic: str) -> Function:
-        return lambda wildcards: self.shards(critic, wildcards, self.counted(wildcards))
+        return lambda wildcards: self.shards(critic, wildcards)
 
     # ---- options, signatures, code -------------------------------------------------------------------------------
 
@@ -343,5 +367,5 @@ def _wildcards(place: str) -> list[str]:
     return [name for name in ("corpus", "system", "shard") if f"{{{name}}}" in place]
 
 
-def _not_counted(wildcards: Wildcards) -> str:
-    raise MacroscopeError("the number of a system's documents is known only to the workflow")
+def _not_counted(texts: str) -> str:
+    raise MacroscopeError(f"{texts}: the number of its documents is known only to the workflow")

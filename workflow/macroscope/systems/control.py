@@ -36,6 +36,11 @@ class ControlSystem(SystemOptions):
 
     kind: Literal["control"]
     split: Literal["valid", "test"] = Field("test", description="Held-out split.")
+    whole: bool = Field(
+        False,
+        description="Compare systems with all documents of the corpus where a critic learns nothing from it. Leave it"
+        " off if a system was trained on the corpus: it may have memorized training documents.",
+    )
 
     def order_of_process(self) -> str:
         """Return `process`: held-out documents of a simulated corpus come from its unchanged process."""

@@ -5,10 +5,7 @@ of the document is not used. Section titles contain no colon here (normalised ti
 " -"), so that a section splits at its first colon.
 """
 
-from pathlib import Path
-
-from macroscope.documents import Collection, Document, Section
-from macroscope.files import write_json
+from macroscope.documents import Document, Section
 
 SECTION_BREAK = "\n\n"
 BOUNDARY = "<|endoftext|>"
@@ -66,11 +63,6 @@ def parse_sample(text: str, titles: bool) -> tuple[tuple[Section, ...], int]:
         return tuple(_titled_section(piece) for piece in pieces), 0
     sections = tuple(Section(None, piece) for piece in pieces if piece)
     return sections, len(pieces) - len(sections)
-
-
-def count_samples(samples: Path, output: Path) -> None:
-    """Write the number of documents of a sample file as JSON."""
-    write_json(output, {"documents": Collection(samples).total})
 
 
 def _section_text(section: Section, titles: bool) -> str:

@@ -19,6 +19,7 @@ CRITIC = Critic(
         "scored_texts": "number of scored texts",
     },
     gives_log_q=True,
+    criticize={},
     attribution=AttributionScore(
         "surprisal by an n-gram model of other real texts",
         "nats per word",

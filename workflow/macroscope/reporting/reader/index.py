@@ -1,6 +1,7 @@
 """Index of a system's texts: the columns behind the list in the reader."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from macroscope.critics.attributions import read_scores
 from macroscope.documents import Document, read_documents
+from macroscope.errors import MacroscopeError
 
 WORDS, CHARACTERS = 14, 90
 """Maximum length of the beginning of a text in the list."""
@@ -39,19 +41,28 @@ class CriticScores:
     reference: NDArray[np.float64]
 
     @classmethod
-    def read(cls, candidate: Path, control: Path) -> "CriticScores":
+    def read(cls, candidate: Path, control: Path, ids: Sequence[str] | None = None) -> "CriticScores":
         """Read the scores of a system's documents and compare them with real texts.
 
         Parameters
         ----------
         candidate, control
             Attribution files of the system and of the control; the same file for the control itself.
+        ids
+            Ids of the documents to return, in the order of the file, which may have more: of real text, a critic may
+            read the whole corpus, not only its held-out split. Default: all.
+
+        Raises
+        ------
+        MacroscopeError
+            If a document is missing.
         """
-        _, scores, real = read_scores(candidate)
+        named, scores, real = read_scores(candidate)
         reference = read_scores(control)[1] if real is None else real
         reference = np.sort(reference[~np.isnan(reference)])
         below = np.searchsorted(reference, scores, side="left")
-        return cls(scores, below, max(0, len(reference) - (candidate == control)), reference)
+        rows = np.arange(len(named)) if ids is None else _rows_of(ids, named, candidate)
+        return cls(scores[rows], below[rows], max(0, len(reference) - (candidate == control)), reference)
 
     @property
     def above(self) -> NDArray[np.int64]:
@@ -80,6 +91,17 @@ class CriticScores:
         """Return the distance of each score from the median of the real texts."""
         with np.errstate(invalid="ignore"):  # infinity minus infinity
             return np.abs(self.scores - self.middle)
+
+
+def _rows_of(ids: Sequence[str], named: Sequence[str], file: Path) -> NDArray[np.int64]:
+    """Return the row of each id in the column `named` of a file."""
+    rows = {identifier: row for row, identifier in enumerate(named)}
+    missing = next((identifier for identifier in ids if identifier not in rows), None)
+    if missing is not None:
+        raise MacroscopeError(
+            f"{file}: document {missing!r} of the samples is missing; delete the file and run again to make it anew"
+        )
+    return np.array([rows[identifier] for identifier in ids], dtype=np.int64)
 
 
 class PairedTexts:

@@ -16,7 +16,7 @@ from jinja2 import Environment, StrictUndefined
 
 from macroscope.critics import get_critic
 from macroscope.critics.attributions import read_attributions
-from macroscope.documents import Document, in_batches, read_documents
+from macroscope.documents import Collection, Document, in_batches, read_documents
 from macroscope.errors import MacroscopeError
 from macroscope.files import CAPTIONS, atomic
 from macroscope.options import CONTROL
@@ -82,7 +82,8 @@ def _write_system(results: Results, folder: Path, corpus: str, system: str, real
     key, samples = f"{corpus}/{system}", _samples(results, corpus, system)
     attributions = results.plan.reporting.attributions()
     files = {critic: results.local(file) for (critic, c, s), file in attributions.items() if (c, s) == (corpus, system)}
-    scores = {critic: _scores(results, attributions, critic, corpus, system) for critic in files}
+    ids = Collection(samples).ids()
+    scores = {critic: _scores(results, attributions, critic, corpus, system, ids) for critic in files}
     index = Index(scores, real, is_control=system == CONTROL)
     place = folder / "data" / corpus / system
     place.mkdir(parents=True)
@@ -104,10 +105,10 @@ def _write_system(results: Results, folder: Path, corpus: str, system: str, real
 
 
 def _scores(
-    results: Results, files: dict[tuple[str, str, str], str], critic: str, corpus: str, system: str
+    results: Results, files: dict[tuple[str, str, str], str], critic: str, corpus: str, system: str, ids: list[str]
 ) -> CriticScores:
     candidate, control = (results.local(files[critic, corpus, name]) for name in (system, CONTROL))
-    return CriticScores.read(candidate, control)
+    return CriticScores.read(candidate, control, ids)
 
 
 def _add_marks(documents: Iterable[Document], files: dict[str, Path]) -> Iterator[MarkedDocument]:
@@ -116,12 +117,11 @@ def _add_marks(documents: Iterable[Document], files: dict[str, Path]) -> Iterato
     for document in documents:
         marks = {}
         for critic, critic_rows in rows.items():
-            row = next(critic_rows, None)
-            if row is None or row["id"] != document.id:
-                content = "ends before it" if row is None else f"has {row['id']!r} in its place"
+            row = next((row for row in critic_rows if row["id"] == document.id), None)
+            if row is None:
                 raise MacroscopeError(
-                    f"{files[critic]}: document {document.id!r} of the samples is not at its place (the file"
-                    f" {content}); delete the file and run again to make it anew"
+                    f"{files[critic]}: document {document.id!r} of the samples is missing, or not in their order;"
+                    " delete the file and run again to make it anew"
                 )
             if row["marks"]:
                 marks[critic] = row["marks"]
