@@ -41,6 +41,7 @@ def _truth(shift: float) -> dict[str, float]:
     return {
         "forward_kl": kl(p, q),
         "backward_kl": kl(q, p),
+        "jeffreys": kl(p, q) + kl(q, p),
         "exponentiated_kl": float(np.exp(kl(p, q))),
         "jensen_shannon": (kl(p, middle) + kl(q, middle)) / 2,
         "auc_divergence": 1 - area,

@@ -90,3 +90,14 @@ def test_bad_scores_are_an_error_of_one_sentence(tmp_path):
         compare_score_files(tmp_path / "scores.parquet", tmp_path / "scores.parquet", tmp_path / "out.csv", **labels)
     with pytest.raises(MacroscopeError, match="no such file"):
         compare_score_files(tmp_path / "none.parquet", tmp_path / "none.parquet", tmp_path / "out.csv", **labels)
+
+
+def test_a_corrected_perplexity_is_at_least_1():
+    """A little below, it is 1; far below, the correction does not apply."""
+    rng = np.random.default_rng(3)
+    for mean, expected in ((-0.01, 1.0), (-1.0, np.nan)):
+        table = scores(60, 1.0, 0).assign(nll_corrected=rng.normal(mean, 0.5, 60))
+        row = compare_scores(scores(60, 1.0, 1), table, RESAMPLING).set_index("statistic").loc["latent_ppl_corrected"]
+        assert row["value"] == pytest.approx(expected, nan_ok=True)
+        assert ("errs less on these texts" in row["reason"]) == np.isnan(expected)
+        assert not row["ci_low"] < 1

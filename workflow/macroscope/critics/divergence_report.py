@@ -16,6 +16,7 @@ MAX_ROWS = 40
 DIVERGENCES = {
     "forward_kl": "forward KL (nats)",
     "backward_kl": "backward KL (nats)",
+    "jeffreys": "Jeffreys: forward + backward KL (nats)",
     "exponentiated_kl": "exponentiated KL",
     "jensen_shannon": "Jensen–Shannon (nats)",
     "auc_divergence": "1 − AUC",

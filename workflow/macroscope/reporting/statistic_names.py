@@ -11,6 +11,7 @@ FULL_NAMES = {
     "exponentiated_kl": "exponentiated KL",
     "forward_kl": "forward KL",
     "frontier_integral": "frontier integral",
+    "jeffreys": "Jeffreys divergence",
     "jensen_shannon": "Jensen–Shannon divergence",
     "latent_nll": "latent NLL per text",
     "latent_ppl": "latent PPL",

@@ -43,9 +43,12 @@ from macroscope.statistics.intervals_by_inversion import (
 )
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 RANDOM_HALVES = 200
+_EQUAL = {"exponentiated_kl": 1.0, "mauve": 1.0}
+"""Values of the divergences of equal distributions, where they are not 0."""
 _OF_POPULATIONS = "divergence of the two populations"
 STATISTICS = tuple(
     statistic
@@ -149,7 +152,7 @@ def compare_categories(
         interval, corrected = intervals[name]
         estimates += [
             Estimate(name, value, *interval, p),
-            Estimate(f"{name}_corrected", *corrected),
+            agree_with_test(Estimate(f"{name}_corrected", *corrected), resampling.confidence, _EQUAL.get(name, 0.0), p),
             Estimate(f"{name}_bias", value - corrected[0]),
             Estimate(f"{name}_at_half", *_spread(halves[name], resampling.confidence)),
             Estimate(f"{name}_floor", *_spread(floor[name], resampling.confidence)),

@@ -25,6 +25,7 @@ from macroscope.statistics.ratio import (
     ratio_interval,
     ratio_test,
 )
+from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate, sized_row
 from macroscope.statistics.total_variation import total_variation_test
 from macroscope.tables import NAMES as NAMES_OF_ROWS
@@ -185,8 +186,9 @@ def compare_numbers(
     level, resamples, draws = resampling.confidence, resampling.resamples, resampling.permutations
     rng = np.random.default_rng(resampling.seed)
     distance, low, high = ks_interval(candidate, reference, level, resamples, rng)
+    ks = Estimate("ks", distance, low, high, ks_test(reference, candidate, permutation, draws, rng))
     by_order = [
-        Estimate("ks", distance, low, high, ks_test(reference, candidate, permutation, draws, rng)),
+        agree_with_test(ks, level),
         Estimate("cliffs_delta", *cliffs_delta(candidate, reference, level)),
     ]
     if not (np.isfinite(reference).all() and np.isfinite(candidate).all()):
@@ -194,9 +196,11 @@ def compare_numbers(
         return [*(Estimate(name, UNDEFINED) for name in not_of_order), *by_order]
     ours, theirs = (candidate, np.ones(len(candidate))), (reference, np.ones(len(reference)))
     difference = difference_interval(theirs, ours, permutation, level, resamples, rng)
+    mean = Estimate("mean", *ratio_interval(ours, level, resamples, rng))
+    mean_difference = Estimate("mean_difference", *difference, ratio_test(theirs, ours, permutation, draws, rng))
     return [
-        Estimate("mean", *ratio_interval(ours, level, resamples, rng)),
-        Estimate("mean_difference", *difference, ratio_test(theirs, ours, permutation, draws, rng)),
+        mean,
+        agree_with_test(mean_difference, level),
         *by_order,
         Estimate("hedges_g", *hedges_g(candidate, reference, level)),
         Estimate("minimum_detectable_difference", minimum_detectable(theirs, ours, permutation)),

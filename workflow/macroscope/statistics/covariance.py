@@ -12,6 +12,7 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 NAME = "covariance_discrepancy"
@@ -72,7 +73,7 @@ def covariance_discrepancy(
     bias = float(sum(sample_moments.variance[0] for sample_moments in moments)) / reference.shape[1] ** 2
     z = float(ndtri((1 + resampling.confidence) / 2))
     low, high = _interval(value, _jackknife_error(samples), float(null.var()), bias, z)
-    return Estimate(NAME, value, low, high, float(p))
+    return agree_with_test(Estimate(NAME, value, low, high, float(p)), resampling.confidence)
 
 
 class _Moments:

@@ -27,6 +27,7 @@ from macroscope.statistics.ratio import (
     ratio_interval,
     ratio_test,
 )
+from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import ROWS, UNDEFINED, Estimate, sized_row
 
 MEAN, POOLED, PERPLEXITY, SHARE = "mean", "pooled", "perplexity", "share"
@@ -56,12 +57,15 @@ class Measure:
         Columns that are summed over documents; without a denominator, documents are counted.
     kind
         `MEAN`, `POOLED`, `PERPLEXITY` or `SHARE`.
+    least
+        Smallest possible value. Estimates below it become it if their interval reaches it, and are undefined otherwise.
     """
 
     name: str
     numerator: str
     denominator: str
     kind: str
+    least: float = -np.inf
 
     @property
     def columns(self) -> list[str]:
@@ -84,7 +88,9 @@ def list_measures(columns: Sequence[str]) -> list[Measure]:
         if column.startswith("nll_"):
             variant = column.removeprefix("nll_")
             units = f"units_{variant}" if f"units_{variant}" in columns else "units"
-            measures.append(Measure(f"latent_ppl_{variant}", column, units, PERPLEXITY))
+            # A correction of discrete states is a difference of estimates, which may pass the least possible PPL.
+            least = 1.0 if variant == "corrected" else -np.inf
+            measures.append(Measure(f"latent_ppl_{variant}", column, units, PERPLEXITY, least))
         if column.startswith("count_"):
             name = column.removeprefix("count_")
             measures.append(Measure(f"{name}_share", column, f"of_{name}", SHARE))
@@ -121,25 +127,42 @@ def compare_scores(reference: pd.DataFrame, candidate: pd.DataFrame, resampling:
             measure_sample(reference, measure, has_values[0]),
             measure_sample(candidate, measure, has_values[1]),
         )
-        value, low, high = _estimate(candidate_sample, measure.kind, resampling)
+        value, low, high = _restrict(_estimate(candidate_sample, measure.kind, resampling), measure.least)
         p = UNDEFINED
         if not is_reference and sizes[0]:
             permutation = subset_permutations.get(*has_values)
             rng = np.random.default_rng(resampling.seed)
             p = ratio_test(reference_sample, candidate_sample, permutation, resampling.permutations, rng)
-        rows.append(sized_row(Estimate(measure.name, value, low, high, p), sizes))
+        rows.append(sized_row(Estimate(measure.name, value, low, high, p if np.isfinite(value) else UNDEFINED), sizes))
         if measure.name == "latent_ppl" and not is_reference and sizes[0]:
             rng = np.random.default_rng(resampling.seed)
             log_ratio = difference_interval(
                 reference_sample, candidate_sample, permutation, resampling.confidence, resampling.resamples, rng
             )
-            ratio, least, most = (float(number) for number in np.exp(log_ratio))
+            tested = agree_with_test(Estimate("log_ratio", *log_ratio, p), resampling.confidence)
+            ratio, least, most = (float(number) for number in np.exp([tested.value, tested.ci_low, tested.ci_high]))
             rows.append(sized_row(Estimate("latent_ppl_ratio", ratio, least, most), sizes))
             smallest = float(np.exp(minimum_detectable(reference_sample, candidate_sample, permutation)))
             rows.append(sized_row(Estimate("latent_ppl_minimum_detectable", smallest), sizes))
     names = [name for name in ROWS if name != "reason"]
     table = pd.DataFrame(rows, columns=names).assign(seed=resampling.seed)
-    return table.assign(reason=np.where(table["value"].isna(), "nothing to take a share or a spread of", ""))
+    return table.assign(reason=[_reason(row.statistic, row.value) for row in table.itertuples()])
+
+
+def _restrict(interval: Interval, least: float) -> Interval:
+    """Return a value and an interval not below the smallest possible value; NaN if the whole interval is below it."""
+    value, low, high = interval
+    if value >= least:
+        return value, max(low, least), high
+    return (least, least, high) if high >= least else (UNDEFINED, UNDEFINED, UNDEFINED)
+
+
+def _reason(statistic: str, value: float) -> str:
+    if not np.isnan(value):
+        return ""
+    if statistic == "latent_ppl_corrected":
+        return "the correction gives less than 1: the classifier errs less on these texts than on validation sections"
+    return "nothing to take a share or a spread of"
 
 
 def pooled_perplexity(numerator: np.ndarray, denominator: np.ndarray, resampling: Resampling) -> Interval:

@@ -31,29 +31,25 @@ from macroscope.statistics.cross_fitted_tests import (
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier, area_under_frontier
 from macroscope.statistics.document_sums import Array
+from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 NAMES = (
     "forward_kl",
     "backward_kl",
+    "jeffreys",
     "exponentiated_kl",
     "jensen_shannon",
     "auc_divergence",
     "mauve",
     "frontier_integral",
 )
+TESTED = ("jeffreys", "jensen_shannon")
+"""Divergences with a test. Without a difference they are 0 on average, whatever the estimates are. A KL of estimates is
+not: permutations change both by the same sum, their Jeffreys divergence, and only that can be tested."""
+_HOLDS = "divergence expected under estimates from this number of texts"
 _NULL = "texts of the system and of real text come from one distribution"
-STATISTICS = tuple(
-    Statistic(
-        name,
-        "divergence expected under estimates from this number of texts",
-        _NULL,
-        # Permutations change both KL by the same sum; the others are functions of forward KL and 1 - AUC: same tests.
-        difference=name not in ("backward_kl", "exponentiated_kl", "mauve"),
-        sized=True,
-    )
-    for name in NAMES
-)
+STATISTICS = tuple(Statistic(name, _HOLDS, _NULL if name in TESTED else "", sized=True) for name in NAMES)
 TRIM = 0.05
 """Share that the published code omits at either end before the mean of the KL of a frontier."""
 PENALTY = 1e-6
@@ -116,6 +112,7 @@ def divergences_from_means(reference: Array, candidate: Array, scale: float, lea
     return {
         "forward_kl": reference[..., 0],
         "backward_kl": candidate[..., 0],
+        "jeffreys": reference[..., 0] + candidate[..., 0],
         "exponentiated_kl": exponentiated,
         "jensen_shannon": (reference[..., 1] + candidate[..., 1]) / 2,
         "auc_divergence": 1 - area,
@@ -175,8 +172,8 @@ def compare_log_ratios(
     -------
     list of estimates
         Intervals of estimates hold the values of other texts to score and to estimate from; intervals of given p and q
-        are over the texts. Estimates of KL may be negative; the frontier takes these as 0. The p-values are one-sided:
-        a difference makes a divergence larger. The p-values of both KL are equal, being of the same sum.
+        are over the texts. Estimates of KL may be negative; the frontier takes these as 0. The p-values of `TESTED` are
+        one-sided: a difference makes a divergence larger. Their intervals agree with them.
     """
     if not (len(reference) and len(candidate)):
         return [Estimate(name, UNDEFINED) for name in NAMES]
@@ -194,11 +191,12 @@ def compare_log_ratios(
         value = _calibrated(reference, candidate, scored.order.folds, frontier)
         intervals = _intervals((reference, candidate), scored, frontier, resampling.confidence)
         tests = _permutation_tests(scored, frontier, resampling.permutations, rng)
-        p_values = {name: combined_p_value(tests.get(name, [])) for name in NAMES}
-    return [
+        p_values = {name: combined_p_value(tests.get(name, [])) if name in TESTED else UNDEFINED for name in NAMES}
+    estimates = [
         Estimate(name, float(value[name]), *_widen_to_value(float(value[name]), intervals[name]), p_values[name])
         for name in NAMES
     ]
+    return [agree_with_test(estimate, resampling.confidence) for estimate in estimates]
 
 
 def _calibrated(
@@ -270,7 +268,7 @@ def _permutation_tests(
 
     def statistics(first: Array, second: Array, n: int, m: int) -> dict[str, Array]:
         values = divergences_from_means(first[..., :width] / n, second[..., width:] / m, frontier.scale)
-        return values | {"mauve": values["auc_divergence"], "exponentiated_kl": values["forward_kl"]}
+        return {name: values[name] for name in TESTED}
 
     return fold_tests(scored.order, rows, statistics, permutations, rng)
 
@@ -348,7 +346,7 @@ def published_divergences(reference: Array, candidate: Array, frontier: Frontier
         "mauve": area,
         "frontier_integral": float("nan"),
     }
-    return [Estimate(name, values[name]) for name in NAMES]
+    return [Estimate(name, value) for name, value in values.items()]
 
 
 def _widen_to_value(value: float, interval: tuple[float, float]) -> tuple[float, float]:

@@ -16,6 +16,7 @@ from macroscope.statistics.document_sums import Array
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import wilson_interval
+from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
 NAMES = ("mmd_squared", "energy_distance", "precision", "recall")
@@ -123,7 +124,7 @@ def _discrepancy(
     reached = np.count_nonzero(null >= value - 1e-12)
     p = reached / len(null) if exact else (reached + 1) / (len(null) + 1)
     half = float(ndtri((1 + confidence) / 2)) * _jackknife_error(matrix, n)
-    return Estimate(name, value, value - half, value + half, float(p))
+    return agree_with_test(Estimate(name, value, value - half, value + half, float(p)), confidence)
 
 
 def _jackknife_error(matrix: Array, n: int) -> float:

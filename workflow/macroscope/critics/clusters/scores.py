@@ -18,6 +18,7 @@ from macroscope.statistics.document_sums import Array
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.ratio import difference_interval, ratio_interval
+from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import Estimate
 
 
@@ -100,12 +101,13 @@ def latent_nll_rows(
     )
     difference = difference_interval(reference_sample, candidate_sample, permutation, *interval_options)
     p = _p_value(labels, clusters, difference[0], options, permutation, rng)
+    tested = agree_with_test(Estimate("latent_nll_difference", *difference, p), resampling.confidence)
     return [
         Estimate("latent_nll", *nll),
         Estimate("latent_ppl", *_exponentiated(nll)),
         Estimate("reference_latent_ppl", *_exponentiated(reference_nll)),
-        Estimate("latent_nll_difference", *difference, p),
-        Estimate("latent_ppl_ratio", *_exponentiated(difference), p),
+        tested,
+        Estimate("latent_ppl_ratio", *_exponentiated((tested.value, tested.ci_low, tested.ci_high)), p),
     ]
 
 

@@ -28,6 +28,7 @@ from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.divergences import Frontier
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.sampled_divergences import NAMES, compare_log_ratios, published_divergences
+from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate, rows_table, shares_table
 from macroscope.tables import write_csv
 
@@ -164,9 +165,11 @@ def _per_word(scores: LogProbabilities, units: tuple[Array, Array], resampling: 
     for name, number in values.items():
         fold_values = [totals[name] for totals in leave_one_out if np.isfinite(totals[name])]
         interval = jackknife_interval(number, fold_values, resampling.confidence)
-        value_and_ends = np.array([number, *interval])
-        value, low, high = (np.exp(value_and_ends) if name in FROM_LOGARITHM else value_and_ends).tolist()
-        rows.append(Estimate(FROM_LOGARITHM.get(name, name), value, low, high, p_values.get(name, UNDEFINED)))
+        p = p_values.get(name, UNDEFINED)
+        estimate = agree_with_test(Estimate(name, number, *interval, p), resampling.confidence)
+        numbers = np.array([estimate.value, estimate.ci_low, estimate.ci_high])
+        value, low, high = (np.exp(numbers) if name in FROM_LOGARITHM else numbers).tolist()
+        rows.append(Estimate(FROM_LOGARITHM.get(name, name), value, low, high, p))
     return rows
 
 

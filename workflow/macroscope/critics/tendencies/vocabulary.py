@@ -29,6 +29,7 @@ from macroscope.statistics.document_sums import Array
 from macroscope.statistics.jackknife import jackknife_interval, sum_into_groups
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
+from macroscope.statistics.test_based_intervals import agree_with_test
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 from macroscope.statistics.total_variation import largest_difference, total_variation
 
@@ -156,7 +157,8 @@ def comparison_rows(
             value -= centre if name == "zipf_s_difference" else 0.0
         ends = (value - halves[name], value + halves[name])
         low, high = _clip_to_unit(*ends) if name in _IN_UNIT else ends
-        estimates.append(Estimate(name, value, low, high, p.get(name, UNDEFINED)))
+        estimate = Estimate(name, value, low, high, p.get(name, UNDEFINED))
+        estimates.append(agree_with_test(estimate, confidence) if name.endswith("difference") else estimate)
     return estimates, null
 
 
