@@ -143,6 +143,16 @@ def test_profile_table(tmp_path):
     assert profile.splits.total() == 30
 
 
+def test_documents_with_titles_on_some_sections_only_are_counted(tmp_path):
+    path = tmp_path / "partly.jsonl"
+    sections = [{"title": "life", "text": "He was born."}, {"title": None, "text": "He died."}]
+    records = [{"sections": sections}] * 2 + [{"sections": sections[:1]}, {"sections": sections[1:]}]
+    path.write_text("".join(json.dumps(record | {"id": str(n)}) + "\n" for n, record in enumerate(records)))
+    profile = profile_texts("r", [path])
+    assert (profile.titled, profile.partly_titled) == (3, 2)
+    assert table_of(profile, []).loc["with section titles", "r"] == "3; 2 of them on some sections only"
+
+
 def test_profiling_ends_early(tmp_path, monkeypatch):
     monkeypatch.setattr("macroscope.criticize.profile.MOST_DOCUMENTS", 10)
     path = _texts(tmp_path / "r.jsonl", 12)

@@ -317,7 +317,7 @@ def test_options_signature_names_every_option():
 
 
 def test_warning_about_a_classifier_without_skill():
-    from macroscope.critics.coherence.report import check_classifier
+    from macroscope.critics.coherence.validation import check_classifier
 
     validation = {"accuracy": 0.8, "accuracy_low": 0.7, "majority_share": 0.6, "sections": 40}
     assert check_classifier(validation) is None

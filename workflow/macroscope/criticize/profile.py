@@ -38,8 +38,9 @@ class Profile:
         Number of words of each document.
     ids, openings, texts
         Hashes of each document's id, its opening (0 if it has none) and its text.
-    titled, with_persons, narratives
-        Numbers of documents with section titles; with "he" or "she" at least twice; with five sentences or more.
+    titled, partly_titled, with_persons, narratives
+        Numbers of documents with section titles; of these, with titles on some sections only; with "he" or "she" at
+        least twice; with five sentences or more.
     splits, labels, languages
         Number of documents of each; languages are recognized by stop words, "?" if none is clear.
     has_splits
@@ -58,6 +59,7 @@ class Profile:
     openings: list[int] = field(default_factory=list)
     texts: list[int] = field(default_factory=list)
     titled: int = 0
+    partly_titled: int = 0
     with_persons: int = 0
     narratives: int = 0
     splits: Counter[str] = field(default_factory=Counter)
@@ -122,7 +124,9 @@ def _add(profile: Profile, document: Document) -> None:
     opening = opening_of(text)
     profile.openings.append(_hash(opening) if opening else 0)
     profile.texts.append(_hash(" ".join(text.split())))
-    profile.titled += any(section.title for section in document.sections)
+    titles = [bool(section.title) for section in document.sections]
+    profile.titled += any(titles)
+    profile.partly_titled += any(titles) and not all(titles)
     profile.with_persons += len(_PERSON.findall(text)) > 1
     profile.narratives += len(split_sentences(text)) >= NARRATIVE_SENTENCES
     profile.splits[document.split] += 1
@@ -161,7 +165,8 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "words": f"{sum(profile.words):,}; {median(profile.words):,.0f} in the median text" if profile.words else "0",
         "shortest text": _size(profile.shortest),
         "longest text": _size(profile.longest),
-        "with section titles": f"{profile.titled:,}",
+        "with section titles": f"{profile.titled:,}"
+        + (f"; {profile.partly_titled:,} of them on some sections only" if profile.partly_titled else ""),
         "language, by stop words": _shares(profile.languages),
         "labels": f"{len(profile.labels):,} on {profile.labels.total():,} texts" if profile.labels else "none",
         "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",

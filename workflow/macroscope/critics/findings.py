@@ -117,6 +117,8 @@ class ReportItem:
         Sentence with the reason why the critic's numbers are not reliable here, or None; also shown in the headline.
     unusable
         Whether the critic's numbers on the corpus are left out of the headline for that reason.
+    unusable_systems
+        Systems whose numbers are left out of the headline for a reason that the item shows.
     system
         Name of the system whose page shows the item, if it is about a single system; otherwise "".
     shows_texts
@@ -134,6 +136,7 @@ class ReportItem:
     labels: Mapping[str, str] = field(default_factory=dict)
     warning: str | None = None
     unusable: bool = False
+    unusable_systems: frozenset[str] = frozenset()
     system: str = ""
     shows_texts: bool = False
 

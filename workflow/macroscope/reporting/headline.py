@@ -59,12 +59,30 @@ def latent_measure(critic: str) -> LatentMeasure:
     return _NLL if get_critic(critic).data.density else _PPL
 
 
-def unusable_chapters(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> set[ChapterKey]:
-    """Return the (critic, corpus) chapters that the critic's report items mark as unusable for the headline."""
-    return {chapter for chapter, contributed in items.items() if any(item.unusable for item in contributed)}
+class Unusable:
+    """The numbers that critics' report items mark as unusable for the headline: of whole chapters, or of systems.
+
+    Parameters
+    ----------
+    items
+        (critic, corpus) -> its report items.
+    """
+
+    def __init__(self, items: Mapping[ChapterKey, Sequence[ReportItem]]) -> None:
+        self._chapters = {chapter for chapter, of_chapter in items.items() if any(item.unusable for item in of_chapter)}
+        self._systems = {
+            (*chapter, system)
+            for chapter, of_chapter in items.items()
+            for item in of_chapter
+            for system in item.unusable_systems
+        }
+
+    def __contains__(self, key: tuple[str, str, str]) -> bool:
+        """Return whether the numbers of (critic, corpus, system) are unusable."""
+        return key[:2] in self._chapters or key in self._systems
 
 
-def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[ChapterKey]) -> pd.DataFrame:
+def headline_table(results: Results, statistics: pd.DataFrame, unusable: Unusable) -> pd.DataFrame:
     """Build the headline table: a row per corpus and system with its description, perplexity and latent PPLs.
 
     Parameters
@@ -74,7 +92,7 @@ def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[Cha
     statistics
         All statistics of the run, with adjusted p-values.
     unusable
-        (critic, corpus) chapters whose numbers are set to NaN, with <critic>_usable False.
+        Numbers that are set to NaN, with <critic>_usable False.
 
     Returns
     -------
@@ -107,7 +125,7 @@ def headline_table(results: Results, statistics: pd.DataFrame, unusable: set[Cha
             row["n_paired"] = max(row.get("n_paired", 0), system_rows["n_paired"].max())
             declared = get_critic(critic)
             if declared.data.scores:
-                usable = (critic, corpus) not in unusable
+                usable = (critic, corpus, system) not in unusable
                 numbers = _prior_columns(indexed, (corpus, system, critic), declared.data.certainty)
                 row |= {f"{critic}_usable": usable}
                 row |= numbers if usable else dict.fromkeys(numbers, float("nan"))

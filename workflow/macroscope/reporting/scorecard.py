@@ -23,7 +23,7 @@ from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
 from macroscope.options import CONTROL, SPLIT_HALF
 from macroscope.reporting.formats import look_up_estimate
-from macroscope.reporting.headline import ChapterKey
+from macroscope.reporting.headline import ChapterKey, Unusable
 from macroscope.reporting.ranking import rank_systems
 from macroscope.reporting.results import Results, select_rows
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC, MINIMUM_DETECTABLE
@@ -229,7 +229,7 @@ def chapters_with_warnings(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> 
 
 
 def scorecard_table(
-    results: Results, statistics: pd.DataFrame, unusable: set[ChapterKey], warned: set[ChapterKey]
+    results: Results, statistics: pd.DataFrame, unusable: Unusable, warned: set[ChapterKey]
 ) -> pd.DataFrame:
     """Build the scorecard table: a row per corpus, system and critic.
 
@@ -242,7 +242,7 @@ def scorecard_table(
     statistics
         All statistics of the run, with adjusted p-values.
     unusable
-        (critic, corpus) chapters whose projection is too inaccurate for a verdict.
+        Critics, corpora and systems for which the projection is too inaccurate for a verdict.
     warned
         (critic, corpus) chapters with a warning.
     """
@@ -262,7 +262,7 @@ def scorecard_table(
                     "check": _is_check(results, row["system"]),
                     "warned": (critic, corpus) in warned,
                     "c2st_auc": row["value"],
-                    "verdict": NOT_USABLE if (critic, corpus) in unusable else verdict,
+                    "verdict": NOT_USABLE if (critic, corpus, row["system"]) in unusable else verdict,
                     "smallest": smallest[row["system"]],
                     "tests": len(adjusted),
                     "different": int((adjusted < SIGNIFICANT).sum()),

@@ -11,7 +11,7 @@ from macroscope.files import atomic
 from macroscope.reporting import human_documents, scorecard
 from macroscope.reporting.data_sources import data_sources_table
 from macroscope.reporting.formats import format_number, format_with_interval, look_up_estimate
-from macroscope.reporting.headline import display_headline, headline_table, latent_measure, unusable_chapters
+from macroscope.reporting.headline import Unusable, display_headline, headline_table, latent_measure
 from macroscope.reporting.human import (
     FILE,
     correlations_table,
@@ -102,7 +102,7 @@ def write_tables(config: Path, output: Path) -> None:
     with atomic(output) as folder:
         folder.mkdir()
         write_csv(statistics, folder / "statistics.csv")
-        unusable = unusable_chapters(items)
+        unusable = Unusable(items)
         cells = scorecard_table(results, statistics, unusable, chapters_with_warnings(items))
         write_csv(cells, folder / scorecard.FILE)
         if len(pairs := pairs_table(results)):

@@ -68,6 +68,6 @@ CRITIC = Critic(
         ),
         "attribute": Stage("attribution:attribute", inputs="texts latents scores prior", options="error_threshold"),
         "overview": Stage("figures:plot", inputs="inference"),
-        "report": Stage("report:items", inputs="inference all_latents all_evidence"),
+        "report": Stage("report:items", inputs="inference prior all_latents all_evidence"),
     },
 )

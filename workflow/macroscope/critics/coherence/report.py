@@ -4,12 +4,13 @@ from typing import Any
 
 import pandas as pd
 
+from macroscope.critics.coherence.classification_errors import explain_by_errors
 from macroscope.critics.coherence.latents import read_info
-from macroscope.critics.coherence.sensitivity import build_prior_table, build_projection_table, find_inflation
+from macroscope.critics.coherence.sensitivity import build_prior_table, build_projection_table
+from macroscope.critics.coherence.validation import add_interval, check_classifier
 from macroscope.critics.divergence_report import divergence_table
 from macroscope.critics.findings import Findings, ReportItem
 from macroscope.files import read_json
-from macroscope.statistics.proportions import share_interval
 from macroscope.tables import number, read_csv
 
 COMMON_ERRORS = 5
@@ -23,6 +24,7 @@ def items(findings: Findings) -> list[ReportItem]:
     report_items = [
         _classifier_item(findings, validation),
         ReportItem("projection_quality", "Projection quality by system", table=build_projection_table(findings)),
+        *_errors_item(findings),
         _prior_item(findings),
         ReportItem(
             "reliability",
@@ -53,35 +55,8 @@ def items(findings: Findings) -> list[ReportItem]:
     return report_items
 
 
-def add_interval(validation: dict[str, Any], documents: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    """Add the interval of the accuracy, over documents, to the classifier's validation results.
-
-    Parameters
-    ----------
-    documents
-        One row per validation document; columns sections, correct.
-    """
-    _, low, high = share_interval(documents["correct"], documents["sections"], confidence)
-    names = list(validation)
-    at = names.index("accuracy") + 1
-    interval = {"accuracy_low": low, "accuracy_high": high}
-    return {name: (validation | interval)[name] for name in [*names[:at], *interval, *names[at:]]}
-
-
-def check_classifier(validation: dict[str, float]) -> str | None:
-    """Return a warning if the accuracy is not significantly above that of always predicting the most common type."""
-    if validation["accuracy_low"] > validation["majority_share"]:
-        return None
-    return (
-        f"The section classifier has an accuracy of {validation['accuracy']:.0%} on {validation['sections']:.0f}"
-        " validation sections; always predicting the most common type would be right on"
-        f" {validation['majority_share']:.0%}. The difference is not significant: do not rely on the numbers of this"
-        " critic. More training documents, a larger encoder or more epochs may help."
-    )
-
-
 def _classifier_item(findings: Findings, validation: dict[str, Any]) -> ReportItem:
-    warning = check_classifier(validation) or _check_inflation(findings)
+    warning = check_classifier(validation)
     return ReportItem(
         "section_classifier",
         "Section classifier",
@@ -91,15 +66,23 @@ def _classifier_item(findings: Findings, validation: dict[str, Any]) -> ReportIt
     )
 
 
-def _check_inflation(findings: Findings) -> str | None:
-    perplexities = find_inflation(findings)
-    if perplexities is None:
-        return None
-    return (
-        f"The latent PPL of real text is {number(perplexities[0])} by inferred section types, but"
-        f" {number(perplexities[1])} by its titles: classification errors outweigh the differences to measure. More"
-        " training documents, a larger encoder or more epochs may help."
+def _errors_item(findings: Findings) -> list[ReportItem]:
+    """Return the table of the latent PPL by classification errors alone, if it is defined."""
+    table = explain_by_errors(findings)
+    if table.empty:
+        return []
+    shown = pd.DataFrame(
+        {
+            "system": table["system"],
+            "sections that are classified wrongly, share": [number(rate) for rate in table["error_rate"]],
+            "latent PPL": [number(value) for value in table["latent_ppl"]],
+            "real orders with as many errors": [number(value) for value in table["by_errors_alone"]],
+            "errors explain the difference": table["explained"].map({True: "yes: not usable", False: "no"}),
+        }
     )
+    explained = frozenset(table.loc[table["explained"], "system"])
+    title = "Latent PPL by classification errors alone"
+    return [ReportItem("classification_errors", title, table=shown, unusable_systems=explained)]
 
 
 def _prior_item(findings: Findings) -> ReportItem:

@@ -4,7 +4,6 @@ import pandas as pd
 
 from macroscope.critics.findings import Findings
 from macroscope.critics.table_cells import format_cell
-from macroscope.options import CONTROL
 
 PRIOR_COLUMNS = {
     "latent_ppl": "latent PPL",
@@ -23,8 +22,6 @@ PROJECTION_COLUMNS = {
     "posterior_margin": "margin of the most probable type",
     "title_agreement_share": "agreement with titles, share",
 }
-MAX_INFLATION = 1.5
-"""Largest acceptable ratio of the control's latent PPL by inferred types to that by its titles."""
 
 
 def build_prior_table(findings: Findings) -> pd.DataFrame:
@@ -35,17 +32,6 @@ def build_prior_table(findings: Findings) -> pd.DataFrame:
 def build_projection_table(findings: Findings) -> pd.DataFrame:
     """Tabulate the latent PPL of every system with the confidence and accuracy of the classifier on its texts."""
     return _table(findings, PROJECTION_COLUMNS)
-
-
-def find_inflation(findings: Findings) -> tuple[float, float] | None:
-    """Return the control's latent PPL by inferred types and by titles if their ratio exceeds `MAX_INFLATION`."""
-    control = findings.statistics[findings.statistics["system"] == CONTROL].set_index("statistic")
-    if "latent_ppl_gold" not in control.index:
-        return None
-    seen, gold = control.loc["latent_ppl"], control.loc["latent_ppl_gold"]
-    if not seen["value"] > MAX_INFLATION * gold["value"]:
-        return None
-    return float(seen["value"]), float(gold["value"])
 
 
 def _table(findings: Findings, columns: dict[str, str]) -> pd.DataFrame:

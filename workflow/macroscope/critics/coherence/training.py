@@ -28,10 +28,12 @@ from macroscope.critics.coherence.temperature import (
     expected_calibration_error,
     fit_temperature,
 )
+from macroscope.critics.coherence.validation import add_interval, check_classifier
 from macroscope.documents import read_provenance
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
 from macroscope.pretrained import require_known_words
+from macroscope.resampling import Resampling
 from macroscope.tables import write_csv
 from macroscope.training import Checkpoints, Examples, Schedule, discard
 from macroscope.training import train as train_model
@@ -132,3 +134,5 @@ def _validate(documents: Path, folder: Path, options: CoherenceOptions, index: d
     write_confusion(folder / "confusion.json", estimate_confusion(posterior, gold))
     by_document = pd.DataFrame({"sections": 1, "correct": correct.astype(int)}).groupby(document).sum()
     write_csv(by_document, folder / "validation_documents.csv")
+    if warning := check_classifier(add_interval(result, by_document, Resampling().confidence)):
+        log.warning("%s The critic will be 'not usable' on this corpus.", warning)

@@ -1,0 +1,104 @@
+"""Latent PPL that classification errors alone give to real section orders."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from macroscope.critics.coherence.classification_errors import expected_ppl, explain_by_errors, scale_errors
+from macroscope.critics.coherence.confusion import write_confusion
+from macroscope.critics.coherence.latents import Batch, LatentsInfo, write_batches
+from macroscope.critics.coherence.options import CoherenceOptions
+from macroscope.critics.coherence.prior import SectionPrior, count_transitions
+from macroscope.critics.coherence.priors import Priors
+from macroscope.critics.coherence.smoothing import Additive
+from macroscope.critics.findings import Findings
+
+TYPES = ("history", "geography", "economy", "sights")
+ORDER = [0, 1, 2, 3]
+CONFUSION = np.array([[0.9, 0.1, 0, 0], [0, 0.8, 0.2, 0], [0, 0, 1, 0], [0.1, 0, 0, 0.9]])
+
+
+def make_prior():
+    """Nearly all real documents have one order."""
+    return SectionPrior(TYPES, count_transitions([ORDER] * 99 + [[1, 0, 2, 3]], 4), Additive(0.1))
+
+
+def test_errors_keep_their_kinds_and_have_the_rate():
+    scaled = scale_errors(CONFUSION, 0.3)
+    assert scaled.sum(axis=1) == pytest.approx(np.ones(4))
+    assert np.diag(scaled) == pytest.approx(np.full(4, 0.7))
+    assert scaled[1] == pytest.approx([0, 0.7, 0.3, 0])
+    assert scaled[2] == pytest.approx([0.1, 0.1, 0.7, 0.1])  # never wrong on validation sections: confused with any
+    assert scale_errors(CONFUSION, 0.0) == pytest.approx(np.eye(4))
+
+
+def test_the_expectation_is_that_of_a_classifier_that_errs_at_random():
+    prior, rng = make_prior(), np.random.default_rng(0)
+    confusion = scale_errors(CONFUSION, 0.25)
+    inferred = [[rng.choice(4, p=confusion[state]) for state in ORDER] for _ in range(4000)]
+    states, lengths = np.concatenate(inferred), np.full(4000, 4)
+    nll = prior.nll(states, lengths)
+    error = nll.std() / np.sqrt(4000) / 4
+    assert np.log(expected_ppl([ORDER], prior, confusion)) == pytest.approx(nll.mean() / 4, abs=4 * error)
+
+
+def write_findings(folder: Path, systems: dict[str, tuple[list[list[int]], float, bool]]) -> Findings:
+    """Write prior, latents and statistics of systems: name -> (true orders, error rate, whether it has titles)."""
+    prior, rng, rows = make_prior(), np.random.default_rng(1), []
+    Priors(prior, prior, {}).save(folder / "prior")
+    write_confusion(folder / "prior" / "confusion.json", CONFUSION)
+    (folder / "latents").mkdir()
+    for system, (orders, rate, titled) in systems.items():
+        true = np.concatenate(orders)
+        posterior = scale_errors(CONFUSION, rate)[true].astype(np.float32)
+        lengths = np.array([len(order) for order in orders])
+        gold = [[TYPES[state] for state in order] if titled else None for order in orders]
+        ids = [f"{system}-{n}" for n in range(len(orders))]
+        batch = Batch(ids, [""] * len(ids), lengths, posterior, gold)
+        write_batches(folder / "latents" / f"{system}.parquet", [batch], LatentsInfo(list(TYPES), "s"))
+        ppl = float(np.exp(prior.expected_nll(posterior.astype(float), lengths).sum() / lengths.sum()))
+        n, differs = len(orders), system != "control"
+        about = {"system": system, "n_candidate": n, "p_adjusted": 0.001 if differs else np.nan}
+        rows.append({**about, "statistic": "latent_ppl", "value": ppl, "ci_low": ppl * 0.97, "ci_high": ppl * 1.03})
+        if titled:
+            agrees = 1 - rate + rng.normal(0, 0.001)
+            rows.append({**about, "statistic": "title_agreement_share", "value": agrees})
+    return Findings(
+        "coherence", "c", folder, list(systems), pd.DataFrame(rows), CoherenceOptions(), 0.95, folder / "figures"
+    )
+
+
+@pytest.fixture
+def judged(tmp_path):
+    (tmp_path / "prior").mkdir()
+    real, shuffled = [ORDER] * 60, [[2, 0, 3, 1]] * 60
+    systems = {
+        "control": (real, 0.1, True),
+        "shuffled": (shuffled, 0.1, False),
+        "blurred": (real, 0.35, False),
+        "blurred-titled": (real, 0.35, True),
+        "shuffled-and-blurred": (shuffled, 0.35, True),
+    }
+    return explain_by_errors(write_findings(tmp_path, systems)).set_index("system")
+
+
+def test_a_difference_in_order_is_not_explained_by_errors_and_a_difference_in_errors_is(judged):
+    explained = judged["explained"].to_dict()
+    assert explained == {
+        "control": False,
+        "shuffled": False,
+        "blurred": True,
+        "blurred-titled": True,
+        "shuffled-and-blurred": False,
+    }
+
+
+def test_real_text_has_the_latent_ppl_of_its_own_errors(judged):
+    assert judged.loc["control", "by_errors_alone"] == pytest.approx(judged.loc["control", "latent_ppl"], rel=0.02)
+    assert judged.loc["blurred", "by_errors_alone"] == pytest.approx(judged.loc["blurred", "latent_ppl"], rel=0.02)
+    assert judged["error_rate"].to_dict() == pytest.approx(
+        {"control": 0.1, "shuffled": 0.1, "blurred": 0.35, "blurred-titled": 0.35, "shuffled-and-blurred": 0.35},
+        abs=0.01,
+    )
