@@ -59,12 +59,12 @@ def fit_model(documents, folder, fit, **changes):
     return options
 
 
-EM = {"method": "em", "iterations": 12, "tolerance": 0.0, "batch_size": 50}
+EM = {"method": "em", "iterations": 6, "tolerance": 0.0, "batch_size": 50, "starts": 2}
 SGD = {"method": "sgd", "epochs": 3, "evaluations": 3, "batch_size": 16}
 
 
 def test_expectation_maximisation_comes_near_the_process(documents, process, tmp_path):
-    options = fit_model(documents, tmp_path, EM | {"iterations": 40})
+    options = fit_model(documents, tmp_path, EM | {"iterations": 40, "starts": 1})
     measure_perplexity(documents, tmp_path / "model", tmp_path / "perplexity.parquet", options, split="test")
     table = pd.read_parquet(tmp_path / "perplexity.parquet")
     assert list(table["id"]) == [document.id for document in read_documents(documents, "test")]
@@ -75,6 +75,18 @@ def test_expectation_maximisation_comes_near_the_process(documents, process, tmp
     true = -sum(process.log_probability(text) for text in numbers)
     # If all texts have M segments, a geometric distribution of their number costs (1 + log M) nats per text at most.
     assert 0.98 * true < table["nll"].sum() < true + len(table) * (1 + np.log(4))
+
+
+def test_the_best_start_is_kept(documents, tmp_path, caplog):
+    with caplog.at_level("INFO", "macroscope"):
+        fit_model(documents, tmp_path, EM)
+    log = pd.read_csv(tmp_path / "model" / "training_log.csv")
+    by_start = next(m for m in caplog.messages if "by start" in m).partition(": ")[2]
+    lowest = [float(loss) for loss in by_start.split(", ")]
+    assert len(lowest) == 2
+    assert log["valid_loss"].min() == pytest.approx(min(lowest), abs=1e-4)
+    assert set(log["start"]) == {int(np.argmin(lowest))}
+    assert list(log["step"]) == [int(np.argmin(lowest)) * 6 + n for n in range(6)]
 
 
 def test_gradient_descent_goes_through_two_phases(documents, tmp_path):
@@ -108,7 +120,8 @@ class Killed(Exception):
     pass
 
 
-def test_killed_expectation_maximisation_ends_with_the_same_weights(documents, tmp_path, monkeypatch):
+@pytest.mark.parametrize("saves", [4, 6, 7, 10], ids=["first start", "its end", "second start", "later"])
+def test_killed_expectation_maximisation_ends_with_the_same_weights(saves, documents, tmp_path, monkeypatch):
     (tmp_path / "whole").mkdir()
     fit_model(documents, tmp_path / "whole", EM)
     save, calls = training._save, []
@@ -116,7 +129,7 @@ def test_killed_expectation_maximisation_ends_with_the_same_weights(documents, t
     def killing(model, place, about):
         save(model, place, about)
         calls.append(place.name)
-        if calls.count("last") == 5:
+        if calls.count("last") == saves:
             raise Killed
 
     (tmp_path / "killed").mkdir()
@@ -158,7 +171,7 @@ def test_killed_gradient_descent_ends_with_the_same_weights(documents, tmp_path,
 
 
 def test_samples_are_documents_and_cuts_are_counted(documents, tmp_path):
-    options = fit_model(documents, tmp_path, EM, segments=None, max_tokens=8)
+    options = fit_model(documents, tmp_path, EM | {"starts": 1}, segments=None, max_tokens=8)
     for name in ("once", "again"):
         sample_hsmm(tmp_path / "model", tmp_path / f"{name}.parquet", options, corpus="c", system="h", seed=1)
     assert (tmp_path / "once.parquet").read_bytes() == (tmp_path / "again.parquet").read_bytes()

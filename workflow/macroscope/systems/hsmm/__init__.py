@@ -50,6 +50,9 @@ class ExpectationMaximisation(Options):
     smoothing: float = Field(
         0.3, ge=0, description="Pseudo-counts of each distribution, divided equally among its outcomes; 0: none."
     )
+    starts: int = Field(
+        3, ge=1, description="Number of random starts; the fit with the lowest validation loss is kept."
+    )
     batch_size: int = Field(64, ge=1, description="Number of texts per batch; memory grows with it.")
 
 

@@ -76,45 +76,65 @@ def train_hsmm(documents: Path, output: Path, options: HsmmSystem, *, seed: int,
 
 
 def _fit_by_em(model: Hsmm, data: _Data, fit: ExpectationMaximisation) -> pd.DataFrame:
-    """Fit by expectation maximisation; every iteration is a checkpoint, and a killed run resumes from the last one."""
+    """Fit by expectation maximisation from several starts; keep the parameters of the lowest validation loss.
+
+    The history is that of the kept start; `step` counts the iterations of all starts. Every iteration is a checkpoint,
+    and a killed run resumes from the last one.
+    """
     device = "cuda" if torch.cuda.is_available() else "cpu"
     best = data.checkpoints / "best"
-    rows = _resume(model, data)
-    if not rows:
-        randomise(model, torch.Generator().manual_seed(data.seed))
+    first, rows = _resume(model, data)
 
     def batches() -> Any:
         for indices in data.train.by_length(fit.batch_size, model.states):
             batch = collate([data.train[index] for index in indices])
             yield {name: tensor.to(device) for name, tensor in batch.items()}
 
-    model.to(device)
-    remaining, before = fit.iterations - len(rows), rows[-1]["objective"] if rows else -math.inf
-    steps = expectation_maximisation(model, batches, fit.smoothing, fit.tolerance, remaining, before)
-    for likelihood, objective in steps:
-        valid = float(compute_nll(model, data.valid).sum()) / data.valid.tokens
-        rows.append({"step": len(rows), "train_loss": -likelihood, "objective": objective, "valid_loss": valid})
-        log.info("iteration %d: training loss %.4f, validation loss %.4f", len(rows), -likelihood, valid)
-        if valid <= min(row["valid_loss"] for row in rows):
-            _save(model, best, {})
-        _save(model, data.checkpoints / "last", {"identity": data.identity, "rows": rows})
+    for start in range(first, fit.starts):
+        of_start = [row for row in rows if row["start"] == start]
+        if not of_start:
+            model.cpu()
+            randomise(model, torch.Generator().manual_seed(data.seed + start))
+        model.to(device)
+        remaining, before = fit.iterations - len(of_start), of_start[-1]["objective"] if of_start else -math.inf
+        steps = expectation_maximisation(model, batches, fit.smoothing, fit.tolerance, remaining, before)
+        for likelihood, objective in steps:
+            valid = float(compute_nll(model, data.valid).sum()) / data.valid.tokens
+            row = {"start": start, "train_loss": -likelihood, "objective": objective, "valid_loss": valid}
+            rows.append(row)
+            log.info("start %d, training loss %.4f, validation loss %.4f", start + 1, -likelihood, valid)
+            if valid <= min(row["valid_loss"] for row in rows):
+                _save(model, best, {})
+            _save(model, data.checkpoints / "last", {"identity": data.identity, "rows": rows})
     load_model(model, str(best / "model.safetensors"))
-    history = pd.DataFrame(rows).assign(phase="em", epoch=lambda table: table["step"] + 1.0)
-    return history[["phase", "step", "epoch", "train_loss", "valid_loss", "objective"]]
+    history = pd.DataFrame(rows)
+    lowest = history.groupby("start")["valid_loss"].min()
+    log.info("lowest validation loss by start: %s", ", ".join(f"{loss:.4f}" for loss in lowest))
+    history = history[history["start"] == lowest.idxmin()].reset_index(names="step")
+    history = history.assign(phase="em", epoch=history.index + 1.0)
+    return history[["phase", "step", "epoch", "start", "train_loss", "valid_loss", "objective"]]
 
 
-def _resume(model: Hsmm, data: _Data) -> list[dict[str, float]]:
-    """Restore the model of a killed run with the same texts and options; return its finished iterations, if any.
+def _resume(model: Hsmm, data: _Data) -> tuple[int, list[dict[str, float]]]:
+    """Restore the model of a killed run with the same texts and options.
 
     The saved model is that before the last iteration's update, so that this iteration is repeated.
+
+    Returns
+    -------
+    int
+        Number of the start to go on with.
+    list
+        Finished iterations of all starts.
     """
     last = data.checkpoints / "last"
     if not last.exists() or (about := read_json(last / "about.json"))["identity"] != data.identity:
-        return []
+        return 0, []
     load_model(model, str(last / "model.safetensors"))
     rows: list[dict[str, float]] = about["rows"]
-    log.info("resuming at iteration %d", len(rows))
-    return rows[:-1]
+    start = int(rows[-1]["start"])
+    log.info("resuming start %d at iteration %d", start + 1, sum(row["start"] == start for row in rows))
+    return start, rows[:-1]
 
 
 def _save(model: Hsmm, place: Path, about: dict[str, Any]) -> None:
