@@ -80,7 +80,7 @@ def test_missing_names_are_reported_with_the_nearest_one():
         (
             "questions = broken",
             "the installed package their-critics declares 'questions' in macroscope.critics, and broken cannot be"
-            " imported (division by zero); repair or uninstall it",
+            " imported (ZeroDivisionError: division by zero); repair or uninstall it",
         ),
         (
             "questions = macroscope.systems.ngram:KIND",

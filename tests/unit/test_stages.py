@@ -27,17 +27,30 @@ class Shade(Options):
 def calls(monkeypatch):
     """Return a list of the arguments of each call of the stages' function."""
     arguments_of_calls = []
+
+    def work(output, **arguments):
+        arguments_of_calls.append(arguments | {"output": output})
+        output.touch()
+
     module = ModuleType("shades.work")
-    module.work = lambda **arguments: arguments_of_calls.append(arguments)
+    module.work, module.idle = work, lambda **arguments: None
     monkeypatch.setitem(__import__("sys").modules, "shades.work", module)
     return arguments_of_calls
 
 
-def test_a_stage_is_called_with_what_it_reads(calls):
+def test_a_stage_that_writes_nothing_is_one_sentence(calls, tmp_path):
+    for folder, kind in ((False, "file"), (True, "folder")):
+        with pytest.raises(MacroscopeError, match=f"work:idle of shades ended without writing the {kind} .*/out"):
+            run_stage(Stage("work:idle", folder=folder), "shades", None, [], [], tmp_path / "out")
+    with pytest.raises(MacroscopeError, match="without writing the file .*/more.csv"):
+        run_stage(Stage("work:work", beside="more.csv"), "shades", None, [], [], tmp_path / "out")
+
+
+def test_a_stage_is_called_with_what_it_reads(calls, tmp_path):
     stage = Stage("work:work", inputs="documents files prompts? seed checkpoints", options="depth")
     inputs = ["documents=d=1.parquet", "files=a", "files=b"]
     options = Shade(kind="shade", depth=5)
-    run_stage(stage, "shades", options, inputs, ["seed=4", "checkpoints=c"], Path("out"))
+    run_stage(stage, "shades", options, inputs, ["seed=4", "checkpoints=c"], tmp_path / "out")
     assert calls == [
         {
             "documents": Path("d=1.parquet"),
@@ -46,7 +59,7 @@ def test_a_stage_is_called_with_what_it_reads(calls):
             "seed": 4,
             "checkpoints": Path("c"),
             "options": options,
-            "output": Path("out"),
+            "output": tmp_path / "out",
         }
     ]
 

@@ -26,6 +26,7 @@ EXEMPT = (
     "macroscope.files",
     # Discovery and calls of stages: their arguments are inputs and parameters of rules.
     "macroscope.cli",
+    "macroscope.containment",
     "macroscope.registry",
     "macroscope.stages",
     "macroscope.jobs",

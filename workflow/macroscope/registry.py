@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any, Generic, TypeVar
 
+from macroscope.containment import contain_import
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.stages import Stage, load
 
@@ -109,18 +110,13 @@ def require(name: str, plugins: Mapping[str, Plugin[D]], what: str) -> Plugin[D]
 
 
 def _load(point: EntryPoint, constant: str, kind: type[D]) -> D:
-    try:
+    declares = (
+        f"the installed package {_distribution(point)} declares '{point.name}' in {point.group}, and {point.value}"
+    )
+    with contain_import(declares):
         data = getattr(import_module(point.module), point.attr or constant)
-    except Exception as error:  # whatever another package's import may raise
-        raise MacroscopeError(
-            f"the installed package {_distribution(point)} declares '{point.name}' in {point.group}, and"
-            f" {point.value} cannot be imported ({error}); repair or uninstall it"
-        ) from error
     if not isinstance(data, kind):
-        raise MacroscopeError(
-            f"the installed package {_distribution(point)} declares '{point.name}' in {point.group}, and {point.value}"
-            f" is not a {kind.__name__}; see docs/extending.md"
-        )
+        raise MacroscopeError(f"{declares} is not a {kind.__name__}; see docs/extending.md")
     return data
 
 

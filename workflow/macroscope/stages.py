@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from macroscope.containment import contain_import, is_own, name_distribution
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import RESOURCES
 
@@ -168,8 +169,18 @@ def module_of(where: str, package: str) -> str:
 
 
 def load(where: str, package: str) -> Any:
-    """Import "module:name" of a package, or of this one if the module is a full name."""
-    return getattr(import_module(module_of(where, package)), where.partition(":")[2])
+    """Import "module:name" of a package, or of this one if the module is a full name.
+
+    Raises
+    ------
+    PluginError
+        If the module belongs to a plug-in package and cannot be imported, or has no such name.
+    """
+    module, name = module_of(where, package), where.partition(":")[2]
+    if is_own(module):
+        return getattr(import_module(module), name)
+    with contain_import(f"{module}:{name} of the installed package {name_distribution(module)}"):
+        return getattr(import_module(module), name)
 
 
 def arguments(
@@ -226,6 +237,26 @@ def run_stage(
     if stage.options:
         given["options"] = options
     stage.function(package)(**given, output=output)
+    require_written(stage, package, output)
+
+
+def require_written(stage: Stage, package: str, output: Path, evidence: Path | None = None) -> None:
+    """Check that a stage wrote its output (a folder if it declares one, else a file) and what it declares beside it.
+
+    Raises
+    ------
+    MacroscopeError
+        If it did not; without this check, Snakemake would blame the file system.
+    """
+    is_folder = {output: stage.folder, **{output.with_name(name): False for name in stage.beside.split()}}
+    if evidence is not None:
+        is_folder[evidence] = True
+    for path, folder in is_folder.items():
+        if not (path.is_dir() if folder else path.is_file()):
+            kind = "folder" if folder else "file"
+            raise MacroscopeError(
+                f"{stage.run} of {package} ended without writing the {kind} {path}; a stage must write all its outputs"
+            )
 
 
 def flags(name: str, pairs: Mapping[str, Any]) -> list[str]:

@@ -8,15 +8,17 @@ if IS_MAIN:  # an importing workflow has macroscope installed
 
 from macroscope.errors import MacroscopeError
 from macroscope.files import RESOURCES, read_yaml
-from macroscope.plan import load_plan
-from macroscope.plan.environments import environment
 from snakemake.exceptions import WorkflowError
 
 try:
-    # The config's schema includes installed plug-ins, so a broken one is reported here.
+    # The config's schema includes installed plug-ins, so a broken one ends these imports.
+    from macroscope.plan import load_plan
+    from macroscope.plan.environments import environment
+
     for path in workflow.configfiles if IS_MAIN else ():
         read_yaml(path)  # reports repeated keys, of which Snakemake takes the last
     plan = load_plan(config)
+    jobs = plan.jobs()
 except MacroscopeError as error:
     raise WorkflowError(str(error)) from None
 

@@ -37,7 +37,7 @@ if plan.critics.is_sharded:
     plan.critics.counted = counted
 
 
-for job in plan.jobs():
+for job in jobs:
 
     rule:
         name:

@@ -44,7 +44,8 @@ STAGES = {
     "report": Stage("a:items", inputs="all_evidence"),
     "own": Stage("a:own", inputs="documents", options="unused"),
 }
-CRITIC = Critic("options:Toy", STAGES, statistics=("macroscope.statistics.categorical:STATISTICS",))
+PLAN = "plan:ToyPlan"
+CRITIC = Critic("options:Toy", STAGES, statistics=("macroscope.statistics.categorical:STATISTICS",), plan=PLAN)
 
 
 def signed(stage, **options):
@@ -80,7 +81,7 @@ def test_shared_stages_belong_to_every_critic():
 
 
 def test_shared_stages_sign_with_the_options_of_the_numbers_that_they_read():
-    both = Critic("options:Toy", STAGES | {"score": Stage("a:score", inputs="latents", options="mode")})
+    both = Critic("options:Toy", STAGES | {"score": Stage("a:score", inputs="latents", options="mode")}, plan=PLAN)
     expected = {"compare_scores": "score", "two_sample_test": "compare", "compare_pairs": "compare", "gather": "gather"}
     assert {name: both.signed_stage(name) for name in SHARED_STAGES} == expected
     assert both.signed_stage("project") == "project"
@@ -93,7 +94,7 @@ def test_a_job_is_given_the_options_that_its_stage_reads_or_signs():
         "project": Stage("a:project", inputs="texts inference signature", options="size"),
         "score": Stage("a:score", inputs="latents", options="mode"),
     }
-    critic = Critic("options:Toy", signing)
+    critic = Critic("options:Toy", signing, plan=PLAN)
     assert critic.options_given("train") == {"encoder"}
     assert critic.options_given("project") == {"encoder", "size"}
     assert CRITIC.options_given("project") == {"size"}  # it does not sign
@@ -157,7 +158,9 @@ def test_invalid_declarations_are_rejected():
     with pytest.raises(ValueError, match="needs the stage 'score' or 'compare'"):
         Critic("options:Toy", {"project": STAGES["project"]})
     with pytest.raises(ValueError, match="'explain' and 'compare' both write evidence"):
-        Critic("options:Toy", STAGES | {"explain": Stage("a:b", inputs="latents")})
+        Critic("options:Toy", STAGES | {"explain": Stage("a:b", inputs="latents")}, plan=PLAN)
+    with pytest.raises(ValueError, match=r"the stage 'attribut' is not a standard one.*did you mean 'attribute'"):
+        Critic("options:Toy", {"project": Stage("a:b"), "score": Stage("a:b"), "attribut": Stage("a:b")})
 
 
 def test_too_few_pairs_for_significance_are_not_tests():

@@ -41,6 +41,7 @@ CRITIC = Critic(
     },
     statistics=("macroscope.statistics.categorical:STATISTICS",),
     attribution=AttributionScore("number", "of 1"),
+    plan="plan:ToyPlan",
 )
 TOY = Plugin("toy", "toys", CRITIC)
 
@@ -50,14 +51,16 @@ def calls(monkeypatch):
     """Return the arguments of every call of a stage's function."""
     called = []
 
-    def work(**arguments):
-        called.append(arguments)
+    def work(output, **arguments):
+        called.append(arguments | {"output": output})
+        output.touch()
 
     def compare(**arguments):
         called.append(arguments)
         row = {"statistic": "forward_kl", "value": 0.5, "ci_low": 0.1, "ci_high": 0.9, "p_value": 0.2, "seed": 1}
         return pd.DataFrame([row | {"n_reference": 5, "n_candidate": 5, "reason": ""}])
 
+    monkeypatch.setattr("macroscope.critics.run_stage.check_output", lambda *_: None)  # see test_outputs.py
     module = ModuleType("toys.work")
     module.work, module.compare, module.train = work, compare, work
     monkeypatch.setitem(sys.modules, "toys.work", module)

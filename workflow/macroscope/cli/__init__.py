@@ -18,6 +18,7 @@ import typer
 from macroscope.cli import cluster, config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
 from macroscope.cli.gate import GateCommand, Verbs, WithoutVerdict, gate
+from macroscope.containment import PluginError, blame_plugins
 from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage
@@ -102,7 +103,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # any text, whatever the terminal's encoding
     try:
-        app()
+        with blame_plugins():
+            app()
     except WithoutVerdict as error:
         _explain(error.__cause__ or error, error.status)
     except Exception as error:
@@ -111,25 +113,35 @@ def main() -> None:
 
 def _explain(error: BaseException, status: int) -> NoReturn:
     """Exit with one sentence for an error that a user can repair, or with the traceback of a defect."""
-    if isinstance(error, MacroscopeError):
-        _fail(str(error), status)
-    if isinstance(error, OSError) and error.errno in _ADVICE:
-        _fail(f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE[error.errno]}", status)
-    # Libraries that write files raise their own errors, which quote the system's message.
-    for number in _FULL:
-        if not isinstance(error, OSError) and os.strerror(number) in str(error):
-            _fail(f"the disk: {os.strerror(number)}; {_ADVICE[number]}", status)
-    if _may_be_of_damage(error) and (damage := _find_damaged_file(sys.argv[1:])) is not None:
-        path, reason = damage
-        _fail(
-            f"{path}: not a readable Parquet file ({reason}); remove it, and run the command again to rebuild it",
-            status,
-        )
+    cause = error.__cause__ if isinstance(error, PluginError) and error.__cause__ else error
+    sentence = _repairable(cause)
+    if sentence is None and isinstance(error, PluginError):
+        if error.traceback:
+            log.error("%s", error.traceback)
+        sentence = str(error)
+    if sentence is not None:
+        _fail(sentence, status)
     # A defect of macroscope: the traceback goes to the log file, too.
     if not log.handlers:
         raise error
     log.error(UNEXPECTED, exc_info=error)
     sys.exit(status)
+
+
+def _repairable(error: BaseException) -> str | None:
+    """Return a sentence about an error that a user can repair; None for a defect."""
+    if isinstance(error, MacroscopeError):
+        return str(error)
+    if isinstance(error, OSError) and error.errno in _ADVICE:
+        return f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE[error.errno]}"
+    # Libraries that write files raise their own errors, which quote the system's message.
+    for number in _FULL:
+        if not isinstance(error, OSError) and os.strerror(number) in str(error):
+            return f"the disk: {os.strerror(number)}; {_ADVICE[number]}"
+    if _may_be_of_damage(error) and (damage := _find_damaged_file(sys.argv[1:])) is not None:
+        path, reason = damage
+        return f"{path}: not a readable Parquet file ({reason}); remove it, and run the command again to rebuild it"
+    return None
 
 
 def _fail(sentence: str, status: int) -> NoReturn:

@@ -1,12 +1,41 @@
 """`macroscope critics <verb>`: documents -> latents, T(x)."""
 
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from macroscope.cli.flags import Inputs, OptionsJson, Output, StageName, Values, parse_options
 
-app = typer.Typer(help="Documents -> latents, T(x).", no_args_is_help=True)
+
+class CriticVerbs(TyperGroup):
+    """The verbs of this room and those that critics declare, which are imported only when a verb is looked up."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """List the names of all verbs."""
+        return [*super().list_commands(ctx), *_declared_verbs()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a verb by its name; None if there is none."""
+        return super().get_command(ctx, cmd_name) or _declared_verbs().get(cmd_name)
+
+
+@cache
+def _declared_verbs() -> dict[str, Any]:
+    """Return the verbs that critics declare, by name."""
+    from macroscope.critics import critics
+    from macroscope.stages import load
+
+    declared = typer.Typer()
+    declared.callback()(lambda: None)
+    for plugin in critics().values():
+        for name, function in (load(plugin.data.commands, plugin.package) if plugin.data.commands else {}).items():
+            declared.command(name)(function)
+    return dict(typer.main.get_group(declared).commands)
+
+
+app = typer.Typer(help="Documents -> latents, T(x).", no_args_is_help=True, cls=CriticVerbs)
 
 
 @app.command()
@@ -33,16 +62,3 @@ def list_critics() -> None:
 
     for name, plugin in critics().items():
         print(f"{name:16} {' '.join(plugin.data.stages)}  ({plugin.package})")
-
-
-def _add_verbs() -> None:
-    """Add the verbs that critics declare."""
-    from macroscope.critics import critics
-    from macroscope.stages import load
-
-    for plugin in critics().values():
-        for name, function in (load(plugin.data.commands, plugin.package) if plugin.data.commands else {}).items():
-            app.command(name)(function)
-
-
-_add_verbs()

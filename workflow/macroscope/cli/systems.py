@@ -21,5 +21,10 @@ def run(
     """Run a stage of a kind of system, such as 'generate', which makes its samples."""
     from macroscope.registry import require
     from macroscope.systems import kinds
+    from macroscope.systems.declaration import GENERATE
 
     run_declared(require(kind, kinds(), "kind of system"), stage, options, inputs, values, output)
+    if stage == GENERATE:
+        from macroscope.systems.outputs import check_samples
+
+        check_samples(kind, output)

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from macroscope.errors import MacroscopeError
+from macroscope.errors import MacroscopeError, nearest
 from macroscope.jobs import Job
 from macroscope.options import ConfigView, Options
 from macroscope.registry import Plugin
@@ -173,6 +173,11 @@ class Critic:
     commands: str = ""
 
     def __post_init__(self) -> None:
+        if (unknown_stages := [name for name in self.stages if name not in STAGES]) and not self.plan:
+            raise ValueError(
+                f"the stage '{unknown_stages[0]}' is not a standard one, and no `plan` says when it runs"
+                f"{nearest(unknown_stages[0], STAGES)}"
+            )
         if "project" not in self.stages:
             raise ValueError("a critic needs the stage 'project', which projects documents onto latents; declare it")
         if not {"score", "compare"} & set(self.stages):
@@ -277,8 +282,10 @@ class CriticPlan:
 
 def captions_of(package: str) -> Path:
     """Return the folder of a critic's captions."""
-    (folder,) = import_module(package).__path__
-    return Path(folder) / "captions"
+    folders = list(getattr(import_module(package), "__path__", ()))
+    if len(folders) != 1:
+        raise MacroscopeError(f"{package}: a critic is a package, whose folder has its captions; make it a folder")
+    return Path(folders[0]) / "captions"
 
 
 def statistics_of(critic: Plugin[Critic]) -> tuple[Statistic, ...]:

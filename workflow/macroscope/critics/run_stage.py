@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.critics.declaration import Critic, signature, statistics_of
+from macroscope.critics.outputs import check_output, check_statistics
 from macroscope.documents import Collection
 from macroscope.options import Options
 from macroscope.registry import Plugin
-from macroscope.stages import arguments
+from macroscope.stages import arguments, require_written
 
 _OF_STATISTICS = ("corpus", "system", "resampling")
 """Values that the stage `compare` is always given: they stand in every row of its statistics."""
@@ -55,6 +56,8 @@ def run_critic(
         _write_statistics(critic, function(**arguments_of_stage), given, output)
     else:
         function(**arguments_of_stage, output=output)
+    require_written(stage, critic.package, output, given.get("evidence"))
+    check_output(critic, name, given, output)
 
 
 def _restricted(options: Options, names: Iterable[str]) -> Options:
@@ -67,6 +70,7 @@ def _write_statistics(critic: Plugin[Critic], table: Any, given: Mapping[str, An
     from macroscope.statistics.pairing_keys import read_keys
     from macroscope.statistics.tidy import NO_PAIRS, find_pairs, write_statistics
 
+    check_statistics(critic, table)
     about = {key: given[key] for key in (*_OF_STATISTICS, "signature")}
     control, latents = given.get("control_latents"), given.get("latents")
     pairing = NO_PAIRS

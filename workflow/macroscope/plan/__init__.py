@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from macroscope.config.schema import Config, parse_config
+from macroscope.containment import blame_plugins
 from macroscope.jobs import Job
 from macroscope.plan.code import CodeTracking
 from macroscope.plan.corpora import CorporaPlan
@@ -56,7 +57,8 @@ class Plan:
 
     def jobs(self) -> list[Job]:
         """Return the jobs of all stages of systems and critics: the rule template makes a rule of each."""
-        return [*self.systems.jobs(), *self.critics.jobs()]
+        with blame_plugins():
+            return [*self.systems.jobs(), *self.critics.jobs()]
 
     def effective_json(self) -> str:
         """Return the config with all its defaults, as JSON."""
@@ -73,7 +75,8 @@ class Plan:
 
 
 def load_plan(raw: Mapping[str, Any]) -> Plan:
-    """Check a config and plan its jobs."""
-    plan = Plan(parse_config(raw))
-    plan.require_sources()
+    """Check a config and plan its jobs; an error, or an exit, of a plug-in's code is one sentence."""
+    with blame_plugins():
+        plan = Plan(parse_config(raw))
+        plan.require_sources()
     return plan

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, PURPLE, VERMILION
+from macroscope.containment import blame_plugins
 from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings
 from macroscope.files import atomic
@@ -61,7 +62,8 @@ def run_tasks(tasks: Sequence[Task], processes: int) -> None:
 
 
 def _run(number: int) -> None:
-    _tasks[number]()
+    with blame_plugins():  # here: the process that started this one does not see where an error comes from
+        _tasks[number]()
 
 
 WIDE_RANGE = 10

@@ -1,8 +1,10 @@
 """HTML blocks of the report: a heading, a caption, and a table, a figure or texts."""
 
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,12 +12,15 @@ import pandas as pd
 from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined
 
+from macroscope.containment import describe, is_own
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import captions_of
 from macroscope.critics.findings import ReportItem
 from macroscope.files import CAPTIONS
 from macroscope.reporting.results import Results
 from macroscope.tables import significant
+
+log = logging.getLogger("macroscope")
 
 LONG_TEXT = 80
 """Number of characters above which the text of a cell may wrap."""
@@ -65,10 +70,20 @@ class Captions:
         return self._html(CAPTIONS / f"{name}.rst", values)
 
     def critic_html(self, critic: str, name: str) -> str:
-        """Render the caption `name` of a critic as HTML, with the critic's `options`."""
-        return self._html(
-            captions_of(get_critic(critic).package) / f"{name}.rst", {"options": self.config.critic(critic)}
-        )
+        """Render the caption `name` of a critic as HTML, with the critic's `options`.
+
+        A caption of another package that cannot be rendered is shown as it is written: it must not end a report.
+        """
+        package = get_critic(critic).package
+        path, values = captions_of(package) / f"{name}.rst", {"options": self.config.critic(critic)}
+        if is_own(package):
+            return self._html(path, values)
+        try:
+            return self._html(path, values)
+        except Exception as error:  # whatever another package's template may raise
+            log.warning("%s: the caption is shown as it is written (%s)", path, describe(error))
+            written = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+            return f"<pre>{escape(written)}</pre>" if written else ""
 
     def _html(self, path: Path, values: Mapping[str, object]) -> str:
         text = self.environment.from_string(path.read_text(encoding="utf-8")).render({**self.values, **values})
