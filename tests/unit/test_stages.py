@@ -42,7 +42,7 @@ def test_a_stage_that_writes_nothing_is_one_sentence(calls, tmp_path):
     for folder, kind in ((False, "file"), (True, "folder")):
         with pytest.raises(MacroscopeError, match=f"work:idle of shades ended without writing the {kind} .*/out"):
             run_stage(Stage("work:idle", folder=folder), "shades", None, [], [], tmp_path / "out")
-    with pytest.raises(MacroscopeError, match="without writing the file .*/more.csv"):
+    with pytest.raises(MacroscopeError, match=r"without writing the file .*/more.csv"):
         run_stage(Stage("work:work", beside="more.csv"), "shades", None, [], [], tmp_path / "out")
 
 
