@@ -70,7 +70,7 @@ def test_a_killed_shard_resumes_and_ends_the_same(model, tmp_path, monkeypatch):
     def dies_after_four(self, sample):
         if len(appended) == 4:
             raise KeyboardInterrupt
-        appended.append(sample["index"])
+        appended.append(sample.index)
         original(self, sample)
 
     monkeypatch.setattr(sampling.PartialFile, "append", dies_after_four)
@@ -79,7 +79,7 @@ def test_a_killed_shard_resumes_and_ends_the_same(model, tmp_path, monkeypatch):
     part = tmp_path / "cut.part.jsonl"
     part.write_text(part.read_text() + '{"index": 9, "sec')  # a torn last line, as a kill leaves it
     resumed = []
-    monkeypatch.setattr(sampling.PartialFile, "append", lambda self, s: (resumed.append(s["index"]), original(self, s)))
+    monkeypatch.setattr(sampling.PartialFile, "append", lambda self, s: (resumed.append(s.index), original(self, s)))
     sample_shard(model, tmp_path / "cut", options(), system="lm", seed=1, shard=0, shards=1)
     assert sorted(appended + resumed) == list(range(10))
     assert documents(tmp_path / "cut") == documents(tmp_path / "whole")
@@ -99,7 +99,7 @@ def test_a_killed_shard_resumes_if_only_samples_with_many_invalid_attempts_are_l
     original = sampling.PartialFile.append
 
     def dies_after_an_invalid_attempt(self, sample):
-        if sample["invalid"]:
+        if sample.invalid:
             raise KeyboardInterrupt
         original(self, sample)
 

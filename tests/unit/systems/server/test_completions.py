@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from macroscope.errors import MacroscopeError
 from macroscope.systems.server import completions
+from macroscope.systems.server.answers import ServerData
 from macroscope.systems.server.completions import Server
 
 from .conftest import KEY, EndPoint
@@ -118,7 +119,7 @@ def test_another_model_is_refused(end_point, options):
     end_point.model = "tiny-instruct"
     with pytest.raises(MacroscopeError, match="the requested model is 'tiny', but 'tiny-instruct' answered"):
         Server(options()).complete("One", 7)
-    assert Server(options(answers_as="tiny-instruct")).complete("One", 7).model == "tiny-instruct"
+    assert Server(options(answers_as="tiny-instruct")).complete("One", 7).data.model == "tiny-instruct"
     end_point.models = ["small", "timy"]
     with pytest.raises(MacroscopeError, match="has no model 'tiny'; did you mean 'timy'"):
         Server(options()).require_model()
@@ -140,12 +141,23 @@ def test_an_answer_that_is_not_a_completion_is_one_sentence(end_point, options):
         '"usage": {"completion_tokens": "5"}',
         '"choices": [{"text": "a", "logprobs": {"token_logprobs": 3}}]',
         '"choices": [{"text": "a", "logprobs": {"token_logprobs": ["x"]}}]',
+        '"choices": [{"text": "a", "logprobs": {"token_logprobs": [NaN, -1]}}]',
+        '"choices": [{"text": "a", "logprobs": {"token_logprobs": [true]}}]',
+        '"choices": [{"text": "a", "logprobs": {"token_logprobs": [-1, 2.5]}}]',
+        '"choices": [{"text": "a", "logprobs": {"token_logprobs": [-Infinity]}}]',
+        '"choices": [{"text": "a", "logprobs": {"token_logprobs": [-1e308, -1e308]}}]',
+        '"usage": {"completion_tokens": true}',
+        '"usage": {"completion_tokens": -5}',
+        '"usage": {"completion_tokens": 1e400}',
+        '"usage": {"completion_tokens": 123456789012345678901234567890}',
+        '"system_fingerprint": {"a": 1}',
+        '"model": ["tiny"]',
     ],
 )
 def test_optional_fields_of_an_answer_may_be_malformed(said, end_point, options):
     end_point.failures = [status(200, f'{{"choices": [{{"text": "a"}}], {said}}}'.encode())]
     completion = Server(options()).complete("One", 7)
-    assert (completion.text, completion.tokens, completion.log_probability) == ("a", None, None)
+    assert (completion.text, completion.data) == ("a", ServerData("", "", "", None, None))
 
 
 def test_every_request_switches_truncation_off(end_point, options):
@@ -159,8 +171,8 @@ def test_every_request_switches_truncation_off(end_point, options):
     }  # fmt: skip
     assert (vllm["top_k"], vllm["min_p"], vllm["repetition_penalty"], vllm["logprobs"]) == (-1, 0, 1, 1)
     assert (llama["top_k"], llama["min_p"], llama["typical_p"], llama["repeat_penalty"]) == (0, 0, 1, 1)
-    completion = Server(options(log_probabilities=True)).complete("One", 7)
-    assert (completion.log_probability, completion.tokens, completion.fingerprint) == (-1.75, 10, "fp1")
+    data = Server(options(log_probabilities=True)).complete("One", 7).data
+    assert (data.log_probability, data.tokens, data.fingerprint) == (-1.75, 10, "fp1")
 
 
 def test_the_key_is_sent_and_written_nowhere_else(end_point, options, monkeypatch, caplog):
@@ -192,6 +204,9 @@ def test_a_missing_or_invalid_key_is_one_sentence(options, monkeypatch, value, m
     [
         ({"url": "localhost:8000"}, "is not the address"),
         ({"url": "ftp://host/v1"}, "is not the address"),
+        ({"url": "http://host/v1 "}, "is not the address"),
+        ({"url": "http://ho st/v1"}, "is not the address"),
+        ({"url": "http://host/\nv1"}, "is not the address"),
         ({"url": "http://user:secret@host/v1"}, "must not contain a user, password or query"),
         ({"url": "http://host/v1?api_key=secret"}, "must not contain a user, password or query"),
         ({"api_key_variable": "sk-abc"}, "not the key itself"),

@@ -72,7 +72,7 @@ def test_a_resumed_job_requests_only_the_missing_samples(end_point, options, tmp
     def dies(self, row):
         if len(kept) == 5:
             raise KeyboardInterrupt
-        kept.append(row["index"])
+        kept.append(row.index)
         append(self, row)
 
     monkeypatch.setattr(PartialFile, "append", dies)

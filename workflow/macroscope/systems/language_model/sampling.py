@@ -99,8 +99,8 @@ def sample_shard(
     beginnings = encode_prompts(read_prompts(prompts, options.prompt_words, options.titles), tokenizer)
     require_room(beginnings, options.max_tokens)
     fingerprint = _fingerprint(model, options, seed, shard, shards, beginnings)
-    part = PartialFile(output, fingerprint)
-    done = {sample.index: sample for sample in (Sample(**row) for row in part)}
+    part = PartialFile(output, fingerprint, Sample)
+    done = {sample.index: sample for sample in part}
     if done:
         log.info("resuming with %d of %d samples finished", len(done), len(indices))
     context = context_window(network.config, options.context)
@@ -110,7 +110,7 @@ def sample_shard(
         missing = {i: beginnings[i % len(beginnings)] for i in indices if i not in done}
         has_valid = any(sample.sections for sample in done.values())
         for sample in _generate_samples(missing, sampler, tokenizer, options.titles, has_valid):
-            part.append(vars(sample))
+            part.append(sample)
             done[sample.index] = sample
             bar.advance(1)
     _require_samples(done, system, options)

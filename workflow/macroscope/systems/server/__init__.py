@@ -82,6 +82,8 @@ class ServerSystem(SystemOptions):
         try:
             parts = urlsplit(url)
             is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+            # urlsplit removes line breaks and tabs, and a request would have them.
+            is_address = is_address and url.isprintable() and not any(map(str.isspace, url))
         except ValueError:
             is_address = False
         if not is_address:

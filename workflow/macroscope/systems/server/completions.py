@@ -10,11 +10,11 @@ import logging
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import requests
+from pydantic import ValidationError
 from tenacity import (
     RetryCallState,
     Retrying,
@@ -28,6 +28,7 @@ from urllib3.exceptions import HTTPError
 
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.systems.server import ServerSystem
+from macroscope.systems.server.answers import Answer, Completion
 
 log = logging.getLogger("macroscope")
 
@@ -57,32 +58,6 @@ class TemporaryFailure(Exception):
     def __init__(self, reason: str, after: float = 0.0) -> None:
         super().__init__(reason)
         self.after = after
-
-
-@dataclass(frozen=True)
-class Completion:
-    """A completion from the server.
-
-    Attributes
-    ----------
-    text
-        Text without the prompt.
-    finish_reason
-        "stop", "length", "content_filter", or another reason of the server; "" if it gives none.
-    model, fingerprint
-        Names of the model and of its state, as the server gives them; "" if it gives none.
-    tokens
-        Number of tokens of the completion; None if the server does not give it.
-    log_probability
-        Sum of the log-probabilities of the tokens that the server lists, in nats; None if it lists none.
-    """
-
-    text: str
-    finish_reason: str
-    model: str
-    fingerprint: str
-    tokens: int | None
-    log_probability: float | None
 
 
 class _Key(requests.auth.AuthBase):
@@ -215,29 +190,19 @@ class Server:
 
     def _parse_completion(self, answer: Any) -> Completion:
         try:
-            choice = answer["choices"][0]
-            text = choice["text"]
-            if not isinstance(text, str):
-                raise TypeError
-        except (KeyError, IndexError, TypeError):
+            parsed = Answer.model_validate(answer)
+        except ValidationError:
             raise MacroscopeError(
                 f"{self.options.url}: the answer has no text{self._quoted(json.dumps(answer).encode())}; check that it"
                 " is an OpenAI-compatible completions end point"
             ) from None
-        model, expected = str(answer.get("model") or ""), self.options.answers_as or self.options.model
+        model, expected = parsed.model or "", self.options.answers_as or self.options.model
         if model and model != expected:
             raise MacroscopeError(
                 f"{self.options.url}: the requested model is '{expected}', but '{self._safe(model)}' answered; if they"
                 " are the same, give the latter as 'answers_as'"
             )
-        return Completion(
-            _replace_half_characters(text),
-            _replace_half_characters(str(choice.get("finish_reason") or "")),
-            model,
-            _replace_half_characters(str(answer.get("system_fingerprint") or "")),
-            _count_tokens(answer.get("usage")),
-            _sum_log_probabilities(choice.get("logprobs")),
-        )
+        return Completion(parsed.choices[0].text, parsed.data())
 
     def _quoted(self, content: bytes) -> str:
         """Return the beginning of a server's answer, for a message."""
@@ -306,21 +271,3 @@ def _describe_error(error: Exception) -> str:
         return "no answer in time" if isinstance(error, requests.exceptions.Timeout) else str(error)
     text = str(error)
     return "the connection is refused" if "refused" in text else f"the connection broke off ({type(error).__name__})"
-
-
-def _replace_half_characters(text: str) -> str:
-    """Replace half a character by �: a completion may be cut within a character, which no file can store."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _count_tokens(usage: Any) -> int | None:
-    """Return the number of tokens of a completion, or None if the server does not give it."""
-    tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
-    return tokens if isinstance(tokens, int) else None
-
-
-def _sum_log_probabilities(logprobs: Any) -> float | None:
-    """Return the sum of the tokens' log-probabilities, or None if the server does not give them."""
-    values = logprobs.get("token_logprobs") if isinstance(logprobs, dict) else None
-    given = [value for value in values if value is not None] if isinstance(values, list) else []
-    return float(sum(given)) if given and all(isinstance(value, int | float) for value in given) else None

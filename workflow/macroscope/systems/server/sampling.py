@@ -22,7 +22,8 @@ from macroscope.systems.formats import ATTEMPTS, InvalidSample, invalid_reasons,
 from macroscope.systems.prompts import Prompt, read_prompts
 from macroscope.systems.resume import PartialFile
 from macroscope.systems.server import ServerSystem
-from macroscope.systems.server.completions import Completion, Server
+from macroscope.systems.server.answers import Completion, ServerData
+from macroscope.systems.server.completions import Server
 
 log = logging.getLogger("macroscope")
 
@@ -60,7 +61,7 @@ class Sample:
     attempt, seed
         Number of invalid completions before the one that is kept, and the seed of its request.
     completion
-        Fields of `Completion` other than the text.
+        The server's data about the completion; None if the sample was given up.
     invalid
         Reasons of the invalid completions before it, with their counts.
     empty_sections
@@ -71,14 +72,14 @@ class Sample:
     sections: list[tuple[str | None, str]] = field(default_factory=list)
     attempt: int = 0
     seed: int = 0
-    completion: dict[str, Any] = field(default_factory=dict)
+    completion: ServerData | None = None
     invalid: dict[str, int] = field(default_factory=dict)
     empty_sections: int = 0
 
     @property
     def is_cut(self) -> bool:
         """Return whether it was cut at the longest length."""
-        return self.completion.get("finish_reason") == "length"
+        return self.completion is not None and self.completion.finish_reason == "length"
 
 
 def sample_server(
@@ -110,8 +111,8 @@ def sample_server(
     seed += options.seed
     beginnings = read_prompts(prompts, options.prompt_words, options.titles)
     server = Server(options)
-    part = PartialFile(output, _fingerprint(options, seed, system, beginnings))
-    done = {row["index"] for row in part if row["index"] < options.samples}
+    part = PartialFile(output, _fingerprint(options, seed, system, beginnings), Sample)
+    done = {sample.index for sample in part if sample.index < options.samples}
     missing = (index for index in range(options.samples) if index not in done)
     if done:
         log.info("%s: resuming with %s of %s samples finished", system, f"{len(done):,}", f"{options.samples:,}")
@@ -121,14 +122,14 @@ def sample_server(
         try:
             _request_missing(requester, missing, part, options, len(done))
         except MacroscopeError as error:
-            kept = sum(row["index"] < options.samples for row in part)
+            kept = sum(sample.index < options.samples for sample in part)
             raise MacroscopeError(
                 f"system {system}: {error}; {kept:,} of {options.samples:,} samples are kept, and the next run resumes"
                 " from them"
             ) from None
     counts = _Tally(options)
     # The part file may have more samples than are requested now.
-    samples = (Sample(**row) for row in islice(part.sorted_by("index"), options.samples))
+    samples = islice(part.sorted_by("index"), options.samples)
     counted = (counts.add(sample, beginnings) for sample in samples)
     provenance = Provenance(corpus, _source(server, system, seed, beginnings), options.model_dump(mode="json"))
     _write(counted, counts, output, provenance, beginnings, system)
@@ -160,7 +161,7 @@ class _Requester:
             self._has_valid = True
             sample.sections = [(section.title, section.text) for section in sections]
             sample.attempt, sample.seed = attempt, seed
-            sample.completion = {name: value for name, value in asdict(completion).items() if name != "text"}
+            sample.completion = completion.data
             break
         return sample
 
@@ -174,7 +175,7 @@ class _Requester:
 
 
 def _request_missing(
-    requester: _Requester, missing: Iterator[int], part: PartialFile, options: ServerSystem, done: int
+    requester: _Requester, missing: Iterator[int], part: PartialFile[Sample], options: ServerSystem, done: int
 ) -> None:
     """Request the missing samples, `parallel` at a time, and keep each as soon as it arrives."""
     with (
@@ -189,7 +190,7 @@ def _request_missing(
                 failed = [future for future in finished if future.exception()]
                 for future in finished:
                     if future not in failed:
-                        part.append(vars(future.result()))
+                        part.append(future.result())
                         bar.advance(1)
                 if failed:
                     failed[0].result()
@@ -205,7 +206,7 @@ def derive_seed(seed: int, system: str, index: int, attempt: int) -> int:
 
 
 def _parse(completion: Completion, prompt: Prompt, titles: bool) -> tuple[tuple[Section, ...], int]:
-    if completion.finish_reason == "content_filter":
+    if completion.data.finish_reason == "content_filter":
         raise InvalidSample(FILTERED)
     return parse_sample(prompt.text + completion.text, titles)
 
@@ -228,7 +229,7 @@ class _Tally:
             self.valid += 1
             self.cut += sample.is_cut
             self.sections += len(sample.sections)
-            self.silent += sample.completion["log_probability"] is None
+            self.silent += sample.completion is None or sample.completion.log_probability is None
         return sample
 
     def to_list(self) -> list[Count]:
@@ -288,7 +289,7 @@ def _row(sample: Sample, prompts: list[Prompt], system: str) -> dict[str, Any]:
         "attempt": sample.attempt,
         "seed": sample.seed,
     }
-    return row | sample.completion
+    return row | (asdict(sample.completion) if sample.completion else {})
 
 
 def _sample_id(system: str, sample: Sample) -> str:
