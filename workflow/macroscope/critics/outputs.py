@@ -74,10 +74,11 @@ def _fault_of_statistics(table: Any) -> str:
         return f"it is a {type(table).__name__}; return a data frame, as `tidy.rows_table` builds it"
     if missing := [name for name in ROWS if name not in table and name != "reason"]:
         return f"it has no column '{missing[0]}'"
-    numbers = [name for name in ROWS if name not in ("statistic", "reason")]
-    if wrong := [name for name in numbers if not pd.api.types.is_numeric_dtype(table[name]) and len(table)]:
+    names = [name for name in ROWS if name not in ("statistic", "reason")]
+    numbers = table[names].apply(pd.to_numeric, errors="coerce")
+    if wrong := [name for name in names if (numbers[name].isna() & table[name].notna()).any()]:
         return f"the column '{wrong[0]}' has values that are not numbers"
-    for row in table.itertuples():
+    for row in numbers.assign(statistic=table["statistic"]).itertuples():
         if row.p_value < 0 or row.p_value > 1:
             return f"the p-value of '{row.statistic}' is {row.p_value:g}, which is not in [0, 1]"
         if row.ci_low > row.ci_high:
