@@ -2,7 +2,6 @@
 
 import json
 import logging
-import shlex
 import sys
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -103,19 +102,6 @@ def test_a_defect_has_the_status_of_errors(command, runs, monkeypatch):
     done = command("--baseline", before, "--candidate", after, "--policy", policy)
     assert done.returncode == 3
     assert "KeyError: 'defect'" in done.stderr
-
-
-def test_a_starting_policy_passes_the_run_that_it_was_made_from(command, runs, tmp_path):
-    before, after, _ = runs
-    start = tmp_path / "a start.yaml"
-    done = command("--init", "--candidate", after, "--policy", start)
-    assert done.returncode == 0
-    assert shlex.split(done.stdout)[-1] == str(start)
-    done = command("--baseline", before, "--candidate", after, "--policy", start)
-    assert done.returncode == 0, done.stdout + done.stderr
-    done = command("--init", "--candidate", after, "--policy", start)
-    assert done.returncode == 3
-    assert "exists already" in done.stderr
 
 
 def hostile_result(tmp_path):

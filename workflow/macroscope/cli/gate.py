@@ -64,7 +64,7 @@ def gate(
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write the answer as JSON, too.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write the answer as JUnit XML, too.")] = None,
-    init: Annotated[bool, typer.Option("--init", help="Write a commented POLICY for the candidate, and stop.")] = False,
+    init: Annotated[bool, typer.Option("--init", help="Write a commented POLICY for these runs, and stop.")] = False,
 ) -> None:
     """Judge whether a candidate may replace a baseline.
 
@@ -85,13 +85,16 @@ def _gate(candidate: str, policy: Path, baseline: str | None, json: Path | None,
     from macroscope.gate.decision import EXIT_CODES
     from macroscope.gate.evaluate import evaluate_policy, match_systems
     from macroscope.gate.formats import format_text, write_result
-    from macroscope.gate.policy import read_policy, write_starting_policy
+    from macroscope.gate.policy import read_policy
+    from macroscope.gate.policy_template import choose_pairs, write_starting_policy
     from macroscope.gate.runs import find_run
 
     if init:
-        write_starting_policy(find_run(candidate), policy)
-        then = shlex.join(["macroscope", "gate", "--baseline", "OLD", "--candidate", "NEW", "--policy", str(policy)])
-        typer.echo(f"Wrote {policy}; check it, then run: {then}")
+        run = find_run(candidate)
+        few = write_starting_policy(match_systems(find_run(baseline), run) if baseline else choose_pairs(*run), policy)
+        then = ["macroscope", "gate", "--baseline", baseline or "OLD", "--candidate", candidate if baseline else "NEW"]
+        needs = f" {few} of its entries need more texts than these to pass;" if few else ""
+        typer.echo(f"Wrote {policy};{needs} check it, then run: {shlex.join([*then, '--policy', str(policy)])}")
         return 0
     if baseline is None:
         raise MacroscopeError("--baseline is required: the run to compare the candidate with (or --init)")

@@ -1,38 +1,19 @@
-"""Policies: a user's file of tolerated changes, validated without unknown keys, and a template of one from a run."""
+"""Policies: a user's file of tolerated changes, validated without unknown keys."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import read_yaml, write_text
-from macroscope.gate.comparability import find_declaration
-from macroscope.gate.runs import Run
-from macroscope.options import KEPT_NAMES, Options
-from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
+from macroscope.files import read_yaml
+from macroscope.options import Options
 
 HIGHER, LOWER, ANY, FARTHER = "higher", "lower", "any", "farther"
 """Directions that count as worse: a higher value, a lower one, any change, or a greater distance from the control."""
 Pattern = Annotated[str, StringConstraints(min_length=1)]
-
-_HEAD = """\
-# Policy for `macroscope gate`: the largest tolerated changes. Made from {folder}; edit it.
-# Each entry: critic, statistic (and corpus, system: * matches anything), and
-#   worse       higher, lower, any, or farther (from the control's value)
-#   difference  largest tolerated change for the worse, or
-#   ratio       the same as candidate / baseline (1.05; 0.95 with 'worse: lower')
-#   limit       worst tolerated value of the candidate itself
-# The differences below are five half widths of the run's widest interval: two equal systems with the same number of
-# texts pass. Decide whether changes of this size are acceptable; smaller ones need more texts.
-confidence: 0.95
-statistics:
-"""
-_WIDTHS = 5.0
 
 
 class Rule(Options):
@@ -152,56 +133,3 @@ def _describe_error(details: Any) -> str:
         group = Policy if len(details["loc"]) == 1 else Rule
         return f"{start}there is no such key{nearest(str(details['loc'][-1]), group.model_fields)}"
     return f"{start}{details['msg'][0].lower()}{details['msg'][1:]}, not {details['input']!r}"
-
-
-def write_starting_policy(selection: tuple[Run, str | None], path: Path) -> None:
-    """Write a policy with one statistic per critic: the detectability of documents, or else the critic's first.
-
-    Parameters
-    ----------
-    selection
-        Run, and the name of a system or None for all.
-    path
-        File to write.
-
-    Raises
-    ------
-    MacroscopeError
-        If the file exists, or the run has no statistic with an interval.
-    """
-    if path.exists():
-        raise MacroscopeError(f"{path}: exists already; give another path, or remove it")
-    run, system = selection
-    entries = list(_entries(run, system))
-    if not entries:
-        raise MacroscopeError(f"{run.folder}: no critic has a statistic with an interval; give a run with more texts")
-    folder = "".join(char if char.isprintable() else "?" for char in str(run.folder))
-    write_text(path, _HEAD.format(folder=folder) + "".join(entries))
-
-
-def _entries(run: Run, system: str | None) -> Iterator[str]:
-    """Yield an entry for each corpus and critic."""
-    usable: dict[tuple[str, str], dict[str, float]] = {}
-    for (corpus, name, critic, statistic), number in run.numbers.items():
-        declaration = find_declaration(critic, statistic)
-        is_selected = name == system if system else name not in KEPT_NAMES
-        # Statistics tested against real text are about the system's quality; others only describe its texts.
-        if not is_selected or declaration is None or not declaration.null or declaration.spans:
-            continue
-        # Statistics that depend on the number of texts are comparable only between equal numbers.
-        if declaration.sized and statistic != C2ST_AUC:
-            continue
-        if not np.isfinite(number.interval).all():
-            continue
-        half = (number.interval[2] - number.interval[1]) / 2
-        widths = usable.setdefault((corpus, critic), {})
-        widths[statistic] = max(half, widths.get(statistic, 0.0))
-    for (corpus, critic), widths in usable.items():
-        statistic = C2ST_AUC if C2ST_AUC in widths else next(iter(widths))
-        worse = "higher  # easier to tell from real text" if statistic == C2ST_AUC else "any"
-        # JSON strings are valid YAML, so any name is quoted correctly.
-        names = [json.dumps(name) for name in (critic, statistic, corpus)]
-        yield (
-            f"  - critic: {names[0]}\n    statistic: {names[1]}\n    corpus: {names[2]}\n    worse: {worse}\n"
-            f"    difference: {_WIDTHS * widths[statistic]:.2g}\n"
-        )
