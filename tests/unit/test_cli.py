@@ -57,7 +57,7 @@ def test_bad_input_is_one_sentence(command, tmp_path):
 def test_only_a_source_that_makes_its_raw_files_is_simulated(command, tmp_path, options, message):
     flags = ("--seed", 1, "--raw", tmp_path / "raw", "--truth", tmp_path)
     code, error = command("corpora", "simulate", "--options", options, *flags)
-    assert code == 1
+    assert code == 2
     assert message in error
 
 

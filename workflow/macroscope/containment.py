@@ -38,7 +38,7 @@ def is_own(module: str) -> bool:
 def name_distribution(package: str) -> str:
     """Return the name of the installed distribution that declares a plug-in package, or the package's own name."""
     root = _root(package)
-    return next((point.dist.name for point in _plugin_points() if _root(point.module) == root and point.dist), root)
+    return next((point.dist.name for point in plugin_points() if _root(point.module) == root and point.dist), root)
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def _locate(error: BaseException) -> tuple[str, str]:
     entries = list(_entries(error.__traceback__))
     foreign = {_root(module) for _, module in entries} - {OWN, "typer"} - sys.stdlib_module_names
     # Most errors stay in our code, and the list of the installed packages takes some time to read.
-    plugins = foreign & {_root(point.module) for point in _plugin_points()} if foreign else set()
+    plugins = foreign & {_root(point.module) for point in plugin_points()} if foreign else set()
     inside = [(entry, module) for entry, module in entries if _root(module) in plugins]
     if not inside:
         return "", ""
@@ -119,7 +119,7 @@ def _entries(traceback: TracebackType | None) -> Iterator[tuple[TracebackType, s
         traceback = traceback.tb_next
 
 
-def _plugin_points() -> list[EntryPoint]:
+def plugin_points() -> list[EntryPoint]:
     """Return the entry points of all plug-in packages."""
     return [point for group in GROUPS for point in entry_points(group=group)]
 

@@ -14,13 +14,22 @@ _BREAKS = re.compile(r"\s*[\r\n]\s*")
 class MacroscopeError(Exception):
     """A bad input: one sentence that says what is wrong, where, and what to do.
 
-    The command line prints it without a traceback and exits with status 1. It is always one line
+    The command line prints it without a traceback and exits with its status. It is always one line
     and safe for a terminal, whatever it quotes: control characters, marks of direction and lone surrogates are escaped.
     """
+
+    status = 1
+    """Exit status of the command line."""
 
     def __init__(self, sentence: str) -> None:
         line = _BREAKS.sub(" ", sentence)
         super().__init__("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line))
+
+
+class UsageError(MacroscopeError):
+    """A wrong argument of a command, with the status of usage errors everywhere."""
+
+    status = 2
 
 
 def nearest(word: str, valid: Iterable[str]) -> str:

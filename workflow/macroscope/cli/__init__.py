@@ -17,15 +17,16 @@ import typer
 
 from macroscope.cli import cluster, config, corpora, critics, human, reporting, statistics, systems
 from macroscope.cli.criticize import criticize
-from macroscope.cli.gate import GateCommand, Verbs, WithoutVerdict, gate
+from macroscope.cli.gate import WithoutVerdict, gate
+from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
 from macroscope.containment import PluginError, blame_plugins
-from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError
+from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError, UsageError
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage
 from macroscope.files import write_text
 
 
-def _finish(result: Any, log_file: Path | None, code: str | None, record: Path | None) -> None:
+def _finish(result: Any, log_file: Path | None, code: str | None, record: Path | None, **others: Any) -> None:
     """Record the code and the usage; called only after a verb has succeeded."""
     if code is not None and record is not None:
         write_text(record, f"{code}\n")
@@ -41,17 +42,18 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings=HELP_OPTIONS,
 )
 app.command()(criticize)
-app.command(cls=GateCommand)(gate)
-app.add_typer(config.app, name="config")
-app.add_typer(corpora.app, name="corpora")
-app.add_typer(systems.app, name="systems")
-app.add_typer(critics.app, name="critics")
-app.add_typer(statistics.app, name="statistics")
-app.add_typer(reporting.app, name="reporting")
+app.command()(gate)
 app.add_typer(human.app, name="human")
+app.add_typer(config.app, name="config")
+app.add_typer(statistics.app, name="statistics")
+app.add_typer(critics.app, name="critics")
 app.add_typer(cluster.app, name="cluster")
+app.add_typer(corpora.app, name="corpora", rich_help_panel=DEVELOPERS)
+app.add_typer(systems.app, name="systems", rich_help_panel=DEVELOPERS)
+app.add_typer(reporting.app, name="reporting", rich_help_panel=DEVELOPERS)
 
 log = logging.getLogger("macroscope")
 
@@ -78,8 +80,12 @@ _LONGEST_PATH = 1000
 @app.callback()
 def _settings(
     log_file: Annotated[Path | None, typer.Option("--log", help="Write log lines to this file, too.")] = None,
-    code: Annotated[str | None, typer.Option(help="Fingerprint of the code that runs, from the workflow.")] = None,
-    record: Annotated[Path | None, typer.Option(help="File to write the fingerprint to, on success.")] = None,
+    code: Annotated[str | None, typer.Option(hidden=True, help="Fingerprint of the code, from the workflow.")] = None,
+    record: Annotated[Path | None, typer.Option(hidden=True, help="File for the fingerprint, on success.")] = None,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=show_versions, is_eager=True, help="Show the versions of what matters."),
+    ] = False,
 ) -> None:
     # Progress bars and advice of libraries clutter log files; macroscope logs its own progress.
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
@@ -106,9 +112,10 @@ def main() -> None:
         with blame_plugins():
             app()
     except WithoutVerdict as error:
-        _explain(error.__cause__ or error, error.status)
+        cause = error.__cause__ or error
+        _explain(cause, cause.status if isinstance(cause, UsageError) else error.status)
     except Exception as error:
-        _explain(error, 1)
+        _explain(error, error.status if isinstance(error, MacroscopeError) else 1)
 
 
 def _explain(error: BaseException, status: int) -> NoReturn:

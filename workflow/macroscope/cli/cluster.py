@@ -2,7 +2,9 @@
 
 import typer
 
-app = typer.Typer(help="Slurm clusters.", no_args_is_help=True)
+from macroscope.cli.verbs import Verbs
+
+app = typer.Typer(help="Checks of a run against a Slurm cluster.", no_args_is_help=True, cls=Verbs)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

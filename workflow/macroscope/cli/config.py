@@ -6,13 +6,15 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Check a config, and describe its keys.", no_args_is_help=True)
+from macroscope.cli.verbs import DEVELOPERS, Verbs
+
+app = typer.Typer(help="Check a config, and describe its keys.", no_args_is_help=True, cls=Verbs)
 
 Output = Annotated[Path, typer.Option(help="File to write.")]
 
 
 @app.command()
-def check(config: Annotated[Path, typer.Argument(help="YAML file.")]) -> None:
+def check(config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML file.")]) -> None:
     """Check a config without running anything."""
     from macroscope.config.schema import load_config
     from macroscope.errors import MacroscopeError
@@ -26,7 +28,7 @@ def check(config: Annotated[Path, typer.Argument(help="YAML file.")]) -> None:
     print(f"{config}: valid; {len(plan.critics.comparisons)} comparisons of a system with a corpus by a critic")
 
 
-@app.command()
+@app.command(rich_help_panel=DEVELOPERS)
 def schema(output: Output) -> None:
     """Write the JSON schema of the config."""
     from macroscope.config.schema import json_schema
@@ -35,7 +37,7 @@ def schema(output: Output) -> None:
     write_text(output, json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
 
 
-@app.command()
+@app.command(rich_help_panel=DEVELOPERS)
 def reference(output: Output) -> None:
     """Write the reference of all keys, as Markdown."""
     from macroscope.config.reference import config_reference

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from macroscope.cli.flags import parse_options
-from macroscope.errors import MacroscopeError, nearest
+from macroscope.cli.verbs import Verbs
+from macroscope.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from macroscope.corpora.declaration import Source
     from macroscope.corpora.options import Corpus
     from macroscope.registry import Plugin
 
-app = typer.Typer(help="Raw files -> documents.", no_args_is_help=True)
+app = typer.Typer(help="Raw files -> documents.", no_args_is_help=True, cls=Verbs)
 
 CorpusName = Annotated[str, typer.Option("--corpus", help="Name of the corpus in the config.")]
 CorpusOptions = Annotated[str, typer.Option("--options", help="Options of the corpus, as JSON.")]
@@ -33,7 +34,7 @@ def simulate(
     source, parsed = _corpus_options(options)
     kind = parsed.kind_of_process
     if kind is None:
-        raise MacroscopeError(f"--options, source: the raw files of '{source.name}' are not made here; retrieve them")
+        raise UsageError(f"--options, source: the raw files of '{source.name}' are not made here; retrieve them")
     simulation = source.data.simulations[kind]
     load(simulation.write, source.package)(parsed, seed, raw, truth)
 
@@ -63,7 +64,7 @@ def fetch(
 
     retrieving = {name: plugin for name, plugin in sources().items() if plugin.data.retrieve}
     if source not in retrieving:
-        raise MacroscopeError(f"--source: {source!r} has no retrieval of its own{nearest(source, retrieving)}")
+        raise UsageError(f"--source: {source!r} has no retrieval of its own{nearest(source, retrieving)}")
     load(retrieving[source].data.retrieve, retrieving[source].package)(place, output)
 
 
@@ -117,9 +118,9 @@ def _corpus_options(text: str) -> "tuple[Plugin[Source], Corpus]":
     try:
         raw = json.loads(text)
     except json.JSONDecodeError as error:
-        raise MacroscopeError(f"--options: not valid JSON ({error.msg} at column {error.colno})") from None
+        raise UsageError(f"--options: not valid JSON ({error.msg} at column {error.colno})") from None
     name = raw.get("source") if isinstance(raw, dict) else None
     if name not in sources():
-        raise MacroscopeError(f"--options, source: {name!r} is not a source{nearest(str(name), sources())}")
+        raise UsageError(f"--options, source: {name!r} is not a source{nearest(str(name), sources())}")
     source = sources()[name]
     return source, parse_options(source.options, text)

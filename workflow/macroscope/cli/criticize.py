@@ -11,12 +11,13 @@ def criticize(
         list[Path], typer.Option(help="Real texts: JSON Lines, Parquet, CSV, or a folder; repeatable.")
     ],
     candidate: Annotated[list[Path], typer.Option(help="Texts to judge, in the same formats; repeatable.")],
-    output: Annotated[Path, typer.Option(help="Folder for the config, the results and the report.")],
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the config, the results and the report.")],
     critic: Annotated[
-        list[str] | None, typer.Option(help="Critic to run; repeatable. Default: the critics that declare it.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of everything that is random.")] = 1,
-    cores: Annotated[str, typer.Option(help="Number of cores, or 'all'.")] = "all",
+    cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Profile the texts, and stop.")] = False,
 ) -> None:
     """Judge whether your texts have the structure of real ones.
@@ -60,7 +61,7 @@ def criticize(
 
 def require_cores(cores: str) -> None:
     """Check that `--cores` is a number above 0, or 'all'."""
-    from macroscope.errors import MacroscopeError
+    from macroscope.errors import UsageError
 
     if cores != "all" and not (cores.isdecimal() and int(cores)):
-        raise MacroscopeError(f"--cores {cores}: give a whole number above 0, or 'all'")
+        raise UsageError(f"--cores {cores}: give a whole number above 0, or 'all'")

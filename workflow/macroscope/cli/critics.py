@@ -4,12 +4,12 @@ from functools import cache
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from macroscope.cli.flags import Inputs, OptionsJson, Output, StageName, Values, parse_options
+from macroscope.cli.verbs import DEVELOPERS, Verbs
 
 
-class CriticVerbs(TyperGroup):
+class CriticVerbs(Verbs):
     """The verbs of this room and those that critics declare, which are imported only when a verb is looked up."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -35,10 +35,10 @@ def _declared_verbs() -> dict[str, Any]:
     return dict(typer.main.get_group(declared).commands)
 
 
-app = typer.Typer(help="Documents -> latents, T(x).", no_args_is_help=True, cls=CriticVerbs)
+app = typer.Typer(help="Critics: documents -> latents, T(x).", no_args_is_help=True, cls=CriticVerbs)
 
 
-@app.command()
+@app.command(rich_help_panel=DEVELOPERS)
 def run(
     critic: Annotated[str, typer.Option(help="Name of the critic, or of a variant.")],
     stage: StageName,

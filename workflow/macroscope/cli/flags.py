@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from macroscope.errors import MacroscopeError, nearest
+from macroscope.errors import UsageError, nearest
 
 if TYPE_CHECKING:
     from macroscope.registry import Plugin
@@ -74,11 +74,11 @@ def parse_options(model: type[M], text: str) -> M:
     try:
         raw = json.loads(text)
     except json.JSONDecodeError as error:
-        raise MacroscopeError(f"--options: not valid JSON ({error.msg} at column {error.colno})") from None
+        raise UsageError(f"--options: not valid JSON ({error.msg} at column {error.colno})") from None
     try:
         return TypeAdapter(model).validate_python(raw)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         hint = nearest(str(first["loc"][-1]), model.model_fields) if first["type"] == "extra_forbidden" else ""
-        raise MacroscopeError(f"--options, {place}: {first['msg']}{hint}") from None
+        raise UsageError(f"--options, {place}: {first['msg']}{hint}") from None

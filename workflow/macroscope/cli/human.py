@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.flags import Confidence, Resamples, Seed, resampling_of
+from macroscope.cli.verbs import Verbs
 
-app = typer.Typer(help="Human studies: sheets for annotators -> tables.", no_args_is_help=True)
+app = typer.Typer(help="Human studies: sheets for annotators -> tables.", no_args_is_help=True, cls=Verbs)
 
 
 @app.command()
@@ -34,7 +35,7 @@ def sheet(
     seed: Seed = 1,
 ) -> None:
     """Sample documents and write a page for each annotator; the key stays with you."""
-    from macroscope.errors import MacroscopeError
+    from macroscope.errors import MacroscopeError, UsageError
     from macroscope.human.annotation_form import PAGES, write_annotation_form
     from macroscope.human.assignment import Design
     from macroscope.human.pool import pool_of_files, pool_of_run
@@ -43,7 +44,7 @@ def sheet(
     questions = read_questionnaire(questionnaire or DEFAULT)
     lessons = training if questions.section_types else 0
     if run is None and not real and not system:
-        raise MacroscopeError("give either --run, or files with --real and --system NAME=FILE")
+        raise UsageError("give either --run, or files with --real and --system NAME=FILE")
     if run is not None:
         if real:
             raise MacroscopeError("--real: a run has its own real texts; leave out --real or --run")
@@ -57,16 +58,16 @@ def sheet(
 
 
 def _files_by_system(pairs: list[str]) -> dict[str, list[Path]]:
-    from macroscope.errors import MacroscopeError
+    from macroscope.errors import UsageError
     from macroscope.options import KEPT_NAMES
 
     files: dict[str, list[Path]] = {}
     for pair in pairs:
         name, equals, path = pair.partition("=")
         if not (name and equals and path):
-            raise MacroscopeError(f"--system: {pair!r} is not NAME=FILE")
+            raise UsageError(f"--system: {pair!r} is not NAME=FILE")
         if name in KEPT_NAMES:
-            raise MacroscopeError(f"--system: '{name}' is the name of {KEPT_NAMES[name]}; give another one")
+            raise UsageError(f"--system: '{name}' is the name of {KEPT_NAMES[name]}; give another one")
         files.setdefault(name, []).append(Path(path))
     return files
 

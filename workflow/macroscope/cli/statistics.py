@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.flags import Confidence, Permutations, Resamples, Seed, resampling_of
+from macroscope.cli.verbs import Verbs
 
-app = typer.Typer(help="T(x) -> numbers with their uncertainty.", no_args_is_help=True)
+app = typer.Typer(help="Tests and correlations of your own tables, or of a run's.", no_args_is_help=True, cls=Verbs)
 
 System = Annotated[str, typer.Option(help="Name of the system, for the table.")]
 Output = Annotated[Path, typer.Option(help="Tidy CSV to write.")]
@@ -62,7 +63,7 @@ def correlate(
     seed: Seed = 1,
 ) -> None:
     """Correlate every statistic with human judgements of the same systems; all p-values are adjusted."""
-    from macroscope.errors import MacroscopeError
+    from macroscope.errors import UsageError
     from macroscope.files import atomic
     from macroscope.resampling import Resampling
     from macroscope.statistics.human import correlate_file
@@ -72,9 +73,9 @@ def correlate(
     for pair in system or []:
         here, equals, there = pair.partition("=")
         if not (here and equals and there):
-            raise MacroscopeError(f"--system: {pair!r} is not NAME=NAME")
+            raise UsageError(f"--system: {pair!r} is not NAME=NAME")
         if here in mapping:
-            raise MacroscopeError(f"--system: '{here}' is given twice")
+            raise UsageError(f"--system: '{here}' is given twice")
         mapping[here] = there
     table = correlate_file(
         statistics,

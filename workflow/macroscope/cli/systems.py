@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from macroscope.cli.flags import Inputs, OptionsJson, Output, StageName, Values, run_declared
+from macroscope.cli.verbs import Verbs
 
-app = typer.Typer(help="Documents -> samples.", no_args_is_help=True)
+app = typer.Typer(help="Documents -> samples.", no_args_is_help=True, cls=Verbs)
 
 
 @app.command()

@@ -17,7 +17,8 @@ from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.pairs import mover_difference
 
 PASS, FAIL, INCONCLUSIVE = "PASS", "FAIL", "INCONCLUSIVE"
-EXIT_CODES = {PASS: 0, FAIL: 1, INCONCLUSIVE: 2}
+EXIT_CODES = {PASS: 0, FAIL: 1, INCONCLUSIVE: 4}
+"""Verdict -> exit status. Wrong usage is 2, as in any command, and must not look like a verdict."""
 FREE = math.inf
 _ON_THE_LIMIT = 1e-6
 """Distance from the limit, in half widths of the interval, below which an estimate counts as on the limit (deciding

@@ -1,0 +1,86 @@
+"""Help and usage: -h and --version everywhere, status 2 for wrong usage, types and lists that people read."""
+
+import logging
+import re
+import sys
+
+import pytest
+
+from macroscope import __version__, cli
+from macroscope.gate.decision import EXIT_CODES
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["macroscope", *arguments])
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        said = capsys.readouterr()
+        return done.value.code, said.out, said.err
+
+    yield call
+    logging.getLogger("macroscope").handlers = []
+
+
+@pytest.mark.parametrize("verb", [(), ("gate",), ("criticize",), ("critics",), ("statistics", "test")])
+def test_short_and_long_help_are_the_same(command, verb):
+    assert command(*verb, "-h") == command(*verb, "--help")
+    status, said, _ = command(*verb, "-h")
+    assert status == 0
+    assert not re.search(r"<(path|str|int|float|list)|list\[", said)
+
+
+def test_users_verbs_come_before_those_of_developers(command):
+    _, said, _ = command("--help")
+    users, developers = said.split("Commands:")[1].split("Commands for developers:")
+    assert [line.split()[0] for line in users.splitlines() if line.strip()] == [
+        *("criticize", "gate", "human", "config", "statistics", "critics", "cluster"),
+    ]
+    assert [line.split()[0] for line in developers.splitlines() if line.strip()] == ["corpora", "systems", "reporting"]
+    assert "--record" not in said
+    assert "--log FILE" in said
+
+
+def test_types_are_words(command):
+    _, said, _ = command("criticize", "-h")
+    for words in ("--reference FILE", "--output FOLDER", "--critic NAME", "--seed NUMBER", "--cores NUMBER"):
+        assert words in said
+
+
+def test_versions_of_what_matters(command):
+    status, said, _ = command("--version")
+    assert status == 0
+    assert said.splitlines()[0] == f"macroscope {__version__}"
+    names = [line.split()[0] for line in said.splitlines()]
+    assert {"Python", "snakemake", "numpy", "pandas", "pyarrow", "torch", "transformers"} <= {*names}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--lgo", "x", "gate"),
+        ("gaet",),
+        ("--log",),
+        ("gate",),
+        ("gate", "--baselin", "x"),
+        ("gate", "--candidate", "x", "--policy", "y"),  # no --baseline
+        ("criticize",),
+        ("criticize", "--reference", "a", "--candidate", "b", "--output", "c", "--cores", "none"),
+        ("critics", "run"),
+        ("config", "check"),
+        ("statistics", "correlate", "--statistics", "a", "--judgements", "b", "--system", "x"),
+        ("human", "sheet", "--output", "x"),
+    ],
+)
+def test_wrong_usage_has_one_status(command, arguments):
+    status, _, error = command(*arguments)
+    assert status == 2
+    assert "rror: " in error
+    assert "Traceback" not in error
+
+
+def test_no_verdict_has_the_status_of_wrong_usage():
+    """A build server that accepts INCONCLUSIVE must not accept a misspelt flag."""
+    assert not {2, 3} & {*EXIT_CODES.values()}
+    assert len({*EXIT_CODES.values()}) == 3
