@@ -42,6 +42,9 @@ try:
 except MacroscopeError as error:
     raise WorkflowError(str(error)) from None
 
+if workflow.is_main_process and (note := plan.planning_note()):
+    print(note, file=sys.stderr)
+
 BEGAN = time.time()
 """Start in seconds since the epoch; older logs are those of earlier calls."""
 

@@ -8,6 +8,7 @@ from macroscope.critics import critics
 from macroscope.errors import MacroscopeError
 from macroscope.files import write_json
 from macroscope.jobs import OUTPUT
+from macroscope.plan import load_plan
 from macroscope.stages import Stage
 
 from .plans import ENCODERS, FOLDER, PROBING, find_job, names, plan_of, values_of
@@ -275,3 +276,19 @@ def test_an_input_that_nothing_makes_is_one_sentence(monkeypatch):
         MacroscopeError, match="critic 'strings', stage 'compare': there is no input 'latent'; did you mean"
     ):
         plan.critics.inputs("strings", "compare")
+
+
+def test_many_systems_are_announced_with_the_time_that_their_planning_takes():
+    def planned(systems):
+        names = {f"s{n}": {"kind": "files", "files": ["t.jsonl"]} for n in range(systems)}
+        corpora = {"c": {"source": "files", "files": ["t.jsonl"], "split": "test"}}
+        compared = [{"corpus": "c", "critics": ["tendencies"]}]
+        return load_plan({"corpora": corpora, "systems": names, "comparisons": compared})
+
+    few, many = planned(3), planned(4000)
+    assert few.planning_note() is None
+    assert few.critics.count_jobs() == 4 * 4  # samples, latents, statistics, attributions of each and of the control
+    assert many.planning_note() == (
+        "4,001 systems have about 16,004 jobs, which Snakemake plans in about 1 min before the first one, at each call;"
+        " runs of fewer systems begin sooner"
+    )

@@ -26,6 +26,8 @@ def check(config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML fi
     except MacroscopeError as error:
         raise MacroscopeError(f"{config}: {error}") from None
     print(f"{config}: valid; {len(plan.critics.comparisons)} comparisons of a system with a corpus by a critic")
+    if note := plan.planning_note():
+        print(note)
 
 
 @app.command(rich_help_panel=DEVELOPERS)

@@ -17,6 +17,11 @@ from macroscope.plan.critics import CriticsPlan
 from macroscope.plan.reporting import ReportingPlan
 from macroscope.plan.systems import SystemsPlan
 
+MANY_JOBS = 10_000
+"""Number of jobs from which on their planning takes so long that a user is told."""
+SECONDS_TO_PLAN_A_JOB = 0.005
+"""Time of Snakemake per job before the first one; `tests/benchmarks/bench_dryrun.py` measures it."""
+
 
 class Plan:
     """The jobs of a config, as names and paths relative to the working directory.
@@ -59,6 +64,20 @@ class Plan:
         """Return the jobs of all stages of systems and critics: the rule template makes a rule of each."""
         with blame_plugins():
             return [*self.systems.jobs(), *self.critics.jobs()]
+
+    def planning_note(self) -> str | None:
+        """Return a sentence about the time that Snakemake takes to plan a large run; None for others.
+
+        Snakemake is silent while it plans, which takes the same time per job, however many there are.
+        """
+        jobs = self.critics.count_jobs()
+        if jobs < MANY_JOBS:
+            return None
+        minutes = max(1, round(jobs * SECONDS_TO_PLAN_A_JOB / 60))
+        return (
+            f"{len(self.critics.pairs):,} systems have about {jobs:,} jobs, which Snakemake plans in about {minutes}"
+            " min before the first one, at each call; runs of fewer systems begin sooner"
+        )
 
     def effective_json(self) -> str:
         """Return the config with all its defaults, as JSON."""

@@ -145,13 +145,16 @@ class CriticsPlan:
 
     def jobs(self) -> list[Job]:
         """Return the jobs of every standard and shared stage, and of the critics' own plans."""
-        standard = [
-            self._job(critic, stage)
-            for critic, plugin in self.plugins.items()
-            for stage in (*STAGES, *SHARED_STAGES)
-            if stage in plugin.data.all_stages and stage not in SHOWN and (stage != "gather" or self.is_sharded)
-        ]
+        standard = [self._job(critic, stage) for critic in self.plugins for stage in self._standard_stages(critic)]
         return [*standard, *(job for plan in self.own.values() for job in plan.jobs())]
+
+    def count_jobs(self) -> int:
+        """Return the number of jobs of systems and critics that the config implies, without those of shards."""
+        stages = {
+            critic: sum("{system}" in self.outputs(critic, stage)[OUTPUT] for stage in self._standard_stages(critic))
+            for critic, _ in self.chapters
+        }
+        return len(self.pairs) + sum(stages[critic] for critic, _, _ in self.comparisons)
 
     def declared(self, critic: str) -> Critic:
         """Return the declaration of a critic."""
@@ -275,6 +278,12 @@ class CriticsPlan:
                     f"critic '{critic}' judges texts by the known process of their corpus, which must be simulated, of"
                     f" kind {', '.join(declared.known_processes)}; '{corpus}' is not: leave '{critic}' out there"
                 )
+
+    def _standard_stages(self, critic: str) -> list[str]:
+        """Return the standard and shared stages of a critic that have a rule of the template."""
+        declared = self.declared(critic).all_stages
+        names = [stage for stage in (*STAGES, *SHARED_STAGES) if stage in declared and stage not in SHOWN]
+        return [stage for stage in names if stage != "gather" or self.is_sharded]
 
     def _job(self, critic: str, stage: str) -> Job:
         declared, options = self.stage(critic, stage), self.options(critic, stage)
