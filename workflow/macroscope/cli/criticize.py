@@ -46,7 +46,7 @@ def criticize(
         run.plan_of(config)  # reports the errors with which a run would begin
         return
     shown = table.rename_axis("property").reset_index()
-    plan = run.criticize(config, shown, output, cores)
+    plan = run.criticize(config, (profile, *profiles), shown, output, cores)
     # Imported only now: the imports take as long as the profile.
     from macroscope.reporting.scorecard import render_legend, render_scorecard
     from macroscope.reporting.tables import read_scorecard, read_warnings

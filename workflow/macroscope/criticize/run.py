@@ -2,8 +2,8 @@
 
 import logging
 import os
+import re
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ import pandas as pd
 from macroscope.config.schema import load_config, parse_config
 from macroscope.criticize.folder import require_ours, unlock, write_config
 from macroscope.criticize.profile import Profile, profile_texts
+from macroscope.criticize.workflow_run import run_workflow
 from macroscope.critics import critics
 from macroscope.critics.declaration import COUNTED, Critic
 from macroscope.errors import MacroscopeError
@@ -31,6 +32,9 @@ RUN = "criticism"
 CORPUS = "reference"
 CONFIG, PROFILE_TABLE = "config.yaml", "profile.csv"
 """Files in the output folder: the config and the profile of the texts."""
+RUN_LOG = "criticize.log"
+"""File among the logs with all that Snakemake and its jobs print."""
+_ERROR = re.compile(r"\w*(?:Error|Exception)\b.*:$")
 VALID_SHARE, TEST_SHARE = 0.1, 0.2
 _FEWEST_TEXTS = 2
 
@@ -211,10 +215,19 @@ def plan_of(config: Mapping[str, Any]) -> Plan:
     return Plan(parse_config(config, "criticize"))
 
 
-def criticize(config: Mapping[str, Any], profile: pd.DataFrame, output: Path, cores: str) -> Plan:
+def criticize(
+    config: Mapping[str, Any], profiles: Sequence[Profile], profile: pd.DataFrame, output: Path, cores: str
+) -> Plan:
     """Write a config and a profile to the folder `output`, run the workflow there, and return its plan.
 
     A config that was edited since it was written is used as it is.
+
+    Parameters
+    ----------
+    profiles
+        Profiles of all collections, for the estimated time.
+    profile
+        The profiles as a table.
 
     Raises
     ------
@@ -232,13 +245,22 @@ def criticize(config: Mapping[str, Any], profile: pd.DataFrame, output: Path, co
         plan = Plan(load_config(path))
     unlock(path.parent)
     os.environ.update(caches(path.parent))  # for libraries that are imported after the run, too
-    began = time.time()
-    if subprocess.run(command, check=False).returncode:
-        reasons = reasons_of_failure(output / "logs", began) or [f"the logs are in {output / 'logs'}"]
+    began, log_file = time.time(), output / "logs" / RUN_LOG
+    words = sum(sum(each.words) for each in profiles) / len(profiles)
+    if run_workflow(command, log_file, words, cores):
+        reasons = reasons_of_failure(output / "logs", began) or [f"{_last_error(log_file)} ({log_file})"]
         raise MacroscopeError(
             f"the workflow failed: {'; '.join(reasons)}. Finished results stay; run the same command to go on"
         )
     return plan
+
+
+def _last_error(log_file: Path) -> str:
+    """Return the line of Snakemake's last error, or the last line."""
+    lines = [line.strip() for line in log_file.read_text(encoding="utf-8", errors="replace").splitlines()]
+    lines = [line for line in lines if line] or ["it printed nothing"]
+    errors = [number for number, line in enumerate(lines[:-1]) if _ERROR.match(line)]
+    return lines[errors[-1] + 1] if errors else lines[-1]
 
 
 def _require_usable(path: Path, exists: bool = True) -> None:
@@ -255,7 +277,12 @@ def _command(config: Path, cores: str) -> list[str]:
         *(sys.executable, "-m", "snakemake"),
         *("--snakefile", str(SNAKEFILE), "--configfile", str(config), "--directory", str(config.parent)),
         # By its path: Snakemake would prefer a folder of that name in the working directory.
-        *("--workflow-profile", str(SNAKEMAKE_PROFILE), "--cores", cores, "--quiet", "rules", "host"),
+        *(
+            "--workflow-profile",
+            str(SNAKEMAKE_PROFILE),
+            "--cores",
+            cores,
+        ),
     ]
 
 

@@ -1,0 +1,88 @@
+"""Estimated time of a run, before its first job and while it goes on, from measured rates of the workflow's rules."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from macroscope.files import RESOURCES
+from macroscope.tables import read_csv
+
+RATES = RESOURCES / "job_seconds.csv"
+"""Rule -> processor seconds of a job, and per 1000 words of a collection; `tests/benchmarks/rates.py` writes it."""
+START_SECONDS = 2.5
+"""Seconds of a job without measured rates, most of them for imports."""
+
+
+def job_seconds(rules: Sequence[str], words: float) -> dict[str, float]:
+    """Return rule -> estimated seconds of a job on one core.
+
+    Parameters
+    ----------
+    words
+        Mean number of words of a collection.
+    """
+    rates = read_csv(RATES).set_index("rule")
+    measured = rates["seconds"] + rates["per_1000_words"] * words / 1000
+    return {rule: float(measured.get(rule, START_SECONDS)) for rule in rules}
+
+
+@dataclass
+class Estimate:
+    """The time that a run takes, which is corrected by the jobs that end.
+
+    Attributes
+    ----------
+    jobs
+        Rule -> number of its jobs.
+    seconds
+        Rule -> estimated seconds of a job.
+    cores
+        Number of cores.
+    done
+        Rule -> number of finished jobs.
+    """
+
+    jobs: Mapping[str, int]
+    seconds: Mapping[str, float]
+    cores: int
+    done: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+
+    @property
+    def total(self) -> float:
+        """Return the estimated seconds of the whole run: work on all cores, or the longest chain of jobs if longer."""
+        chains: dict[str, float] = defaultdict(float)
+        for rule in self.jobs:  # the stages of a critic wait for each other
+            chains[rule.rpartition("_")[2]] += self.seconds[rule]
+        work = sum(self.seconds[rule] * number for rule, number in self.jobs.items())
+        return max(work / self.cores, *chains.values(), 0.0)
+
+    @property
+    def share_done(self) -> float:
+        """Return the share of the work that is done, in [0, 1]."""
+        work = sum(self.seconds[rule] * number for rule, number in self.jobs.items())
+        done = sum(self.seconds[rule] * min(self.done[rule], number) for rule, number in self.jobs.items())
+        return done / work if work else 1.0
+
+    @property
+    def jobs_done(self) -> int:
+        """Return the number of finished jobs."""
+        return sum(self.done.values())
+
+    def left(self, elapsed: float) -> float:
+        """Return the estimated seconds left.
+
+        The more is done, the more the measured pace of this run counts, and the less that of the rates.
+        """
+        share = self.share_done
+        pace = elapsed / (share * self.total) if share and self.total else 1.0
+        return (1 - share) * self.total * ((1 - share) + share * pace)
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration for readers: rounded, since it is an estimate."""
+    if seconds < 45:
+        return "less than a minute"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{max(minutes, 1)} min"
+    return f"{seconds / 3600:.1f} h"
