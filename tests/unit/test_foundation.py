@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import REPOSITORY, atomic, digest_of_folders, read_json, scratch_folder, write_json, write_text
+from macroscope.files import REPOSITORY, atomic, read_json, scratch_folder, write_json, write_text
 from macroscope.plotting import save, style
 from macroscope.progress import progress
 
@@ -104,29 +104,6 @@ def test_names_as_long_as_they_may_be(tmp_path):
     path = tmp_path / ("\u00e4" * 120 + ".json")
     write_json(path, 1)
     assert read_json(path) == 1
-
-
-def test_an_edited_file_in_a_folder_is_noticed(tmp_path):
-    (tmp_path / "texts" / "more").mkdir(parents=True)
-    for name in ("a.txt", "b.txt", "more/a.txt"):
-        (tmp_path / "texts" / name).write_text(name)
-    (tmp_path / "texts" / "gone.txt").symlink_to(tmp_path / "nowhere")
-
-    def digest():
-        return digest_of_folders([str(tmp_path / "texts"), str(tmp_path / "texts" / "a.txt")])
-
-    seen = [digest()]
-    assert digest() == seen[0]
-    times = (tmp_path / "texts").stat()
-    (tmp_path / "texts" / "more" / "a.txt").write_text("edited")
-    os.utime(tmp_path / "texts", ns=(times.st_atime_ns, times.st_mtime_ns))
-    seen.append(digest())
-    (tmp_path / "texts" / "c.txt").write_text("new")
-    seen.append(digest())
-    (tmp_path / "texts" / "b.txt").unlink()
-    seen.append(digest())
-    assert len(set(seen)) == 4
-    assert digest_of_folders([str(tmp_path / "texts" / "a.txt")]) == ""  # whose own time tells
 
 
 def test_json_has_no_infinity(tmp_path):

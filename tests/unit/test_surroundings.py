@@ -129,6 +129,30 @@ def test_a_users_files_below_data_are_not_downloads(folder):
     assert user_file.exists()
 
 
+@pytest.mark.slow
+def test_texts_are_known_by_content_and_dates_do_not_count(folder):
+    """Copies with old dates, texts and results of a machine whose clock is ahead."""
+    (folder / "config.yaml").write_text(CONFIG)
+    arguments = [*WORKFLOW, "extract_documents", "--snakefile", str(SNAKEFILE)]
+    os.utime(folder / "mine.jsonl", (4e9, 4e9))
+    extracted = folder / "results/r/corpora/c/extracted/000-real-jsonl.parquet"
+    samples = folder / "results/r/systems/c/s/samples.parquet"
+    assert call(folder, {}, *arguments).returncode == 0
+    os.utime(extracted, (4e9, 4e9))
+    before, made = samples.read_bytes(), extracted.read_bytes()
+    edited = (folder / "mine.jsonl").read_text().replace("Text", "Txet")
+    (folder / "mine.jsonl").write_text(edited)
+    os.utime(folder / "mine.jsonl", (1e9, 1e9))
+    done = call(folder, {}, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert samples.read_bytes() != before
+    assert "000-real-jsonl.parquet: dated in the future" in done.stderr
+    assert extracted.stat().st_mtime < 4e9
+    assert extracted.read_bytes() == made
+    again = call(folder, {}, *arguments, "--dry-run")
+    assert re.search("^total +0$", again.stdout + again.stderr, re.MULTILINE)
+
+
 @pytest.mark.parametrize("name", ["a{b}", "a:b"])
 def test_checkouts_that_the_workflow_cannot_use(name, folder):
     (folder / name).mkdir()

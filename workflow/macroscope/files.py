@@ -7,7 +7,7 @@ import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -71,17 +71,6 @@ def scratch_folder(path: Path) -> Iterator[Path]:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-def digest_of_folders(paths: Iterable[str]) -> str:
-    """Return a digest of the names, sizes and times of all files in the folders among `paths`; "" if there are none."""
-    below = (os.path.join(root, name) for folder in paths for root, _, inside in os.walk(folder) for name in inside)
-    files = [
-        (name, status.st_size, status.st_mtime_ns)
-        for name in sorted(below)
-        if os.path.isfile(name) and (status := os.stat(name))
-    ]
-    return blake2b(repr(files).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest() if files else ""
 
 
 def write_text(path: Path, text: str) -> None:

@@ -59,6 +59,8 @@ class Job:
         Cores, memory and GPUs.
     constraints
         Wildcard -> regular expression.
+    user_inputs
+        Names of the inputs that may be the user's files.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Job:
     folders: frozenset[str] = frozenset()
     resource_files: list[str] | list[Path] | Function = field(default_factory=list)
     constraints: Mapping[str, str] = field(default_factory=dict)
+    user_inputs: tuple[str, ...] = ()
 
     def log(self, suffix: str) -> str:
         """Return the path of the log file: the rule's name and the wildcards of the output."""

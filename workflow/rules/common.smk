@@ -21,6 +21,7 @@ try:
     jobs = plan.jobs()
 except MacroscopeError as error:
     raise WorkflowError(str(error)) from None
+plan.user_files.flag = ancient
 
 
 pathvars:

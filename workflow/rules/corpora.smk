@@ -97,7 +97,7 @@ for source in plan.corpora.retrieving:
 rule extract_documents:
     """Read one raw file into documents with their sections; count what is dropped."""
     input:
-        raw=plan.corpora.raw_part,
+        raw=plan.user_files.undated(plan.corpora.raw_part),
     output:
         "results/<run>/corpora/{corpus}/extracted/{part}.parquet",
     log:
@@ -112,8 +112,7 @@ rule extract_documents:
         runtime=lambda wildcards, attempt: 720 * attempt,
     params:
         code=plan.code("extract_documents", plan.corpora.reading_module),
-        # A folder's modification time does not change when a file in it is edited.
-        files_below=plan.corpora.files_below,
+        contents=plan.user_files.contents(plan.corpora.raw_part),
         options=plan.corpora.extraction_options,
     shell:
         """

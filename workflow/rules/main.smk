@@ -3,6 +3,7 @@
 import os
 import time
 
+from macroscope.execution.dates import end_future, ignore_dates_of_users
 from macroscope.execution.failures import reasons_of_failure
 from macroscope.execution.job_environment import (
     caches,
@@ -61,6 +62,8 @@ def check_before_first_job():
 onstart:
     check_before_first_job()
     turn_only_when_needed(workflow)
+    end_future(plan.user_files.made)
+    ignore_dates_of_users(workflow)
 
 
 onsuccess:

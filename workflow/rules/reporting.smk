@@ -29,7 +29,7 @@ rule write_config:
 rule make_tables:
     """Write the tables, in the form of the papers', as CSV and LaTeX."""
     input:
-        **plan.reporting.tables_read(),
+        **plan.user_files.undated_all(plan.reporting.tables_read()),
         config="results/<run>/config.json",
     output:
         report(
@@ -53,6 +53,7 @@ rule make_tables:
             plan.reporting.modules("tables"),
             plan.reporting.built_in_judgements(),
         ),
+        contents=plan.user_files.contents(*plan.reporting.tables_read().values()),
     shell:
         """
         python -m macroscope --log {log:q} {params.code} reporting tables --config {input.config:q} \
@@ -63,7 +64,7 @@ rule make_tables:
 rule plot_figures:
     """Plot the figures, as SVG and PDF."""
     input:
-        **plan.reporting.figures_read(),
+        **plan.user_files.undated_all(plan.reporting.figures_read()),
         config="results/<run>/config.json",
         tables="results/<run>/tables",
     output:
@@ -85,6 +86,7 @@ rule plot_figures:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         code=plan.code("plot_figures", plan.reporting.modules("figures")),
+        contents=plan.user_files.contents(*plan.reporting.figures_read().values()),
     shell:
         """
         python -m macroscope --log {log:q} {params.code} reporting figures --config {input.config:q} \
@@ -95,7 +97,7 @@ rule plot_figures:
 rule write_report:
     """Write pages that open offline: the scorecard, every system with texts to read, every critic, the methods."""
     input:
-        **plan.reporting.report_read(),
+        **plan.user_files.undated_all(plan.reporting.report_read()),
         config="results/<run>/config.json",
         tables="results/<run>/tables",
         figures="results/<run>/figures",
@@ -115,6 +117,7 @@ rule write_report:
         code=plan.code(
             "write_report", plan.reporting.modules("report"), plan.reporting.captions()
         ),
+        contents=plan.user_files.contents(*plan.reporting.report_read().values()),
         # A function of the inputs does not re-run the rule; the accepted rules are part of the config anyway.
         older=lambda wildcards, input: plan.code.older_flags(),
         # The report shows the times, but no result depends on them: not an input.

@@ -43,7 +43,7 @@ for job in jobs:
         name:
             job.name
         input:
-            **job.inputs,
+            **plan.user_files.inputs(job),
         output:
             **{
                 name: directory(path) if name in job.folders else path
@@ -71,8 +71,7 @@ for job in jobs:
             values=job.values,
             outputs=job.output_flags,
             options=job.options,
-            # A folder's modification time does not change when a file in it is edited.
-            files_below=plan.systems.files_below if "files" in job.inputs else "",
+            contents=plan.user_files.contents_of(job),
         shell:
             """
             python -m macroscope --log {log:q} {params.code} {params.command} {params.inputs:q} {params.values:q} \

@@ -16,6 +16,7 @@ from macroscope.plan.corpora import CorporaPlan
 from macroscope.plan.critics import CriticsPlan
 from macroscope.plan.reporting import ReportingPlan
 from macroscope.plan.systems import SystemsPlan
+from macroscope.plan.user_files import UserFiles
 
 MANY_JOBS = 10_000
 """Number of jobs from which on their planning takes so long that a user is told."""
@@ -32,6 +33,8 @@ class Plan:
         Plans of the rooms.
     code
         Fingerprints of the code that makes each result.
+    user_files
+        Contents of the user's files that jobs read.
     """
 
     def __init__(self, config: Config) -> None:
@@ -42,6 +45,7 @@ class Plan:
         self.critics = CriticsPlan(config, self.corpora, self.systems)
         self.reporting = ReportingPlan(config, self.results, self.systems, self.critics)
         self.code = CodeTracking(self.results, config.accept_older_code)
+        self.user_files = UserFiles([self.results, *self.corpora.retrieved_folders()])
 
     def require_sources(self) -> None:
         """Check that the sources of every corpus and system are known.

@@ -1,14 +1,14 @@
 """Plan of the corpora: their files and options. Methods that take `wildcards` are input and parameter functions."""
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from macroscope.corpora import sources
 from macroscope.corpora.declaration import Simulation, Source
 from macroscope.corpora.options import Corpus
-from macroscope.files import RESOURCES, digest_of_folders
+from macroscope.files import RESOURCES
 from macroscope.registry import Plugin, require
 from macroscope.stages import Wildcards, alternatives, as_json, module_of
 
@@ -57,15 +57,6 @@ class CorporaPlan:
     def raw_part(self, wildcards: Wildcards) -> str:
         """Input function: the raw file of a part of a corpus."""
         return self.raw_parts(wildcards.corpus)[wildcards.part]
-
-    def files_below(self, wildcards: Wildcards) -> str:
-        """Parameter function: a digest of the files in a raw folder, so that a changed folder is read again."""
-        return self.digest_below([self.raw_part(wildcards)])
-
-    def digest_below(self, paths: Iterable[str]) -> str:
-        """Return a digest of the files in the user's folders among `paths`; retrieved folders do not change."""
-        retrieved = tuple(f"data/{name}/" for name in self.retrieving)
-        return digest_of_folders(path for path in paths if not path.startswith(retrieved))
 
     def parts(self, wildcards: Wildcards) -> list[str]:
         """Input function: the extracted parts of a corpus; parts that several corpora share are extracted once."""
@@ -123,9 +114,17 @@ class CorporaPlan:
 
     def registered(self) -> str:
         """Return a wildcard constraint: names of the registry's sources."""
+        return alternatives(self._list_registered())
+
+    def retrieved_folders(self) -> list[str]:
+        """Return the folders that files are retrieved to."""
+        return [f"data/{name}" for name in (*self._list_registered(), *self.retrieving)]
+
+    @staticmethod
+    def _list_registered() -> list[str]:
         from macroscope.corpora.retrieval import list_remote_sources
 
-        return alternatives(list_remote_sources())
+        return list_remote_sources()
 
     @cached_property
     def retrieving(self) -> list[str]:

@@ -176,13 +176,13 @@ class CriticsPlan:
                 inputs[name] = self._statistics_of_all(critic)
             elif name == "all_scores" and not self.declared(critic).scores:
                 continue
-            elif name.removeprefix(ALL_SYSTEMS) in PLACES and name.startswith(ALL_SYSTEMS):
-                inputs[name] = self.of_all(name.removeprefix(ALL_SYSTEMS), critic)
             elif name == "texts":
                 inputs[name] = self._texts(critic)
-            elif name not in PLACES:
+            elif _is_own(name):
                 place = self._of_own_plan(critic, stage, name)
                 inputs |= {name: place} if place is not None else {}
+            elif name not in PLACES:
+                inputs[name] = self.of_all(name.removeprefix(ALL_SYSTEMS), critic)
             elif self._is_made(critic, name):
                 inputs[name] = self.place(name, critic)
         return inputs
@@ -307,6 +307,7 @@ class CriticsPlan:
             modules=self.modules(critic, stage),
             resource_files=declared.resource_files,
             resources=resources_of(declared, lambda wildcards: self.config.critic(critic)),
+            user_inputs=tuple(name for name in declared.input_names if _is_own(name)),
         )
 
     def _feature_module(self, critic: str) -> str:
@@ -370,6 +371,11 @@ class CriticsPlan:
             "texts_shard": lambda w: w.shard,
             "texts_per_shard": lambda w: self.config.documents_per_shard,
         }
+
+
+def _is_own(name: str) -> bool:
+    """Return whether an input belongs to the critic's own plan: it may be a file of the user."""
+    return name not in (*PLACES, "shards_of_latents") and name.removeprefix(ALL_SYSTEMS) not in (*PLACES, "statistics")
 
 
 def _wildcards(place: str) -> list[str]:

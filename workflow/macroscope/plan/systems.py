@@ -112,6 +112,7 @@ class SystemsPlan:
             modules=self._modules(kind, stage),
             resource_files=self._resource_files if stage == GENERATE else [],
             resources=self._resources(stage, declared),
+            user_inputs=("files",),
             constraints={"system": alternatives(self._systems_of(kind, stage))},
         )
 
@@ -176,11 +177,6 @@ class SystemsPlan:
             "shards_of_samples": self.language_models.shards,
             "perplexity": file_of_system("perplexity/test.parquet"),
         }
-
-    def files_below(self, wildcards: Wildcards) -> str:
-        """Parameter function: a digest of the files in the folders that a system's samples are read from."""
-        system = self.all.get(getattr(wildcards, "system", ""))
-        return self.corpora.digest_below(system.files_read(f"systems.{wildcards.system}")) if system else ""
 
     def _other_samples(self, wildcards: Wildcards) -> str:
         system = self.all[wildcards.system]

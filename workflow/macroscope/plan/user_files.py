@@ -1,0 +1,165 @@
+"""The user's files among the inputs of jobs: known by their content, never by their time.
+
+Copies with `cp -p`, `rsync -a` or `tar` keep old times, and other clocks give future ones. So the digest of the content
+is a parameter of each rule that reads such a file, and the workflow ignores its time.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from hashlib import blake2b, file_digest
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from macroscope.errors import MacroscopeError
+from macroscope.files import read_json, write_json
+from macroscope.jobs import Job
+from macroscope.stages import Function, Wildcards
+
+NOTE = Path(".snakemake") / "macroscope_digests.json"
+"""File with the digests of large files, in the working directory."""
+LARGE = 1 << 26
+"""Bytes of a file from which its digest is noted; smaller files are read again in less than a tenth of a second."""
+_SETTLED_SECONDS = 2.0
+"""Age of a file's last change from which its digest is noted: two changes may have one time in that of a file system's
+clock."""
+
+Source = str | Iterable[str] | Function
+"""Input of a rule: a path, paths, or a function of the wildcards that returns these."""
+
+
+class UserFiles:
+    """The user's files, which no job makes.
+
+    Parameters
+    ----------
+    made
+        Folders of the files that jobs make or retrieve ("results/default"); everything else is the user's.
+
+    Attributes
+    ----------
+    flag
+        Function that marks a path whose time does not count; the rules set it to Snakemake's `ancient`.
+    """
+
+    def __init__(self, made: Iterable[str]) -> None:
+        self.made = tuple(f"{folder}/" for folder in made)
+        self.flag: Callable[[str], str] = str
+        self._digests = _Digests(NOTE)
+
+    def inputs(self, job: Job) -> Mapping[str, str | Function]:
+        """Return the inputs of a job's rule."""
+        return {**job.inputs, **{name: self.undated(source) for name, source in _functions(job).items()}}
+
+    def contents_of(self, job: Job) -> Function:
+        """Return a parameter function: the digest of the user's files that a job reads."""
+        return self.contents(*_functions(job).values())
+
+    def undated(self, source: Source) -> Function:
+        """Return an input function: the source, with the user's files marked if they are on this machine."""
+
+        def marked(path: str) -> str:
+            return self.flag(path) if self._is_users(path) and os.path.exists(path) else path
+
+        def paths(wildcards: Wildcards) -> str | list[str]:
+            given = source(wildcards) if callable(source) else source
+            return marked(given) if isinstance(given, str) else [marked(path) for path in given]
+
+        return paths
+
+    def undated_all(self, inputs: Mapping[str, Iterable[str]]) -> dict[str, Function]:
+        """Return named input functions; see `undated`."""
+        return {name: self.undated(paths) for name, paths in inputs.items()}
+
+    def contents(self, *sources: Source) -> Function:
+        """Return a parameter function: the digest of the user's files among the sources; "" if there are none."""
+        return lambda wildcards: self.digest(chain.from_iterable(_paths(source, wildcards) for source in sources))
+
+    def digest(self, paths: Iterable[str]) -> str:
+        """Return a digest of the names and contents of the user's files among paths, and in folders among these."""
+        files = [entry for path in paths if self._is_users(path) for entry in self._entries(path)]
+        self._digests.save()
+        return blake2b(repr(files).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest() if files else ""
+
+    def _entries(self, path: str) -> list[tuple[str, str]]:
+        """Return the (path below a folder, digest) of a file or of the files in a folder, which may move."""
+        if not os.path.isdir(path):
+            return [("", self._digests[path])] if os.path.isfile(path) else []
+        below = (os.path.join(root, name) for root, _, inside in os.walk(path) for name in inside)
+        return [(os.path.relpath(file, path), self._digests[file]) for file in sorted(below) if os.path.isfile(file)]
+
+    def _is_users(self, path: str) -> bool:
+        return not path.startswith(self.made)
+
+
+def _functions(job: Job) -> dict[str, Function]:
+    """Return the inputs of a job that may be the user's files; a path with wildcards is a result."""
+    return {name: source for name in job.user_inputs if callable(source := job.inputs.get(name))}
+
+
+def _paths(source: Source, wildcards: Wildcards) -> Iterable[str]:
+    paths = source(wildcards) if callable(source) else source
+    return [paths] if isinstance(paths, str) else paths
+
+
+class _Digests:
+    """Digests of files, each read once by a process, and large ones once by all.
+
+    A noted digest counts as long as the file's identity, size, and the time of its last change as the system keeps it
+    (ctime, which no copy or `touch` sets) are the same.
+    """
+
+    def __init__(self, note: Path) -> None:
+        self._note = note
+        self._noted: dict[str, list[Any]] | None = None
+        self._read: dict[tuple[str, tuple[int, ...]], str] = {}
+        self._is_changed = False
+
+    def __getitem__(self, path: str) -> str:
+        state = _state(path)
+        key = (os.path.abspath(path), state)
+        if key not in self._read:
+            self._read[key] = self._large(*key) if state[2] >= LARGE else _content(path)
+        return self._read[key]
+
+    def _large(self, path: str, state: tuple[int, ...]) -> str:
+        if self._noted is None:
+            self._noted = _read_note(self._note)
+        match self._noted.get(path):
+            case [digest, noted] if noted == list(state):
+                return str(digest)
+        digest = _content(path)
+        if time.time() - state[-1] / 1e9 > _SETTLED_SECONDS and _state(path) == state:
+            self._noted[path] = [digest, list(state)]
+            self._is_changed = True
+        return digest
+
+    def save(self) -> None:
+        """Note the new digests of large files, if the working directory can be written."""
+        if self._is_changed and self._noted is not None:
+            self._is_changed = False
+            with suppress(OSError):  # the next call reads the files again
+                write_json(self._note, self._noted)
+
+
+def _state(path: str) -> tuple[int, ...]:
+    status = os.stat(path)
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _read_note(note: Path) -> dict[str, list[Any]]:
+    try:
+        noted = read_json(note)
+    except (MacroscopeError, OSError):
+        return {}  # there is none yet, or it is not ours
+    return noted if isinstance(noted, dict) else {}
+
+
+def _content(path: str) -> str:
+    try:
+        with open(path, "rb") as stream:
+            return file_digest(stream, lambda: blake2b(digest_size=16)).hexdigest()
+    except OSError as error:
+        raise MacroscopeError(f"{path}: cannot be read ({error.strerror}); give a file that can") from None
