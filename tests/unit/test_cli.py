@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import subprocess
 import sys
 
@@ -96,6 +97,44 @@ def test_places_that_cannot_be_written_are_one_sentence(command, tmp_path):
         assert code == 1
         assert "Traceback" not in error
         assert error.startswith("macroscope: error: ")
+
+
+def test_errors_of_the_system_are_one_sentence(command, tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for place in ("/proc/none/out", tmp_path / "loop" / "out"):
+        for arguments in (["config", "schema", "--output", place], ["--log", place, "config", "check", "none"]):
+            code, error = command(*arguments)
+            assert code == 1
+            assert error.startswith(f"macroscope: error: {place}: ")
+            assert "Traceback" not in error
+
+
+def test_pipes_are_not_arguments_and_the_gate_has_its_own_status(command, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert command("config", "check", tmp_path / "pipe")[0] == 1
+    code, error = command("gate", "--candidate", "results/r", f"--policy={tmp_path / 'pipe'}")
+    assert code == 3
+    assert error == f"macroscope: error: {tmp_path / 'pipe'}: a pipe, not a file; give the path of a file or folder\n"
+
+
+def test_control_characters_of_texts_do_not_reach_the_terminal(command, monkeypatch, tmp_path):
+    def prints(*arguments, **options):
+        print("id \x1b[31mred\nnext\tcell")
+        print("\x1b]0;title\x07", file=sys.stderr)
+        logging.getLogger("macroscope").info("log \x1b[2J")
+        sys.exit(0)
+
+    monkeypatch.setattr("macroscope.systems.control.generate_control", prints)
+    _, error = command("--log", tmp_path / "log", *generation(tmp_path, tmp_path / "out"))
+    assert error == "\\x1b]0;title\\x07\nlog \\x1b[2J\n"
+    assert (tmp_path / "log").read_text() == "log \\x1b[2J\n"
+
+
+@pytest.mark.parametrize("seed", ["-5", "99999999999"])
+def test_seeds_that_no_generator_takes_are_wrong_usage(command, seed, tmp_path):
+    code, error = command("human", "sheet", "--output", tmp_path / "out", "--seed", seed)
+    assert code == 2
+    assert "'--seed'" in error
 
 
 def test_a_defect_leaves_its_traceback_in_the_log(command, monkeypatch, tmp_path):

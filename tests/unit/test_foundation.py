@@ -10,10 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import REPOSITORY, atomic, read_json, scratch_folder, write_json, write_text
+from macroscope.corpora.records import read_numbered_records
+from macroscope.errors import MacroscopeError, escape_controls, nearest
+from macroscope.files import (
+    REPOSITORY,
+    atomic,
+    read_json,
+    read_yaml,
+    require_replaceable,
+    scratch_folder,
+    write_json,
+    write_text,
+)
 from macroscope.plotting import save, style
 from macroscope.progress import progress
+from macroscope.statistics.judgements import read_judgements
+from macroscope.tables import read_csv
 
 PACKAGE = str(REPOSITORY / "workflow")
 KILLED = """
@@ -104,6 +116,88 @@ def test_names_as_long_as_they_may_be(tmp_path):
     path = tmp_path / ("\u00e4" * 120 + ".json")
     write_json(path, 1)
     assert read_json(path) == 1
+
+
+PIPES_AND_DEVICES = {"pipe": os.mkfifo, "device": lambda path: os.symlink("/dev/full", path)}
+
+
+@pytest.fixture(params=PIPES_AND_DEVICES)
+def irregular(request, tmp_path):
+    PIPES_AND_DEVICES[request.param](tmp_path / "x")
+    return tmp_path / "x", f"a {request.param}, not a file"
+
+
+def test_pipes_and_devices_are_not_read(irregular):
+    """Reading them may never end."""
+    path, message = irregular
+    for read in (read_json, read_yaml, read_csv, read_judgements, lambda path: list(read_numbered_records(path))):
+        with pytest.raises(MacroscopeError, match=message):
+            read(path)
+
+
+def test_pipes_and_devices_are_not_replaced(irregular):
+    path, message = irregular
+    with pytest.raises(MacroscopeError, match=message):
+        write_text(path, "text")
+    assert not path.is_file()
+    assert os.path.lexists(path)
+
+
+def test_what_a_link_leads_to_is_replaced_and_the_link_stays(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder" / "file")
+    for text in ("first", "second"):
+        write_text(tmp_path / "link", text)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "folder" / "file").read_text() == text
+
+
+def test_errors_name_the_output_and_not_what_is_beside_it(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "out.json", "/proc/out.json", "/proc/none/out.json"):
+        with pytest.raises(OSError, match=f"'{path}'"):
+            write_text(Path(path), "")
+
+
+def test_only_an_own_output_is_replaced(tmp_path):
+    path = tmp_path / "out.json"
+    for content in ("", "ours: 1"):
+        require_replaceable(path, "ours")
+        path.write_text(content)
+    require_replaceable(path, "ours")
+    for other in ("our", "policy: 1"):
+        path.write_text(other)
+        with pytest.raises(MacroscopeError, match=r"out\.json: exists, and is not an earlier output"):
+            require_replaceable(path, "ours")
+    with pytest.raises(MacroscopeError, match="exists, and is not an earlier output"):
+        require_replaceable(tmp_path, "ours")
+
+
+@pytest.mark.parametrize("number", ["1:30", "-1:30.5", "12:30:45", "010", "+017"])
+def test_numbers_that_versions_of_yaml_read_differently_are_rejected(number, tmp_path):
+    (tmp_path / "a.yaml").write_text(f"run: r\nseed: {number}\n")
+    with pytest.raises(MacroscopeError, match=r"a\.yaml: line 2: '.*' is .* in one version of YAML"):
+        read_yaml(tmp_path / "a.yaml")
+
+
+def test_other_numbers_are_read_as_they_are_written(tmp_path):
+    (tmp_path / "a.yaml").write_text("[7, 0, -3, 0.5, .5, 1.0e-3, 1_000, '1:30', 'a:b']\n")
+    assert read_yaml(tmp_path / "a.yaml") == [7, 0, -3, 0.5, 0.5, 0.001, 1000, "1:30", "a:b"]
+
+
+def test_merges_that_would_fill_the_memory_are_rejected(tmp_path):
+    lines = ["a0: &a0 {k: 1}"]
+    for level in range(1, 30):
+        lines.append(f"a{level}: &a{level} {{<<: [{', '.join([f'*a{level - 1}'] * 20)}]}}")
+    (tmp_path / "a.yaml").write_text("\n".join(lines))
+    with pytest.raises(MacroscopeError, match=r"merges .* of more than 100,000 keys"):
+        read_yaml(tmp_path / "a.yaml")
+    (tmp_path / "a.yaml").write_text("\n".join(lines[:3]))
+    assert read_yaml(tmp_path / "a.yaml")["a2"] == {"k": 1}
+
+
+def test_control_characters_are_escaped():
+    assert escape_controls("a\x1b[31m\u202eb\n\ud800é\u3000", kept="\n") == "a\\x1b[31m\\u202eb\n\\ud800é\u3000"
 
 
 def test_json_has_no_infinity(tmp_path):

@@ -9,6 +9,13 @@ FAILED = "macroscope: error: "
 UNEXPECTED = "macroscope: unexpected error"
 """Line before the traceback of a defect, in a job's log."""
 _BREAKS = re.compile(r"\s*[\r\n]\s*")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Characters that move a terminal's cursor, change its state or reverse its text, and those that XML cannot hold."""
+
+
+def escape_controls(text: str, kept: str = "") -> str:
+    """Return a text that is safe for a terminal: control characters are escaped, except for those in `kept`."""
+    return _CONTROL.sub(lambda m: m[0] if m[0] in kept else m[0].encode("unicode_escape").decode(), text)
 
 
 class MacroscopeError(Exception):
@@ -22,8 +29,7 @@ class MacroscopeError(Exception):
     """Exit status of the command line."""
 
     def __init__(self, sentence: str) -> None:
-        line = _BREAKS.sub(" ", sentence)
-        super().__init__("".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line))
+        super().__init__(escape_controls(_BREAKS.sub(" ", sentence)))
 
 
 class UsageError(MacroscopeError):

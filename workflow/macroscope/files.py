@@ -5,7 +5,9 @@ import glob
 import json
 import math
 import os
+import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,9 +37,16 @@ def atomic(path: Path) -> Iterator[Path]:
     """Yield a temporary sibling of `path` (a file or a folder), which replaces `path` on success.
 
     A job that is killed or fails leaves `path` as it was, so that no later run trusts half a file. A folder is replaced
-    only by a folder: a file in its place means that a user named the folder by mistake.
+    only by a folder: a file in its place means that a user named the folder by mistake. A link stays, and its target is
+    replaced.
+
+    Raises
+    ------
+    MacroscopeError
+        If `path` is a device, a pipe or a socket.
     """
-    path = Path(path)
+    require_regular(path)
+    path = Path(os.path.realpath(path)) if os.path.islink(path) else Path(path)
     with scratch_folder(path) as scratch:
         temporary = scratch / path.name
         yield temporary
@@ -57,7 +66,8 @@ def scratch_folder(path: Path) -> Iterator[Path]:
 
     Folders that killed processes left for the same path are removed first.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with errors_about(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
     name = path.name
     if len(os.fsencode(name)) > _LONGEST_NAME:
         name = blake2b(os.fsencode(name), digest_size=16).hexdigest()
@@ -66,11 +76,56 @@ def scratch_folder(path: Path) -> Iterator[Path]:
         owner = left.name.removeprefix(prefix).partition("-")[0]
         if owner.isdigit() and not psutil.pid_exists(int(owner)):
             shutil.rmtree(left, ignore_errors=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=path.parent))
+    with errors_about(path):
+        scratch = Path(tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=path.parent))
     try:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def errors_about(path: Path) -> Iterator[None]:
+    """Let errors of the system name `path`, not a folder above or a temporary file beside it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def require_regular(path: Path | str) -> None:
+    """Check that a path is a file or a folder, or absent: reading from a pipe or a device may never end.
+
+    Raises
+    ------
+    MacroscopeError
+        If it is a pipe, a device or a socket.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return  # absent, or no path at all
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        what = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+        raise MacroscopeError(f"{path}: {what}, not a file; give the path of a file or folder")
+
+
+def require_replaceable(path: Path, beginning: str) -> None:
+    """Check that an output is absent, empty, or a file of this program, which begins with `beginning`.
+
+    Raises
+    ------
+    MacroscopeError
+        If it is another file, a folder, or no file.
+    """
+    require_regular(path)
+    if path.is_file():
+        with path.open("rb") as stream:
+            first = stream.read(len(beginning.encode()))
+        if first in (b"", beginning.encode()):
+            return
+    if path.exists():
+        raise MacroscopeError(f"{path}: exists, and is not an earlier output of this command; give another path")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -97,6 +152,7 @@ def _finite(value: Any) -> Any:
 
 def read_json(path: Path) -> Any:
     """Read a JSON file; a malformed one is an error that names the file and the line."""
+    require_regular(path)
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:
@@ -141,7 +197,13 @@ def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader, which also rejects repeated keys in a mapping; merges (`<<`) may be overridden."""
+    """The safe loader, which also rejects repeated keys in a mapping; merges (`<<`) may be overridden.
+
+    It rejects plain numbers that YAML 1.1, which this library and Snakemake read, and YAML 1.2 take for different
+    values, and merges that would fill the memory.
+    """
+
+    _merged = 0
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         """Compose a mapping, and check its keys before merges are resolved."""
@@ -150,13 +212,50 @@ class _Loader(yaml.SafeLoader):
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             before = first.setdefault((key.tag, key.value), key)
             if before is not key:
-                raise _Twice(key.value, before.start_mark.line + 1, key.start_mark.line + 1)
+                first_line, line = before.start_mark.line + 1, key.start_mark.line + 1
+                raise _Rejected(
+                    f"the key '{key.value}' stands twice, in line {first_line} and in line {line}; keep one of them"
+                )
         return node
 
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Resolve the merges of a mapping, whose mappings may have merges themselves."""
+        for key, value in node.value:
+            if key.tag == "tag:yaml.org,2002:merge":
+                for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                    if isinstance(mapping, yaml.MappingNode):
+                        self.flatten_mapping(mapping)
+                        self._merged += len(mapping.value)
+                        if self._merged > _MOST_MERGED:
+                            line = key.start_mark.line + 1
+                            raise _Rejected(f"line {line}: merges (<<) of more than {_MOST_MERGED:,} keys; write less")
+        super().flatten_mapping(node)
 
-class _Twice(Exception):
-    def __init__(self, key: str, first: int, second: int) -> None:
-        super().__init__(f"the key '{key}' stands twice, in line {first} and in line {second}; keep one of them")
+    def construct_number(self, node: yaml.ScalarNode) -> int | float:
+        """Construct a number, unless it is another one in another version of YAML."""
+        if _AMBIGUOUS.match(node.value):
+            raise _Rejected(
+                f"line {node.start_mark.line + 1}: {node.value!r} is {_number(self, node)} in one version of YAML, and"
+                " not in another; write the number in plain digits, or the text in quotation marks"
+            )
+        return _number(self, node)
+
+
+def _number(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int | float:
+    is_int = node.tag.endswith(":int")
+    return loader.construct_yaml_int(node) if is_int else loader.construct_yaml_float(node)
+
+
+for _kind in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader.construct_number)
+
+_AMBIGUOUS = re.compile(r"[-+]?(0[0-7_]+$|[0-9_]+:)")
+"""Octal (010) and sexagesimal (1:30) numbers of YAML 1.1."""
+_MOST_MERGED = 100_000
+
+
+class _Rejected(Exception):
+    """Valid YAML that is not accepted here."""
 
 
 def read_yaml(path: Path) -> Any:
@@ -165,17 +264,20 @@ def read_yaml(path: Path) -> Any:
     Raises
     ------
     MacroscopeError
-        If the file does not exist, is not YAML, or repeats a key; with the lines.
+        If the file does not exist, is not YAML, repeats a key, has a number that versions of YAML read differently, or
+        merges mappings into too many entries; with the lines.
     """
+    require_regular(path)
     try:
         return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError:
         raise MacroscopeError(f"{path}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise MacroscopeError(f"{path}: not a file of UTF-8 text ({error})") from None
-    except _Twice as error:
+    except _Rejected as error:
         raise MacroscopeError(f"{path}: {error}") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: 2024-13-45 is a date for YAML, not for Python
-        raise MacroscopeError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
+        reason = " ".join(str(error).partition("; use sys.")[0].split())  # Python's advice about long numbers
+        raise MacroscopeError(f"{path}: not valid YAML ({reason})") from None
     except RecursionError:
         raise MacroscopeError(f"{path}: not usable YAML (nested too deep, or inside of itself)") from None

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Protocol, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints, model_validator
 
-from macroscope.errors import nearest
+from macroscope.errors import MacroscopeError, nearest
+from macroscope.files import require_regular
 
 _NAME = "[A-Za-z0-9][A-Za-z0-9_-]*"
 LONGEST_NAME = 100
@@ -68,6 +69,10 @@ def require_usable(path: str) -> str:
         )
     if not path:
         raise ValueError("an empty path names no file")
+    try:
+        require_regular(path)
+    except MacroscopeError as error:
+        raise ValueError(str(error)) from None
     return path
 
 

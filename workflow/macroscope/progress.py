@@ -8,6 +8,8 @@ from typing import TypeVar
 
 from tqdm import tqdm
 
+from macroscope.errors import escape_controls
+
 log = logging.getLogger("macroscope")
 T = TypeVar("T")
 
@@ -44,7 +46,9 @@ class Progress:
     def __enter__(self) -> "Progress":
         self._start = self._last_line = time.monotonic()
         terminal = sys.stderr.isatty()
-        self._bar = tqdm(total=self.total, desc=self.description, unit=self.unit, leave=False) if terminal else None
+        # The command line's own stream escapes what moves the cursor.
+        options = {"desc": escape_controls(self.description), "unit": self.unit, "file": sys.__stderr__}
+        self._bar = tqdm(total=self.total, leave=False, **options) if terminal else None
         return self
 
     def __exit__(self, *exception: object) -> None:

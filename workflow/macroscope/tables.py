@@ -12,6 +12,8 @@ from typing import Any
 
 import pandas as pd
 
+from macroscope.files import require_regular
+
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Digits and minus sign -> superscripts."""
 LARGE = 1e7
@@ -47,6 +49,7 @@ def read_csv(path: Path | str, **options: Any) -> pd.DataFrame:
         options |= {"keep_default_na": False, "na_values": [""]}
     if "dtype" not in options:
         options["converters"] = dict.fromkeys(NAMES, str)
+    require_regular(path)
     table = pd.read_csv(path, **options)
     return _with_texts(table, lambda text: text[1:] if text[:1] == "'" and _GUARDED.match(text[1:]) else text)
 

@@ -68,6 +68,20 @@ def test_every_verdict_has_its_exit_status(command, runs, tmp_path):
     assert "documents would decide (now 100)" in done.stdout
 
 
+@pytest.mark.parametrize("flag", ["--json", "--junit"])
+def test_results_replace_only_results(command, runs, tmp_path, flag):
+    before, after, policy = runs
+    compared = ("--baseline", before, "--candidate", after, "--policy", policy)
+    answer, content = tmp_path / "answer", policy.read_text()
+    for _ in range(2):
+        assert command(*compared, flag, answer).returncode == 0
+    done = command(*compared, flag, policy, "--json" if flag == "--junit" else "--junit", tmp_path / "other")
+    assert done.returncode == 3
+    assert f"{policy}: exists, and is not an earlier output of this command" in done.stderr
+    assert policy.read_text() == content
+    assert not (tmp_path / "other").exists()
+
+
 def test_errors_have_their_own_status(command, runs):
     before, after, policy = runs
     for arguments in (
@@ -117,7 +131,7 @@ def test_junit_has_the_elements_that_build_servers_read(tmp_path):
 def test_hostile_names_are_shown_as_text(tmp_path):
     result = hostile_result(tmp_path)
     text = format_text(result)
-    assert '<img src=x onerror="x">&\\u001b[31m\\u202e]]>\\u000a' in text
+    assert '<img src=x onerror="x">&\\x1b[31m\\u202e]]>\\n' in text
     assert not {"\x1b", "\u202e"} & set(text)
     parsed = json.loads(json.dumps(as_json(result), default=str))
     assert parsed["counts"] == {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}

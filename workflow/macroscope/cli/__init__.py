@@ -9,7 +9,7 @@ import io
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -20,10 +20,10 @@ from macroscope.cli.criticize import criticize
 from macroscope.cli.gate import WithoutVerdict, gate
 from macroscope.cli.verbs import DEVELOPERS, HELP_OPTIONS, Verbs, show_versions
 from macroscope.containment import PluginError, blame_plugins
-from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError, UsageError
+from macroscope.errors import FAILED, UNEXPECTED, MacroscopeError, UsageError, escape_controls
 from macroscope.execution.orphans import end_with_snakemake
 from macroscope.execution.resource_usage import say_usage
-from macroscope.files import write_text
+from macroscope.files import errors_about, require_regular, write_text
 
 
 def _finish(result: Any, log_file: Path | None, code: str | None, record: Path | None, **others: Any) -> None:
@@ -70,11 +70,39 @@ _ADVICE = {
     errno.ENAMETOOLONG: "give a shorter name",
 }
 """Errors of the system that a user can repair -> advice."""
+_OTHER_ADVICE = "repair it, or give another place"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OBJECTS_UNTIL_COLLECTION = 20_000
 """Threshold of the garbage collector: Python's 700 makes imports, most of a short job, a tenth slower."""
 _LONGEST_PATH = 1000
 """Bytes of the longest argument that may be a path; longer ones are options."""
+
+
+_LINES = "\n\t"
+"""Control characters that texts for a terminal may have."""
+
+
+class _SafeStream:
+    """An output stream that escapes control characters: they may come from anybody's texts, names and files."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text; return the number of its characters."""
+        self._stream.write(escape_controls(text, kept=_LINES))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class _SafeFormatter(logging.Formatter):
+    """A formatter that does the same for log files, which people print."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a record."""
+        return escape_controls(super().format(record), kept=_LINES)
 
 
 @app.callback()
@@ -91,13 +119,13 @@ def _settings(
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     logging.raiseExceptions = False  # a log that cannot be written, as on a full disk, must not raise
-    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    log.handlers = [logging.StreamHandler(sys.stderr)]
     if log_file is not None:
-        log_file.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(logging.FileHandler(log_file, mode="w", encoding="utf-8", errors="backslashreplace"))
-    for handler in handlers:
-        handler.setFormatter(logging.Formatter("%(message)s"))
-    log.handlers = handlers
+        with errors_about(log_file):
+            log_file.parent.mkdir(parents=True, exist_ok=True)
+            log.addHandler(logging.FileHandler(log_file, mode="w", encoding="utf-8", errors="backslashreplace"))
+    for handler in log.handlers:
+        handler.setFormatter(_SafeFormatter("%(message)s"))
     log.setLevel(logging.INFO)
     end_with_snakemake()
 
@@ -108,14 +136,20 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # any text, whatever the terminal's encoding
+    for name in ("stdout", "stderr"):
+        if (stream := getattr(sys, name)) is not None:  # a service may have closed it
+            setattr(sys, name, _SafeStream(stream))
     try:
+        _require_files(sys.argv[1:])
         with blame_plugins():
             app()
     except WithoutVerdict as error:
         cause = error.__cause__ or error
         _explain(cause, cause.status if isinstance(cause, UsageError) else error.status)
     except Exception as error:
-        _explain(error, error.status if isinstance(error, MacroscopeError) else 1)
+        status = error.status if isinstance(error, MacroscopeError) else 1
+        # Also before the gate itself runs: its status 1 is a verdict.
+        _explain(error, WithoutVerdict.status if status == 1 and "gate" in sys.argv[1:] else status)
 
 
 def _explain(error: BaseException, status: int) -> NoReturn:
@@ -139,8 +173,8 @@ def _repairable(error: BaseException) -> str | None:
     """Return a sentence about an error that a user can repair; None for a defect."""
     if isinstance(error, MacroscopeError):
         return str(error)
-    if isinstance(error, OSError) and error.errno in _ADVICE:
-        return f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE[error.errno]}"
+    if isinstance(error, OSError) and error.errno is not None and (error.filename or error.errno in _ADVICE):
+        return f"{error.filename or 'the disk'}: {error.strerror}; {_ADVICE.get(error.errno, _OTHER_ADVICE)}"
     # Libraries that write files raise their own errors, which quote the system's message.
     for number in _FULL:
         if not isinstance(error, OSError) and os.strerror(number) in str(error):
@@ -156,6 +190,14 @@ def _fail(sentence: str, status: int) -> NoReturn:
         log.addHandler(logging.StreamHandler(sys.stderr))
     log.error("%s%s", FAILED, sentence)
     sys.exit(status)
+
+
+def _require_files(arguments: Sequence[str]) -> None:
+    """Check that no argument names a pipe or a device, as it is or after a name and "="; a log may be one."""
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        for text in (argument, argument.partition("=")[2]):
+            if before != "--log" and len(os.fsencode(text)) <= _LONGEST_PATH:
+                require_regular(text)
 
 
 def _may_be_of_damage(error: BaseException) -> bool:

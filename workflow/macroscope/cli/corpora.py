@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from macroscope.cli.flags import parse_options
+from macroscope.cli.flags import Seed, parse_options
 from macroscope.cli.verbs import Verbs
 from macroscope.errors import UsageError, nearest
 
@@ -24,7 +24,7 @@ CorpusOptions = Annotated[str, typer.Option("--options", help="Options of the co
 @app.command()
 def simulate(
     options: CorpusOptions,
-    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same bytes.")],
+    seed: Seed,
     raw: Annotated[Path, typer.Option(help="Raw file to write, in the upstream format.")],
     truth: Annotated[Path, typer.Option(help="Folder to write the truth about it to.")],
 ) -> None:

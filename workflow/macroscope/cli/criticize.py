@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from macroscope.cli.flags import Seed
+
 
 def criticize(
     reference: Annotated[
@@ -16,7 +18,7 @@ def criticize(
         list[str] | None,
         typer.Option(metavar="NAME", help="Critic to run; repeatable. Default: the critics that declare it."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything that is random.")] = 1,
+    seed: Seed = 1,
     cores: Annotated[str, typer.Option(metavar="NUMBER", help="Number of cores, or 'all'.")] = "all",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Profile the texts, and stop.")] = False,
 ) -> None:

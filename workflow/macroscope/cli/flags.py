@@ -8,6 +8,7 @@ import typer
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from macroscope.errors import UsageError, nearest
+from macroscope.options import LARGEST_SEED
 
 if TYPE_CHECKING:
     from macroscope.registry import Plugin
@@ -50,7 +51,7 @@ def run_declared(
 Resamples = Annotated[int, typer.Option(min=100, help="Bootstrap resamples of documents.")]
 Permutations = Annotated[int, typer.Option(min=100, help="Permutations of a p-value.")]
 Confidence = Annotated[float, typer.Option(min=0.5, max=0.999, help="Level of the intervals.")]
-Seed = Annotated[int, typer.Option(help="Seed.")]
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Seed of everything that is random.")]
 
 
 def resampling_of(resamples: int, permutations: int, confidence: float, seed: int) -> "Resampling":

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from macroscope.errors import MacroscopeError
-from macroscope.options import CONTROL, ConfigView, Options, require_name
+from macroscope.options import CONTROL, ConfigView, Options, UserPath, require_name
 from macroscope.statistics.judgements import (
     BUILT_IN,
     FEWEST_SYSTEMS,
@@ -21,7 +21,7 @@ class HumanJudgements(Options):
     """Scores that people gave to systems: every statistic is correlated with them (pimentel2022 §5.2)."""
 
     corpus: str = Field(description="Name of the corpus that the systems are judged against.")
-    table: str = Field(
+    table: UserPath = Field(
         description=f"A built-in table ({', '.join(BUILT_IN)}); the path of a CSV of your own, with the columns"
         " system, score and, if there are several, question; a CSV of ratings of single documents, with a column"
         " document as well; or a folder that `macroscope human collect` wrote."

@@ -19,7 +19,7 @@ from macroscope.critics import VARIANT_SEPARATOR, critics, stage_specific_option
 from macroscope.documents import DOCUMENTS_AT_ONCE
 from macroscope.errors import MacroscopeError, nearest
 from macroscope.files import read_yaml
-from macroscope.options import CONTROL, KEPT_NAMES, LARGEST_SEED, Name, Options, require_name
+from macroscope.options import CONTROL, KEPT_NAMES, LARGEST_SEED, Name, Options, UserPath, require_name
 from macroscope.registry import Plugin
 from macroscope.resampling import StatisticsOptions
 from macroscope.statistics.judgements import short_name
@@ -120,7 +120,7 @@ class Config(Options):
         description="Documents of a system that one job of a critic projects, for a cluster; their number changes no"
         " latents. Default: all of a system in one job.",
     )
-    profile: str | None = Field(
+    profile: UserPath | None = Field(
         None,
         description="Table of the texts' profile, for the report (CSV); `macroscope criticize` writes it.",
     )

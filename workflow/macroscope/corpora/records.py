@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 
 from macroscope.documents import Document
 from macroscope.errors import MacroscopeError
-from macroscope.files import parse_json
+from macroscope.files import parse_json, require_regular
 
 LONGEST_LINE = 1 << 28
 """Most bytes of a line; a longer one is an error."""
@@ -112,6 +112,7 @@ def read_bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
 
 
 def _open(path: Path) -> IO[bytes]:
+    require_regular(path)
     try:
         file = path.open("rb")
     except FileNotFoundError:

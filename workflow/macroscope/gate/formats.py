@@ -1,18 +1,19 @@
 """Formats of a gate's result: text, JSON, and JUnit XML for build servers."""
 
 import math
-import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from macroscope import __version__
-from macroscope.files import atomic, write_json
+from macroscope.errors import escape_controls
+from macroscope.files import atomic, require_replaceable, write_json
 from macroscope.gate.decision import EXIT_CODES, FAIL, FREE, INCONCLUSIVE, PASS, Tolerated
 from macroscope.gate.evaluate import VALUE, GateResult, Test
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-"""Characters that XML cannot hold, or that move a terminal's cursor or reverse its text."""
+_JSON_BEGINS = '{\n  "macroscope": '
+_JUNIT_BEGINS = "<?xml version='1.0' encoding='utf-8'?>\n<testsuites name=\"macroscope gate\""
+"""Beginnings of the files of a result."""
 
 
 def format_text(result: GateResult) -> str:
@@ -77,7 +78,16 @@ def as_json(result: GateResult) -> dict[str, Any]:
 
 
 def write_result(result: GateResult, json: Path | None, junit: Path | None) -> None:
-    """Write the files of the result, each atomically."""
+    """Write the files of the result, each atomically.
+
+    Raises
+    ------
+    MacroscopeError
+        If a file of that name is not an earlier result; then neither is written.
+    """
+    for path, beginning in ((json, _JSON_BEGINS), (junit, _JUNIT_BEGINS)):
+        if path is not None:
+            require_replaceable(path, beginning)
     if json is not None:
         write_json(json, as_json(result))
     if junit is not None:
@@ -111,11 +121,6 @@ def as_junit(result: GateResult) -> "ElementTree.ElementTree[ElementTree.Element
             ElementTree.SubElement(case, kind, {"message": message, "type": test.verdict}).text = message
     ElementTree.indent(root)
     return ElementTree.ElementTree(root)
-
-
-def escape_controls(text: str) -> str:
-    """Return the text with control characters escaped."""
-    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _count(result: GateResult, verdict: str) -> int:

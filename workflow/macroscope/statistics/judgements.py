@@ -20,7 +20,7 @@ from pathlib import Path
 import yaml
 
 from macroscope.errors import MacroscopeError, nearest
-from macroscope.files import RESOURCES
+from macroscope.files import RESOURCES, require_regular
 from macroscope.options import fit_for_paths
 
 BUILT_IN = ("mauve", "deng2022")
@@ -243,6 +243,7 @@ def _read_scores(path: Path, only: str | None = None) -> dict[str, dict[str, flo
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield line number and cells of every row, without comments and empty lines."""
+    require_regular(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (FileNotFoundError, IsADirectoryError):

@@ -21,7 +21,7 @@ from macroscope.corpora.records import UniqueIds, read_numbered_records, read_nu
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
 from macroscope.errors import MacroscopeError
-from macroscope.files import parse_json, read_json
+from macroscope.files import parse_json, read_json, require_regular
 
 _TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
@@ -149,6 +149,7 @@ def _records(paths: Sequence[Path], names: FileNamer, provenance: Provenance) ->
 def _files(path: Path, texts: Count, links: Count) -> list[Path]:
     if not path.exists():
         raise MacroscopeError(f"{path}: no such file or folder")
+    require_regular(path)
     if path.is_file():
         return [path]
     followed = (file for file in path.rglob("*") if not file.is_symlink() or keep(links, file.is_file()))
