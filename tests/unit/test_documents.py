@@ -167,3 +167,26 @@ def test_batches_are_the_same_whatever_the_number_of_shards(stored, monkeypatch)
 def test_a_collection_of_a_missing_file_is_a_clear_error(tmp_path):
     with pytest.raises(MacroscopeError, match="no such file"):
         len(Collection(tmp_path / "none.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("provenance", "message"),
+    [
+        ("{", r"Invalid JSON"),
+        ("[]", r"object"),
+        ('{"corpus": "c", "source": {}, "options": {}, "counts": 3}', r"counts: Input should be"),
+        ('{"corpus": "c", "source": [], "options": {}, "counts": []}', r"source: Input should be"),
+        (
+            '{"corpus": "c", "counts": [{"filter": "x", "kept": "m", "dropped": 1}]}',
+            r"counts\.0\.kept: Input should",
+        ),
+        ('{"corpus": 7}', r"corpus: Input should be"),
+    ],
+)
+def test_provenance_that_was_not_written_here_is_one_sentence(tmp_path, provenance, message):
+    message = rf"d\.parquet: its provenance: not as macroscope writes it \(.*{message}"
+    write_documents(tmp_path / "d.parquet", [DOCUMENT], Provenance("c"))
+    table = pq.read_table(tmp_path / "d.parquet")
+    pq.write_table(table.replace_schema_metadata({b"macroscope": provenance.encode()}), tmp_path / "d.parquet")
+    with pytest.raises(MacroscopeError, match=message):
+        read_provenance(tmp_path / "d.parquet")

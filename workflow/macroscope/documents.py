@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from macroscope.errors import MacroscopeError
-from macroscope.files import atomic
+from macroscope.files import atomic, parse_as
 
 SPLITS = ("train", "valid", "test")
 ROWS_PER_GROUP = 1000
@@ -146,10 +146,9 @@ class Provenance:
         )
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> "Provenance":
-        """Parse what `to_json` wrote."""
-        raw = json.loads(text)
-        return cls(raw["corpus"], raw["source"], raw["options"], [Count(**count) for count in raw["counts"]])
+    def from_json(cls, content: bytes, where: str) -> "Provenance":
+        """Parse what `to_json` wrote; `where` names its place in messages."""
+        return parse_as(cls, content, where)
 
 
 def validate(document: Document, where: str) -> None:
@@ -297,7 +296,7 @@ def read_provenance(path: Path) -> Provenance:
     metadata = _open(path).metadata.metadata or {}
     if METADATA_KEY not in metadata:
         raise MacroscopeError(f"{path}: the file was not written by macroscope; import it as source or system 'files'")
-    return Provenance.from_json(metadata[METADATA_KEY])
+    return Provenance.from_json(metadata[METADATA_KEY], f"{path}: its provenance")
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

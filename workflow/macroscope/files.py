@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 import yaml
@@ -28,6 +28,7 @@ SCHEMAS = REPOSITORY / "workflow" / "schemas"
 CAPTIONS = REPOSITORY / "workflow" / "report"
 
 
+T = TypeVar("T")
 _LONGEST_NAME = 160
 """Bytes of a file's name that its scratch folder's name may hold; file systems allow 255 in all."""
 
@@ -110,6 +111,19 @@ def require_regular(path: Path | str) -> None:
         raise MacroscopeError(f"{path}: {what}, not a file; give the path of a file or folder")
 
 
+def require_folder(path: Path) -> None:
+    """Check that a path is a folder, or absent.
+
+    Raises
+    ------
+    MacroscopeError
+        If it is a file, or a link to nothing or to itself.
+    """
+    if os.path.lexists(path) and not os.path.isdir(path):
+        what = "a link that leads to no folder" if path.is_symlink() else "not a folder"
+        raise MacroscopeError(f"{path}: {what}, and results are to be written into it; rename or remove it")
+
+
 def require_replaceable(path: Path, beginning: str) -> None:
     """Check that an output is absent, empty, or a file of this program, which begins with `beginning`.
 
@@ -186,6 +200,24 @@ def parse_json(content: bytes, where: str, advice: str) -> Any:
         raise MacroscopeError(f"{where} is not usable JSON (nested too deep){advice}") from None
     except ValueError as error:
         raise MacroscopeError(f"{where} is not usable JSON ({str(error).partition(';')[0]}){advice}") from None
+
+
+def parse_as(kind: type[T], content: bytes, where: str) -> T:
+    """Parse JSON that this program wrote, as a model or a dataclass.
+
+    Raises
+    ------
+    MacroscopeError
+        If it is not JSON, or a field is missing or of another type; `where` names its place in the message.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(kind).validate_json(content, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = "".join(f"{part}: " for part in [".".join(map(str, first["loc"]))] if part)
+        raise MacroscopeError(f"{where}: not as macroscope writes it ({place}{first['msg']}); make it again") from None
 
 
 def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

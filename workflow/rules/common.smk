@@ -7,10 +7,12 @@ if IS_MAIN:  # an importing workflow has macroscope installed
     sys.path.insert(0, str(Path(workflow.basedir, "workflow")))
 
 from macroscope.errors import MacroscopeError
-from macroscope.files import RESOURCES, read_yaml
+from macroscope.files import RESOURCES, read_yaml, require_folder
 from snakemake.exceptions import WorkflowError
 
 try:
+    for folder in ("results", "logs") if IS_MAIN else ():
+        require_folder(Path(folder))
     # The config's schema includes installed plug-ins, so a broken one ends these imports.
     from macroscope.plan import load_plan
     from macroscope.plan.environments import environment

@@ -13,7 +13,7 @@ from macroscope.cli.criticize import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.folder import unlock, write_config
 from macroscope.criticize.profile import profile_texts, table_of
-from macroscope.criticize.run import choose, default_critics, implied_config, profile_collections
+from macroscope.criticize.run import choose, default_critics, implied_config, profile_collections, require_output
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
@@ -263,3 +263,16 @@ def test_what_the_jobs_said_stands_in_the_last_line(tmp_path):
 def test_only_what_is_counted_can_be_asked_for():
     with pytest.raises(ValueError, match="unknown counts: pages"):
         Critic("o:O", {"project": Stage("m:f"), "score": Stage("m:f")}, fewest={"pages": 3})
+
+
+@pytest.mark.parametrize("name", ["results", "logs", ".snakemake"])
+@pytest.mark.parametrize("kind", ["file", "loop"])
+def test_a_folder_for_results_that_is_none_is_one_sentence(tmp_path, kind, name):
+    write_config(tmp_path / "config.yaml", {"run": "r"}, "snakemake")
+    require_output(tmp_path)
+    if kind == "file":
+        (tmp_path / name).touch()
+    else:
+        (tmp_path / name).symlink_to(name)
+    with pytest.raises(MacroscopeError, match=f"{name}: (not a folder|a link that leads to no folder), and results"):
+        require_output(tmp_path)

@@ -45,6 +45,25 @@ def answers(study, tmp_path):
     return tmp_path / "answers"
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("showings", 3, "showings: "),
+        ("showings", [{"code": 1}], r"showings\.0\.code: "),
+        ("annotators", {"a": 1}, "annotators: "),
+        ("texts", {"x": "text"}, r"texts\.x: "),
+        ("texts", {}, "it lacks the text"),
+        ("questionnaire", {"questions": []}, "questionnaire"),
+        ("study", None, "study: "),
+    ],
+)
+def test_a_key_of_other_types_is_one_sentence(study, tmp_path, field, value, message):
+    _, key = study
+    (tmp_path / "key.json").write_text(json.dumps(key | {field: value}))
+    with pytest.raises(MacroscopeError, match=rf"key\.json: not as macroscope writes it \(.*{message}"):
+        read_key(tmp_path / "key.json")
+
+
 def test_tables_of_known_answers(study, answers, tmp_path):
     folder, key = study
     collected = read_answers(read_key(folder), [answers])

@@ -22,7 +22,7 @@ from macroscope.critics.declaration import COUNTED, Critic
 from macroscope.errors import MacroscopeError
 from macroscope.execution.failures import reasons_of_failure
 from macroscope.execution.job_environment import caches
-from macroscope.files import SNAKEFILE, SNAKEMAKE_PROFILE, atomic
+from macroscope.files import SNAKEFILE, SNAKEMAKE_PROFILE, atomic, require_folder
 from macroscope.options import CONTROL, KEPT_NAMES, fit_for_paths, require_usable
 from macroscope.plan import Plan
 from macroscope.registry import require
@@ -201,6 +201,8 @@ def require_output(output: Path) -> Path:
     _require_usable(output, exists=False)
     path = output.resolve() / CONFIG
     require_ours(path)
+    for name in ("results", "logs", ".snakemake"):
+        require_folder(path.parent / name)
     return path
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.errors import MacroscopeError
-from macroscope.files import parse_json, read_json
+from macroscope.files import parse_as, parse_json, read_json
 from macroscope.human.annotation_form import FORMAT, KEY, VERSION
+from macroscope.human.key import Key
 from macroscope.human.questionnaire import Questionnaire
 
 ANSWERS = "macroscope human answers"
@@ -76,10 +77,12 @@ def read_key(study: Path) -> dict[str, Any]:
     MacroscopeError
         If it is not the key of a study.
     """
-    key = read_json(study / KEY if study.is_dir() else study)
+    path = study / KEY if study.is_dir() else study
+    key = read_json(path)
     if not isinstance(key, dict) or key.get("format") != FORMAT or key.get("version") != VERSION:
         raise MacroscopeError(f"{study}: not the key of a study; give the folder written by `macroscope human sheet`")
-    return key
+    parse_as(Key, path.read_bytes(), str(path))
+    return dict(key)
 
 
 def read_answers(key: dict[str, Any], paths: Sequence[Path]) -> CollectedAnswers:

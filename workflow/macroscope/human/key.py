@@ -1,0 +1,48 @@
+"""The key of a study as a file: its fields and their types."""
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from macroscope.human.questionnaire import Questionnaire
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class KeyShowing(_Strict):
+    """A text that an annotator is shown."""
+
+    code: str
+    annotator: str
+    system: str
+    document: str
+    repeat: bool
+    digest: str
+
+
+class KeyLesson(_Strict):
+    """A text of the training phase."""
+
+    code: str
+    document: str
+    gold: list[str | None]
+    sections: list[list[str]]
+
+
+class Key(_Strict):
+    """The key of a study."""
+
+    study: str
+    questionnaire: Questionnaire
+    types: list[str]
+    language: str
+    annotators: list[str]
+    showings: list[KeyShowing]
+    training: list[KeyLesson]
+    texts: dict[str, list[list[str]]]
+
+    @model_validator(mode="after")
+    def _has_texts(self) -> "Key":
+        if missing := {showing.digest for showing in self.showings} - set(self.texts):
+            raise ValueError(f"it lacks the text {min(missing)!r} that it shows")
+        return self
