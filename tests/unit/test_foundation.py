@@ -152,6 +152,30 @@ def test_what_a_link_leads_to_is_replaced_and_the_link_stays(tmp_path):
         assert (tmp_path / "folder" / "file").read_text() == text
 
 
+def test_a_folder_is_replaced_in_one_step(tmp_path, monkeypatch):
+    """A kill between two renames would leave it absent."""
+    path, steps = tmp_path / "folder", []
+    with atomic(path) as temporary:
+        temporary.mkdir()
+        (temporary / "old").touch()
+    monkeypatch.setattr(os, "replace", lambda *paths: steps.append(paths))
+    with atomic(path) as temporary:
+        temporary.mkdir()
+        (temporary / "new").touch()
+    assert [file.name for file in path.iterdir()] == ["new"]
+    assert not steps
+    assert [file.name for file in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_folder_is_replaced_where_folders_cannot_be_exchanged(tmp_path, monkeypatch):
+    monkeypatch.setattr("ctypes.CDLL", lambda name: None)
+    for name in ("old", "new"):
+        with atomic(tmp_path / "folder") as temporary:
+            temporary.mkdir()
+            (temporary / name).touch()
+    assert [file.name for file in (tmp_path / "folder").iterdir()] == ["new"]
+
+
 def test_errors_name_the_output_and_not_what_is_beside_it(tmp_path):
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file" / "out.json", "/proc/out.json", "/proc/none/out.json"):

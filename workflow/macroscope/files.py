@@ -1,5 +1,6 @@
 """Files that are whole or absent: atomic writing, and small readers that name the file in their errors."""
 
+import ctypes
 import errno
 import glob
 import json
@@ -29,6 +30,8 @@ CAPTIONS = REPOSITORY / "workflow" / "report"
 
 
 T = TypeVar("T")
+_HERE, _RENAME_EXCHANGE = -100, 2
+"""Arguments of `renameat2`: paths are relative to the working directory; the two change places (linux/fs.h)."""
 _LONGEST_NAME = 160
 """Bytes of a file's name that its scratch folder's name may hold; file systems allow 255 in all."""
 
@@ -39,7 +42,7 @@ def atomic(path: Path) -> Iterator[Path]:
 
     A job that is killed or fails leaves `path` as it was, so that no later run trusts half a file. A folder is replaced
     only by a folder: a file in its place means that a user named the folder by mistake. A link stays, and its target is
-    replaced.
+    replaced. If the file system cannot exchange folders (NFS), a kill between two steps leaves the folder absent.
 
     Raises
     ------
@@ -56,9 +59,21 @@ def atomic(path: Path) -> Iterator[Path]:
         if path.is_dir():
             if not temporary.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            if _exchange(path, temporary):
+                return
             # Moved away as a whole: if it were removed in place, a kill would leave half of it.
             os.replace(path, tempfile.mkdtemp(dir=scratch))
         os.replace(temporary, path)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two paths in one step; return False if the system or the file system cannot (it is Linux's)."""
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError, TypeError):
+        return False
+    exchanged = rename(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _RENAME_EXCHANGE)
+    return bool(exchanged == 0)
 
 
 @contextmanager

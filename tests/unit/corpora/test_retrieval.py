@@ -56,6 +56,21 @@ class Server:
             request.end_headers()
             request.wfile.write(body)
             return
+        if action == "no length":
+            request.send_response(200)
+            request.end_headers()
+            request.wfile.write(CONTENT[: len(CONTENT) // 2])
+            return
+        if "chunks" in action:
+            request.protocol_version = "HTTP/1.1"
+            request.send_response(200)
+            request.send_header("Transfer-Encoding", "chunked")
+            request.end_headers()
+            request.wfile.write(b"%x\r\n%b\r\n" % (len(CONTENT) // 2, CONTENT[: len(CONTENT) // 2]))
+            request.close_connection = True
+            if action == "chunks":
+                request.wfile.write(b"%x\r\n%b\r\n0\r\n\r\n" % (len(CONTENT) // 2, CONTENT[len(CONTENT) // 2 :]))
+            return
         if action == "page":
             request.send_response(200)
             request.end_headers()
@@ -311,12 +326,31 @@ def test_mirrors_that_are_not_addresses(mirror, tmp_path):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("note", ["{}", "[]", '{"url": 3}'])
+@pytest.mark.parametrize("note", ["{}", "[]", '{"url": 3}', '{"url": "http', "", '{"url": "URL", "validator": 3}'])
 def test_a_note_without_content_starts_the_download_anew(note, tmp_path):
     (tmp_path / "file.bin.part").write_bytes(b"half")
-    (tmp_path / "file.bin.part.json").write_text(note)
     with serving("serve") as server:
+        (tmp_path / "file.bin.part.json").write_text(note.replace("URL", f"{server.url}/dumps/file.bin"))
         retrieve("fixed", "file.bin", tmp_path / "file.bin", server.url)
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_a_file_whose_end_nothing_marks_is_not_kept_without_a_checksum(tmp_path):
+    with serving("no length") as server:
+        with pytest.raises(MacroscopeError, match="told neither its length nor a checksum, so it may be cut"):
+            retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
+        assert not list(tmp_path.iterdir())
+        server.sums = f"{SHA256}  file.bin\n"
+        with pytest.raises(MacroscopeError, match="its checksum is not the published one"):
+            retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
+    with serving("chunks") as server:
+        retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT
+
+
+def test_chunks_that_end_half_way_are_retried(tmp_path):
+    with serving("half of the chunks", "chunks") as server:
+        retrieve("rolling", "file.bin", tmp_path / "file.bin", server.url)
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
 
 

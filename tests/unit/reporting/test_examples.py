@@ -195,6 +195,7 @@ def test_a_long_text_is_opened_around_the_largest_mark():
     assert set(shown.split()) <= {*words.split(), "…"}  # no word is cut
     sections, _ = open_document(document(words, words), [mark(1, 0, len(words), 0.9, "as a whole")])
     assert [section.whole for section in sections] == [[], ["as a whole"]]
+    assert set(text_of(sections[:1]).split()) <= {*words.split(), "…"}
 
 
 def test_a_word_longer_than_all_is_cut_all_the_same():

@@ -44,6 +44,10 @@ def test_all_texts_are_there_in_order(reader):
         assert key == entry["key"]
         assert index["ids"] == [document.id for document in expected]
         assert index["words"] == [len(document.text.split()) for document in expected]
+        assert all(
+            set(beginning.split()) <= {*d.text.split(), "…"}
+            for beginning, d in zip(index["beginnings"], expected, strict=True)
+        )
 
 
 def test_scores_have_the_number_of_real_texts_below_them(reader):

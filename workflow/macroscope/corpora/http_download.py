@@ -17,6 +17,7 @@ import requests
 from urllib3.exceptions import HTTPError, NewConnectionError
 from urllib3.exceptions import TimeoutError as NothingArrived
 
+from macroscope.errors import MacroscopeError
 from macroscope.files import read_json, write_json
 from macroscope.progress import Progress
 
@@ -32,11 +33,22 @@ HEADERS = {"Accept-Encoding": "identity", "User-Agent": "macroscope/0.1 (researc
 
 @dataclass(frozen=True)
 class Download:
-    """A finished download: its size in bytes, its checksum, and the date of its last change upstream."""
+    """A finished download.
+
+    Attributes
+    ----------
+    size, sha256
+        Bytes and checksum.
+    changed
+        Date of the last change upstream, if the host told it.
+    is_whole
+        Whether the end of the file was marked, by its length or by the transfer.
+    """
 
     size: int
     sha256: str
     changed: str | None
+    is_whole: bool = True
 
 
 class Missing(Exception):
@@ -89,9 +101,12 @@ class Transfer:
         """Return the number of bytes that are here, and the validator of their version."""
         if not self.part.exists() or not self.note.exists():
             return 0, None
-        note = read_json(self.note)
+        try:
+            note = read_json(self.note)
+        except MacroscopeError:  # cut by a full disk or a kill: the download starts anew
+            return 0, None
         note = note if isinstance(note, dict) else {}
-        if note.get("url") != self.url or not note.get("validator"):
+        if note.get("url") != self.url or not isinstance(note.get("validator"), str):
             return 0, None
         return self.part.stat().st_size, note["validator"]
 
@@ -114,7 +129,9 @@ class Transfer:
         size = self._write(response, digest, start, total)
         if total is not None and size < total:
             raise Broken(f"{size:,} of {total:,} bytes arrived")
-        return Download(size, digest.hexdigest(), response.headers.get("Last-Modified"))
+        is_chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
+        changed = response.headers.get("Last-Modified")
+        return Download(size, digest.hexdigest(), changed, is_whole=total is not None or is_chunked)
 
     def _finish_at(self, response: requests.Response, start: int) -> Download:
         """Accept the part as the whole file if their sizes agree; delete it otherwise."""

@@ -16,6 +16,8 @@ from macroscope.files import parse_json, require_regular
 
 LONGEST_LINE = 1 << 28
 """Most bytes of a line; a longer one is an error."""
+MOST_BLANK = 1_000_000
+"""Most blank lines in a row. A compressed file of a few kB may hold any number."""
 
 
 def read_numbered_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -99,10 +101,22 @@ def read_identifier(record: dict[str, Any], key: str, default: str, where: str) 
 
 
 def read_bounded_lines(stream: IO[bytes], name: str) -> Iterator[bytes]:
-    """Read the lines of a stream, each of at most `LONGEST_LINE` bytes; errors call the stream `name`."""
-    number = 0
+    """Read the lines of a stream, each of at most `LONGEST_LINE` bytes; errors call the stream `name`.
+
+    Raises
+    ------
+    MacroscopeError
+        If a line is longer, or more than `MOST_BLANK` lines in a row are blank.
+    """
+    number = blank = 0
     while line := stream.readline(LONGEST_LINE + 1):
         number += 1
+        blank = 0 if line.strip() else blank + 1
+        if blank > MOST_BLANK:
+            raise MacroscopeError(
+                f"{name}, line {number:,}: more than {MOST_BLANK:,} blank lines in a row; remove them, or give another"
+                " file"
+            )
         if len(line) > LONGEST_LINE:
             raise MacroscopeError(
                 f"{name}, line {number} is longer than {LONGEST_LINE >> 20:,} MB; give one record per line, or a"
@@ -143,7 +157,7 @@ def read_numbered_rows(
     Raises
     ------
     MacroscopeError
-        If the file is not Parquet, is damaged, or lacks the required column.
+        If the file is not Parquet, is damaged, lacks the required column, or has two columns of one wanted name.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -154,6 +168,8 @@ def read_numbered_rows(
     try:
         with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BYTES_AT_ONCE) as file:
             columns = [name for name in file.schema_arrow.names if name in wanted]
+            if repeated := next((name for name in columns if columns.count(name) > 1), None):
+                raise MacroscopeError(f"{path}: two columns are called {repeated!r}; rename one")
             if required is not None and required not in columns:
                 raise MacroscopeError(f"{path}: no column '{required}'; give a file with this column of texts")
             for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):

@@ -278,7 +278,9 @@ def _verify(remote: RemoteFile, download: Download, destination: Path, mirror: s
         wrong = fault
     elif remote.sha256 is None:
         published = _published_checksum(remote, mirror)
-        if published is None:
+        if published is None and remote.size is None and not download.is_whole:
+            wrong = "its host told neither its length nor a checksum, so it may be cut"
+        elif published is None:
             log.info(
                 "%s: upstream has no lasting checksum, so the file is unverified; sha256 %s",
                 remote.name,

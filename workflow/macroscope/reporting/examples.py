@@ -215,7 +215,8 @@ def _beginning(document: Document, marks: Sequence[dict[str, Any]]) -> tuple[int
         return 0, 0
     if worst["start"] > BEFORE:
         return worst["section"], _at_word(document.sections[worst["section"]].text, worst["start"] - BEFORE)
-    return max(0, worst["section"] - 1), max(0, lengths[max(0, worst["section"] - 1)] - BEFORE)
+    before = max(0, worst["section"] - 1)
+    return before, _at_word(document.sections[before].text, max(0, lengths[before] - BEFORE))
 
 
 def _at_word(text: str, place: int) -> int:

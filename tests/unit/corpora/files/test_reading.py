@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from macroscope.corpora import records
 from macroscope.corpora.extract import extract
 from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.files.reading import read_files, read_user_documents
@@ -209,3 +210,23 @@ def test_json_beside_a_folder_is_not_taken_for_a_note(beside, tmp_path):
     options = FilesCorpus(source="files", files=[str(tmp_path / "stories")])
     assert extract("c", options, tmp_path / "stories", tmp_path / "part.parquet", 1) == 1
     assert read_provenance(tmp_path / "part.parquet").source == {"name": "files", "file": "stories"}
+
+
+def test_two_parquet_columns_of_one_name_are_an_error(tmp_path):
+    table = pa.table([["One."], ["Two."], [1], [2]], names=["text", "text", "other", "other"])
+    pq.write_table(table, tmp_path / "mine.parquet")
+    with pytest.raises(MacroscopeError, match=r"mine\.parquet: two columns are called 'text'; rename one"):
+        read(tmp_path / "mine.parquet")
+    pq.write_table(table.select([0, 2, 3]), tmp_path / "mine.parquet")
+    assert len(read(tmp_path / "mine.parquet")) == 1
+
+
+def test_blank_lines_without_end_are_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "MOST_BLANK", 3)
+    good, bad = b'{"text": "One."}\n\n\n \n{"text": "Two."}', b"\n" * 5
+    for content, count in ((good, 2), (good + bad, None)):
+        (tmp_path / "mine.jsonl.gz").write_bytes(gzip.compress(content))
+        if count:
+            assert len(read(tmp_path / "mine.jsonl.gz")) == count
+    with pytest.raises(MacroscopeError, match=r"mine\.jsonl\.gz, line 9: more than 3 blank lines in a row"):
+        read(tmp_path / "mine.jsonl.gz")

@@ -68,6 +68,22 @@ def test_malformed_conll_raises_one_sentence(tmp_path):
         read_gold(path)
 
 
+def test_malformed_files_of_several_are_left_out_and_named(tmp_path, caplog):
+    for name in ("emma", "cut", "columns", "latin"):
+        litbank(tmp_path, name)
+    with (tmp_path / "cut.ann").open("a") as stream:
+        stream.write("\nMENTION\tT1\t0")
+    with (tmp_path / "columns.ann").open("a") as stream:
+        stream.write("\nMENTION\tT1\tx\t0\t0\t0\tAnn\tPER\tPROP")
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+    (document,) = read_gold(tmp_path)
+    assert document.name == "emma"
+    assert caplog.text.count("left out, 1 of 4 files") == 3
+    (tmp_path / "emma.txt").unlink()
+    with pytest.raises(MacroscopeError, match=r"no usable gold data \(columns\.ann: not in the format"):
+        read_gold(tmp_path)
+
+
 def test_only_persons_of_litbank_are_read_from_folder_or_archive(tmp_path):
     (tmp_path / "some").mkdir()
     litbank(tmp_path / "some", "emma")

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macroscope.critics.attributions import read_scores
+from macroscope.critics.words import shorten
 from macroscope.documents import Document, read_documents
 from macroscope.errors import MacroscopeError
 
-WORDS, CHARACTERS = 14, 90
+CHARACTERS = 90
 """Maximum length of the beginning of a text in the list."""
 DIGITS = 6
 """Significant digits of a score."""
@@ -157,12 +158,11 @@ class Index:
 
     def add(self, document: Document, marks: dict[str, int]) -> None:
         """Add the next document, with its number of marks by each critic."""
-        words = document.text.split()
         self.ids.append(document.id)
         self._openings.append(document.opening)
         self._titles.append(document.title)
-        self._beginnings.append(" ".join(words[:WORDS])[:CHARACTERS])
-        self._words.append(len(words))
+        self._beginnings.append(shorten(document.text, CHARACTERS))
+        self._words.append(len(document.text.split()))
         for critic in self.scores:
             self._marks.setdefault(critic, []).append(marks.get(critic, 0))
 

@@ -1,7 +1,8 @@
 """Gold data: texts with manually annotated coreference clusters."""
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from zlib import crc32
@@ -9,6 +10,8 @@ from zlib import crc32
 from macroscope.corpora.archives import open_archive
 from macroscope.critics.coreference.rules.words import Words
 from macroscope.errors import MacroscopeError
+
+log = logging.getLogger("macroscope")
 
 Span = tuple[int, int]
 """Word span of a mention; the end is exclusive."""
@@ -41,40 +44,62 @@ def is_held_out(name: str) -> bool:
 def read_gold(path: Path) -> list[GoldDocument]:
     """Read gold data: a folder or tar archive of LitBank's brat files or of CoNLL-2012 files, or a CoNLL-2012 file.
 
-    Only persons are kept of LitBank's mentions, which are annotated with entity types.
+    Only persons are kept of LitBank's mentions, which are annotated with entity types. Malformed files are left out,
+    with a warning.
 
     Raises
     ------
     MacroscopeError
-        If there are no such files, or if they are malformed.
+        If there are no such files, or if all are malformed.
     """
     files = dict(_read_files(path))
-    brat = sorted(name for name in files if name.endswith(".ann") and f"{name[:-4]}.txt" in files)
-    if brat:
-        return [_parse_litbank(name[:-4], files[name], files[f"{name[:-4]}.txt"]) for name in brat]
-    conll = [document for name in sorted(files) if "conll" in name for document in _parse_conll(name, files[name])]
-    if not conll:
-        raise MacroscopeError(f"{path}: no gold data; give CoNLL-2012 files (*conll*) or LitBank's .ann and .txt files")
-    return conll
+    names = sorted(name for name in files if name.endswith(".ann") and f"{name[:-4]}.txt" in files)
+    names = names or sorted(name for name in files if "conll" in name)
+    documents: list[GoldDocument] = []
+    reasons: list[str] = []
+    for name in names:
+        try:
+            documents += _parse(name, files)
+        except MacroscopeError as error:
+            reasons.append(str(error))
+    if not documents:
+        wrong = f"no usable gold data ({reasons[0]})" if reasons else "no gold data"
+        raise MacroscopeError(f"{path}: {wrong}; give CoNLL-2012 files (*conll*) or LitBank's .ann and .txt files")
+    for reason in reasons:
+        log.warning("%s: left out, 1 of %d files", reason, len(names))
+    return documents
 
 
-def _read_files(path: Path) -> Iterator[tuple[str, str]]:
+def _parse(name: str, files: Mapping[str, bytes]) -> list[GoldDocument]:
+    """Parse a file of gold data, with the text beside it if it is LitBank's."""
+    try:
+        text = files[name].decode("utf-8")
+        if name.endswith(".ann"):
+            return [_parse_litbank(name[:-4], text, files[f"{name[:-4]}.txt"].decode("utf-8"))]
+        return list(_parse_conll(name, text))
+    except UnicodeDecodeError as error:
+        raise MacroscopeError(f"{name}: not valid UTF-8 (byte {error.start + 1:,})") from None
+    except (IndexError, ValueError) as error:
+        raise MacroscopeError(f"{name}: not in the format of gold data ({error})") from None
+
+
+def _read_files(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield (name, content) of the files that may hold gold data: in a folder, in an archive, or a single file."""
     wanted = (".ann", ".txt", "conll")
     if path.is_dir():
         for file in sorted(path.rglob("*")):
             if file.is_file() and file.name.endswith(wanted):
-                yield str(file.relative_to(path)), file.read_text(encoding="utf-8")
+                yield str(file.relative_to(path)), file.read_bytes()
     elif not path.exists():
         raise MacroscopeError(f"{path}: no such file or folder; give CoNLL-2012 files (*conll*) or LitBank's")
     elif path.name.endswith(("conll", ".tsv", ".txt", ".ann", ".json", ".csv")):
-        yield path.name, path.read_text(encoding="utf-8")
+        yield path.name, path.read_bytes()
     else:
         with open_archive(path) as archive:
             for member in archive:
                 content = archive.extractfile(member) if member.name.endswith(wanted) else None
                 if content is not None:
-                    yield member.name, content.read().decode("utf-8")
+                    yield member.name, content.read()
 
 
 def _parse_conll(name: str, text: str) -> Iterator[GoldDocument]:
