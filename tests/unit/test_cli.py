@@ -117,6 +117,18 @@ def test_pipes_are_not_arguments_and_the_gate_has_its_own_status(command, tmp_pa
     assert error == f"macroscope: error: {tmp_path / 'pipe'}: a pipe, not a file; give the path of a file or folder\n"
 
 
+@pytest.mark.parametrize("form", ["{} {}", "{}={}"])
+def test_an_output_that_is_also_an_input_is_an_error(command, tmp_path, form):
+    path, link = tmp_path / "a.csv", tmp_path / "link.csv"
+    path.write_text("x\n1\n2\n")
+    link.symlink_to(path)
+    arguments = form.format("--output", link).split()
+    code, error = command("statistics", "test", "--reference", path, "--candidate", path, *arguments)
+    assert code == 1
+    assert f"{link}: an output, and another argument names this file, too" in error
+    assert path.read_text() == "x\n1\n2\n"
+
+
 def test_control_characters_of_texts_do_not_reach_the_terminal(command, monkeypatch, tmp_path):
     def prints(*arguments, **options):
         print("id \x1b[31mred\nnext\tcell")

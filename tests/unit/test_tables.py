@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macroscope.tables import read_csv, write_csv
+from macroscope.errors import MacroscopeError
+from macroscope.tables import read_csv, write_csv, write_output
 
 HOSTILE = [
     "=1+1",
@@ -72,3 +73,13 @@ def test_what_is_no_formula_stays(tmp_path, column):
 def test_texts_of_any_type(tmp_path, dtype):
     write_csv(pd.DataFrame({"x": pd.Series(["=1+1", "b", None], dtype=dtype)}), tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text() == 'x\n\'=1+1\nb\n""\n'
+
+
+def test_a_table_for_a_user_replaces_only_such_tables(tmp_path):
+    table, path = pd.DataFrame({"system": ["a"], "value": [1.5]}), tmp_path / "out.csv"
+    for _ in range(2):
+        write_output(table, path)
+    path.write_text("system,score\nmine,3\n")
+    with pytest.raises(MacroscopeError, match=r"out\.csv: exists, and is not an earlier output"):
+        write_output(table, path)
+    assert path.read_text() == "system,score\nmine,3\n"

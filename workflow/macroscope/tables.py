@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from macroscope.files import require_regular
+from macroscope.files import atomic, require_regular, require_replaceable
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """Digits and minus sign -> superscripts."""
@@ -41,6 +41,19 @@ _GUARDED = re.compile(r"'*(?:[=+\-@\t\r].|\s+\Z)", re.DOTALL)
 def write_csv(table: pd.DataFrame, path: Path) -> None:
     """Write a table without its index; the same table gives the same bytes."""
     _with_texts(table, lambda text: f"'{text}" if _GUARDED.match(text) else text).to_csv(path, index=False)
+
+
+def write_output(table: pd.DataFrame, path: Path) -> None:
+    """Write a table that a user asked for, atomically.
+
+    Raises
+    ------
+    MacroscopeError
+        If a file of that name is not an earlier table with the same columns.
+    """
+    require_replaceable(path, ",".join(map(str, table.columns)) + "\n")
+    with atomic(path) as temporary:
+        write_csv(table, temporary)
 
 
 def read_csv(path: Path | str, **options: Any) -> pd.DataFrame:

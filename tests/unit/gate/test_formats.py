@@ -72,13 +72,14 @@ def test_every_verdict_has_its_exit_status(command, runs, tmp_path):
 def test_results_replace_only_results(command, runs, tmp_path, flag):
     before, after, policy = runs
     compared = ("--baseline", before, "--candidate", after, "--policy", policy)
-    answer, content = tmp_path / "answer", policy.read_text()
+    answer, mine = tmp_path / "answer", tmp_path / "mine.yaml"
+    mine.write_text("statistics: []\n")
     for _ in range(2):
         assert command(*compared, flag, answer).returncode == 0
-    done = command(*compared, flag, policy, "--json" if flag == "--junit" else "--junit", tmp_path / "other")
+    done = command(*compared, flag, mine, "--json" if flag == "--junit" else "--junit", tmp_path / "other")
     assert done.returncode == 3
-    assert f"{policy}: exists, and is not an earlier output of this command" in done.stderr
-    assert policy.read_text() == content
+    assert f"{mine}: exists, and is not an earlier output of this command" in done.stderr
+    assert mine.read_text() == "statistics: []\n"
     assert not (tmp_path / "other").exists()
 
 

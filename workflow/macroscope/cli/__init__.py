@@ -74,6 +74,8 @@ _OTHER_ADVICE = "repair it, or give another place"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _OBJECTS_UNTIL_COLLECTION = 20_000
 """Threshold of the garbage collector: Python's 700 makes imports, most of a short job, a tenth slower."""
+_OUTPUTS = frozenset({"--output", "--json", "--junit", "--record"})
+"""Flags of files to write."""
 _LONGEST_PATH = 1000
 """Bytes of the longest argument that may be a path; longer ones are options."""
 
@@ -193,11 +195,25 @@ def _fail(sentence: str, status: int) -> NoReturn:
 
 
 def _require_files(arguments: Sequence[str]) -> None:
-    """Check that no argument names a pipe or a device, as it is or after a name and "="; a log may be one."""
+    """Check the paths among arguments, which may stand after a name and "=".
+
+    Raises
+    ------
+    MacroscopeError
+        If one is a pipe or a device, unless it is the log, or if an output is a file that another argument names, too.
+    """
+    outputs: list[str] = []
+    others: list[str] = []
     for before, argument in zip(["", *arguments], arguments, strict=False):
-        for text in (argument, argument.partition("=")[2]):
+        flag, sign, value = argument.partition("=")
+        for text in (argument, value):
             if before != "--log" and len(os.fsencode(text)) <= _LONGEST_PATH:
                 require_regular(text)
+                if os.path.isfile(text):
+                    (outputs if before in _OUTPUTS or (sign and flag in _OUTPUTS) else others).append(text)
+    for number, output in enumerate(outputs):
+        if any(os.path.samefile(output, other) for other in (*others, *outputs[:number])):
+            raise MacroscopeError(f"{output}: an output, and another argument names this file, too; give another path")
 
 
 def _may_be_of_damage(error: BaseException) -> bool:

@@ -34,8 +34,9 @@ def check(config: Annotated[Path, typer.Argument(metavar="CONFIG", help="YAML fi
 def schema(output: Output) -> None:
     """Write the JSON schema of the config."""
     from macroscope.config.schema import json_schema
-    from macroscope.files import write_text
+    from macroscope.files import require_replaceable, write_text
 
+    require_replaceable(output, '{\n  "$schema"')
     write_text(output, json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
 
 
@@ -43,6 +44,7 @@ def schema(output: Output) -> None:
 def reference(output: Output) -> None:
     """Write the reference of all keys, as Markdown."""
     from macroscope.config.reference import config_reference
-    from macroscope.files import write_text
+    from macroscope.files import require_replaceable, write_text
 
+    require_replaceable(output, "# The config\n")
     write_text(output, config_reference())

@@ -115,14 +115,12 @@ def correlate(
     resamples: Resamples = 2000,
 ) -> None:
     """Correlate critics' per-document scores with people's ratings, corrected for the annotators' error."""
-    from macroscope.files import atomic
     from macroscope.reporting.human_documents import corpus_of, correlate_run
     from macroscope.reporting.results import Results
-    from macroscope.tables import write_csv
+    from macroscope.tables import write_output
 
     results = Results(run / "config.json")
     table = correlate_run(results, corpus_of(results, corpus, run), str(ratings), resamples=resamples)
-    with atomic(output) as temporary:
-        write_csv(table, temporary)
+    write_output(table, output)
     shown = table[["question", "critic", "statistic", "documents_of", "documents", "pearson", "pearson_p_adjusted"]]
     typer.echo(shown.to_string(index=False, float_format="{:.3g}".format, na_rep="–"))

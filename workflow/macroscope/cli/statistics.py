@@ -26,9 +26,8 @@ def run_tests(
     seed: Seed = 1,
 ) -> None:
     """Test differences in means, Kolmogorov-Smirnov, effect sizes and total variation of any columns, all adjusted."""
-    from macroscope.files import atomic
     from macroscope.statistics.columns import compare_columns, read_columns
-    from macroscope.tables import write_csv
+    from macroscope.tables import write_output
 
     table = compare_columns(
         read_columns(reference),
@@ -37,8 +36,7 @@ def run_tests(
         resampling_of(resamples, permutations, confidence, seed),
     )
     if output is not None:
-        with atomic(output) as temporary:
-            write_csv(table, temporary)
+        write_output(table, output)
     shown = table.drop(columns=["seed", "signature"])
     typer.echo(shown.to_string(index=False, float_format="{:.4g}".format, na_rep="–"))
 
@@ -64,10 +62,9 @@ def correlate(
 ) -> None:
     """Correlate every statistic with human judgements of the same systems; all p-values are adjusted."""
     from macroscope.errors import UsageError
-    from macroscope.files import atomic
     from macroscope.resampling import Resampling
     from macroscope.statistics.human import correlate_file
-    from macroscope.tables import write_csv
+    from macroscope.tables import write_output
 
     mapping: dict[str, str] = {}
     for pair in system or []:
@@ -86,7 +83,6 @@ def correlate(
         corpus=corpus,
     )
     if output is not None:
-        with atomic(output) as temporary:
-            write_csv(table, temporary)
+        write_output(table, output)
     shown = table.drop(columns=["corpus", "table", "seed", "signature", "spearman_abs", "pearson_abs"])
     typer.echo(shown.dropna(axis=1, how="all").to_string(index=False, float_format="{:.3g}".format, na_rep="–"))

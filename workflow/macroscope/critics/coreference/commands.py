@@ -23,14 +23,12 @@ def evaluate_resolver(
 ) -> None:
     """Measure the embedded resolver on gold data: F1 of GAP; MUC, B3, CEAF-e, LEA and the CoNLL mean."""
     from macroscope.critics.coreference.evaluation.evaluating import evaluate_resolver as run
-    from macroscope.tables import write_csv
+    from macroscope.tables import write_output
 
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
     table = run(gap, gold, ranker, weights)
     print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}", na_rep="-"))
     if output is not None:
-        write_csv(table, output)
+        write_output(table, output)
 
 
 def train_ranker(
