@@ -285,6 +285,9 @@ def test_files_that_are_no_yaml(content, tmp_path):
         ({"systems": {"lm": LM | {"samples": False}}}, "systems.lm: 'samples' is a number, not false"),
         ({"systems": {"lm": LM | {"samples": 10**9}}}, "systems.lm.samples: 1,000,000,000 samples, 1,000 per job"),
         ({"corpora": {"wiki": {"source": "files", "files": ["re{corpus}al.jsonl"]}}}, "paths with '{'"),
+        ({"profile": "a{b}.csv"}, "profile: the workflow cannot use paths with '{'"),
+        ({"profile": "\ud800.csv"}, "profile: the workflow cannot use paths with '\\ud800'"),
+        ({"human_judgements": [{"corpus": "wiki", "table": "{x}.csv"}]}, "table: the workflow cannot use paths"),
         (
             {"corpora": {"wiki": {"source": "files", "files": ["a.jsonl"], "valid_share": 0.5, "test_share": 0.5}}},
             "corpora.wiki: valid_share and test_share add up to 1, which leaves no training documents",

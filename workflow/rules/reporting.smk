@@ -53,7 +53,7 @@ rule make_tables:
             plan.reporting.modules("tables"),
             plan.reporting.built_in_judgements(),
         ),
-        contents=plan.user_files.contents(*plan.reporting.tables_read().values()),
+        contents=plan.user_files.contents(plan.reporting.judgements()),
     shell:
         """
         python -m macroscope --log {log:q} {params.code} reporting tables --config {input.config:q} \
@@ -86,7 +86,7 @@ rule plot_figures:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         code=plan.code("plot_figures", plan.reporting.modules("figures")),
-        contents=plan.user_files.contents(*plan.reporting.figures_read().values()),
+        contents=plan.user_files.contents(plan.reporting.studies()),
     shell:
         """
         python -m macroscope --log {log:q} {params.code} reporting figures --config {input.config:q} \
@@ -117,7 +117,9 @@ rule write_report:
         code=plan.code(
             "write_report", plan.reporting.modules("report"), plan.reporting.captions()
         ),
-        contents=plan.user_files.contents(*plan.reporting.report_read().values()),
+        contents=plan.user_files.contents(
+            plan.reporting.studies(), plan.reporting.profile()
+        ),
         # A function of the inputs does not re-run the rule; the accepted rules are part of the config anyway.
         older=lambda wildcards, input: plan.code.older_flags(),
         # The report shows the times, but no result depends on them: not an input.

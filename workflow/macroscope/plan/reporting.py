@@ -44,7 +44,6 @@ class ReportingPlan:
     def tables_read(self) -> dict[str, list[str]]:
         """Return the inputs of the tables."""
         corpora = [f"{self.results}/corpora/{corpus}" for corpus in self.critics.corpora_used]
-        judgements = {file for entry in self.config.human_judgements for file in list_table_files(entry.table)}
         return {
             "statistics": self.statistics(),
             "pairs": self.pairs_files(),
@@ -57,7 +56,7 @@ class ReportingPlan:
             ],
             "samples": [self.systems.samples(*pair) for pair in self.critics.pairs],
             "models": self._models(),
-            "judgements": sorted(file for file in judgements if not _is_built_in(file)),
+            "judgements": self.judgements(),
             "rated": self._rated(),
         }
 
@@ -66,15 +65,15 @@ class ReportingPlan:
         return {
             "shown": self.shown_files("overview"),
             "models": self._models(),
-            "studies": self._studies(),
+            "studies": self.studies(),
         }
 
     def report_read(self) -> dict[str, list[str]]:
         """Return the inputs of the report, without tables and figures."""
         return {
             "shown": self.shown_files("report"),
-            "profile": [self.config.profile] if self.config.profile else [],
-            "studies": self._studies(),
+            "profile": self.profile(),
+            "studies": self.studies(),
             **self.reader_read(),
         }
 
@@ -95,6 +94,22 @@ class ReportingPlan:
         """Return the captions of the report, those of the critics included, and its page."""
         general = [path for path in sorted(CAPTIONS.iterdir()) if path.is_file()]
         return [*general, *self.critics_captions()]
+
+    # ---- the user's files --------------------------------------------------------------------------------------------
+
+    def judgements(self) -> list[str]:
+        """Return the user's tables of human judgements, and folders that `macroscope human collect` wrote."""
+        files = {file for entry in self.config.human_judgements for file in list_table_files(entry.table)}
+        return sorted(file for file in files if not _is_built_in(file))
+
+    def studies(self) -> list[str]:
+        """Return the folders that `macroscope human collect` wrote."""
+        tables = dict.fromkeys(entry.table for entry in self.config.human_judgements)
+        return [table for table in tables if table not in BUILT_IN and Path(table).is_dir()]
+
+    def profile(self) -> list[str]:
+        """Return the table of the texts' profile, if there is one."""
+        return [self.config.profile] if self.config.profile else []
 
     def built_in_judgements(self) -> list[Path]:
         """Return the tables of human judgements that come with macroscope."""
@@ -186,11 +201,6 @@ class ReportingPlan:
                 yield self.critics.place(name, critic, corpus=corpus)
 
     # ---- private ---------------------------------------------------------------------------------------------------
-
-    def _studies(self) -> list[str]:
-        """Return the folders that `macroscope human collect` wrote."""
-        tables = dict.fromkeys(entry.table for entry in self.config.human_judgements)
-        return [table for table in tables if table not in BUILT_IN and Path(table).is_dir()]
 
     def _rated(self) -> list[str]:
         """Return the critics' outputs about documents that people rated."""
