@@ -162,6 +162,8 @@ CONTROL = "control"
 """Name of the system that is held-out real text; it is part of every comparison."""
 SPLIT_HALF = "split_half"
 """Name of the comparison of one half of the control with the other: the result when there is no difference."""
+READABLE_NAMES = {CONTROL: "real text", SPLIT_HALF: "real text against itself"}
+"""Name of a system in the config and in files -> its name in figures, on pages and in the terminal."""
 KEPT_NAMES = {CONTROL: "held-out real text", SPLIT_HALF: "the control's halves"}
 """Names that no other system may have."""
 

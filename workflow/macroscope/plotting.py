@@ -1,8 +1,17 @@
-"""The style of all figures: legible at report size, safe for colour-blind readers, the same bytes every time."""
+"""The style of all figures: legible at report size, safe for colour-blind readers, the same bytes every time.
 
-from collections.abc import Iterator
+Figure functions leave to this module what depends on the number and the length of names: `label_rows`, `title_panel`
+and `add_legend`. `save` lays the figure out by `fit`, so that no text is cut.
+"""
+
+import re
+import unicodedata
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -11,14 +20,42 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.font_manager import get_font_names
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator, ScalarFormatter
+from numpy.typing import NDArray
 
+from macroscope.colours import GREEN
 from macroscope.files import atomic
+from macroscope.options import READABLE_NAMES
+from macroscope.tables import RAISED
 
+REAL_TEXT_BAND: dict[str, Any] = {"color": GREEN, "alpha": 0.3, "lw": 0}
+"""Look of the band of real text's interval; paler ones vanish on a dark page."""
 PLAIN_DECADES = 4
 """Number of powers of ten from which a logarithmic axis is labelled with powers, not plain numbers."""
+LONGEST_LABEL, LONGEST_ENTRY = 40, 80
+"""Width of a row's label and of a legend's entry, in columns of text, beyond which the middle is left out."""
+COLUMNS_PER_INCH = 10
+"""Columns of text per inch of a panel's title, a little fewer than fit."""
+MOST_COLUMNS = 4
+"""Largest number of columns of a legend."""
+SMALLEST_PANEL = (1.0, 0.3)
+"""Width and height of the smallest panel, in inches."""
+EDGE, TOLERANCE = 0.03, 0.01
+"""Distance of texts from the edge of a figure, and the part of it that does not matter, in inches."""
+MOST_LAYOUTS = 5
+"""Largest number of times that a figure grows."""
+FALLBACKS = (
+    *("Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans CJK KR", "Noto Sans SC", "Noto Sans Arabic"),
+    *("Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Thai"),
+    *("WenQuanYi Micro Hei", "WenQuanYi Zen Hei", "Microsoft YaHei", "PingFang SC", "Hiragino Sans", "Malgun Gothic"),
+    *("Nirmala UI", "Droid Sans Fallback", "Arial Unicode MS", "Unifont"),
+)
+"""Fonts for scripts that DejaVu Sans lacks, used if they are installed."""
 
 STYLE: dict[Any, Any] = {
     "font.size": 10,
@@ -31,44 +68,201 @@ STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     # Numbers such as 0.00025 fill a narrow axis: below 0.001, the power of ten is written once, at the axis' end.
     "axes.formatter.limits": (-3, 5),
-    "axes.formatter.use_mathtext": True,
+    "axes.formatter.useoffset": False,
     "legend.frameon": False,
     "figure.constrained_layout.use": True,
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
     # Ids inside an SVG come from this salt, not from a random number: the same figure has the same bytes.
     "svg.hashsalt": "macroscope",
+    # A dollar sign in a title of a section or a question is not the beginning of a formula.
+    "text.parse_math": False,
 }
+
+Array = NDArray[np.float64]
+
+_MISSING_GLYPH = re.compile(r"Glyph (\d+) .*missing from font")
+_missing_glyphs: set[str] = set()
+
+
+@cache
+def _fonts() -> list[str]:
+    installed = set(get_font_names())
+    return ["DejaVu Sans", *(name for name in FALLBACKS if name in installed)]
 
 
 @contextmanager
 def style() -> Iterator[None]:
     """Plot in the style of all figures, inside a `with` block."""
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context({**STYLE, "font.family": _fonts()}), _gather_missing_glyphs():
         yield
 
 
+def label_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Label the rows of a panel, the first at the top, at heights 0, 1, 2, ...; no row is on the frame."""
+    axes.set_yticks(range(len(names)), shorten(names, LONGEST_LABEL))
+    axes.set_ylim(len(names) - 0.4, -0.6)
+
+
+def title_panel(axes: Axes, name: str, note: str = "") -> None:
+    """Give a panel the name of a system as its title, in lines as wide as the panel, and a line below it."""
+    title = wrap_name(READABLE_NAMES.get(name, name), _columns(axes))
+    axes.set_title("\n".join(filter(None, (title, note))), fontsize=10)
+
+
+def _columns(axes: Axes) -> int:
+    """Return the columns of text that fit above a panel, before the layout of the figure is known."""
+    panels = axes.get_gridspec().ncols
+    return int(COLUMNS_PER_INCH * axes.figure.get_size_inches()[0] * 0.85 / panels)
+
+
+def wrap_name(name: str, columns: int) -> str:
+    """Break a name into lines of at most this many columns, after a space or a hyphen if possible."""
+    wide = _width(name) > len(name)
+    return "\n".join(wrap(name, max(columns // (1 + wide), 4)))
+
+
+def _width(text: str) -> int:
+    """Return the width of a text in columns; Chinese characters, for example, have two."""
+    return sum(1 + (unicodedata.east_asian_width(character) in "WF") for character in text)
+
+
+def shorten(names: Sequence[str], columns: int) -> list[str]:
+    """Return readable labels of systems or other names; the middle of long ones is left out if they stay distinct."""
+    labels = [READABLE_NAMES.get(name, name) for name in names]
+    shortened = [_leave_out_middle(label, columns) for label in labels]
+    return shortened if len(set(shortened)) == len(set(labels)) else labels
+
+
+def _leave_out_middle(text: str, columns: int) -> str:
+    if _width(text) <= columns:
+        return text
+    return f"{_cut(text, columns // 2)}…{_cut(text[::-1], (columns - 1) // 2)[::-1]}"
+
+
+def _cut(text: str, columns: int) -> str:
+    return text[: int((np.cumsum([_width(character) for character in text]) <= columns).sum())]
+
+
+def add_legend(figure: Figure, entries: Mapping[str, Artist] | None = None, left_out: int = 0) -> None:
+    """Add a legend below the panels, in as many columns as fit; the figure grows by its height.
+
+    Parameters
+    ----------
+    entries
+        Label -> example of the line or marker; None: the labelled artists of all panels.
+    left_out
+        Number of systems that the figure leaves out, which the legend says.
+    """
+    entries = dict(_labelled(figure) if entries is None else entries)
+    handles, labels = list(entries.values()), shorten(list(entries), LONGEST_ENTRY)
+    if left_out:
+        handles.append(plt.Line2D([], [], ls=""))
+        labels.append(f"{left_out} more {'systems are' if left_out > 1 else 'system is'} in the tables only")
+    if not labels:
+        return
+    for columns in range(min(len(labels), MOST_COLUMNS), 0, -1):
+        legend = figure.legend(handles, labels, loc="outside lower left", ncols=columns, fontsize=9)
+        extent = legend.get_window_extent()
+        if columns == 1 or extent.width < figure.bbox.width:
+            break
+        legend.remove()
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + extent.height / figure.dpi)
+
+
+def _labelled(figure: Figure) -> dict[str, Artist]:
+    """Return the labelled artists of all panels by label, each label once."""
+    entries: dict[str, Artist] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    return entries
+
+
 def label_logarithmic(axis: Axis) -> None:
-    """Label a logarithmic axis with plain numbers, as many as fit: 200, 300, 500, not overlapping 2 x 10^2."""
+    """Label a logarithmic axis with plain numbers, as many as fit: 200, 300, 500, not overlapping 2 × 10²."""
     low, high = axis.get_view_interval()
     decades = np.log10(high / low)
     steps = (
         [1, 1.5, 2, 3, 4, 5, 7] if decades < 0.5 else [1, 2, 3, 5] if decades < 1 else [1, 3] if decades < 2 else [1]
     )
     axis.set_major_locator(LogLocator(subs=steps, numticks=8))
-    axis.set_minor_formatter(NullFormatter())
-    if decades < PLAIN_DECADES:
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_minor_locator(NullLocator())  # with many panels, most of the time would go into ticks without labels
+    is_plain = decades < PLAIN_DECADES
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}" if is_plain else _power_of_ten(value)))
 
 
-def save(figure: Figure, stem: Path) -> None:
-    """Write `<stem>.svg` and `<stem>.pdf`, without a date in them, and close the figure."""
+def _power_of_ten(value: float) -> str:
+    return "10" + str(round(np.log10(value))).translate(RAISED)
+
+
+class _NumberFormatter(ScalarFormatter):
+    """Formatter that writes a common factor as × 10⁻³, without a formula."""
+
+    def get_offset(self) -> str:
+        _, _, exponent = super().get_offset().replace("−", "-").partition("e")
+        return f"× {_power_of_ten(10.0 ** int(exponent))}" if exponent else ""
+
+
+def fit(figure: Figure) -> None:
+    """Lay a figure out, and enlarge it until all texts are inside and no panel is too small to read."""
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             if axis.get_scale() == "log":
                 label_logarithmic(axis)
-    for suffix, metadata in ((".svg", {"Date": None}), (".pdf", {"CreationDate": None})):
-        with style(), atomic(stem.with_name(stem.name + suffix)) as temporary:
-            figure.savefig(temporary, format=suffix[1:], metadata=metadata)
-        figure.set_layout_engine("none")  # the second file reuses the layout of the first, which takes half the time
+            elif type(axis.get_major_formatter()) is ScalarFormatter:
+                axis.set_major_formatter(_NumberFormatter())
+    for growth in 2.0 ** np.arange(
+        1, 1 + MOST_LAYOUTS
+    ):  # a centred text of one panel moves by less than the figure grows
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "constrained_layout not applied")  # it is, when the figure has grown
+            figure.draw_without_rendering()
+        missing = _missing_inches(figure)
+        if not missing.any():
+            break
+        figure.set_size_inches(*(figure.get_size_inches() + growth * missing))
+    figure.set_layout_engine("none")
+
+
+def _missing_inches(figure: Figure) -> Array:
+    """Return by how many inches a drawn figure is too narrow and too low."""
+    box, size = figure.get_tightbbox(), figure.get_size_inches()
+    overhang = np.maximum(0, EDGE - np.array(box.min)) + np.maximum(0, np.array(box.max) + EDGE - size)
+    small = np.zeros(2)
+    for axes in figure.axes:
+        if (grid := axes.get_gridspec()) is not None:
+            lacking = np.array(SMALLEST_PANEL) - axes.get_window_extent().size / figure.dpi
+            small = np.maximum(small, lacking * (grid.ncols, grid.nrows))
+    return np.where(overhang > TOLERANCE, overhang, 0) + np.where(small > TOLERANCE, small, 0)
+
+
+def save(figure: Figure, stem: Path) -> None:
+    """Write `<stem>.svg` and `<stem>.pdf`, without a date in them, and close the figure."""
+    with style():
+        fit(figure)
+        for suffix, metadata in ((".svg", {"Date": None}), (".pdf", {"CreationDate": None})):
+            with atomic(stem.with_name(stem.name + suffix)) as temporary:
+                figure.savefig(temporary, format=suffix[1:], metadata=metadata)
     plt.close(figure)
+
+
+@contextmanager
+def _gather_missing_glyphs() -> Iterator[None]:
+    """Remember characters without a glyph, in place of a warning per character and figure."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        if match := _MISSING_GLYPH.match(str(warning.message)):
+            _missing_glyphs.add(chr(int(match[1])))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+def take_missing_glyphs() -> set[str]:
+    """Return the characters that no installed font has, of all figures saved since the last call."""
+    taken = set(_missing_glyphs)
+    _missing_glyphs.clear()
+    return taken

@@ -30,10 +30,10 @@ def test_every_kind_has_its_label_and_language_models_their_setting():
     axes = plot_axes(
         ("control", "control", 2), ("lm", "language_model", 3), ("lm-2", "language_model", 4), ("x", "files", 5)
     )
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    labels = [text.get_text() for text in axes.figure.legends[0].get_texts()]
     assert sorted(labels) == sorted(kinds()[kind].data.label for kind in ("control", "language_model", "files"))
     names = [label.get_text() for label in axes.get_yticklabels()]
-    assert names == ["x", "lm-2 (W/ Title)", "lm (W/ Title)", "control"]
+    assert names == ["real text", "lm (W/ Title)", "lm-2 (W/ Title)", "x"]
 
 
 def test_the_band_is_the_controls_whatever_else_is_of_its_kind():
@@ -49,5 +49,5 @@ def test_every_model_with_a_perplexity_is_plotted():
     }
     figure = plot_perplexity(rows.assign(setting=["control", "W/O Title", "EM"], **words), "coherence", "corpus")
     (axes,) = figure.axes
-    assert {text.get_text() for text in axes.get_legend().get_texts()} == {"real text", "W/O Title", "EM"}
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"real text", "W/O Title", "EM"}
     assert {2.0, 5.0} <= {float(x) for line in axes.lines for x in line.get_xdata()}

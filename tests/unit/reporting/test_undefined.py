@@ -18,7 +18,7 @@ def test_every_statistic_without_a_value_is_named_with_its_systems():
     statistics = pd.DataFrame(rows, columns=["system", "statistic", "value", "reason"])
     table = undefined_table(statistics, {"heaps": "growth of the vocabulary", "zipf_s": "Zipf s"})
     assert table.to_numpy().tolist() == [
-        ["growth of the vocabulary: D to its own law", "too few texts", "a, real text, half against half"],
+        ["growth of the vocabulary: D to its own law", "too few texts", "a, real text against itself"],
         ["growth of the vocabulary: D to its own law", "no text", "b"],
         ["Zipf s", "not stated", "a"],
     ]

@@ -6,10 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from macroscope.colours import BLUE, GREEN, GREY, VERMILION
-from macroscope.critics.table_cells import REAL_TEXT_HALVES, format_cell
-from macroscope.options import CONTROL, SPLIT_HALF
-from macroscope.plotting import style
+from macroscope.colours import BLUE, GREEN, VERMILION
+from macroscope.critics.table_cells import format_cell
+from macroscope.options import CONTROL, READABLE_NAMES, SPLIT_HALF
+from macroscope.plotting import add_legend, label_rows, style
 from macroscope.tables import number
 
 MAX_ROWS = 40
@@ -47,7 +47,7 @@ def divergence_table(statistics: pd.DataFrame) -> pd.DataFrame:
             indexed = group.set_index("statistic")
             if name not in indexed.index:
                 continue
-            row = {"divergence": label, "system": REAL_TEXT_HALVES.get(str(system), system)}
+            row = {"divergence": label, "system": system}
             for end, column in COLUMNS.items():
                 if f"{name}{end}" in indexed.index:
                     row[column] = format_cell(indexed.loc[f"{name}{end}"])
@@ -69,7 +69,7 @@ def statistics_table(statistics: pd.DataFrame, columns: dict[str, tuple[str, flo
     rows = []
     for system, group in statistics.groupby("system", sort=False):
         indexed = group.set_index("statistic")
-        row = {"system": REAL_TEXT_HALVES.get(str(system), system)}
+        row = {"system": system}
         for name, (heading, factor) in columns.items():
             row[heading] = format_cell(indexed.loc[name], factor) if name in indexed.index else "–"
         if any(value != "–" for heading, value in row.items() if heading != "system"):
@@ -99,12 +99,8 @@ def plot_divergences(statistics: pd.DataFrame, systems: list[str]) -> Figure:
             _plot_panel(axes, statistics, shown, name)
         grid.flat[-1].remove()
         for axes in grid[:, 0]:
-            axes.set_yticks(range(len(shown)), [REAL_TEXT_HALVES.get(system, system) for system in shown])
-        grid[0, 0].set_ylim(len(shown) - 0.4, -0.6)  # shared by all panels: the first system at the top
-        handles, labels = grid[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="lower right", bbox_to_anchor=(0.99, 0.12), fontsize=9)
-        if left_out:
-            figure.text(1, 0, f"{left_out} more systems are in the tables only", ha="right", color=GREY)
+            label_rows(axes, shown)
+        add_legend(figure, left_out=left_out)
     return figure
 
 
@@ -124,7 +120,7 @@ def _plot_panel(axes: Axes, statistics: pd.DataFrame, systems: list[str], name: 
         corrected = (system, f"{name}_corrected") in indexed.index
         row = indexed.loc[(system, f"{name}_corrected")] if corrected else plain
         colour = GREEN if system == SPLIT_HALF else BLUE
-        kind = REAL_TEXT_HALVES[SPLIT_HALF] if system == SPLIT_HALF else "system"
+        kind = READABLE_NAMES[SPLIT_HALF] if system == SPLIT_HALF else "system"
         if np.isfinite(row["value"]):
             error = None
             if np.isfinite([row["ci_low"], row["ci_high"]]).all():

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from macroscope.files import read_json
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, READABLE_NAMES
 from macroscope.tables import read_csv
 
 MAX_SYSTEMS = 12
@@ -142,8 +142,11 @@ class ReportItem:
 
     @property
     def shown(self) -> pd.DataFrame | None:
-        """Return the table without hidden columns and with labels in place of values."""
-        return None if self.table is None else self.table.drop(columns=list(self.hidden)).replace(dict(self.labels))
+        """Return the table without hidden columns and with labels in place of values and of kept names of systems."""
+        if self.table is None:
+            return None
+        shown = self.table.drop(columns=list(self.hidden)).replace(dict(self.labels))
+        return shown.assign(system=shown["system"].replace(READABLE_NAMES)) if "system" in shown else shown
 
 
 Report = Callable[[Findings], list[ReportItem]]
@@ -164,6 +167,6 @@ def passage_items(findings: Findings, title: str) -> list[ReportItem]:
     for system in findings.systems[: MAX_SYSTEMS + 1]:
         passages = read_json(findings.evidence(system, "passages.json"))
         if passages:
-            heading = title.format(system=system)
+            heading = title.format(system=READABLE_NAMES.get(system, system))
             items.append(ReportItem(f"passages_{system}", heading, passages=passages, caption="passages"))
     return items

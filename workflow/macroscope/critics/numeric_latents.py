@@ -8,7 +8,7 @@ import pandas as pd
 from macroscope.critics.findings import Findings
 from macroscope.critics.latents import read_numbers
 from macroscope.critics.split_half import compare_with_control
-from macroscope.critics.table_cells import REAL_TEXT_HALVES, format_cell
+from macroscope.critics.table_cells import format_cell
 from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import NUMBERS, compare_columns, mean_interval
@@ -71,7 +71,7 @@ def numbers_table(findings: Findings, columns: dict[str, str]) -> pd.DataFrame:
     for name, label in columns.items():
         for system, group in findings.statistics.groupby("system", sort=False):
             indexed = group.set_index("statistic")
-            row = {"number": label, "system": REAL_TEXT_HALVES.get(str(system), system)}
+            row = {"number": label, "system": system}
             for statistic, heading in SHOWN.items():
                 is_present = f"{name}_{statistic}" in indexed.index
                 row[heading] = format_cell(indexed.loc[f"{name}_{statistic}"]) if is_present else "–"

@@ -4,12 +4,9 @@ import math
 
 import pandas as pd
 
-from macroscope.options import SPLIT_HALF
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import LARGE, number
 
-REAL_TEXT_HALVES = {SPLIT_HALF: "real text, half against half"}
-"""Name of a system in tables of statistics -> label for readers."""
 MOST_DECIMALS = 6
 
 

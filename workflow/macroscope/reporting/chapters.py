@@ -8,7 +8,7 @@ import pandas as pd
 
 from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings, ReportItem
-from macroscope.critics.table_cells import REAL_TEXT_HALVES
+from macroscope.options import READABLE_NAMES
 from macroscope.reporting.headline import display_headline, latent_measure, read_headline
 from macroscope.reporting.html_blocks import Block, Captions, html_table, inline_svg, item_block
 from macroscope.reporting.human import (
@@ -121,7 +121,7 @@ def undefined_table(statistics: pd.DataFrame, quantities: Mapping[str, str]) -> 
         {
             "statistic": readable_name(str(name), quantities),
             "reason": reason,
-            "systems": ", ".join(group["system"].replace(REAL_TEXT_HALVES)),
+            "systems": ", ".join(group["system"].replace(READABLE_NAMES)),
         }
         for (name, reason), group in undefined.groupby(["statistic", "reason"], sort=False)
     ]

@@ -1,5 +1,6 @@
 """Figures of a run: headline numbers with intervals, word against latent perplexity, training curves."""
 
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -16,7 +17,17 @@ from macroscope.critics import get_critic
 from macroscope.critics.findings import Findings
 from macroscope.files import atomic
 from macroscope.options import CONTROL
-from macroscope.plotting import save, style
+from macroscope.plotting import (
+    LONGEST_LABEL,
+    REAL_TEXT_BAND,
+    add_legend,
+    label_rows,
+    save,
+    shorten,
+    style,
+    take_missing_glyphs,
+    title_panel,
+)
 from macroscope.reporting.headline import latent_measure, read_headline
 from macroscope.reporting.human import (
     quality_measures,
@@ -33,13 +44,14 @@ from macroscope.reporting.tables import read_statistics
 from macroscope.systems import kinds
 from macroscope.tables import read_csv
 
+log = logging.getLogger("macroscope")
 Task = Callable[[], None]
 
 _tasks: Sequence[Task] = ()
 
 
-def run_tasks(tasks: Sequence[Task], processes: int) -> None:
-    """Run tasks that write files in parallel; the first failure ends the run.
+def run_tasks(tasks: Sequence[Task], processes: int) -> set[str]:
+    """Run tasks that save figures in parallel; the first failure ends the run.
 
     Worker processes are forked, so tasks need not be picklable. Without fork, the tasks run sequentially.
 
@@ -49,23 +61,30 @@ def run_tasks(tasks: Sequence[Task], processes: int) -> None:
         Functions without arguments.
     processes
         Maximum number of processes.
+
+    Returns
+    -------
+    set of characters
+        Those of the figures' texts that no installed font has.
     """
     if min(processes, len(tasks)) < 2 or "fork" not in get_all_start_methods():
         for task in tasks:
             task()
-        return
+        return take_missing_glyphs()
     global _tasks
     _tasks = tasks
     with ProcessPoolExecutor(min(processes, len(tasks)), mp_context=get_context("fork")) as pool:
-        for _ in pool.map(_run, range(len(tasks))):
-            pass
+        return set().union(*pool.map(_run, range(len(tasks))))
 
 
-def _run(number: int) -> None:
+def _run(number: int) -> set[str]:
     with blame_plugins():  # here: the process that started this one does not see where an error comes from
         _tasks[number]()
+    return take_missing_glyphs()
 
 
+MOST_CHARACTERS = 12
+"""Largest number of characters that a warning lists."""
 WIDE_RANGE = 10
 """Ratio of the largest to the smallest value beyond which the axis is logarithmic."""
 
@@ -101,7 +120,14 @@ def plot_figures(config: Path, tables: Path, output: Path, processes: int = 1) -
             tasks += [partial(_plot_probabilities, table, corpus, folder) for corpus in table["corpus"].unique()]
         tasks += [partial(_plot_training, results, *trained, folder) for trained in results.trained_models()]
         tasks.append(partial(_plot_correlations, results, statistics, read_correlations(tables), folder))
-        run_tasks(tasks, processes)
+        missing = run_tasks(tasks, processes)
+    if missing:
+        log.warning(
+            "%d characters of names and titles are in no installed font (%s): the PDF figures show boxes in their"
+            " place; the pages show them; install fonts of these scripts, such as Noto Sans, and plot again",
+            len(missing),
+            " ".join(sorted(missing)[:MOST_CHARACTERS]) + (" ..." if len(missing) > MOST_CHARACTERS else ""),
+        )
 
 
 def _plot_critic(results: Results, findings: Findings, headline: pd.DataFrame, truth: pd.DataFrame) -> None:
@@ -158,12 +184,12 @@ def plot_latent(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFram
         Level of the intervals in percent.
     """
     name = f"{critic}_{latent_measure(critic).name}"
-    rows = rows[rows[name].notna()].iloc[::-1].reset_index(drop=True)
+    rows = rows[rows[name].notna()].reset_index(drop=True)
     control = rows[rows["system"] == CONTROL].iloc[0]
     expected = truth.set_index("system")["truth"] if len(truth) else pd.Series(dtype=float)
     with style():
-        figure, axes = plt.subplots(figsize=(7.2, 1.5 + 0.42 * len(rows)))
-        axes.axvspan(control[f"{name}_low"], control[f"{name}_high"], color=GREEN, alpha=0.15, lw=0)
+        figure, axes = plt.subplots(figsize=(7.2, 1.2 + 0.42 * len(rows)))
+        axes.axvspan(control[f"{name}_low"], control[f"{name}_high"], **REAL_TEXT_BAND)
         axes.axvline(control[name], color=GREEN, lw=1)
         labelled: set[str] = set()
         for y, row in rows.iterrows():
@@ -176,15 +202,14 @@ def plot_latent(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFram
                 label = None if "truth" in labelled else "theoretical value"
                 axes.plot(expected[row["system"]], y, marker="D", ms=8, mfc="none", mec=PURPLE, ls="", label=label)
                 labelled.add("truth")
-        axes.set_yticks(rows.index, [_row_label(row) for _, row in rows.iterrows()])
+        label_rows(axes, [_row_label(row) for _, row in rows.iterrows()])
         axes.set(
             xlabel=f"{_axis(critic)}, with {confidence:g} % interval\n(lower: structure more likely in real text)",
-            title=f"{critic} on {corpus}",
-            ylim=(-0.6, len(rows) - 0.4),
         )
+        title_panel(axes, f"{critic} on {corpus}")
         if _wide_range(rows[name]):
             axes.set_xscale("log")
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        add_legend(figure)
     return figure
 
 
@@ -195,7 +220,7 @@ def plot_perplexity(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
     control = rows[rows["system"] == CONTROL].iloc[0]
     with style():
         figure, axes = plt.subplots(figsize=(5.8, 4.2))
-        axes.axhspan(control[f"{name}_low"], control[f"{name}_high"], color=GREEN, alpha=0.15, lw=0, label="real text")
+        axes.axhspan(control[f"{name}_low"], control[f"{name}_high"], **REAL_TEXT_BAND, label="real text")
         for setting, group in models.groupby("setting"):
             # Kinds other than language models, such as an HSMM, have further settings.
             colour, marker = SETTINGS.get(str(setting), (PURPLE, "^"))
@@ -209,13 +234,17 @@ def plot_perplexity(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
                 color=colour,
                 label=str(setting),
             )
-        for _, row in models.iterrows():
-            axes.annotate(row["system"], (row["word_ppl"], row[name]), xytext=(6, 6), textcoords="offset points")
+        middle = models["word_ppl"].mean()
+        for label, (_, row) in zip(shorten(list(models["system"]), LONGEST_LABEL), models.iterrows(), strict=True):
+            side, shift = ("left", 6) if row["word_ppl"] <= middle else ("right", -6)  # towards the middle
+            place = (row["word_ppl"], row[name])
+            axes.annotate(label, place, xytext=(shift, 6), textcoords="offset points", ha=side)
         axes.margins(0.15)
         if _wide_range(rows[name][rows["word_ppl"].notna() | (rows["system"] == CONTROL)]):
             axes.set_yscale("log")
-        axes.set(xlabel="word perplexity on the test split", ylabel=f"{_axis(critic)} ({critic})", title=corpus)
-        axes.legend()
+        axes.set(xlabel="word perplexity on the test split", ylabel=f"{_axis(critic)} ({critic})")
+        title_panel(axes, corpus)
+        add_legend(figure)
     return figure
 
 
@@ -231,8 +260,9 @@ def plot_losses(log: pd.DataFrame, title: str) -> Figure:
             axes.plot(logged["epoch"], logged[column], color=colour, marker=marker, label=name)
         best = log.loc[log["valid_loss"].idxmin()]
         axes.plot(best["epoch"], best["valid_loss"], marker="*", ms=14, color=VERMILION, ls="", label="kept checkpoint")
-        axes.set(xlabel="epoch", ylabel="loss (nats per token)", title=title)
-        axes.legend()
+        axes.set(xlabel="epoch", ylabel="loss (nats per token)")
+        title_panel(axes, title)
+        add_legend(figure)
     return figure
 
 

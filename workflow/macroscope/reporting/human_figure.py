@@ -9,13 +9,13 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from macroscope.colours import BLUE, GREY, VERMILION
-from macroscope.plotting import style
+from macroscope.plotting import add_legend, label_rows, style, title_panel
 from macroscope.statistics.correlation import critical_spearman
 from macroscope.statistics.tidy import SIGNIFICANT
 
 MOST_ROWS = 40
 PANELS_ABREAST = 3
-BAND = "#EDEDED"
+BAND = "#D6D6D6"
 SIGNS = ((-1, BLUE, "o", "smaller value, better score"), (1, VERMILION, "^", "larger value, better score"))
 
 
@@ -47,18 +47,17 @@ def plot_correlations(rows: pd.DataFrame, statistics: int, title: str, confidenc
             _plot_panel(axes, panel_rows, heights)
             chance = _describe_chance(sorted(set(panel_rows["systems"])))
             axes.set_xlabel(f"|Spearman|, {confidence:g} % interval\n{chance}", fontsize=9)
-            axes.set_title(question)
+            title_panel(axes, question)
         for axes in grid.flat[len(questions) :]:
             axes.remove()
         for axes in grid[:, 0]:
-            axes.set_yticks(range(len(labels)), labels)
+            label_rows(axes, labels)
             for y, tick in enumerate(axes.get_yticklabels()):
                 tick.set_fontweight("normal" if y in heights.values() else "bold")
-        grid[0, 0].set_ylim(len(labels) - 0.4, -0.6)
         shown = f"{len(order)} of {statistics} statistics, all in tables/human_correlations.csv"
         figure.suptitle(f"{title}\n{shown}", x=0.01, ha="left", fontsize=11)
         seeds = bool(rows["spearman_seed_sd"].notna().any())
-        figure.legend(handles=_legend(seeds), loc="outside lower center", ncols=min(columns, 2), fontsize=9)
+        add_legend(figure, {str(handle.get_label()): handle for handle in _legend(seeds)})
     return figure
 
 
@@ -78,10 +77,9 @@ def plot_system_scores(table: pd.DataFrame) -> Figure:
             scores = table[table["question"] == question].set_index("system").reindex(names)
             ends = np.stack([scores["mean"] - scores["ci_low"], scores["ci_high"] - scores["mean"]])
             axes.errorbar(scores["mean"], range(len(names)), xerr=np.nan_to_num(ends), fmt="o", color=BLUE, capsize=3)
-            axes.set_title(question)
+            title_panel(axes, question)
             axes.set_xlabel("mean score with interval")
-        grid[0, 0].set_yticks(range(len(names)), names)
-        grid[0, 0].set_ylim(len(names) - 0.5, -0.5)
+        label_rows(grid[0, 0], names)
         grid[0, 0].set_ylabel("system")
     return figure
 

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import COLOURS, GREY
-from macroscope.plotting import style
+from macroscope.plotting import add_legend, label_rows, style, title_panel
 from macroscope.reporting.results import Results
 from macroscope.resampling import Resampling
 from macroscope.statistics.correlation import correlate
@@ -55,7 +55,7 @@ def plot_probabilities(table: pd.DataFrame, corpus: str) -> Figure:
     rows = table[table["corpus"] == corpus]
     systems = list(rows["system"].unique())
     with style():
-        figure, axes = plt.subplots(figsize=(7.2, 1.5 + 0.45 * len(systems)))
+        figure, axes = plt.subplots(figsize=(7.2, 1.2 + 0.45 * len(systems)))
         axes.axvline(0, color=GREY, lw=1)
         estimates = list(rows["estimate"].unique())
         for number, critic in enumerate(estimates):
@@ -73,12 +73,11 @@ def plot_probabilities(table: pd.DataFrame, corpus: str) -> Figure:
                 capsize=3,
                 label=f"estimated by {critic}",
             )
-        axes.set_yticks(range(len(systems)), systems)
+        label_rows(axes, systems)
         axes.set(
             xlim=(-1.04, 1.04),
-            ylim=(len(systems) - 0.5, -0.5),
             xlabel="rank correlation with the model's own log-probability, over its texts",
-            title=f"{corpus}: estimated against true log-probabilities",
         )
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        title_panel(axes, f"{corpus}: estimated against true log-probabilities")
+        add_legend(figure)
     return figure

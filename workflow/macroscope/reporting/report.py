@@ -11,6 +11,7 @@ from macroscope import __version__
 from macroscope.critics import get_critic
 from macroscope.critics.subsampling import MAX_DOCUMENTS
 from macroscope.files import CAPTIONS, atomic
+from macroscope.options import READABLE_NAMES
 from macroscope.reporting.chapters import (
     Chapter,
     Contribution,
@@ -31,7 +32,6 @@ from macroscope.reporting.html_blocks import Captions, system_page
 from macroscope.reporting.pairs import closer_systems, comparing_critics, pairs_of, read_pairs
 from macroscope.reporting.results import Results, report_items
 from macroscope.reporting.scorecard import (
-    NAMES,
     SIGNS,
     WARNING,
     Scorecard,
@@ -151,7 +151,7 @@ def _environment(results: Results, chapters: Sequence[Chapter], scorecards: Sequ
         "margin": results.plan.config.statistics.margin,
         "signs": SIGNS,
         "warning_sign": WARNING,
-        "names": NAMES,
+        "names": READABLE_NAMES,
         "system_page": system_page,
         "critic_page": critic_page,
         "pairs_page": pairs_page,

@@ -21,7 +21,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
-from macroscope.options import CONTROL, SPLIT_HALF
+from macroscope.options import READABLE_NAMES, SPLIT_HALF
 from macroscope.reporting.formats import look_up_estimate
 from macroscope.reporting.headline import ChapterKey, Unusable
 from macroscope.reporting.ranking import rank_systems
@@ -384,7 +384,7 @@ def render_scorecard(table: pd.DataFrame) -> str:
 
 def _render_row(system: str, cells: dict[str, pd.Series], heads: dict[str, str]) -> dict[str, str]:
     texts = {head: format_cell(cells[critic]) for critic, head in heads.items() if critic in cells}
-    return {"": NAMES.get(system, system), **texts}
+    return {"": READABLE_NAMES.get(system, system), **texts}
 
 
 def render_legend(margin: float) -> str:
@@ -394,7 +394,3 @@ def render_legend(margin: float) -> str:
         f"50 % is chance. {SIGNS[UNLIKE]} unlike real text; {SIGNS[LIKE]} like real text, at most {100 * margin:g}"
         f" points above chance; {SIGNS[INCONCLUSIVE]} inconclusive: too few texts; {WARNING} the critic has a warning."
     )
-
-
-NAMES = {SPLIT_HALF: "real text against itself", CONTROL: "real text"}
-"""System -> name in the report."""

@@ -24,7 +24,7 @@ from macroscope.systems.options import SystemOptions
 
 KIND = Kind(
     options=":ControlSystem",
-    label="real text (control)",
+    label="real text",
     colour=GREEN,
     stages={"generate": Stage(":generate_control", inputs="documents corpus", options="split")},
     check=True,

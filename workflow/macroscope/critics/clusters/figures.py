@@ -10,13 +10,13 @@ from macroscope.critics.clusters.probing_figure import plot_probing
 from macroscope.critics.divergence_report import DIVERGENCES, PLOTTED, plot_divergences
 from macroscope.critics.findings import Findings
 from macroscope.options import CONTROL
-from macroscope.plotting import save, style
+from macroscope.plotting import add_legend, save, style
 from macroscope.statistics.multiple_testing import benjamini_hochberg
 from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 
 LINES = ("-", "--", ":")
-HALVES = "real text, half against half\n(half as many texts, so larger)"
+HALVES = "real text against itself (half as many texts, so larger)"
 MOST_LINES = len(COLOURS) * len(LINES)
 
 
@@ -96,9 +96,7 @@ def plot_curves(curves: pd.DataFrame) -> Figure:
                 axes.set_yscale("log")  # a very different system must not hide the differences among others
         grid.flat[-1].remove()
         grid[0, 2].tick_params(labelbottom=True)
-        figure.supxlabel("number of clusters", fontsize=10)
-        handles, labels = grid[0, 0].get_legend_handles_labels()
-        figure.legend(
-            handles, labels, loc="lower right", bbox_to_anchor=(0.99, 0.08), fontsize=8, ncols=1 + len(labels) // 10
-        )
+        for axes in (*grid[1, :2], grid[0, 2]):
+            axes.set_xlabel("number of clusters")
+        add_legend(figure)
     return figure

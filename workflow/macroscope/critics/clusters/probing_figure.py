@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from macroscope.colours import COLOURS, GREY
-from macroscope.plotting import style
+from macroscope.plotting import add_legend, style, title_panel
 
 PROBES = {
     "label": "accuracy of the label",
@@ -54,7 +54,6 @@ def plot_probing(table: pd.DataFrame, corpus: str) -> Figure:
             if probe == "label":
                 axes.axhline(results["baseline"].iloc[0], color=GREY, ls=":", label="most common label")
             axes.set(xscale="log", xlabel="number of clusters", ylabel=PROBES[probe])
-        grid[0, 0].set_title(corpus)
-        handles, labels = grid[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper left", ncols=2, fontsize=8)
+        title_panel(grid[0, 0], corpus)
+        add_legend(figure)
     return figure

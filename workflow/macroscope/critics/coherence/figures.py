@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREY
 from macroscope.critics.findings import Findings
-from macroscope.plotting import save, style
+from macroscope.plotting import add_legend, save, style, title_panel
 from macroscope.statistics.proportions import clustered_interval
 from macroscope.tables import read_csv
 
@@ -39,11 +39,11 @@ def plot_reliability_diagram(table: pd.DataFrame, title: str, confidence: float)
             ylabel=f"accuracy (share of sections), {100 * confidence:g} % interval",
             ylim=(0, 1.03),
             xlim=(0, 1.02),
-            title=title,
         )
-        top.legend(loc="upper left")
+        title_panel(top, title)
         bottom.bar((filled["low"] + filled["high"]) / 2, filled["sections"], width=0.08, color=BLUE, edgecolor="white")
         bottom.set(xlabel="confidence of the most probable type", ylabel="sections", yscale="log")
+        add_legend(figure)
     return figure
 
 

@@ -1,7 +1,6 @@
 """Graph of differences in transition probabilities (deng2022 Figure 4), with the probabilities and intervals."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,13 +9,15 @@ from matplotlib.path import Path
 
 from macroscope.colours import BLUE, GREY, VERMILION
 from macroscope.critics.coherence.sections import BEGIN, END
-from macroscope.plotting import style
+from macroscope.plotting import add_legend, label_rows, shorten, style
 from macroscope.statistics.tidy import SIGNIFICANT
 
 UNLIKELY = 0.05
 """Prior probability below which transitions are highlighted in the graph (paper: Figure 4)."""
 TYPES = 20
 """Number of section types in the graph, the most frequent in real text (paper: Figure 4)."""
+LONGEST_TYPE = 18
+"""Width of a section type's label, in columns of text."""
 THICKEST = 7.0
 """Line width of a difference of 1, in points."""
 
@@ -52,7 +53,7 @@ def plot_transition_graph(transitions: pd.DataFrame, title: str, confidence: flo
         figure.suptitle(title, x=0.01, ha="left", fontsize=11)
         _plot_graph(table, graph)
         _plot_probabilities(table, dots, confidence)
-        figure.legend(*_legend(), loc="outside lower center", ncols=4, fontsize=9)
+        add_legend(figure, _legend())
     return figure
 
 
@@ -73,12 +74,13 @@ def select_differences(transitions: pd.DataFrame, edges: int) -> pd.DataFrame:
 def _plot_graph(table: pd.DataFrame, axes: Axes) -> None:
     """Plot section types as two columns, with an arrow from left to right for each transition."""
     order = _order_types(table)
+    labels = _label_types(table)
     columns = [
         _spread_heights([name for name in order if name in set(table[column])]) for column in ("previous", "next")
     ]
     for x, heights, alignment in ((-0.03, columns[0], "right"), (1.03, columns[1], "left")):
         for name, y in heights.items():
-            axes.text(x, y, name, ha=alignment, va="center")
+            axes.text(x, y, labels[name], ha=alignment, va="center")
     for row in table.itertuples():
         start, end = (0.0, columns[0][row.previous]), (1.0, columns[1][row.next])
         path = Path([start, (0.5, start[1]), (0.5, end[1]), end], [Path.MOVETO, *[Path.CURVE4] * 3])
@@ -94,27 +96,32 @@ def _plot_graph(table: pd.DataFrame, axes: Axes) -> None:
 
 def _plot_probabilities(table: pd.DataFrame, axes: Axes, confidence: float) -> None:
     """Plot the probability of each transition in the system and in real text."""
-    heights = np.arange(len(table))[::-1].astype(float)
-    for prefix, shift, fixed in (("control_", -0.17, GREY), ("", 0.17, None)):
-        for y, (_, row) in zip(heights, table.iterrows(), strict=True):
+    for prefix, shift, fixed in (("control_", 0.17, GREY), ("", -0.17, None)):
+        for y, (_, row) in enumerate(table.iterrows()):
             value, low, high = (row[f"{prefix}probability{end}"] for end in ("", "_low", "_high"))
             colour = fixed or _colour(row["unlikely"])
             marker = "s" if fixed else "o"
             axes.plot([low, high], [y + shift] * 2, color=colour, lw=1.4)
             axes.plot(value, y + shift, marker=marker, color=colour, ms=5, ls="")
-    axes.set_yticks(heights, [f"{row.previous} → {row.next}" for row in table.itertuples()])
+    labels = _label_types(table)
+    label_rows(axes, [f"{labels[row.previous]} → {labels[row.next]}" for row in table.itertuples()])
     label = f"transition probability, with {100 * confidence:g} % interval"
-    axes.set(xlim=(-0.02, 1.02), xlabel=label, ylim=(-0.6, len(table) - 0.4))
+    axes.set(xlim=(-0.02, 1.02), xlabel=label)
 
 
-def _legend() -> tuple[list[plt.Line2D], list[str]]:
-    lines = {
+def _label_types(table: pd.DataFrame) -> dict[str, str]:
+    """Return short labels of the section types, which are titles of any length."""
+    types = sorted({*table["previous"], *table["next"]})
+    return dict(zip(types, shorten(types, LONGEST_TYPE), strict=True))
+
+
+def _legend() -> dict[str, plt.Line2D]:
+    return {
         f"unlikely in real text (prior < {UNLIKELY:g})": plt.Line2D([], [], color=VERMILION, lw=3, marker="o"),
         "likely in real text": plt.Line2D([], [], color=BLUE, lw=3, marker="o"),
         "dashed: less frequent than in real text": plt.Line2D([], [], color=GREY, lw=3, ls=_dashes(-1)),
         "real text": plt.Line2D([], [], color=GREY, lw=1.4, marker="s", ms=5),
     }
-    return list(lines.values()), list(lines)
 
 
 def _order_types(table: pd.DataFrame) -> list[str]:

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, PURPLE, VERMILION
 from macroscope.critics.findings import Findings
-from macroscope.plotting import save, style
+from macroscope.plotting import add_legend, label_rows, save, style
 
 SHARES = {
     "male_mention_share": ("male", BLUE, "o"),
@@ -31,23 +31,22 @@ def plot_mentions(statistics: pd.DataFrame, systems: list[str], confidence: floa
     confidence
         Level of the intervals in percent.
     """
-    rows = list(reversed(systems))
     indexed = statistics.set_index(["system", "statistic"])
     with style():
-        figure, axes = plt.subplots(figsize=(7.2, 1.3 + 0.5 * len(rows)), layout="constrained")
+        figure, axes = plt.subplots(figsize=(7.2, 1.0 + 0.5 * len(systems)))
         for number, (name, (label, colour, marker)) in enumerate(SHARES.items()):
             available = [
-                (y, indexed.loc[system, name]) for y, system in enumerate(rows) if (system, name) in indexed.index
+                (y, indexed.loc[system, name]) for y, system in enumerate(systems) if (system, name) in indexed.index
             ]
             values = [100 * row["value"] for _, row in available]
             errors = [
                 [100 * (row["value"] - row["ci_low"]) for _, row in available],
                 [100 * (row["ci_high"] - row["value"]) for _, row in available],
             ]
-            heights = [y + 0.15 * (1.5 - number) for y, _ in available]
+            heights = [y - 0.15 * (1.5 - number) for y, _ in available]
             axes.errorbar(values, heights, xerr=errors, fmt=marker, color=colour, capsize=2, ms=5, label=label)
-        axes.set_yticks(range(len(rows)), rows)
-        axes.set(xlabel=f"share of all mentions, % (with {confidence:g} % interval)", ylim=(-0.6, len(rows) - 0.4))
+        label_rows(axes, systems)
+        axes.set_xlabel(f"share of all mentions, % (with {confidence:g} % interval)")
         axes.set_xlim(left=-0.5)  # keep a marker at 0 fully visible
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        add_legend(figure)
     return figure

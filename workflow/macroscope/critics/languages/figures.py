@@ -11,7 +11,7 @@ from macroscope.colours import BLUE, GREY
 from macroscope.critics.findings import Findings
 from macroscope.critics.languages.latents import TopicProportions, read_proportions
 from macroscope.critics.languages.model import Array
-from macroscope.plotting import save, style
+from macroscope.plotting import add_legend, save, style, title_panel
 from macroscope.tables import read_csv
 
 MAX_PANELS = 12
@@ -50,33 +50,30 @@ def plot_simplex(proportions: dict[str, TopicProportions], corners: Sequence[str
     rows = -(-len(proportions) // COLUMNS)
     with style():
         figure, grid = plt.subplots(
-            rows, min(COLUMNS, len(proportions)), figsize=(9.6, 0.3 + 3.1 * rows), squeeze=False, layout="constrained"
+            rows, min(COLUMNS, len(proportions)), figsize=(9.6, 0.3 + 3.1 * rows), squeeze=False
         )
         for axes, (system, texts) in zip(grid.flat, proportions.items(), strict=False):
             number = min(len(texts), MAX_POINTS)
             indices = np.linspace(0, max(0, len(texts) - 1), number).astype(int)
             _plot_triangle(axes, np.exp(texts.log_sample[indices]), corners)
             of_all = f" of {len(texts):,}" if number < len(texts) else ""
-            axes.set_title(f"{system}\n{number:,}{of_all} texts", fontsize=9)
+            title_panel(axes, system, f"{number:,}{of_all} texts")
         for axes in grid.flat[len(proportions) :]:
             axes.remove()
-        if left_out:
-            figure.supxlabel(f"{left_out} more systems are in the tables only", fontsize=9)
+        add_legend(figure, left_out=left_out)
     return figure
 
 
 def plot_largest_shares(proportions: dict[str, TopicProportions], corners: Sequence[str], left_out: int = 0) -> Figure:
     """Plot the distribution function of the largest share of a text's topics, one line per system."""
     with style():
-        figure, axes = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+        figure, axes = plt.subplots(figsize=(6.4, 4.0))
         for number, (system, texts) in enumerate(proportions.items()):
             if not len(texts):
                 continue  # no text has a word of the vocabulary
             axes.ecdf(texts.mean.max(axis=1), label=system, ls=("-", "--", ":", "-.")[number % 4], lw=1.4)
         axes.set(xlabel="share of a text's largest topic", ylabel="share of the texts", xlim=(1 / len(corners), 1))
-        axes.legend(fontsize=8)
-        if left_out:
-            figure.supxlabel(f"{left_out} more systems are in the tables only", fontsize=9)
+        add_legend(figure, left_out=left_out)
     return figure
 
 

@@ -15,7 +15,7 @@ from macroscope.critics.narrative.latents import METRICS, ROC
 from macroscope.critics.narrative.operating_point import read_operating_points
 from macroscope.critics.narrative.options import JUDGE
 from macroscope.options import CONTROL
-from macroscope.plotting import save, style
+from macroscope.plotting import add_legend, label_rows, save, style
 from macroscope.tables import read_csv
 
 MOST_ROWS = 40
@@ -48,9 +48,7 @@ def list_detector_folders(findings: Findings) -> dict[str, dict[str, Path]]:
 def plot_roc(folders: dict[str, dict[str, Path]]) -> Figure:
     """Plot ROC curves on the test split: a panel per task, a line per detector."""
     with style():
-        figure, grid = plt.subplots(
-            1, len(folders), figsize=(4.6 * len(folders), 4.4), squeeze=False, layout="constrained"
-        )
+        figure, grid = plt.subplots(1, len(folders), figsize=(4.2 * len(folders), 3.9), squeeze=False)
         for axes, (task, detectors) in zip(grid[0], folders.items(), strict=True):
             for number, (name, folder) in enumerate(detectors.items()):
                 curve = read_csv(folder / ROC)
@@ -62,13 +60,12 @@ def plot_roc(folders: dict[str, dict[str, Path]]) -> Figure:
                     curve["true_positive_rate"],
                     ls=LINES[number % len(LINES)],
                     color=colour,
-                    label=f"{name}: AUC {area:.2f} [{low:.2f}, {high:.2f}]",
+                    label=f"{task}, {name}: AUC {area:.2f} [{low:.2f}, {high:.2f}]",
                 )
             axes.plot([0, 1], [0, 1], color=GREY, lw=0.8, ls=":")
             axes.set(xlabel="false positive rate", ylabel="true positive rate", title=f"{task} sentences")
             axes.set_aspect("equal")
-            if detectors:
-                axes.legend(fontsize=8, loc="lower right")
+        add_legend(figure)
     return figure
 
 
@@ -83,16 +80,12 @@ def plot_rates(statistics: pd.DataFrame, systems: list[str], tasks: list[str]) -
             figsize=(4.8 * len(tasks), 1.1 + 0.3 * len(shown)),
             sharey=True,
             squeeze=False,
-            layout="constrained",
         )
         for axes, task in zip(grid[0], tasks, strict=True):
             _plot_rates(axes, indexed, shown, f"{task}_share")
             axes.set_xlabel(f"{X_LABELS[task]}, %")
-        grid[0, 0].set_yticks(range(len(shown)), shown)
-        grid[0, 0].set_ylim(len(shown) - 0.5, -0.5)
-        if len(systems) > len(shown):
-            left_out = len(systems) - len(shown)
-            figure.supxlabel(f"{left_out} more systems are not shown; see the tables", fontsize=9)
+        label_rows(grid[0, 0], shown)
+        add_legend(figure, left_out=len(systems) - len(shown))
     return figure
 
 

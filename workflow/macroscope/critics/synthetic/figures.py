@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from macroscope.colours import BLACK, COLOURS, GREEN
 from macroscope.critics.findings import Findings
 from macroscope.files import read_json
-from macroscope.plotting import save, style
+from macroscope.plotting import add_legend, save, style
 
 PANELS = {
     "latent_ppl_valid": "latent PPL of valid texts",
@@ -62,7 +62,7 @@ def plot_curves(points: pd.DataFrame, series: dict[str, list[str]], truth: dict[
     named = {system for systems in lines.values() for system in systems}
     groups = {**lines, **{str(system): [str(system)] for system in points.index if system not in named}}
     with style():
-        figure, axes = plt.subplots(1, len(PANELS), figsize=(8.4, 3.6), layout="constrained")
+        figure, axes = plt.subplots(1, len(PANELS), figsize=(8.4, 3.6))
         for panel, (statistic, label) in zip(axes, PANELS.items(), strict=True):
             factor = 100.0 if statistic.endswith("_share") else 1.0
             for (name, systems), colour in zip(groups.items(), COLOURS * len(groups), strict=False):
@@ -75,7 +75,7 @@ def plot_curves(points: pd.DataFrame, series: dict[str, list[str]], truth: dict[
         low, high = axes[0].get_ylim()
         if high > WIDE * max(low, 1.0):
             axes[0].set_yscale("log")
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
+        add_legend(figure)
         return figure
 
 

@@ -10,11 +10,10 @@ from matplotlib.figure import Figure
 
 from macroscope.colours import BLUE, GREEN, GREY, ORANGE, VERMILION
 from macroscope.critics.findings import Findings
-from macroscope.critics.table_cells import REAL_TEXT_HALVES
 from macroscope.critics.tendencies.growth import TYPES
 from macroscope.critics.tendencies.training import permute_training_texts
 from macroscope.options import CONTROL, SPLIT_HALF
-from macroscope.plotting import save, style
+from macroscope.plotting import add_legend, label_rows, save, style, title_panel
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.tidy import SIGNIFICANT
 
@@ -52,32 +51,37 @@ def plot(findings: Findings) -> None:
     shown = [CONTROL, *findings.candidates[:MAX_PANELS]]
     curves = {prefix: read(prefix) for prefix in TYPES}
     figures = {
-        "rank_frequency": plot_panels(read("ranks"), _plot_ranks, "rank", "share of all tokens"),
+        "rank_frequency": plot_panels(read("ranks"), _plot_ranks, "rank", "share of all tokens", left_out),
         "type_token": plot_panels(
             {system: pd.concat([curves[prefix][system].assign(prefix=prefix) for prefix in TYPES]) for system in shown},
             _plot_type_token,
             "tokens in the text",
             "types in the text (mean)",
+            left_out,
         ),
-        "length_distribution": plot_panels(read("quantiles"), _plot_lengths, "tokens in the text", "share of texts"),
-        "vocabulary": plot_vocabulary(statistics, shown),
-        "boxes": plot_boxes(read("quantiles")),
-        "null": plot_null(read("null"), statistics),
+        "length_distribution": plot_panels(
+            read("quantiles"), _plot_lengths, "tokens in the text", "share of texts", left_out
+        ),
+        "vocabulary": plot_vocabulary(statistics, shown, left_out),
+        "boxes": plot_boxes(read("quantiles"), left_out),
+        "null": plot_null(read("null"), statistics, left_out),
     }
     for prefix in TYPES:
         figures[f"{prefix}_distances"] = plot_panels(
-            curves[prefix], _plot_distances, "tokens in the text", "KS distance D"
+            curves[prefix], _plot_distances, "tokens in the text", "KS distance D", left_out
         )
     if (permuted := permute_training_texts(findings)) is not None:
         figures["training_null"] = plot_training_null(*permuted, statistics)
     for name, figure in figures.items():
-        if left_out:
-            figure.text(1, 0, f"{left_out} more systems are in the tables only", ha="right", color=GREY)
         save(figure, findings.figure(name))
 
 
 def plot_panels(
-    tables: Tables, plot_panel: Callable[[Axes, pd.DataFrame, pd.DataFrame], None], xlabel: str, ylabel: str
+    tables: Tables,
+    plot_panel: Callable[[Axes, pd.DataFrame, pd.DataFrame], None],
+    xlabel: str,
+    ylabel: str,
+    left_out: int = 0,
 ) -> Figure:
     """Plot one panel per system, with real text in each; a single panel if there is only the control."""
     systems = [system for system in tables if system != CONTROL] or [CONTROL]
@@ -89,15 +93,14 @@ def plot_panels(
         )
         for axes, system in zip(grid.flat, systems, strict=False):
             plot_panel(axes, tables[CONTROL], tables[system])
-            axes.set_title(system)
+            title_panel(axes, system)
         for axes in list(grid.flat)[len(systems) :]:
             axes.remove()
         for axes in list(grid.flat)[: len(systems)][-columns:]:
             axes.tick_params(labelbottom=True)  # the lowest panel of each column, also above an empty cell
-        figure.supxlabel(xlabel, fontsize=10)
+            axes.set_xlabel(xlabel)
         figure.supylabel(ylabel, fontsize=10)
-        handles, labels = grid[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper left", ncols=min(4, len(labels)), fontsize=9)
+        add_legend(figure, left_out=left_out)
     return figure
 
 
@@ -168,12 +171,12 @@ def _plot_lengths(axes: Axes, control: pd.DataFrame, system: pd.DataFrame) -> No
     axes.set_xscale("log")
 
 
-def plot_vocabulary(statistics: pd.DataFrame, systems: list[str]) -> Figure:
+def plot_vocabulary(statistics: pd.DataFrame, systems: list[str], left_out: int = 0) -> Figure:
     """Plot vocabulary sizes at equal numbers of tokens, and of all texts (Figure 2)."""
     indexed = statistics.set_index(["system", "statistic"])[["value", "ci_low", "ci_high"]]
-    shown = [system for system in systems if (system, "vocabulary_size") in indexed.index][::-1]
+    shown = [system for system in systems if (system, "vocabulary_size") in indexed.index]
     with style():
-        figure, axes = plt.subplots(figsize=(7.2, 1.6 + 0.36 * len(shown)))
+        figure, axes = plt.subplots(figsize=(7.2, 0.9 + 0.36 * len(shown)))
         for y, system in enumerate(shown):
             axes.plot(indexed.at[(system, "vocabulary_size"), "value"], y, "o", ms=11, mfc="white", color=GREY)
             if (system, "vocabulary_size_compared") not in indexed.index:
@@ -184,37 +187,43 @@ def plot_vocabulary(statistics: pd.DataFrame, systems: list[str]) -> Figure:
             axes.plot([real, row["value"]], [y, y], color=GREEN, lw=1)
             axes.plot(real, y, "|", color=GREEN, ms=16, mew=3)
             axes.errorbar(row["value"], y, xerr=ends, fmt="o", capsize=3, color=BLUE)
-        axes.set_yticks(range(len(shown)), shown)
+        label_rows(axes, shown)
         axes.set(xlabel="vocabulary (distinct words)", xlim=(0, None))
-        handles = [
-            plt.Line2D([], [], color=BLUE, marker="o", ls=""),
-            plt.Line2D([], [], color=GREEN, marker="|", ms=14, mew=3, ls=""),
-            plt.Line2D([], [], color=GREY, marker="o", ms=11, mfc="white", ls=""),
-        ]
-        labels = ["system, at equal numbers of tokens", "real text, at the same number", "all texts of the system"]
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
+        entries = {
+            "system, at equal numbers of tokens": plt.Line2D([], [], color=BLUE, marker="o", ls=""),
+            "real text, at the same number": plt.Line2D([], [], color=GREEN, marker="|", ms=14, mew=3, ls=""),
+            "all texts of the system": plt.Line2D([], [], color=GREY, marker="o", ms=11, mfc="white", ls=""),
+        }
+        add_legend(figure, entries, left_out)
     return figure
 
 
-def plot_boxes(tables: Tables) -> Figure:
+def plot_boxes(tables: Tables, left_out: int = 0) -> Figure:
     """Plot boxes of the numbers of texts (Figures 5 and 8); whiskers at 5 and 95 %."""
-    systems = list(tables)[::-1]
+    systems = list(tables)
     with style():
         figure, grid = plt.subplots(
-            1, len(BOXES), figsize=(2.6 * len(BOXES), 1.4 + 0.34 * len(systems)), sharey=True, squeeze=False
+            1, len(BOXES), figsize=(2.6 * len(BOXES), 0.9 + 0.34 * len(systems)), sharey=True, squeeze=False
         )
         for axes, (name, (label, factor)) in zip(grid.flat, BOXES.items(), strict=True):
             boxes = [_box_statistics(tables[system], name, factor) for system in systems]
             artists = axes.bxp(
-                boxes, orientation="horizontal", showfliers=False, patch_artist=True, medianprops={"color": "black"}
+                boxes,
+                positions=range(len(systems)),
+                widths=0.6,
+                orientation="horizontal",
+                showfliers=False,
+                patch_artist=True,
+                medianprops={"color": "black"},
             )
             for system, patch in zip(systems, artists["boxes"], strict=True):
                 patch.set(facecolor=GREEN if system == CONTROL else BLUE, alpha=0.5)
-            axes.axvline(boxes[-1]["med"], color=GREEN, lw=1, zorder=0)
+            axes.axvline(boxes[systems.index(CONTROL)]["med"], color=GREEN, lw=1, zorder=0)
             axes.set_xlabel(label)
             if name == "length":
                 axes.set_xscale("log")
-        grid[0, 0].set_yticks(range(1, len(systems) + 1), systems)
+        label_rows(grid[0, 0], systems)
+        add_legend(figure, left_out=left_out)
     return figure
 
 
@@ -225,13 +234,13 @@ def _box_statistics(table: pd.DataFrame, name: str, factor: float) -> dict[str, 
     return {"whislo": low, "q1": q1, "med": median, "q3": q3, "whishi": high}
 
 
-def plot_null(tables: Tables, statistics: pd.DataFrame) -> Figure:
+def plot_null(tables: Tables, statistics: pd.DataFrame, left_out: int = 0) -> Figure:
     """Plot observed differences and their null distributions under permutation (Figures 7 and 9a)."""
-    systems = list(tables)[::-1]
+    systems = list(tables)
     indexed = statistics.set_index(["system", "statistic"])[["value", "p_adjusted"]]
     with style():
         figure, grid = plt.subplots(
-            1, len(NULLS), figsize=(3.1 * len(NULLS), 1.6 + 0.34 * len(systems)), sharey=True, squeeze=False
+            1, len(NULLS), figsize=(3.1 * len(NULLS), 1.1 + 0.34 * len(systems)), sharey=True, squeeze=False
         )
         for axes, (statistic, (label, factor)) in zip(grid.flat, NULLS.items(), strict=True):
             for y, system in enumerate(systems):
@@ -245,15 +254,13 @@ def plot_null(tables: Tables, statistics: pd.DataFrame) -> Figure:
                     colour = VERMILION if significant else BLUE
                     axes.plot(indexed.at[key, "value"] * factor, y, "D" if significant else "o", color=colour)
             axes.set_xlabel(label)
-        names = [REAL_TEXT_HALVES[SPLIT_HALF] if system == CONTROL else system for system in systems]
-        grid[0, 0].set_yticks(range(len(systems)), names)
-        handles = [
-            plt.Line2D([], [], color=GREY, lw=8, alpha=0.4),
-            plt.Line2D([], [], color=BLUE, marker="o", ls=""),
-            plt.Line2D([], [], color=VERMILION, marker="D", ls=""),
-        ]
-        labels = ["95 % of permutations", "observed", "observed, significant (adjusted p < 0.05)"]
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
+        label_rows(grid[0, 0], [SPLIT_HALF if system == CONTROL else system for system in systems])
+        entries = {
+            "95 % of permutations": plt.Line2D([], [], color=GREY, lw=8, alpha=0.4),
+            "observed": plt.Line2D([], [], color=BLUE, marker="o", ls=""),
+            "observed, significant (adjusted p < 0.05)": plt.Line2D([], [], color=VERMILION, marker="D", ls=""),
+        }
+        add_legend(figure, entries, left_out)
     return figure
 
 
@@ -267,5 +274,5 @@ def plot_training_null(observed: float, null: Array, statistics: pd.DataFrame) -
         tops = np.full(len(indexed), axes.get_ylim()[1] * 0.04)
         axes.plot(100 * indexed["value"], tops, "|", color=BLUE, ms=14, label="systems to real text")
         axes.set(xlabel="unigrams (largest difference, %)", ylabel="permutations", xscale="log")
-        figure.legend(loc="outside lower center", ncols=3, fontsize=9)
+        add_legend(figure)
     return figure

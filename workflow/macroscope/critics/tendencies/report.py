@@ -6,7 +6,7 @@ import pandas as pd
 
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem
 from macroscope.critics.numeric_latents import STATISTICS as NUMERIC_STATISTICS
-from macroscope.critics.table_cells import REAL_TEXT_HALVES, format_cell
+from macroscope.critics.table_cells import format_cell
 from macroscope.critics.tendencies.comparison import STATISTICS as OWN_STATISTICS
 from macroscope.critics.tendencies.training import spread_table
 from macroscope.statistics.declaration import match_declaration
@@ -137,7 +137,7 @@ def _table(statistics: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     for prefix, (quantity, factor) in layout.quantities.items():
         for system, group in statistics.groupby("system", sort=False):
             indexed = group.set_index("statistic")
-            row = {"quantity": quantity, "system": REAL_TEXT_HALVES.get(str(system), system)}
+            row = {"quantity": quantity, "system": system}
             for suffix, (label, has_unit) in layout.columns.items():
                 statistic = f"{prefix}_{suffix}" if prefix else suffix
                 if statistic in indexed.index:

@@ -13,7 +13,7 @@ from macroscope.critics.findings import Findings
 from macroscope.critics.topics.comparison import compute_relative_strengths
 from macroscope.critics.topics.latents import Array, read_strengths
 from macroscope.critics.topics.model import CorrelatedTopicModel
-from macroscope.plotting import save, style
+from macroscope.plotting import add_legend, save, style, title_panel
 
 MAX_PANELS = 12
 COLUMNS = 4
@@ -28,14 +28,17 @@ class Panel:
 
     Attributes
     ----------
-    title
-        Name of the system, and its latent NLL.
+    system
+        Name of the system.
     covariance
         Covariances (topics x topics).
+    note
+        Line below the name.
     """
 
-    title: str
+    system: str
     covariance: Array
+    note: str = ""
 
 
 def plot(findings: Findings) -> None:
@@ -49,8 +52,8 @@ def plot(findings: Findings) -> None:
         means = strengths.with_words().mean
         if len(means):
             values = means if published else compute_relative_strengths(means, model)
-            title = f"{system}\nlatent NLL {nll[system]:.4g} nats"
-            panels.append(Panel(title, np.atleast_2d(np.cov(values, rowvar=False, ddof=0))))
+            covariance = np.atleast_2d(np.cov(values, rowvar=False, ddof=0))
+            panels.append(Panel(system, covariance, f"latent NLL {nll[system]:.4g} nats"))
     left_out = len(findings.systems) - len(findings.systems[: MAX_PANELS + 1])
     label = "covariance of strengths" if published else "covariance of relative strengths\n(prior variances)"
     save(
@@ -77,18 +80,16 @@ def plot_covariances(panels: list[Panel], clamp: float, label: str, left_out: in
     order = order_topics(panels[0].covariance)
     rows = -(-len(panels) // COLUMNS)
     with style():
-        figure, grid = plt.subplots(
-            rows, min(COLUMNS, len(panels)), figsize=(9.6, 0.7 + 2.7 * rows), squeeze=False, layout="constrained"
-        )
+        figure, grid = plt.subplots(rows, min(COLUMNS, len(panels)), figsize=(9.6, 0.7 + 2.7 * rows), squeeze=False)
         for axes, panel in zip(grid.flat, panels, strict=False):
-            image = _plot_matrix(axes, panel.covariance, order, clamp, panel.title)
+            image = _plot_matrix(axes, panel.covariance, order, clamp)
+            title_panel(axes, panel.system, panel.note)
         for axes in grid.flat[len(panels) :]:
             axes.remove()
         bar = figure.colorbar(image, ax=list(grid.flat[: len(panels)]), shrink=0.8, extend="both", pad=0.02)
         bar.set_label(label)
         bar.outline.set_visible(False)
-        if left_out:
-            figure.supxlabel(f"{left_out} more systems are in the tables only", fontsize=9)
+        add_legend(figure, left_out=left_out)
     return figure
 
 
@@ -99,10 +100,9 @@ def order_topics(covariance: Array) -> list[int]:
     return [int(topic) for topic in leaves_list(linkage(covariance, "average"))]
 
 
-def _plot_matrix(axes: Axes, covariance: Array, order: list[int], clamp: float, title: str) -> AxesImage:
+def _plot_matrix(axes: Axes, covariance: Array, order: list[int], clamp: float) -> AxesImage:
     values = covariance[np.ix_(order, order)]
     image = axes.imshow(values, cmap="RdBu_r", vmin=-clamp, vmax=clamp, interpolation="nearest")
-    axes.set_title(title, fontsize=9)
     axes.set(xticks=[], yticks=[], xlabel="topic", ylabel="topic")
     if len(order) <= MAX_NUMBERED:
         for axis in (axes.xaxis, axes.yaxis):

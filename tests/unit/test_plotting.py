@@ -1,0 +1,65 @@
+"""The style of figures: names as labels, scripts that no font has, dollar signs."""
+
+from functools import partial
+
+import matplotlib.pyplot as plt
+import pytest
+
+from macroscope import plotting
+from macroscope.options import CONTROL
+from macroscope.plotting import add_legend, label_rows, save, shorten, style, take_missing_glyphs, wrap_name
+from macroscope.reporting.figures import run_tasks
+
+
+def figure_of(*names):
+    with style():
+        figure, axes = plt.subplots(figsize=(4, 2))
+        for y, name in enumerate(names):
+            axes.plot([0, 1], [y, y], label=name)
+        label_rows(axes, names)
+        add_legend(figure)
+    return figure
+
+
+@pytest.fixture
+def only_dejavu(monkeypatch):
+    monkeypatch.setattr(plotting, "_fonts", lambda: ["DejaVu Sans"])
+
+
+def test_long_labels_lose_their_middle_unless_they_become_equal():
+    assert shorten([CONTROL, "abcdefghijkl"], 9) == ["real text", "abcd…ijkl"]
+    assert shorten(["abcdefghijkl", "abcdefXghijkl"], 7) == ["abcdefghijkl", "abcdefXghijkl"]
+    assert shorten(["一二三四五六"], 7) == ["一…六"]  # characters of double width
+
+
+def test_titles_are_broken_into_lines():
+    assert wrap_name("one two-three", 8) == "one two-\nthree"
+    assert wrap_name("一二三四五六", 8) == "一二三四\n五六"
+
+
+def test_a_dollar_sign_is_no_formula(tmp_path):
+    save(figure_of("$5_a$ and $6^b$"), tmp_path / "figure")
+    assert (tmp_path / "figure.svg").read_text(encoding="utf-8").count("$5_a$ and $6^b$") == 2  # row and legend
+
+
+def test_small_numbers_have_one_power_of_ten(tmp_path):
+    with style():
+        figure, axes = plt.subplots()
+        axes.plot([0, 0.0004], [1, 2])
+    save(figure, tmp_path / "figure")
+    svg = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    assert "× 10⁻⁴" in svg
+    assert "1e" not in svg.partition("<text")[2]
+
+
+@pytest.mark.slow
+def test_characters_without_a_glyph_are_counted_once(only_dejavu, tmp_path):
+    tasks = [partial(lambda stem: save(figure_of("中文", "文"), stem), tmp_path / name) for name in "ab"]
+    assert run_tasks(tasks, 1) == {"中", "文"}
+    assert take_missing_glyphs() == set()
+    assert run_tasks(tasks, 2) == {"中", "文"}
+
+
+def test_other_warnings_are_not_lost():
+    with pytest.warns(UserWarning, match="other"), style():
+        plotting.warnings.warn("other", UserWarning, stacklevel=1)
