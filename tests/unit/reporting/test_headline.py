@@ -25,7 +25,7 @@ def test_states_have_a_perplexity_and_a_ratio():
     numbers, row = shown("coherence", 5.0, 1.5)
     assert numbers["coherence_latent_ppl"] == 5.0
     assert row["Latent PPL (coherence)"] == "5.00 [4.50, 5.50]"
-    assert row["× control (coherence)"] == "1.50 [1.35, 1.65]"
+    assert row["× real text (coherence)"] == "1.50 [1.35, 1.65]"
 
 
 def test_a_density_has_an_nll_and_a_difference():

@@ -10,7 +10,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
-from macroscope.options import CONTROL
+from macroscope.options import CONTROL, READABLE_NAMES
 from macroscope.reporting.formats import (
     format_number,
     format_p_value,
@@ -48,9 +48,9 @@ class LatentMeasure:
     logarithmic: bool
 
 
-_PPL = LatentMeasure("latent_ppl", "ratio", "Latent PPL", "× control", "× detectable", logarithmic=False)
+_PPL = LatentMeasure("latent_ppl", "ratio", "Latent PPL", "× real text", "× detectable", logarithmic=False)
 _NLL = LatentMeasure(
-    "latent_nll", "difference", "Latent NLL per dimension", "− control", "− detectable", logarithmic=True
+    "latent_nll", "difference", "Latent NLL per dimension", "− real text", "− detectable", logarithmic=True
 )
 
 
@@ -171,7 +171,7 @@ def display_headline(headline: pd.DataFrame, critic: str | None = None) -> pd.Da
     shown: dict[str, Sequence[str]] = {}
     if headline["corpus"].nunique() > 1:
         shown["Corpus"] = headline["corpus"]
-    shown |= {"System": headline["system"], "Setting": _settings(headline)}
+    shown |= {"System": headline["system"].replace(READABLE_NAMES), "Setting": _settings(headline)}
     shown["n"] = headline["n"].map("{:,.0f}".format)
     if (headline["n_paired"] > 0).any():
         shown["in pairs"] = headline["n_paired"].map("{:,.0f}".format)
