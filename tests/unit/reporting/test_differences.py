@@ -56,6 +56,18 @@ def test_a_divergence_is_compared_with_that_of_halves_of_real_text():
     assert describe_difference(difference).endswith("0.400, against about 0 between halves of real text")
 
 
+@pytest.mark.parametrize(("at_half", "exceeds"), [(0.175, False), (0.19, False), (0.25, True)])
+def test_a_difference_within_the_band_of_real_halves_is_marked(at_half, exceeds):
+    rows = [
+        row("mine", "tvd_half_l1", 0.3, 0.25, 0.35, 0.0001),
+        row("mine", "tvd_half_l1_at_half", at_half, 0.15, 0.3),
+        row("mine", "tvd_half_l1_floor", 0.176, 0.15, 0.2),
+    ]
+    statistics = pd.DataFrame(rows).assign(signature="", reason=np.nan)
+    (difference,) = find_differences(statistics, "tendencies", "c", "mine")
+    assert difference.exceeds_halves == exceeds
+
+
 @pytest.mark.parametrize(("value", "direction"), [(9.1, "less"), (2.5, "more")])
 def test_likelihoods_under_the_prior_are_described_in_words(value, direction):
     rows = [

@@ -206,6 +206,15 @@ def test_the_run_in_one_sentence():
     assert summarise_run([checks, like]) == "The only system is like real text."
 
 
+def test_corpora_with_checks_alone_are_counted_apart():
+    checks = scorecard_of(("process", "x", UNLIKE, 0.9), checks=("process",))
+    judged = scorecard_of(("a", "x", UNLIKE, 0.9), ("b", "x", UNLIKE, 0.9))
+    assert summarise_run([judged, checks, judged]) == (
+        "None of the 4 systems on 2 corpora is like real text: each is unlike it for at least one critic."
+        " 1 more corpus has checks only."
+    )
+
+
 def test_the_text_version_separates_checks_and_marks_warnings():
     table = completed(
         pd.DataFrame(

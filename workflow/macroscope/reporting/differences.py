@@ -49,6 +49,8 @@ class Difference:
         Adjusted p-value, at least the smallest one that is displayed.
     separation
         Distance between the two values, in half widths of the interval.
+    exceeds_halves
+        Whether `value` lies above the interval of `real`, if that is of two halves of real text; otherwise True.
     """
 
     statistic: str
@@ -60,6 +62,7 @@ class Difference:
     p_adjusted: str
     p_value: float
     separation: float
+    exceeds_halves: bool = True
 
     @property
     def is_too_likely(self) -> bool:
@@ -96,6 +99,7 @@ def find_differences(statistics: pd.DataFrame, critic: str, corpus: str, system:
                 format_p_value(row["p_adjusted"]),
                 max(float(row["p_adjusted"]), SMALLEST_P),
                 _separation(value, real),
+                not halves or real is None or bool(value["value"] > np.nanmax([real["value"], real["ci_high"]])),
             )
         )
     return sorted(differences, key=_sort_key)

@@ -312,6 +312,8 @@ def summarise_run(corpora: Sequence[Scorecard]) -> str:
     counted = [scorecard for scorecard in corpora if set(scorecard.candidates) - scorecard.declared] or corpora
     noun = "system" if set(counted[0].candidates) - counted[0].declared else "check"
     where = f" on {len(counted)} corpora" if len(counted) > 1 else ""
+    checked = len(corpora) - len(counted)
+    rest_of_run = f" {checked} more {'corpora have' if checked > 1 else 'corpus has'} checks only." if checked else ""
     total = sum(len(scorecard.candidates) for scorecard in counted)
     like, unlike, undecided, unusable = (
         sum(len(scorecard.systems_with_overall_verdict(verdict)) for scorecard in counted)
@@ -322,7 +324,8 @@ def summarise_run(corpora: Sequence[Scorecard]) -> str:
         verdict = "is inconclusive: too few texts" if undecided else f"is {'like' if like else 'unlike'} real text"
         return f"The only {noun} {verdict}."
     if unlike == total:
-        return f"None of the {total} {noun}s{where} is like real text: each is unlike it for at least one critic."
+        none = f"None of the {total} {noun}s{where} is like real text"
+        return f"{none}: each is unlike it for at least one critic.{rest_of_run}"
     counts = [
         (number, phrase)
         for number, phrase in (
@@ -337,7 +340,7 @@ def summarise_run(corpora: Sequence[Scorecard]) -> str:
         return f"The only {noun} is {counts[0][1]}."
     first = f"{_are(like)} like real text for every conclusive critic" if like else "none is shown to be like real text"
     rest = (f"{_are(number)} {phrase}" for number, phrase in counts)
-    return f"Of the {total} {noun}s{where}, {'; '.join([first, *rest])}."
+    return f"Of the {total} {noun}s{where}, {'; '.join([first, *rest])}.{rest_of_run}"
 
 
 def _are(number: int) -> str:

@@ -54,6 +54,11 @@ class Evaluation:
         return html_table(differences_table(self.differences[:MOST_DIFFERENCES])) if self.differences else ""
 
     @property
+    def clearest(self) -> Difference | None:
+        """Return the clearest difference that two halves of real text do not have as well; None without any."""
+        return next((difference for difference in self.differences if difference.exceeds_halves), None)
+
+    @property
     def n_hidden(self) -> int:
         """Return the number of differences that are not shown."""
         return max(0, len(self.differences) - MOST_DIFFERENCES)
@@ -90,11 +95,11 @@ class SystemPage:
 
     @property
     def with_differences(self) -> list[Evaluation]:
-        """Return the evaluations of usable critics with significant differences."""
+        """Return the evaluations of usable critics with a clear difference."""
         return [
             evaluation
             for evaluation in self.evaluations
-            if evaluation.differences and evaluation.cell["verdict"] != NOT_USABLE
+            if evaluation.clearest is not None and evaluation.cell["verdict"] != NOT_USABLE
         ]
 
 
