@@ -112,8 +112,10 @@ def title_panel(axes: Axes, name: str, note: str = "") -> None:
 
 def _columns(axes: Axes) -> int:
     """Return the columns of text that fit above a panel, before the layout of the figure is known."""
-    panels = axes.get_gridspec().ncols
-    return int(COLUMNS_PER_INCH * axes.figure.get_size_inches()[0] * 0.85 / panels)
+    grid, figure = axes.get_gridspec(), axes.get_figure(root=True)
+    assert grid is not None
+    assert figure is not None
+    return int(COLUMNS_PER_INCH * figure.get_size_inches()[0] * 0.85 / grid.ncols)
 
 
 def wrap_name(name: str, columns: int) -> str:
@@ -233,7 +235,7 @@ def _missing_inches(figure: Figure) -> Array:
     small = np.zeros(2)
     for axes in figure.axes:
         if (grid := axes.get_gridspec()) is not None:
-            lacking = np.array(SMALLEST_PANEL) - axes.get_window_extent().size / figure.dpi
+            lacking = np.array(SMALLEST_PANEL) - np.array(axes.get_window_extent().size) / figure.dpi
             small = np.maximum(small, lacking * (grid.ncols, grid.nrows))
     return np.where(overhang > TOLERANCE, overhang, 0) + np.where(small > TOLERANCE, small, 0)
 
