@@ -8,7 +8,7 @@ from macroscope.files import read_json
 
 from .conftest import Run
 
-SMALL = {"layers": 1, "heads": 2, "width": 16, "hidden": 16, "epochs": 1}
+SMALL = {"level": "sentence", "layers": 1, "heads": 2, "width": 16, "hidden": 16, "epochs": 1}
 OPTIONS = {
     "max_tokens": 16,
     "draws": 1,

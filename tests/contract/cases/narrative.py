@@ -35,7 +35,6 @@ CASE = Case(
         "max_tokens": 32,
         "draws": 4,
         "similarity": None,
-        "detector": {"layers": 2, "heads": 4, "width": 128, "hidden": 256, "epochs": 8, "learning_rate": 1e-3},
     },
     generate=_generate,
     train=700,

@@ -22,7 +22,7 @@ from macroscope.critics.narrative.corruption import corrupt
 from macroscope.critics.narrative.detector import new_detector
 from macroscope.critics.narrative.embedding import embed_sentences, embed_unique, load_sentence_encoder
 from macroscope.critics.narrative.infilling import infill
-from macroscope.critics.narrative.options import AutoencoderOptions, NarrativeOptions
+from macroscope.critics.narrative.options import AutoencoderOptions, DetectorOptions, NarrativeOptions
 from macroscope.documents import Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.models import resolve
@@ -247,7 +247,7 @@ def test_trained_encoder_is_saved(corpus, encoder, tmp_path):
 
 def test_sentences_are_generated_for_damaged_places(corpus, writer, encoder, tmp_path):
     options = options_of(encoder).model_copy(update={"intact": 0.0})
-    detector = options.detector.model_copy(update={"semantic_matching": 1.0, "heads": 2, "hidden": 8, "layers": 1})
+    detector = DetectorOptions(level="sentence", semantic_matching=1.0, heads=2, hidden=8, layers=1)
     given = {"options": options, "language": "en"}
     documents = corpus / "documents.parquet"
     for task in ("missing", "discordant"):

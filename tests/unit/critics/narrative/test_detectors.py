@@ -32,6 +32,8 @@ def encoder(tmp_path_factory):
 
 
 def options(encoder="minilm", level="sentence", **given):
+    if level == "similarity":
+        return NarrativeOptions(encoder=encoder, **given)
     small = {"layers": 1, "heads": 2, "width": None if level == "token" else 8, "hidden": 16}
     return NarrativeOptions(encoder=encoder, detector={"level": level, **small}, **given)
 
@@ -104,9 +106,10 @@ def test_embeddings_are_standardised():
 # ---- what a network reads --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("level", ["sentence", "token"])
-def test_neither_padding_nor_other_segments_change_logits(level, encoder):
-    detector, stories = detector_of(level, encoder), narratives([9, 9, 9])
+@pytest.mark.parametrize("level", ["similarity", "sentence", "token"])
+@pytest.mark.parametrize("task", ["missing", "discordant"])
+def test_neither_padding_nor_other_segments_change_logits(level, task, encoder):
+    detector, stories = detector_of(level, encoder, task), narratives([9, 9, 9])
     short = detector.outputs(stories, np.array([[0, 2, 3]]))
     assert short.shape == (1, 3)
     longer = np.array([[9, 10, 11, 12], [0, 2, 3, NONE], [20, 21, 22, 23], [1, 2, NONE, NONE]])
@@ -191,7 +194,7 @@ def test_a_detector_has_positions_for_the_segments_that_it_is_pretrained_on():
 
 def test_width_that_is_no_multiple_of_heads_gives_a_clear_error():
     """Large encoders have 1024 dimensions, and detectors have 6 heads by default."""
-    defaults = NarrativeOptions()
+    defaults = NarrativeOptions(detector={"level": "sentence"})
     with pytest.raises(MacroscopeError, match="heads"):
         new_detector(defaults, defaults.detector, "missing", 1024, 0)
 

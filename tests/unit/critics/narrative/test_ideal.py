@@ -72,7 +72,10 @@ def posterior():
 def test_trained_detector_is_near_the_ideal_one_and_not_better(tmp_path, monkeypatch):
     monkeypatch.setattr(evaluation, "TIMED_SECONDS", 0.001)
     narratives, events = stories(2500, 1)
-    detector = {"layers": 2, "heads": 4, "width": 64, "hidden": 64, "dropout": 0.0, "learning_rate": 2e-3, "epochs": 16}
+    detector = {
+        "level": "sentence",
+        **{"layers": 2, "heads": 4, "width": 64, "hidden": 64, "dropout": 0.0, "learning_rate": 2e-3, "epochs": 16},
+    }
     options = NarrativeOptions(sentences=SENTENCES, detector=detector, similarity=None, draws=3)
     examples, counts = corrupt_splits(narratives, options, "missing", 1)
     training = _Training(narratives, options, "judge", "missing", 1, tmp_path / "checkpoints")

@@ -115,15 +115,21 @@ def test_matches_are_read_where_jobs_share_the_search(task, shards):
 
 # ---- what is shared --------------------------------------------------------------------------------------------------
 
+SENTENCE = {"level": "sentence"}
 PARTS = {
-    "compared": {"deep": {"layers": 12}, "words": {"level": "token"}, "dae": {"autoencoder": "dae"}},
+    "compared": {
+        "deep": SENTENCE | {"layers": 12},
+        "words": {"level": "token"},
+        "dae": SENTENCE | {"autoencoder": "dae"},
+    },
     "autoencoders": {"dae": {"train_encoder": True}, "plain": {"corpus": "web"}},
 }
 
 
 def test_detectors_that_embed_alike_share_their_embeddings():
     critics_plan = plan(
-        **PARTS | {"compared": PARTS["compared"] | {"writes": {"autoencoder": "plain", "semantic_matching": 1.0}}}
+        **PARTS
+        | {"compared": PARTS["compared"] | {"writes": SENTENCE | {"autoencoder": "plain", "semantic_matching": 1.0}}}
     )
     embeddings = {
         name: detect(critics_plan, name).get("embeddings") for name in ("judge", "deep", "words", "dae", "writes")
@@ -163,7 +169,7 @@ def test_embeddings_by_a_trained_encoder_wait_for_it():
 
 
 def test_an_autoencoder_stands_with_the_corpus_that_it_learns_from():
-    writes = {"autoencoder": "plain", "semantic_matching": 1.0}
+    writes = SENTENCE | {"autoencoder": "plain", "semantic_matching": 1.0}
     critics_plan = plan(autoencoders=PARTS["autoencoders"], compared={"writes": writes})
     where = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": "writes"}
     inputs = inputs_of("infill", critics_plan, **where)
@@ -181,7 +187,10 @@ def test_an_autoencoder_stands_with_the_corpus_that_it_learns_from():
 def test_pretraining_reads_the_other_corpus_embedded_in_the_same_way():
     options = PARTS | {
         "pretraining": {"corpus": "web"},
-        "compared": {"warm": {"pretrained": True}, "warm-dae": {"pretrained": True, "autoencoder": "dae"}},
+        "compared": {
+            name: SENTENCE | {"pretrained": True} | more
+            for name, more in (("warm", {}), ("warm-dae", {"autoencoder": "dae"}))
+        },
     }
     critics_plan = plan(**options)
     for name in ("warm", "warm-dae"):
@@ -198,7 +207,7 @@ def test_pretraining_reads_the_other_corpus_embedded_in_the_same_way():
 
 
 def test_a_corpus_is_cut_in_its_own_language_for_pretraining():
-    critics_plan = plan(pretraining={"corpus": "german"}, compared={"warm": {"pretrained": True}})
+    critics_plan = plan(pretraining={"corpus": "german"}, compared={"warm": SENTENCE | {"pretrained": True}})
     where = {"critic": "narrative", "corpus": "wiki", "task": "missing", "detector": "warm"}
     kind = kind_of(inputs_of("pretrain", critics_plan, **where)["embeddings"])
     embeds = values_of("embed_sentences", critics_plan, corpus="german", kind=kind, collection="split.all")
@@ -207,7 +216,7 @@ def test_a_corpus_is_cut_in_its_own_language_for_pretraining():
 
 
 def test_every_detector_is_shown_and_those_that_write_with_what_they_wrote():
-    writes = {"autoencoder": "plain", "semantic_matching": 1.0}
+    writes = SENTENCE | {"autoencoder": "plain", "semantic_matching": 1.0}
     critics_plan = plan(**PARTS | {"compared": PARTS["compared"] | {"writes": writes}}).own["narrative"]
     inputs = critics_plan.inputs("narrative", "detectors", "wiki")
     assert len(inputs) == 2 * 5
@@ -217,7 +226,7 @@ def test_every_detector_is_shown_and_those_that_write_with_what_they_wrote():
 
 
 def test_checkpoints_of_no_two_jobs_are_the_same():
-    critics_plan = plan(pretraining={"corpus": "web"}, compared={"warm": {"pretrained": True}})
+    critics_plan = plan(pretraining={"corpus": "web"}, compared={"warm": SENTENCE | {"pretrained": True}})
     checkpoints = [
         word
         for stage in ("pretrain", "detect")
@@ -235,9 +244,15 @@ def test_checkpoints_of_no_two_jobs_are_the_same():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"detector": {"autoencoder": "dea"}, **PARTS}, r"narrative\.detector\.autoencoder.*dea.*did you mean 'dae'"),
-        ({"compared": {"a": {"autoencoder": "x"}}}, r"narrative\.compared\.a\.autoencoder"),
-        ({"detector": {"pretrained": True}}, r"narrative\.detector\.pretrained: no corpus is given to pre-train on"),
+        (
+            {"detector": SENTENCE | {"autoencoder": "dea"}, **PARTS},
+            r"narrative\.detector\.autoencoder.*dea.*did you mean 'dae'",
+        ),
+        ({"compared": {"a": SENTENCE | {"autoencoder": "x"}}}, r"narrative\.compared\.a\.autoencoder"),
+        (
+            {"detector": SENTENCE | {"pretrained": True}},
+            r"narrative\.detector\.pretrained: no corpus is given to pre-train on",
+        ),
         ({"pretraining": {"corpus": "stories"}}, r"narrative\.pretraining\.corpus.*stories"),
         ({"autoencoders": {"a": {"corpus": "stories"}}}, r"narrative\.autoencoders\.a\.corpus.*stories"),
         ({"compared": {"judge": {}}}, r"narrative\.compared: 'judge' is reserved for the detector that judges"),
@@ -250,9 +265,10 @@ def test_checkpoints_of_no_two_jobs_are_the_same():
         ),
         (
             {"detector": {"level": "token", "pretrained": True}},
-            "a detector of level 'token' has no sentence embeddings",
+            r"a detector of level 'token' has no 'pretrained'; leave the option out, or set level: sentence",
         ),
-        ({"detector": {"width": 10, "heads": 4}}, r"narrative\.detector.*heads"),
+        ({"detector": {"epochs": 20}}, r"a detector of level 'similarity' has no 'epochs'"),
+        ({"detector": SENTENCE | {"width": 10, "heads": 4}}, r"narrative\.detector.*heads"),
     ],
 )
 def test_inconsistent_options_give_a_clear_error(options, message):

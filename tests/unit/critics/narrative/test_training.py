@@ -25,7 +25,10 @@ from ....tiny import simulated_documents, write_encoder
 from .made import make_narratives
 
 RESAMPLING = Resampling(resamples=100)
-SMALL = {"layers": 1, "heads": 2, "width": 32, "hidden": 32, "dropout": 0.0, "learning_rate": 3e-3, "batch_size": 32}
+SMALL = {
+    "level": "sentence",
+    **{"layers": 1, "heads": 2, "width": 32, "hidden": 32, "dropout": 0.0, "learning_rate": 3e-3, "batch_size": 32},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -278,5 +281,5 @@ def test_detector_worse_than_chance_predicts_the_base_rate():
 
 def test_options_of_levels_are_checked():
     for given in ({"pretrained": True}, {"semantic_matching": 1.0}, {"autoencoder": "a"}):
-        with pytest.raises(ValueError, match="a detector of level 'token' has no sentence embeddings"):
+        with pytest.raises(ValueError, match="a detector of level 'token' has no"):
             DetectorOptions(level="token", **given)

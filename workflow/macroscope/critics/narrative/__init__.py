@@ -17,10 +17,7 @@ _DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
 
 CRITIC = Critic(
     options="options:NarrativeOptions",
-    criticize={
-        "draws": 8,
-        "detector": {"layers": 2, "heads": 4, "width": 128, "hidden": 256, "epochs": 20, "learning_rate": 0.001},
-    },
+    criticize={},
     fewest={"narratives": 60},
     latents="latents:LATENTS",
     observes="coherence of consecutive sentences",

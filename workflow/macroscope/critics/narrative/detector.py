@@ -1,4 +1,4 @@
-"""Detectors of damage, at sentence or token level: creation, prediction (in overlapping windows), and files."""
+"""Detectors of damage, at all levels: creation, prediction (in overlapping windows), and files."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from macroscope.critics.narrative.narratives import Integers, Narratives
 from macroscope.critics.narrative.options import DetectorOptions, NarrativeOptions, PretrainingOptions, Task
 from macroscope.critics.narrative.segments import segment_sampling
 from macroscope.critics.narrative.sentence_detector import SentenceBatches, SentenceDetector, Size, choose_size
+from macroscope.critics.narrative.similarity_detector import SimilarityDetector, SimilaritySize
 from macroscope.critics.narrative.token_detector import (
     TokenBatches,
     TokenDetector,
@@ -27,7 +28,7 @@ from macroscope.critics.narrative.token_detector import (
 from macroscope.files import read_json, write_json
 
 Floats = npt.NDArray[np.float64]
-SEGMENTS_AT_ONCE = {"sentence": 1024, "token": 64}
+SEGMENTS_AT_ONCE = {"similarity": 1024, "sentence": 1024, "token": 64}
 
 
 @dataclass
@@ -37,12 +38,12 @@ class Detector:
     Attributes
     ----------
     task, level
-        "missing" or "discordant"; "sentence" or "token".
+        "missing" or "discordant"; "similarity", "sentence" or "token".
     window, spare
         Number of sentences of a window, and number of sentences that a narrative must have beyond it; as in training
         (`segments.SegmentSampling`).
     network
-        Network of `sentence_detector` or `token_detector`.
+        Network of `similarity_detector`, `sentence_detector` or `token_detector`.
     tokenizer, most
         Tokenizer of a token-level detector, and largest number of tokens that it reads per sentence.
     slope, intercept
@@ -61,9 +62,9 @@ class Detector:
 
     def batches(self, narratives: Narratives, examples: Examples) -> SentenceBatches | TokenBatches:
         """Return the collator that makes batches of examples for the network."""
-        if self.level == "sentence":
-            return SentenceBatches(narratives, examples)
-        return TokenBatches(self._tokenised(narratives, examples.inputs), examples)
+        if self.level == "token":
+            return TokenBatches(self._tokenised(narratives, examples.inputs), examples)
+        return SentenceBatches(narratives, examples)
 
     def outputs(self, narratives: Narratives, inputs: Integers, name: str = "logits") -> Floats:
         """Compute an output of the network for segments of sentences' numbers: segments x positions [x embedding].
@@ -116,7 +117,7 @@ class Detector:
         info = {
             name: getattr(self, name) for name in ("task", "level", "window", "spare", "most", "slope", "intercept")
         }
-        if isinstance(self.network, SentenceDetector):
+        if isinstance(self.network, SentenceDetector | SimilarityDetector):
             info |= {"size": asdict(self.network.size)}
             save_model(self.network.cpu(), str(folder / WEIGHTS))
         else:
@@ -131,7 +132,11 @@ class Detector:
         info = read_json(folder / DETECTOR_INFO)
         size, hidden = info.pop("size", None), info.pop("hidden", 0)
         if size is not None:
-            network = SentenceDetector(Size(**size))
+            network = (
+                SimilarityDetector(SimilaritySize(**size))
+                if info["level"] == "similarity"
+                else SentenceDetector(Size(**size))
+            )
             load_model(network, str(folder / WEIGHTS))
             return cls(network=network, **info)
         encoder, tokenizer = load_encoder(str(folder / ENCODER))
@@ -153,6 +158,9 @@ def new_detector(
     torch.manual_seed(seed)
     window = segment_after_damage(options, task)
     spare = segment_sampling(options, task, "train", seed).spare
+    if detector.level == "similarity":
+        network = SimilarityDetector(SimilaritySize.of(task, embedding))
+        return Detector(task, "similarity", window, spare, network)
     if detector.level == "sentence":
         before = options.pretraining if detector.pretrained else None
         positions = max(window, segment_after_damage(before, task) if before else 0)

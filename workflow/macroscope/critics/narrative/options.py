@@ -12,13 +12,18 @@ JUDGE = "judge"
 """Name of the detector that judges systems; reserved, so not allowed in `compared`."""
 
 
+_OF_SENTENCE_LEVEL = ("semantic_matching", "pretrained", "autoencoder")
+"""Options that only detectors of level "sentence" have, of those that train a network."""
+
+
 class DetectorOptions(Options):
     """Options of a detector: level of its input, size, training."""
 
-    level: Literal["sentence", "token"] = Field(
-        "sentence",
-        description="sentence: a transformer over frozen sentence embeddings, trained from scratch; token:"
-        " the encoder itself, fine-tuned on the words of all sentences (cai2020 §4.1).",
+    level: Literal["similarity", "sentence", "token"] = Field(
+        "similarity",
+        description="similarity: a logistic regression on similarities of frozen sentence embeddings, which learns from"
+        " some hundred stories; it has no other options. sentence: a transformer over these embeddings, trained from"
+        " scratch (cai2020 §4.2). token: the encoder itself, fine-tuned on the words of all sentences (cai2020 §4.1).",
     )
     layers: int = Field(4, ge=1, description="Number of layers of the transformer over sentences (paper: 12).")
     heads: int = Field(6, ge=1, description="Number of attention heads of the transformer (paper: 12).")
@@ -55,12 +60,22 @@ class DetectorOptions(Options):
 
     @model_validator(mode="after")
     def _check_level(self) -> "DetectorOptions":
-        if self.level == "token" and (self.semantic_matching or self.pretrained or self.autoencoder):
+        if self.level == "similarity":
+            fields = type(self).model_fields.items()
+            refused = [name for name, field in fields if name != "level" and getattr(self, name) != field.default]
+        else:
+            refused = [name for name in _OF_SENTENCE_LEVEL if self.level == "token" and getattr(self, name)]
+        if refused:
             raise ValueError(
-                "a detector of level 'token' has no sentence embeddings, which 'semantic_matching', 'pretrained' and"
-                " 'autoencoder' require; leave these options out, or set level: sentence"
+                f"a detector of level '{self.level}' has no '{refused[0]}'; leave the option out, or set level:"
+                " sentence"
             )
         return self
+
+    @property
+    def reads_embeddings(self) -> bool:
+        """Return whether the detector reads sentence embeddings, not words."""
+        return self.level != "token"
 
 
 class PretrainingOptions(Options):

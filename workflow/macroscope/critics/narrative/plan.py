@@ -84,7 +84,7 @@ class NarrativePlan(CriticPlan):
             return lambda wildcards: [
                 self._place(critic, wildcards.corpus, "detectors", f"{task}.{JUDGE}") for task in options.tasks
             ]
-        if options.detector.level == "token" or not self._shares(critic):
+        if not (options.detector.reads_embeddings and self._shares(critic)):
             return None
         return lambda wildcards: "/".join(
             [
@@ -136,7 +136,7 @@ class NarrativePlan(CriticPlan):
             "documents": self._documents(wildcards.corpus),
             "corrupted": self._place(critic, corpus, "corrupted", f"{wildcards.task}.parquet"),
         }
-        if detector_options.level == "sentence":
+        if detector_options.reads_embeddings:
             files["embeddings"] = f"{self._embeddings(critic, wildcards.detector, corpus)}/{OWN}"
         if detector_options.pretrained:
             files["pretrained"] = self._place(critic, corpus, "pretrained", f"{wildcards.task}.{wildcards.detector}")
@@ -236,7 +236,7 @@ class NarrativePlan(CriticPlan):
 
     def _embeds(self, critic: str) -> bool:
         """Return whether a critic's judge reads embeddings."""
-        return self._options(critic).detector.level == "sentence"
+        return self._options(critic).detector.reads_embeddings
 
     @cached_property
     def _kinds(self) -> dict[str, Kind]:
@@ -245,7 +245,7 @@ class NarrativePlan(CriticPlan):
             self._kind(critic, detector, corpus)
             for critic, corpus in self._judged
             for detector, detector_options in self._options(critic).detectors().items()
-            if detector_options.level == "sentence"
+            if detector_options.reads_embeddings
         )
         return {kind.name: kind for kind in kinds}
 

@@ -37,7 +37,7 @@ def project(
         Embeddings of these texts' sentences; default: they are computed here, if a detector reads them.
     """
     detectors = {task: Detector.load(inference / task) for task in options.tasks}
-    reads_embeddings = any(detector.level == "sentence" for detector in detectors.values())
+    reads_embeddings = any(detector.level != "token" for detector in detectors.values())
     encoder = None
     if reads_embeddings and embeddings is None:
         require_plain_encoder(options)

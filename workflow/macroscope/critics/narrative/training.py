@@ -10,7 +10,7 @@ from safetensors.torch import load_model
 from sklearn.linear_model import LogisticRegression
 
 from macroscope.critics.narrative.corruption import concatenate, corrupt_for_pretraining, corrupt_splits
-from macroscope.critics.narrative.detector import Detector, new_detector
+from macroscope.critics.narrative.detector import SEGMENTS_AT_ONCE, Detector, new_detector
 from macroscope.critics.narrative.embedding import embed_unique, load_sentence_encoder, require_plain_encoder
 from macroscope.critics.narrative.evaluation import evaluate
 from macroscope.critics.narrative.examples import Examples, read_examples
@@ -19,6 +19,7 @@ from macroscope.critics.narrative.latents import TRAINING, WEIGHTS
 from macroscope.critics.narrative.narratives import Narratives, Vectors, read_corpus_narratives
 from macroscope.critics.narrative.options import JUDGE, NarrativeOptions, Task
 from macroscope.critics.narrative.segments import HELD_OUT
+from macroscope.critics.narrative.similarity_detector import LabelledPlaces, SimilarityDetector
 from macroscope.critics.narrative.tensors import Rows
 from macroscope.errors import MacroscopeError
 from macroscope.files import atomic, write_json
@@ -33,6 +34,8 @@ FEWEST_SEGMENTS = 20
 EVALUATIONS = 10
 STANDARDISATION_SENTENCES = 100_000
 """Largest number of sentences from which mean and spread of the embeddings are computed."""
+REGRESSION_SEGMENTS = 20_000
+"""Largest number of segments for a detector of level "similarity": its hundred weights need no more."""
 DEVICE_BATCH = {"sentence": 1024, "token": 16}
 
 
@@ -209,7 +212,7 @@ class _Training:
                     " folder that stage 'pretrain' writes as 'pretrained'"
                 )
             load_model(detector.network, str(pretrained / WEIGHTS))
-        elif self.narratives.vectors is not None and self.detector.level == "sentence":
+        elif self.narratives.vectors is not None and self.detector.reads_embeddings:
             detector.network.standardise_by(self._training_vectors())
         return detector
 
@@ -223,6 +226,8 @@ class _Training:
 
     def _fit(self, detector: Detector, examples: dict[str, Examples]) -> pd.DataFrame:
         train, valid = examples["train"], examples["valid"]
+        if isinstance(detector.network, SimilarityDetector):
+            return detector.network.fit(*(self._labelled_places(detector, part) for part in (train, valid)))
         schedule = Schedule(
             epochs=self.detector.epochs,
             batch_size=self.detector.batch_size,
@@ -244,6 +249,14 @@ class _Training:
         return train_model(
             detector.network, training_examples, schedule, Checkpoints(self.checkpoints, identity), self.seed
         )
+
+    def _labelled_places(self, detector: Detector, examples: Examples) -> LabelledPlaces:
+        """Compute the features of the places in segments, a random subset if there are many."""
+        chosen = np.sort(np.random.default_rng(self.seed).permutation(len(examples))[:REGRESSION_SEGMENTS])
+        collate = detector.batches(self.narratives, examples)
+        size = SEGMENTS_AT_ONCE[detector.level]
+        batches = (collate(chosen[start : start + size].tolist()) for start in range(0, len(chosen), size))
+        return LabelledPlaces.of(detector.network, batches)
 
 
 def _require_segments(examples: dict[str, Examples], counts: dict[str, Any], task: Task) -> None:
