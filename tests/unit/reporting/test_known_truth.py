@@ -9,6 +9,7 @@ from macroscope.documents import Collection, Document, Provenance, Section, writ
 from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, UNLIKE, decide_verdict
 from macroscope.resampling import Resampling
 from macroscope.statistics.classifier_two_sample_test import C2ST_AUC
+from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import read_csv
 
 from ...tiny import simulated_documents
@@ -51,7 +52,7 @@ def run_tests(tmp_path_factory):
 
 
 def verdict(row):
-    return decide_verdict(row["value"], row["ci_low"], row["ci_high"], MARGIN)
+    return decide_verdict(row["value"], row["ci_low"], row["ci_high"], MARGIN, int(row["p_value"] < SIGNIFICANT))
 
 
 @pytest.mark.slow

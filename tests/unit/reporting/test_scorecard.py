@@ -22,23 +22,26 @@ from macroscope.reporting.scorecard import (
     render_scorecard,
     summarise_run,
 )
+from macroscope.reporting.tables import with_adjusted_p_values
 from macroscope.systems import kinds
 
 
 @pytest.mark.parametrize(
     ("estimate", "verdict"),
     [
-        ((0.9, 0.8, 0.95), UNLIKE),
-        ((0.5, 0.45, 0.55), LIKE),
-        ((0.56, 0.52, 0.59), LIKE),  # a difference, but smaller than the margin
-        ((0.56, 0.45, 0.66), INCONCLUSIVE),
-        ((0.6, 0.51, 0.69), UNLIKE),
-        ((0.5, 0.4, 0.6), LIKE),
-        ((np.nan, np.nan, np.nan), TOO_FEW),
+        ((0.9, 0.8, 0.95, 1), UNLIKE),
+        ((0.9, 0.8, 0.95, 0), INCONCLUSIVE),  # no test differs after adjustment
+        ((0.5, 0.45, 0.55, 2), LIKE),
+        ((0.56, 0.52, 0.59, 1), LIKE),  # a difference, but smaller than the margin
+        ((0.56, 0.45, 0.66, 1), INCONCLUSIVE),
+        ((0.6, 0.51, 0.69, 1), UNLIKE),
+        ((0.5, 0.4, 0.6, 0), LIKE),
+        ((np.nan, np.nan, np.nan, 0), TOO_FEW),
     ],
 )
 def test_verdicts(estimate, verdict):
-    assert decide_verdict(*estimate, 0.1) == verdict
+    value, low, high, different = estimate
+    assert decide_verdict(value, low, high, 0.1, different) == verdict
 
 
 def cells():
@@ -249,3 +252,13 @@ def test_a_critic_without_any_verdict_is_not_usable():
         ("one", "sound", LIKE, 0.5), ("one", "broken", NOT_USABLE, 0.9), ("two", "broken", NOT_USABLE, 0.9)
     )
     assert scorecard.usable == ["sound"]
+
+
+def test_the_test_of_the_detectability_is_in_the_family_of_its_critic():
+    """A verdict "unlike" next to "0 of 14 tests differ" would contradict itself."""
+    about = {"corpus": "wiki", "system": "nucleus", "critic": "narrative", "n_reference": 50, "n_candidate": 50}
+    p_values = {"c2st_auc": 0.02} | {f"worst_missing_{name}": 0.5 for name in ("ks", "cliffs_delta", "hedges_g")}
+    rows = [about | {"statistic": name, "p_value": p, "n_paired": 0} for name, p in p_values.items()]
+    adjusted = with_adjusted_p_values(pd.DataFrame(rows)).set_index("statistic")["p_adjusted"]
+    assert adjusted["c2st_auc"] == pytest.approx(0.08)
+    assert decide_verdict(0.7, 0.55, 0.85, 0.1, int((adjusted < 0.05).sum())) == INCONCLUSIVE

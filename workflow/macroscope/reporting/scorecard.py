@@ -5,7 +5,8 @@ the critic's features of single documents tells the system's document from a rea
 system is
 
 * *like real text* if the interval ends at most a margin above chance: any remaining difference is smaller;
-* *unlike* if the interval lies above chance and reaches beyond the margin;
+* *unlike* if the interval lies above chance and reaches beyond the margin, and at least one of the critic's tests on
+  the system, that of the detectability included, differs after adjustment;
 * *inconclusive* otherwise.
 
 A critic with a warning has verdicts too; see `Scorecard.systems_with_overall_verdict`.
@@ -214,13 +215,19 @@ class Scorecard:
         return {system: float(cells[critic][_RATIO]) for system, cells in self.rows.items() if critic in cells}
 
 
-def decide_verdict(value: float, low: float, high: float, margin: float) -> Verdict:
-    """Return the verdict on an AUC with its interval; see the module's docstring for the rule."""
+def decide_verdict(value: float, low: float, high: float, margin: float, different: int) -> Verdict:
+    """Return the verdict on an AUC with its interval; see the module's docstring for the rule.
+
+    Parameters
+    ----------
+    different
+        Number of the critic's tests on the system that differ after adjustment.
+    """
     if np.isnan(value):
         return TOO_FEW
     if high <= 0.5 + margin:
         return LIKE
-    return UNLIKE if low > 0.5 else INCONCLUSIVE
+    return UNLIKE if low > 0.5 and different else INCONCLUSIVE
 
 
 def chapters_with_warnings(items: Mapping[ChapterKey, Sequence[ReportItem]]) -> set[ChapterKey]:
@@ -254,7 +261,9 @@ def scorecard_table(
         tests = difference_tests(get_critic(critic), chapter)
         for row in chapter[chapter["statistic"] == C2ST_AUC].to_dict("records"):
             adjusted = tests.loc[tests["system"] == row["system"], "p_adjusted"]
-            verdict = decide_verdict(row["value"], row["ci_low"], row["ci_high"], results.plan.config.statistics.margin)
+            different = int((adjusted < SIGNIFICANT).sum())
+            margin = results.plan.config.statistics.margin
+            verdict = decide_verdict(row["value"], row["ci_low"], row["ci_high"], margin, different)
             rows.append(
                 {
                     **row,
@@ -265,7 +274,7 @@ def scorecard_table(
                     "verdict": NOT_USABLE if (critic, corpus, row["system"]) in unusable else verdict,
                     "smallest": smallest[row["system"]],
                     "tests": len(adjusted),
-                    "different": int((adjusted < SIGNIFICANT).sum()),
+                    "different": different,
                 }
             )
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -40,7 +40,6 @@ STATISTICS = (
         C2ST_AUC,
         "AUC of classifiers, trained on this number of documents, of single documents of the system and of real text",
         "classifiers detect single documents of the system no better than by chance",
-        difference=False,
         sized=True,
     ),
     Statistic(MINIMUM_DETECTABLE),
