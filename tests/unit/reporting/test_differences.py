@@ -68,6 +68,23 @@ def test_a_difference_within_the_band_of_real_halves_is_marked(at_half, exceeds)
     assert difference.exceeds_halves == exceeds
 
 
+@pytest.mark.parametrize(
+    ("value", "reading"),
+    [
+        (0.02, "below real text's 0.0500 (more uniform or repetitive than real text, not more coherent)"),
+        (0.2, "above real text's 0.0500 (less coherent than real text)"),
+    ],
+)
+def test_a_critic_says_what_each_direction_means(value, reading):
+    rows = [
+        row("mine", "discordant_share", value, value - 0.01, value + 0.01, 0.001),
+        row("control", "discordant_share", 0.05, 0.04, 0.06),
+    ]
+    statistics = pd.DataFrame(rows).assign(critic="narrative", signature="", reason=np.nan)
+    (difference,) = find_differences(statistics, "narrative", "c", "mine")
+    assert describe_difference(difference).endswith(reading)
+
+
 @pytest.mark.parametrize(("value", "direction"), [(9.1, "less"), (2.5, "more")])
 def test_likelihoods_under_the_prior_are_described_in_words(value, direction):
     rows = [

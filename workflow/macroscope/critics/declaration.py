@@ -145,6 +145,9 @@ class Critic:
         Options under which `macroscope criticize` includes this critic by default; None: only if the user names it.
     fewest
         Requirements on the reference for that default: a count of `COUNTED` -> its minimum.
+    readings
+        Meanings, for readers, of differences that have a direction: prefix of statistics' names -> (meaning of a value
+        above real text's, meaning of one below).
     plan
         "module:class" of the values that the critic's non-standard rules derive from the config; "" if all its stages
         are standard.
@@ -168,6 +171,7 @@ class Critic:
     features: str = ""
     criticize: Mapping[str, Any] | None = None
     fewest: Mapping[str, int] = field(default_factory=dict)
+    readings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     plan: str = ""
     attribution: AttributionScore | None = None
     commands: str = ""
@@ -198,6 +202,11 @@ class Critic:
         """Declared and shared stages by name."""
         shared = {name: stage for name, stage in SHARED_STAGES.items() if name != "compare_scores" or self.scores}
         return {**self.stages, **shared}
+
+    def reading(self, statistic: str, above: bool) -> str:
+        """Return the meaning of a value of a statistic above, or below, that of real text; "" if none is declared."""
+        declared = (meanings for prefix, meanings in self.readings.items() if statistic.startswith(prefix))
+        return next((meanings[not above] for meanings in declared), "")
 
     @cached_property
     def scores(self) -> bool:

@@ -49,6 +49,8 @@ class Difference:
         Adjusted p-value, at least the smallest one that is displayed.
     separation
         Distance between the two values, in half widths of the interval.
+    reading
+        Meaning of the direction of the difference (`Critic.readings`); "" if the critic declares none.
     exceeds_halves
         Whether `value` lies above the interval of `real`, if that is of two halves of real text; otherwise True.
     """
@@ -62,6 +64,7 @@ class Difference:
     p_adjusted: str
     p_value: float
     separation: float
+    reading: str
     exceeds_halves: bool = True
 
     @property
@@ -88,17 +91,19 @@ def find_differences(statistics: pd.DataFrame, critic: str, corpus: str, system:
         if plugin.data.density and base == LATENT_PPL:
             base = LATENT_NLL
         value, real, halves = _counterparts(base, *collections)
+        above = None if real is None else bool(value["value"] > real["value"])
         differences.append(
             Difference(
                 base,
                 readable_name(base, plugin.data.quantities),
                 _format_row(value),
                 "" if real is None else "about 0" if _is_negligible(real, value) else _format_row(real),
-                None if real is None else bool(value["value"] > real["value"]),
+                above,
                 halves,
                 format_p_value(row["p_adjusted"]),
                 max(float(row["p_adjusted"]), SMALLEST_P),
                 _separation(value, real),
+                "" if above is None or halves else plugin.data.reading(name, above),
                 not halves or real is None or bool(value["value"] > np.nanmax([real["value"], real["ci_high"]])),
             )
         )
@@ -141,7 +146,8 @@ def differences_table(differences: list[Difference]) -> pd.DataFrame:
 def describe_difference(difference: Difference) -> str:
     """Describe a difference in a phrase: "repeated 4-grams (share), mean 0.629, above real text's 0.0213".
 
-    A likelihood under the prior is described as "less likely than real text: latent PPL 9.1, not 4.2".
+    A likelihood under the prior is described as "less likely than real text: latent PPL 9.1, not 4.2". The meaning of
+    the direction follows, if the critic declares one.
     """
     value, real = (text.partition(" [")[0] for text in (difference.value, difference.real))
     if not real:
@@ -152,7 +158,8 @@ def describe_difference(difference: Difference) -> str:
         how = "less" if difference.above else "more"
         unit = " nats" if difference.statistic == LATENT_NLL else ""
         return f"{how} likely than real text: {difference.name} {value}{unit}, not {real}"
-    return f"{difference.name} {value}, {'above' if difference.above else 'below'} real text's {real}"
+    reading = f" ({difference.reading})" if difference.reading else ""
+    return f"{difference.name} {value}, {'above' if difference.above else 'below'} real text's {real}{reading}"
 
 
 def _format_row(row: pd.Series) -> str:

@@ -1,9 +1,10 @@
 """The published table agrees with the arithmetic of its tasks: what a metric has to give, recomputed from it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from macroscope.critics.narrative.report import published_table, read_published_detection
+from macroscope.critics.narrative.report import directions_table, published_table, read_published_detection
 
 SIZES = {
     ("TimeTravel", "missing"): (1200, 400),
@@ -69,3 +70,12 @@ def test_table_is_complete():
     assert table.groupby(["corpus", "task"]).size().to_dict() == dict.fromkeys(SIZES, 8)
     assert table["auc"].isna().equals(table["model"] == "human")
     assert set(published_table(["missing"])["task"]) == {"missing"}
+
+
+def test_systems_that_differ_have_a_direction_and_its_meaning():
+    rows = [("control", 0.05, np.nan), ("greedy", 0.01, 0.01), ("shuffled", 0.2, 0.01), ("process", 0.06, 0.6)]
+    statistics = pd.DataFrame(rows, columns=["system", "value", "p_adjusted"]).assign(statistic="discordant_share")
+    table = directions_table(statistics, ["missing", "discordant"]).set_index("system")
+    assert list(table.index) == ["greedy", "shuffled"]
+    assert list(table["discordant sentences"]) == ["fewer than in real text", "more than in real text"]
+    assert list(table["meaning"].str.split(" than").str[0]) == ["more uniform or repetitive", "less coherent"]

@@ -13,6 +13,7 @@ from macroscope.stages import Stage
 
 _SENTENCES = "encoder pooling max_tokens precision autoencoders"
 _DAMAGE = "sentences damaged intact draws replacements candidates similarity similarity_encoder rescale"
+_READINGS = ("less coherent than real text", "more uniform or repetitive than real text, not more coherent")
 _DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
 
 CRITIC = Critic(
@@ -37,6 +38,7 @@ CRITIC = Critic(
         "worst_discordant": "largest probability of a sentence out of place",
         "worst_missing": "largest probability of a missing sentence",
     },
+    readings=dict.fromkeys(("missing", "discordant", "worst_missing", "worst_discordant"), _READINGS),
     plan="plan:NarrativePlan",
     attribution=AttributionScore(
         "latent NLL", "nats per place", "sentences that seem out of place, or before which a sentence seems missing"

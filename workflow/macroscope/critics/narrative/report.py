@@ -7,6 +7,7 @@ import pandas as pd
 
 from macroscope.critics.divergence_report import divergence_table, statistics_table
 from macroscope.critics.findings import MAX_SYSTEMS, Findings, ReportItem, passage_items
+from macroscope.critics.narrative import CRITIC
 from macroscope.critics.narrative.figures import list_detector_folders
 from macroscope.critics.narrative.generation import GENERATED, GENERATION, METRICS_SHOWN
 from macroscope.critics.narrative.latents import DETECTION_COUNTS, ERRORS, EVALUATION, METRICS, SPEED, TRAINING
@@ -15,6 +16,8 @@ from macroscope.critics.narrative.options import JUDGE
 from macroscope.critics.narrative.segments import HELD_OUT
 from macroscope.critics.table_cells import format_cell
 from macroscope.files import RESOURCES, read_json
+from macroscope.options import CONTROL
+from macroscope.statistics.tidy import SIGNIFICANT
 from macroscope.tables import number, read_csv
 
 PUBLISHED_DETECTION, PUBLISHED_GENERATION = "narrative_published.csv", "narrative_published_generation.csv"
@@ -74,6 +77,7 @@ def items(findings: Findings) -> list[ReportItem]:
     }
     all_items = [
         ReportItem("rates", "Detected incoherence", statistics_table(statistics, costs | rates)),
+        ReportItem("directions", "How systems differ from real text", directions_table(statistics, tasks)),
         ReportItem(
             "rates_figure", "Detected incoherence by system", figure=findings.figure("rates").with_suffix(".svg")
         ),
@@ -96,6 +100,21 @@ def items(findings: Findings) -> list[ReportItem]:
         ReportItem("texts", "Texts that were projected", statistics_table(statistics, texts)),
     ]
     return [item for item in all_items if item.table is None or len(item.table)]
+
+
+def directions_table(statistics: pd.DataFrame, tasks: Sequence[str]) -> pd.DataFrame:
+    """Return, for each system whose rate of detection differs from real text's, the direction and its meaning."""
+    indexed = statistics.set_index(["system", "statistic"])
+    rows = []
+    for system in statistics["system"].unique():
+        for task in tasks:
+            name = f"{task}_share"
+            if (system, name) not in indexed.index or not indexed.at[(system, name), "p_adjusted"] < SIGNIFICANT:
+                continue
+            above = bool(indexed.at[(system, name), "value"] > indexed.at[(CONTROL, name), "value"])
+            direction = f"{'more' if above else 'fewer'} than in real text"
+            rows.append({"system": system, TASKS[task]: direction, "meaning": CRITIC.reading(name, above)})
+    return pd.DataFrame(rows).fillna("–")
 
 
 def detection_table(folders: dict[str, dict[str, Path]]) -> pd.DataFrame:
