@@ -32,6 +32,30 @@ class Matches:
     scores: npt.NDArray[np.float32]
 
 
+class MatchIndex:
+    """BM25 index of a pool of sentences, at least one."""
+
+    def __init__(self, pool: Sequence[str]) -> None:
+        self.size, self.is_large = len(pool), len(pool) > MANY
+        self._index = bm25s.BM25(k1=1.5, b=0.75, backend="numba" if self.is_large else "numpy")
+        self._index.index(_words(pool), show_progress=False)
+
+    def find(self, queries: Sequence[str], most: int, threads: int = 1) -> Matches:
+        """Find the sentences of the pool that match each query best; see `find_best_matches`."""
+        most = min(most, self.size)
+        parts = [np.empty((0, most), dtype=np.int64)], [np.empty((0, most), dtype=np.float32)]
+        with Progress("search for matches", len(queries), "sentences") as progress:
+            for start in range(0, len(queries), QUERIES_AT_ONCE):
+                batch = _words(queries[start : start + QUERIES_AT_ONCE])
+                options = {"n_threads": threads, "backend_selection": "numba"} if self.is_large else {}
+                numbers, scores = self._index.retrieve(batch, k=most, show_progress=False, **options)
+                order = np.lexsort((numbers, -scores))
+                parts[0].append(np.take_along_axis(numbers, order, axis=1).astype(np.int64))
+                parts[1].append(np.take_along_axis(scores, order, axis=1))
+                progress.advance(len(batch))
+        return Matches(np.concatenate(parts[0]), np.concatenate(parts[1]))
+
+
 def find_best_matches(pool: Sequence[str], queries: Sequence[str], most: int, threads: int = 1) -> Matches:
     """Find the sentences of a pool that match each query best.
 
@@ -47,23 +71,10 @@ def find_best_matches(pool: Sequence[str], queries: Sequence[str], most: int, th
     Matches
         Matches of each query; those with equal scores in the order of their numbers.
     """
-    most = min(most, len(pool))
-    if not (most and len(queries)):
+    if not (pool and queries):
+        most = min(most, len(pool))
         return Matches(np.empty((len(queries), most), dtype=np.int64), np.empty((len(queries), most), dtype=np.float32))
-    is_large = len(pool) > MANY
-    index = bm25s.BM25(k1=1.5, b=0.75, backend="numba" if is_large else "numpy")
-    index.index(_words(pool), show_progress=False)
-    parts = [np.empty((0, most), dtype=np.int64)], [np.empty((0, most), dtype=np.float32)]
-    with Progress("search for matches", len(queries), "sentences") as progress:
-        for start in range(0, len(queries), QUERIES_AT_ONCE):
-            batch = _words(queries[start : start + QUERIES_AT_ONCE])
-            options = {"n_threads": threads, "backend_selection": "numba"} if is_large else {}
-            numbers, scores = index.retrieve(batch, k=most, show_progress=False, **options)
-            order = np.lexsort((numbers, -scores))
-            parts[0].append(np.take_along_axis(numbers, order, axis=1).astype(np.int64))
-            parts[1].append(np.take_along_axis(scores, order, axis=1))
-            progress.advance(len(batch))
-    return Matches(np.concatenate(parts[0]), np.concatenate(parts[1]))
+    return MatchIndex(pool).find(queries, most, threads)
 
 
 def _words(sentences: Sequence[str]) -> list[list[str]]:
