@@ -18,7 +18,8 @@ _DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
 
 CRITIC = Critic(
     options="options:NarrativeOptions",
-    criticize={},
+    # Gaps are hardly found in fewer than thousands of narratives; more draws cost time, and add nothing.
+    criticize={"tasks": ["discordant"], "draws": 2},
     fewest={"narratives": 60},
     latents="latents:LATENTS",
     observes="coherence of consecutive sentences",
