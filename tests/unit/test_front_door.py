@@ -108,7 +108,7 @@ COMMANDS = {
         "did you mean 'clusters'?",
     ),
     "an output that is a file": (
-        [*PROFILE[:4], "real.jsonl", "--output", "real.jsonl", "--dry-run"],
+        [*PROFILE[:4], "real.jsonl", "--output", "notes.txt", "--dry-run"],
         "not a folder; give",
     ),
     "an output in braces": (
@@ -125,6 +125,7 @@ COMMANDS = {
 @pytest.mark.parametrize("case", COMMANDS)
 def test_commands(case, folder, capsys, monkeypatch):
     arguments, sentence = COMMANDS[case]
+    (folder / "notes.txt").touch()
     assert sentence in said(capsys, monkeypatch, *arguments, status=2 if case == "no cores" else 1)
 
 

@@ -299,7 +299,7 @@ def test_the_command_line(study, answers, tmp_path, capsys, monkeypatch):
     code, output = run("collect", *flags)
     assert (code, "exists already" in output.err) == (1, True)
     code, output = run("sheet", "--output", tmp_path / "new")
-    assert (code, "give either --run, or files" in output.err) == (1, True)
+    assert (code, "give either --run, or files" in output.err) == (2, True)
     code, output = run("sheet", "--output", tmp_path / "new", "--system", "control=x.jsonl")
     assert (code, "'control' is the name of held-out real text" in output.err) == (1, True)
     code, output = run("sheet", "--output", tmp_path / "new", "--run", tmp_path)
