@@ -301,7 +301,7 @@ def test_the_command_line(study, answers, tmp_path, capsys, monkeypatch):
     code, output = run("sheet", "--output", tmp_path / "new")
     assert (code, "give either --run, or files" in output.err) == (2, True)
     code, output = run("sheet", "--output", tmp_path / "new", "--system", "control=x.jsonl")
-    assert (code, "'control' is the name of held-out real text" in output.err) == (1, True)
+    assert (code, "'control' is the name of held-out real text" in output.err) == (2, True)
     code, output = run("sheet", "--output", tmp_path / "new", "--run", tmp_path)
     assert (code, "config.json: no such file" in output.err) == (1, True)
     code, output = run("correlate", "--ratings", tmp_path / "out", "--run", tmp_path, "--output", tmp_path / "c.csv")
