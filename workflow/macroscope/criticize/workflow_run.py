@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from macroscope.criticize.estimate import Estimate, in_words, job_seconds
+from macroscope.criticize.time_estimate import TimeEstimate, in_words, job_seconds
 
 LINE_EVERY_SECONDS = 15.0
 """Seconds between two lines of progress, if the output is not a terminal."""
@@ -78,7 +78,7 @@ class RunProgress:
         self.words, self.cores, self.log_file = words, cores, log_file
         self._terminal, self._clock = terminal, clock
         self._counts: dict[str, int] | None = None
-        self._estimate: Estimate | None = None
+        self._estimate: TimeEstimate | None = None
         self._rest, self._began, self._last = "", clock(), clock()
         self._is_terminal = terminal.isatty()
 
@@ -109,7 +109,7 @@ class RunProgress:
 
     def _start(self, counts: dict[str, int]) -> None:
         """Show the estimate, as soon as the jobs are known and before the first one runs."""
-        self._estimate = Estimate(counts, job_seconds(list(counts), self.words), self.cores)
+        self._estimate = TimeEstimate(counts, job_seconds(list(counts), self.words), self.cores)
         cores = f"{self.cores} core{'s' if self.cores != 1 else ''}"
         self._write(
             f"{sum(counts.values())} jobs; estimated time on {cores}: {in_words(self._estimate.total)}."
@@ -117,7 +117,7 @@ class RunProgress:
         )
         self._began = self._last = self._clock()
 
-    def _show(self, estimate: Estimate) -> None:
+    def _show(self, estimate: TimeEstimate) -> None:
         self._last = self._clock()
         left = in_words(estimate.left(self._last - self._began))
         text = f"{estimate.jobs_done} of {sum(estimate.jobs.values())} jobs, {left} left"

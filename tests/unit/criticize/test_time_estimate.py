@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from macroscope.criticize.estimate import RATES, START_SECONDS, Estimate, in_words, job_seconds
 from macroscope.criticize.run import _last_error
+from macroscope.criticize.time_estimate import RATES, START_SECONDS, TimeEstimate, in_words, job_seconds
 from macroscope.criticize.workflow_run import RunProgress, run_workflow
 from macroscope.critics import critics
 from macroscope.tables import read_csv
@@ -45,12 +45,12 @@ def test_rates_are_of_rules_that_exist_and_grow_with_the_texts():
 
 def test_work_is_spread_over_the_cores_and_a_chain_is_not():
     jobs, seconds = {"train_a": 1, "project_a": 3, "make_tables": 1}, {"train_a": 30, "project_a": 10, "make_tables": 1}
-    assert Estimate(jobs, seconds, 1).total == 61
-    assert Estimate(jobs, seconds, 8).total == 40  # training, then one projection
+    assert TimeEstimate(jobs, seconds, 1).total == 61
+    assert TimeEstimate(jobs, seconds, 8).total == 40  # training, then one projection
 
 
 def test_the_time_left_follows_the_pace_of_the_run():
-    estimate = Estimate({"a": 10}, {"a": 10}, 1)
+    estimate = TimeEstimate({"a": 10}, {"a": 10}, 1)
     assert estimate.left(0) == 100
     estimate.done["a"] = 5
     assert estimate.left(50) == pytest.approx(50)
@@ -59,7 +59,7 @@ def test_the_time_left_follows_the_pace_of_the_run():
     assert estimate.left(180) == pytest.approx(19)
     estimate.done["a"] = 10
     assert estimate.left(200) == 0
-    assert Estimate({}, {}, 2).left(1) == 0
+    assert TimeEstimate({}, {}, 2).left(1) == 0
 
 
 @pytest.mark.parametrize(

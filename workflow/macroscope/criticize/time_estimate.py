@@ -27,7 +27,7 @@ def job_seconds(rules: Sequence[str], words: float) -> dict[str, float]:
 
 
 @dataclass
-class Estimate:
+class TimeEstimate:
     """The time that a run takes, which is corrected by the jobs that end.
 
     Attributes
