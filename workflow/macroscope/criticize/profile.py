@@ -91,7 +91,7 @@ class Profile:
         }
 
 
-def profile_texts(name: str, paths: Sequence[Path], shares: tuple[float, float] = (0.1, 0.2)) -> Profile:
+def profile_texts(name: str, paths: Sequence[Path], shares: tuple[float, float] = (0.1, 0.3)) -> Profile:
     """Profile the first documents of files and folders.
 
     Parameters

@@ -35,7 +35,7 @@ CONFIG, PROFILE_TABLE = "config.yaml", "profile.csv"
 RUN_LOG = "criticize.log"
 """File among the logs with all that Snakemake and its jobs print."""
 _ERROR = re.compile(r"\w*(?:Error|Exception)\b.*:$")
-VALID_SHARE, TEST_SHARE = 0.1, 0.2
+VALID_SHARE, TEST_SHARE = 0.1, 0.3
 _FEWEST_TEXTS = 2
 
 log = logging.getLogger("macroscope")
