@@ -232,7 +232,7 @@ def plot_perplexity(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
                 fmt=marker,
                 capsize=3,
                 color=colour,
-                label=str(setting),
+                label=str(setting) or "systems",
             )
         middle = models["word_ppl"].mean()
         for label, (_, row) in zip(shorten(list(models["system"]), LONGEST_LABEL), models.iterrows(), strict=True):
@@ -276,7 +276,7 @@ def _wide_range(values: pd.Series) -> bool:
 
 def _row_label(row: pd.Series) -> str:
     names_setting = kinds()[str(row["kind"])].data.names_setting
-    return f"{row['system']} ({row['setting']})" if names_setting else str(row["system"])
+    return f"{row['system']} ({row['setting']})" if names_setting and row["setting"] else str(row["system"])
 
 
 def _read_truth(tables: Path) -> pd.DataFrame:

@@ -109,7 +109,7 @@ def headline_table(results: Results, statistics: pd.DataFrame, unusable: Unusabl
     indexed = statistics.set_index(["corpus", "system", "critic", "statistic"])
     rows = []
     for corpus, system in results.plan.critics.pairs:
-        description = results.plan.systems.all[system].description(results.plan.config)
+        description = results.description(corpus, system)
         row: dict[str, object] = {"corpus": corpus, "system": system, **asdict(description)}
         model = results.plan.systems.language_models.model_of(system)
         for statistic in ("word_ppl", "token_ppl"):

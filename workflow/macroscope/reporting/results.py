@@ -1,6 +1,8 @@
 """Access to the result files of a run, from which tables, figures and report are made."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from macroscope.documents import Provenance, read_provenance
 from macroscope.files import read_json
 from macroscope.plan import Plan
 from macroscope.reporting.formats import look_up_estimate
+from macroscope.systems.options import Description, title_setting
 from macroscope.tables import read_csv
 
 
@@ -71,6 +74,19 @@ class Results:
         ]
         table = pd.concat(frames, ignore_index=True)
         return table[["corpus", *(column for column in table if column != "corpus")]]
+
+    def description(self, corpus: str, system: str) -> Description:
+        """Describe a system on a corpus; whether it writes titles is a setting only if the corpus has titles."""
+        description = self.plan.systems.all[system].description(self.plan.config)
+        if description.setting == title_setting(False) and corpus not in self._titled_corpora:
+            return replace(description, setting="")
+        return description
+
+    @cached_property
+    def _titled_corpora(self) -> set[str]:
+        """The corpora with section titles."""
+        summary = self.corpus_table("summary")
+        return set(summary.loc[summary["section_types"] > 0, "corpus"])
 
     def corpus_provenance(self, corpus: str) -> Provenance:
         """Read the provenance of a corpus's documents."""

@@ -16,6 +16,7 @@ from macroscope.reporting.html_blocks import Block, Captions, html_table, item_b
 from macroscope.reporting.results import Results
 from macroscope.reporting.scorecard import NOT_USABLE, UNLIKE, Scorecard, Verdict
 from macroscope.systems import kinds
+from macroscope.systems.options import Description
 
 MOST_DIFFERENCES = 8
 """Maximum number of differences per critic on a system's page; statistics.csv has all."""
@@ -137,15 +138,14 @@ def system_pages(
             system_page(corpus, system),
             corpus,
             system,
-            describe_system(results, system),
+            describe_system(results.description(corpus, system)),
             evaluations,
             choose_example(results, corpus, system, evaluations),
         )
 
 
-def describe_system(results: Results, system: str) -> str:
-    """Describe a system: "language model, tiny-gpt2, W/ Title, ancestral"."""
-    description = results.plan.systems.all[system].description(results.plan.config)
+def describe_system(description: Description) -> str:
+    """Describe a system in words: "language model, tiny-gpt2, W/ Title, ancestral"."""
     setting = "" if description.setting == description.kind else description.setting
     base = "" if setting.startswith(description.base) else description.base
     return ", ".join(filter(None, (kinds()[description.kind].data.label, base, setting, description.decoding)))
