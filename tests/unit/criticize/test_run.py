@@ -13,7 +13,14 @@ from macroscope.cli.criticize import require_cores
 from macroscope.config.schema import parse_config
 from macroscope.criticize.folder import unlock, write_config
 from macroscope.criticize.profile import profile_texts, table_of
-from macroscope.criticize.run import choose, default_critics, implied_config, profile_collections, require_output
+from macroscope.criticize.run import (
+    choose,
+    default_critics,
+    implied_config,
+    names_of_candidates,
+    profile_collections,
+    require_output,
+)
 from macroscope.critics import critics
 from macroscope.critics.declaration import Critic
 from macroscope.errors import MacroscopeError
@@ -46,7 +53,9 @@ def test_a_candidate_in_a_file_that_is_called_reference_has_a_column_of_its_own(
     profile, profiles = profile_collections(
         [_texts(tmp_path / "real.jsonl", 3)], [_texts(tmp_path / "reference.jsonl", 2)]
     )
-    assert table_of(profile, profiles).loc["documents"].to_dict() == {"reference": "3", "reference-2": "2"}
+    table = table_of(profile, profiles)
+    assert table.loc["documents"].to_dict() == {"reference": "3", "reference-no2": "2"}
+    assert table.loc["read from"].to_dict() == {"reference": "real.jsonl", "reference-no2": "reference.jsonl"}
 
 
 def test_texts_that_allow_all_are_judged_by_all(tmp_path):
@@ -165,11 +174,21 @@ def test_profiling_ends_early(tmp_path, monkeypatch):
         profile_texts("r", [path])
 
 
-def test_candidates_are_called_after_their_files(tmp_path):
-    paths = [Path("a/my model.jsonl"), Path("b/My model.jsonl.gz"), Path("control.csv")]
-    choice = chosen(tmp_path, 40)
-    config = implied_config([Path("real.jsonl")], paths, choice, 1)
-    assert list(config["systems"]) == ["my-model", "My-model-2", "control-2"]
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (["Llama-3.2-1B.jsonl", "Llama-3.1-8B.jsonl.gz"], ["Llama-3-2-1B", "Llama-3-1-8B"]),
+        (["gpt-3.5-turbo", "gpt-4.parquet"], ["gpt-3-5-turbo", "gpt-4"]),
+        (["runs/a/samples.jsonl", "runs/b/Samples.csv"], ["a-samples", "b-Samples"]),
+        (["my model.jsonl", "control.csv", "reference.json"], ["my-model", "control-no2", "reference-no2"]),
+        (["a/x.jsonl", "a/x.csv"], ["a-x", "a-x-no2"]),
+    ],
+)
+def test_candidates_are_called_after_their_files(files, names, tmp_path):
+    paths = [Path(file) for file in files]
+    assert names_of_candidates(paths) == dict(zip(names, paths, strict=True))
+    config = implied_config([Path("real.jsonl")], paths, chosen(tmp_path, 40), 1)
+    assert [name for name in config["systems"] if name != "control"] == names
     parse_config(config)
 
 

@@ -34,6 +34,8 @@ class Profile:
     ----------
     name
         Name of the collection.
+    files
+        The files and folders that it is read from.
     words
         Number of words of each document.
     ids, openings, texts
@@ -54,6 +56,7 @@ class Profile:
     """
 
     name: str
+    files: Sequence[Path] = ()
     words: list[int] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
     openings: list[int] = field(default_factory=list)
@@ -106,7 +109,7 @@ def profile_texts(name: str, paths: Sequence[Path], shares: tuple[float, float] 
     MacroscopeError
         If a file cannot be read, or a record is malformed; with file and line.
     """
-    profile, provenance = Profile(name), Provenance(name)
+    profile, provenance = Profile(name, paths), Provenance(name)
     documents = read_user_documents(paths, provenance, *shares)
     for document in islice(documents, MOST_DOCUMENTS):
         _add(profile, document)
@@ -161,6 +164,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
     of_reference = profile is reference
     dropped = {count.filter: count.dropped for count in profile.counts if count.dropped}
     rows: dict[str, str] = {
+        "read from": ", ".join(path.name for path in profile.files),
         "documents": f"{profile.documents:,}" + ("" if profile.is_all else " read, and more"),
         "words": f"{sum(profile.words):,}; {median(profile.words):,.0f} in the median text" if profile.words else "0",
         "shortest text": _size(profile.shortest),

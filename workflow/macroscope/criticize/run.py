@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -288,16 +289,34 @@ def _command(config: Path, cores: str) -> list[str]:
     ]
 
 
+_SUFFIXES = frozenset(".jsonl .json .ndjson .parquet .csv .tsv .txt .md .gz .bz2 .xz .zst .zip".split())
+"""Suffixes of files of texts; any other dot is a part of the name, as in gpt-3.5-turbo."""
+
+
 def names_of_candidates(files: Sequence[Path]) -> dict[str, Path]:
-    """Return names for the candidates from their files: unique on any disk, usable in paths, not reserved."""
+    """Return names for the candidates from their files: unique on any disk, usable in paths, not reserved.
+
+    Files of one name are called after their folders, too: a/samples.jsonl and b/samples.jsonl are a-samples and
+    b-samples.
+    """
+    stems = Counter(_stem(file).casefold() for file in files)
     taken = {name.casefold() for name in (*KEPT_NAMES, CORPUS)}
     names: dict[str, Path] = {}
     for file in files:
-        stem = fit_for_paths(file.name.split(".")[0]) or "candidate"
+        stem = _stem(file)
+        if stems[stem.casefold()] > 1 and (folder := fit_for_paths(file.resolve().parent.name)):
+            stem = fit_for_paths(f"{folder}-{stem}")
         name, number = stem, 1
         while name.casefold() in taken:
             number += 1
-            name = f"{stem}-{number}"
+            name = f"{stem}-no{number}"  # not "-2", which may be a version
         taken.add(name.casefold())
         names[name] = file
     return names
+
+
+def _stem(file: Path) -> str:
+    """Return a file's name without the suffixes of its format, fit for paths."""
+    while file.suffix.lower() in _SUFFIXES:
+        file = file.with_suffix("")
+    return fit_for_paths(file.name) or "candidate"
