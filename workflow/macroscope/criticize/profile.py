@@ -43,8 +43,9 @@ class Profile:
     titled, partly_titled, with_persons, narratives
         Numbers of documents with section titles; of these, with titles on some sections only; with "he" or "she" at
         least twice; with five sentences or more.
-    splits, labels, languages
-        Number of documents of each; languages are recognized by stop words, "?" if none is clear.
+    splits, labels, languages, headings
+        Number of documents of each; languages are recognized by stop words, "?" if none is clear; headings are the
+        kinds of headings of plain texts (`corpora.files.headings`).
     has_splits
         Whether any document has a split of its own, other than the one it would be assigned.
     shortest, longest
@@ -68,6 +69,7 @@ class Profile:
     splits: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
+    headings: Counter[str] = field(default_factory=Counter)
     has_splits: bool = False
     shortest: tuple[int, str] | None = None
     longest: tuple[int, str] | None = None
@@ -116,6 +118,7 @@ def profile_texts(name: str, paths: Sequence[Path], shares: tuple[float, float] 
         profile.has_splits |= document.split != assign_split(document.id, *shares)
     profile.is_all = next(documents, None) is None
     profile.counts = provenance.counts
+    profile.headings = provenance.source["headings"]
     return profile
 
 
@@ -171,6 +174,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "longest text": _size(profile.longest),
         "with section titles": f"{profile.titled:,}"
         + (f"; {profile.partly_titled:,} of them on some sections only" if profile.partly_titled else ""),
+        "headings": ", ".join(f"{kind} {number:,}" for kind, number in profile.headings.most_common()),
         "language, by stop words": _shares(profile.languages),
         "labels": f"{len(profile.labels):,} on {profile.labels.total():,} texts" if profile.labels else "none",
         "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",

@@ -209,7 +209,11 @@ def test_json_beside_a_folder_is_not_taken_for_a_note(beside, tmp_path):
     (tmp_path / "stories.json").write_text(beside)
     options = FilesCorpus(source="files", files=[str(tmp_path / "stories")])
     assert extract("c", options, tmp_path / "stories", tmp_path / "part.parquet", 1) == 1
-    assert read_provenance(tmp_path / "part.parquet").source == {"name": "files", "file": "stories"}
+    assert read_provenance(tmp_path / "part.parquet").source == {
+        "name": "files",
+        "file": "stories",
+        "headings": {"none": 1},
+    }
 
 
 def test_two_parquet_columns_of_one_name_are_an_error(tmp_path):

@@ -9,13 +9,14 @@ in deng2022's released data) or `text`, which is split at its headings or blank 
 import csv
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from macroscope.corpora.files import FilesCorpus
-from macroscope.corpora.files.headings import split_sections
+from macroscope.corpora.files.headings import NONE, SplitText, split_sections
 from macroscope.corpora.plain_text import tidy
 from macroscope.corpora.records import UniqueIds, read_numbered_records, read_numbered_rows
 from macroscope.corpora.splits import assign_split
@@ -54,6 +55,18 @@ class _Counts:
     empty_sections: Count = field(default_factory=lambda: Count("section without text", 0, 0, "sections"))
     without_text: Count = field(default_factory=lambda: Count("document without text", 0, 0))
     duplicates: Count = field(default_factory=lambda: Count("the same document again (id and text)", 0, 0))
+    removed: dict[str, Count] = field(default_factory=dict)
+    headings: Counter[str] = field(default_factory=Counter)
+
+    def add(self, split: SplitText, provenance: Provenance) -> None:
+        """Count the kind of headings of a text, and what was taken off: a count per kind that occurs."""
+        for kind in split.removed:
+            if kind not in self.removed:
+                self.removed[kind] = Count(kind, self.headings.total(), 0, "texts")
+                provenance.counts.append(self.removed[kind])
+        for kind, count in self.removed.items():
+            keep(count, kind not in split.removed)
+        self.headings[split.headings] += 1
 
 
 def read_files(options: FilesCorpus, path: Path, provenance: Provenance, workers: int = 1) -> Iterator[Document]:
@@ -82,7 +95,8 @@ def read_user_documents(
         Files and folders, at least one.
     provenance
         Receives the counts: files of folders that are not texts, sections without text, documents without text,
-        repeated documents.
+        repeated documents, texts with each kind of wrapping, which is taken off. Its source receives the number of
+        texts with each kind of headings.
     valid_share, test_share
         Shares for documents without a `split`; see `macroscope.corpora.splits.assign_split`.
     one_section
@@ -107,9 +121,12 @@ def parse_records(
     """Convert records to documents; parameters, counts and errors are those of `read_user_documents`."""
     counts = _Counts()
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
+    provenance.source["headings"] = counts.headings
     unique = UniqueIds()
     for record in records:
-        document = _document(record, counts, valid_share, test_share, one_section)
+        split = _split(record, one_section)
+        counts.add(split, provenance)
+        document = _document(record, split, counts, valid_share, test_share)
         if document is not None:
             validate(document, record.where)
         if document is not None and keep(counts.duplicates, unique.is_new(document, record.where)):
@@ -257,21 +274,21 @@ def _from_csv(row: dict[str, str], where: str) -> dict[str, Any]:
 
 
 def _document(
-    record: Record, counts: _Counts, valid_share: float, test_share: float, one_section: bool
+    record: Record, split: SplitText, counts: _Counts, valid_share: float, test_share: float
 ) -> Document | None:
-    own_title, raw = _sections(record, one_section)
+    raw = split.sections
     sections = tuple(section for section in raw if section.text)
     counts.empty_sections.kept += len(sections)
     counts.empty_sections.dropped += len(raw) - len(sections)
     if not keep(counts.without_text, bool(sections)):
         return None
     identifier = _string_or_number(record, "id") or record.default_id
-    title = _optional_string(record, "title") or own_title
-    split = _optional_string(record, "split") or assign_split(identifier, valid_share, test_share)
-    if split not in SPLITS:
-        raise MacroscopeError(f"{record.where}: 'split' is {split!r}; it must be one of {', '.join(SPLITS)}")
+    title = _optional_string(record, "title") or split.title
+    of_split = _optional_string(record, "split") or assign_split(identifier, valid_share, test_share)
+    if of_split not in SPLITS:
+        raise MacroscopeError(f"{record.where}: 'split' is {of_split!r}; it must be one of {', '.join(SPLITS)}")
     label, original = _string_or_number(record, "label"), _optional_string(record, "original")
-    return Document(identifier, split, title, sections, label=label, original=original)
+    return Document(identifier, of_split, title, sections, label=label, original=original)
 
 
 def _string_or_number(record: Record, name: str) -> str | None:
@@ -290,15 +307,16 @@ def _optional_string(record: Record, name: str) -> str | None:
     return value or None
 
 
-def _sections(record: Record, one_section: bool) -> tuple[str | None, list[Section]]:
+def _split(record: Record, one_section: bool) -> SplitText:
+    """Return the sections of a record: those given, or those of its text."""
     sections, text = record.fields.get("sections"), record.fields.get("text")
     if sections is not None:
-        return None, _given_sections(record, sections)
+        return SplitText(None, _given_sections(record, sections), NONE, [])
     if text is None:
         raise MacroscopeError(f"{record.where} has neither 'sections' nor 'text'; give one of them")
     if not isinstance(text, str):
         raise MacroscopeError(f"{record.where}: 'text' is a {type(text).__name__}; give a string")
-    return (None, [Section(None, tidy(text))]) if one_section else split_sections(text)
+    return SplitText(None, [Section(None, tidy(text))], NONE, []) if one_section else split_sections(text)
 
 
 def _given_sections(record: Record, sections: Any) -> list[Section]:
