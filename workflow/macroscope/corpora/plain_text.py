@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
+from unicodedata import normalize
 
 from sentencex import segment
 
@@ -21,6 +23,20 @@ def tidy(text: str) -> str:
         language model (deng2022's released code asserts the same), so it must not occur within one.
     """
     return join_lines(_LINE_BREAKS.sub("\n", text).split("\n"))
+
+
+def compose(value: Any) -> Any:
+    """Return a string, or a JSON value, with its strings in Unicode's composed form (NFC).
+
+    One spelling of "é" is one character, another one two; they look alike, and are different words to every count.
+    """
+    if isinstance(value, str):
+        return normalize("NFC", value)
+    if isinstance(value, list):
+        return [compose(item) for item in value]
+    if isinstance(value, dict):
+        return {name: compose(item) for name, item in value.items()}
+    return value
 
 
 def join_lines(lines: Iterable[str]) -> str:

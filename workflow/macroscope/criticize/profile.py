@@ -11,7 +11,7 @@ from statistics import median
 
 import pandas as pd
 
-from macroscope.corpora.files.reading import read_user_documents
+from macroscope.corpora.files.reading import NOT_COMPOSED, read_user_documents
 from macroscope.corpora.plain_text import split_sentences
 from macroscope.corpora.splits import assign_split
 from macroscope.corpora.stop_words import list_languages, stop_words
@@ -52,6 +52,8 @@ class Profile:
         (words, id) of that document.
     counts
         Counts of what reading left out.
+    not_composed
+        Number of records with characters that reading composed (NFC).
     is_all
         Whether all documents were read.
     """
@@ -74,6 +76,7 @@ class Profile:
     shortest: tuple[int, str] | None = None
     longest: tuple[int, str] | None = None
     counts: Sequence[Count] = ()
+    not_composed: int = 0
     is_all: bool = True
 
     @property
@@ -119,6 +122,7 @@ def profile_texts(name: str, paths: Sequence[Path], shares: tuple[float, float] 
     profile.is_all = next(documents, None) is None
     profile.counts = provenance.counts
     profile.headings = provenance.source["headings"]
+    profile.not_composed = provenance.source.get(NOT_COMPOSED, 0)
     return profile
 
 
@@ -180,6 +184,7 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",
         "texts that occur again": f"{profile.repeated:,}",
         "left out": "; ".join(f"{number:,} {name}" for name, number in dropped.items()) or "none",
+        "with characters that are composed now (NFC)": f"{profile.not_composed:,}" if profile.not_composed else "none",
     }
     if not of_reference:
         rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"

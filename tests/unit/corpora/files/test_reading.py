@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import os
+from unicodedata import normalize
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +13,7 @@ import pytest
 from macroscope.corpora import records
 from macroscope.corpora.extract import extract
 from macroscope.corpora.files import FilesCorpus
-from macroscope.corpora.files.reading import read_files, read_user_documents
+from macroscope.corpora.files.reading import NOT_COMPOSED, read_files, read_user_documents
 from macroscope.documents import Provenance, read_provenance
 from macroscope.errors import MacroscopeError
 
@@ -142,7 +143,7 @@ def test_skipped_files_of_a_folder_are_counted(tmp_path):
         (tmp_path / name).write_text("One.")
     provenance = Provenance("test")
     assert [d.id for d in read(tmp_path, provenance=provenance)] == ["a.txt", "b.md"]
-    (count,) = (count for count in provenance.counts if count.unit == "files")
+    (count,) = (count for count in provenance.counts if count.filter.startswith("file of a folder"))
     assert (count.kept, count.dropped) == (2, 2)
 
 
@@ -234,3 +235,29 @@ def test_blank_lines_without_end_are_an_error(tmp_path, monkeypatch):
             assert len(read(tmp_path / "mine.jsonl.gz")) == count
     with pytest.raises(MacroscopeError, match=r"mine\.jsonl\.gz, line 9: more than 3 blank lines in a row"):
         read(tmp_path / "mine.jsonl.gz")
+
+
+def test_characters_are_composed_and_counted(tmp_path):
+    """Two spellings of one text, which look alike, are one text."""
+    text = "Le caf\u00e9 est tr\u00e8s bon."
+    for name, form in (("nfc", "NFC"), ("nfd", "NFD")):
+        records = [{"id": "\u00e9", "sections": [{"title": "Caf\u00e9", "text": text}]}, {"id": "b", "text": "Oui."}]
+        lines = [normalize(form, json.dumps(record, ensure_ascii=False)) for record in records]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    provenances = {name: Provenance("c") for name in ("nfc", "nfd")}
+    composed, decomposed = (
+        list(read_user_documents([tmp_path / f"{name}.jsonl"], provenance, 0.1, 0.2))
+        for name, provenance in provenances.items()
+    )
+    assert composed == decomposed
+    assert composed[0].text == text
+    assert [provenance.source.get(NOT_COMPOSED) for provenance in provenances.values()] == [None, 1]
+
+
+def test_files_about_a_folder_are_no_texts(tmp_path):
+    for name in ("a.txt", "README.md", ".hidden.txt", "__MACOSX/a.txt", ".ipynb_checkpoints/a.txt", "license.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Once.")
+    provenance = Provenance("c")
+    assert [document.id for document in read_user_documents([tmp_path], provenance, 0.1, 0.2)] == ["a.txt"]
+    assert ("hidden file, README or licence of a folder", 5) in [(c.filter, c.dropped) for c in provenance.counts]

@@ -17,7 +17,7 @@ from typing import Any
 
 from macroscope.corpora.files import FilesCorpus
 from macroscope.corpora.files.headings import NONE, SplitText, split_sections
-from macroscope.corpora.plain_text import tidy
+from macroscope.corpora.plain_text import compose, tidy
 from macroscope.corpora.records import UniqueIds, read_numbered_records, read_numbered_rows
 from macroscope.corpora.splits import assign_split
 from macroscope.documents import SPLITS, Count, Document, Provenance, Section, keep, validate
@@ -25,6 +25,11 @@ from macroscope.errors import MacroscopeError
 from macroscope.files import parse_json, read_json, require_regular
 
 _TEXT_SUFFIXES = (".txt", ".md", ".markdown")
+NOT_COMPOSED = "not_composed"
+"""Entry of the provenance's source: number of records with characters that were not in Unicode's composed form."""
+_HIDDEN = ("__MACOSX", "__pycache__")
+"""Folders that systems and programs make beside texts, besides those whose names begin with a dot."""
+_ABOUT_FOLDER = ("readme", "license", "licence")
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
 _FORMATS = "JSON Lines (.jsonl, .jsonl.gz), Parquet (.parquet), CSV (.csv), or a folder of .txt or .md files"
 _FIELDS = ("id", "title", "text", "sections", "section_names", "split", "label", "original")
@@ -96,7 +101,7 @@ def read_user_documents(
     provenance
         Receives the counts: files of folders that are not texts, sections without text, documents without text,
         repeated documents, texts with each kind of wrapping, which is taken off. Its source receives the number of
-        texts with each kind of headings.
+        texts with each kind of headings, and `NOT_COMPOSED` if there are any.
     valid_share, test_share
         Shares for documents without a `split`; see `macroscope.corpora.splits.assign_split`.
     one_section
@@ -123,7 +128,7 @@ def parse_records(
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
     provenance.source["headings"] = counts.headings
     unique = UniqueIds()
-    for record in records:
+    for record in (_composed(record, provenance) for record in records):
         split = _split(record, one_section)
         counts.add(split, provenance)
         document = _document(record, split, counts, valid_share, test_share)
@@ -154,27 +159,41 @@ def make_file_namer(paths: Iterable[Path]) -> FileNamer:
 
 
 def _records(paths: Sequence[Path], names: FileNamer, provenance: Provenance) -> Iterator[Record]:
-    texts = Count("file of a folder that is no .txt or .md", 0, 0, "files")
-    links = Count("link in a folder to another folder, or to nothing", 0, 0, "links")
+    counts = _FolderCounts()
     if any(path.is_dir() for path in paths):
-        provenance.counts += [texts, links]
+        provenance.counts += [counts.texts, counts.links, counts.others]
     for path in paths:
-        for file in _files(path, texts, links):
+        for file in _files(path, counts):
             yield from _file_records(file, names(file))
 
 
-def _files(path: Path, texts: Count, links: Count) -> list[Path]:
+@dataclass
+class _FolderCounts:
+    texts: Count = field(default_factory=lambda: Count("file of a folder that is no .txt or .md", 0, 0, "files"))
+    links: Count = field(
+        default_factory=lambda: Count("link in a folder to another folder, or to nothing", 0, 0, "links")
+    )
+    others: Count = field(default_factory=lambda: Count("hidden file, README or licence of a folder", 0, 0, "files"))
+
+
+def _files(path: Path, counts: _FolderCounts) -> list[Path]:
     if not path.exists():
         raise MacroscopeError(f"{path}: no such file or folder")
     require_regular(path)
     if path.is_file():
         return [path]
-    followed = (file for file in path.rglob("*") if not file.is_symlink() or keep(links, file.is_file()))
-    files = (file for file in followed if file.is_file())
-    text_files = sorted(file for file in files if keep(texts, file.suffix.lower() in _TEXT_SUFFIXES))
+    followed = (file for file in path.rglob("*") if not file.is_symlink() or keep(counts.links, file.is_file()))
+    files = (file for file in followed if file.is_file() and keep(counts.others, _is_content(file, path)))
+    text_files = sorted(file for file in files if keep(counts.texts, file.suffix.lower() in _TEXT_SUFFIXES))
     if not text_files:
         raise MacroscopeError(f"{path}: no .txt or .md file in this folder; give {_FORMATS}")
     return text_files
+
+
+def _is_content(file: Path, folder: Path) -> bool:
+    """Return whether a file of a folder may be one of its texts: not hidden, and not about the folder."""
+    parts = file.relative_to(folder).parts
+    return not any(part.startswith(".") or part in _HIDDEN for part in parts) and file.stem.lower() not in _ABOUT_FOLDER
 
 
 def _file_records(file: Path, name_in_ids: str) -> Iterator[Record]:
@@ -305,6 +324,14 @@ def _optional_string(record: Record, name: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise MacroscopeError(f"{record.where}: '{name}' is a {type(value).__name__}; give a string, or leave it out")
     return value or None
+
+
+def _composed(record: Record, provenance: Provenance) -> Record:
+    """Return a record with composed characters; count it in the source of the provenance if that changes it."""
+    fields = compose(record.fields)
+    if fields != record.fields:
+        provenance.source[NOT_COMPOSED] = provenance.source.get(NOT_COMPOSED, 0) + 1
+    return replace(record, fields=fields)
 
 
 def _split(record: Record, one_section: bool) -> SplitText:
