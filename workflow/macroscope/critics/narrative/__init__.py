@@ -18,7 +18,8 @@ _DETECTORS = f"tasks {_SENTENCES} {_DAMAGE} detector"
 
 CRITIC = Critic(
     options="options:NarrativeOptions",
-    # Gaps are hardly found in fewer than thousands of narratives; more draws cost time, and add nothing.
+    # Gaps are hardly found in fewer than thousands of narratives. Eight draws cost four times as much, and find no more
+    # discordant sentences in 60 or 100 narratives (docs/critics/narrative.md).
     criticize={"tasks": ["discordant"], "draws": 2},
     fewest={"narratives": 60},
     latents="latents:LATENTS",
