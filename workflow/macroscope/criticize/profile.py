@@ -11,7 +11,7 @@ from statistics import median
 
 import pandas as pd
 
-from macroscope.corpora.files.reading import NOT_COMPOSED, read_user_documents
+from macroscope.corpora.files.reading import HARD_WRAPPED, NOT_COMPOSED, read_user_documents
 from macroscope.corpora.plain_text import split_sentences
 from macroscope.corpora.splits import assign_split
 from macroscope.corpora.stop_words import list_languages, stop_words
@@ -52,8 +52,8 @@ class Profile:
         (words, id) of that document.
     counts
         Counts of what reading left out.
-    not_composed
-        Number of records with characters that reading composed (NFC).
+    not_composed, hard_wrapped
+        Numbers of records with characters that reading composed (NFC), and with lines that it joined.
     is_all
         Whether all documents were read.
     """
@@ -77,6 +77,7 @@ class Profile:
     longest: tuple[int, str] | None = None
     counts: Sequence[Count] = ()
     not_composed: int = 0
+    hard_wrapped: int = 0
     is_all: bool = True
 
     @property
@@ -123,6 +124,7 @@ def profile_texts(name: str, paths: Sequence[Path], shares: tuple[float, float] 
     profile.counts = provenance.counts
     profile.headings = provenance.source["headings"]
     profile.not_composed = provenance.source.get(NOT_COMPOSED, 0)
+    profile.hard_wrapped = provenance.source.get(HARD_WRAPPED, 0)
     return profile
 
 
@@ -184,7 +186,8 @@ def _column(profile: Profile, reference: Profile) -> pd.Series:
         "splits": ", ".join(f"{split} {profile.splits[split]:,}" for split in SPLITS) if of_reference else "",
         "texts that occur again": f"{profile.repeated:,}",
         "left out": "; ".join(f"{number:,} {name}" for name, number in dropped.items()) or "none",
-        "with characters that are composed now (NFC)": f"{profile.not_composed:,}" if profile.not_composed else "none",
+        "characters composed (NFC)": f"in {profile.not_composed:,} texts",
+        "hard-wrapped lines joined": f"in {profile.hard_wrapped:,} texts",
     }
     if not of_reference:
         rows["texts of the reference, word for word"] = f"{_shared(profile.texts, reference.texts):,}"

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.corpora.files import FilesCorpus
+from macroscope.corpora.files.hard_wraps import join_hard_wraps
 from macroscope.corpora.files.headings import NONE, SplitText, split_sections
 from macroscope.corpora.plain_text import compose, tidy
 from macroscope.corpora.records import UniqueIds, read_numbered_records, read_numbered_rows
@@ -26,7 +27,9 @@ from macroscope.files import parse_json, read_json, require_regular
 
 _TEXT_SUFFIXES = (".txt", ".md", ".markdown")
 NOT_COMPOSED = "not_composed"
-"""Entry of the provenance's source: number of records with characters that were not in Unicode's composed form."""
+HARD_WRAPPED = "hard_wrapped"
+"""Entries of the provenance's source: numbers of records with characters that were not in Unicode's composed form, and
+with lines that were joined."""
 _HIDDEN = ("__MACOSX", "__pycache__")
 """Folders that systems and programs make beside texts, besides those whose names begin with a dot."""
 _ABOUT_FOLDER = ("readme", "license", "licence")
@@ -101,7 +104,7 @@ def read_user_documents(
     provenance
         Receives the counts: files of folders that are not texts, sections without text, documents without text,
         repeated documents, texts with each kind of wrapping, which is taken off. Its source receives the number of
-        texts with each kind of headings, and `NOT_COMPOSED` if there are any.
+        texts with each kind of headings, and `NOT_COMPOSED` and `HARD_WRAPPED` if there are any.
     valid_share, test_share
         Shares for documents without a `split`; see `macroscope.corpora.splits.assign_split`.
     one_section
@@ -128,7 +131,7 @@ def parse_records(
     provenance.counts += [counts.empty_sections, counts.without_text, counts.duplicates]
     provenance.source["headings"] = counts.headings
     unique = UniqueIds()
-    for record in (_composed(record, provenance) for record in records):
+    for record in (_normalised(record, provenance) for record in records):
         split = _split(record, one_section)
         counts.add(split, provenance)
         document = _document(record, split, counts, valid_share, test_share)
@@ -326,12 +329,23 @@ def _optional_string(record: Record, name: str) -> str | None:
     return value or None
 
 
-def _composed(record: Record, provenance: Provenance) -> Record:
-    """Return a record with composed characters; count it in the source of the provenance if that changes it."""
-    fields = compose(record.fields)
-    if fields != record.fields:
-        provenance.source[NOT_COMPOSED] = provenance.source.get(NOT_COMPOSED, 0) + 1
+def _normalised(record: Record, provenance: Provenance) -> Record:
+    """Return a record with composed characters and without hard wraps; count changes in the provenance's source."""
+    composed = compose(record.fields)
+    fields = {name: _join(value) if name in ("text", "sections") else value for name, value in composed.items()}
+    for entry, changed in ((NOT_COMPOSED, composed != record.fields), (HARD_WRAPPED, fields != composed)):
+        if changed:
+            provenance.source[entry] = provenance.source.get(entry, 0) + 1
     return replace(record, fields=fields)
+
+
+def _join(value: Any) -> Any:
+    """Return a text, or the texts of sections, without hard wraps; anything else as it is."""
+    if isinstance(value, str):
+        return join_hard_wraps(value.replace("\r\n", "\n").replace("\r", "\n"))
+    if isinstance(value, list):
+        return [_join(item) for item in value]
+    return value | {"text": _join(value["text"])} if isinstance(value, dict) and "text" in value else value
 
 
 def _split(record: Record, one_section: bool) -> SplitText:
