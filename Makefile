@@ -43,8 +43,8 @@ test-cluster: $(VENV)/dev.done
 
 lint: $(VENV)/dev.done
 	echo "== ruff: style =="
-	$(BIN)/ruff check workflow/macroscope workflow/scripts tests examples
-	$(BIN)/ruff format --check workflow/macroscope workflow/scripts tests examples
+	$(BIN)/ruff check workflow/macroscope workflow/scripts tests examples docs envs
+	$(BIN)/ruff format --check workflow/macroscope workflow/scripts tests examples docs envs
 	echo "== mypy: types =="
 	$(BIN)/mypy
 	echo "== language: docstrings, names, sentences =="

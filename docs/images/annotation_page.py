@@ -12,10 +12,10 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from macroscope.human.annotation_form import PAGES, write_annotation_form
 from macroscope.human.assignment import Design
 from macroscope.human.pool import pool_of_run
 from macroscope.human.questionnaire import read_questionnaire
-from macroscope.human.annotation_form import PAGES, write_annotation_form
 
 HERE = Path(__file__).parent
 WIDTH, HEIGHT = 900, 640
