@@ -24,10 +24,21 @@ from macroscope.errors import MacroscopeError
         ("Analyses", "analysis"),
         ("Children", "child"),
         ("1998", "1998"),
+        ("The 1990s", "the 1990s"),
+        ("3. C++ and C#", "c++ and c#"),
     ],
 )
 def test_english_titles(title, standard):
     assert normalise_title(title) == standard
+
+
+@pytest.mark.parametrize("language", ["en", "hi"])
+def test_marks_are_parts_of_words(language):
+    """Vowels of Indic scripts, Hebrew and Arabic, and Thai signs are marks; without them, words would be the same."""
+    titles = "काम किम माता मौत मिति কাল কুল கலை كِتاب ประวัติ שָׁלוֹם".split()
+    normalised = [normalise_title(title, language) for title in titles]
+    assert len(set(normalised)) == len(titles)
+    assert all(" " not in title for title in normalised)
 
 
 def test_normalisation_is_idempotent():

@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+import regex
 import simplemma
 import yaml
 
@@ -15,7 +16,9 @@ from macroscope.files import RESOURCES
 _MARKUP = re.compile(r"<[^>]*>|\{\{[^{}]*\}\}|'{2,}|\[\[(?:[^\]|]*\|)?|\]\]|@x(?:cite|math)\d*")
 _LIST_ROMAN = re.compile(r"^\s*(?=[ivx])x{0,3}(?:ix|iv|v?i{0,3})\s*[.):–—-]+(?=\s|$)")
 _POSSESSIVE = re.compile(r"['’]s\b|s['’](?=\s|$)")
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = regex.compile(r"\p{L}[+#]+(?!\p{L})|[\p{L}\p{M}\p{N}]*\p{L}[\p{L}\p{M}\p{N}]*")
+"""A word: letters with their marks, which many scripts write vowels with, and digits beside them ("1990s"); C++ and
+C#. Numbers alone are none."""
 _DISTINCT_TITLES = 1 << 18
 
 
