@@ -23,6 +23,7 @@ RULES = {
         "explain_coherence",
         "attribute_coherence",
         "known_truth_coherence",
+        *TABLES,
     },
     "critics.clusters.scores": {"compare_clusters"},
     "critics.clusters.probing": {"embed_corpus", "probe_clusters"},

@@ -94,7 +94,7 @@ def test_a_look_is_the_same_wherever_it_is_taken(changed, folder):
     assert done.returncode == 0, done.stderr
     assert not done.stderr
     assert re.search("^documents +8 +4$", done.stdout, re.MULTILINE)
-    assert "Critics: " in done.stdout
+    assert "Critics, with the number of real texts" in done.stdout
 
 
 CONFIG = """

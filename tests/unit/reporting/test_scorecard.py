@@ -18,10 +18,9 @@ from macroscope.reporting.scorecard import (
     format_cell,
     format_percent,
     format_percent_inline,
-    render_legend,
-    render_scorecard,
     summarise_run,
 )
+from macroscope.reporting.scorecard_text import render_legend, render_scorecard
 from macroscope.reporting.tables import with_adjusted_p_values
 from macroscope.systems import kinds
 

@@ -50,7 +50,7 @@ def criticize(
     shown = table.rename_axis("property").reset_index()
     plan = run.criticize(config, (profile, *profiles), shown, output, cores)
     # Imported only now: the imports take as long as the profile.
-    from macroscope.reporting.scorecard import render_legend, render_scorecard
+    from macroscope.reporting.scorecard_text import render_legend, render_scorecard
     from macroscope.reporting.tables import read_scorecard, read_warnings
 
     tables = output / plan.results / "tables"

@@ -26,7 +26,6 @@ from macroscope.jobs import OUTPUT, Job, Values, resources_of, value_words
 from macroscope.options import CONTROL
 from macroscope.plan.pairs import Pairs, compared_pairs
 from macroscope.stages import Function, Stage, Wildcards, as_json, load, module_of
-from macroscope.systems.control import ControlSystem
 
 if TYPE_CHECKING:
     from macroscope.config.schema import Config
@@ -203,9 +202,7 @@ class CriticsPlan:
         return self.place("texts", critic)
 
     def _reads_whole_corpus(self, critic: str) -> bool:
-        control = self.config.system(CONTROL)
-        assert isinstance(control, ControlSystem)  # the schema reserves the name
-        return control.whole and not self.declared(critic).learns
+        return self.config.system(CONTROL).is_whole_corpus() and not self.declared(critic).learns
 
     # ---- outputs -------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ import pandas as pd
 from macroscope.critics import get_critic
 from macroscope.critics.declaration import difference_tests
 from macroscope.critics.findings import ReportItem
-from macroscope.options import READABLE_NAMES, SPLIT_HALF
+from macroscope.options import SPLIT_HALF
 from macroscope.reporting.formats import look_up_estimate
 from macroscope.reporting.headline import ChapterKey, Unusable
 from macroscope.reporting.ranking import rank_systems
@@ -375,34 +375,3 @@ def format_percent(share: float) -> str:
     """Format a share in whole per cent; "> 99" for a share below 1 that would round to 100."""
     rounded = round(100 * share)
     return "> 99" if rounded == 100 and share < 1 else str(rounded)
-
-
-def render_scorecard(table: pd.DataFrame) -> str:
-    """Render the scorecard as text for a terminal, a block per corpus; see `render_legend` for the signs."""
-    blocks = []
-    several = table["corpus"].nunique() > 1
-    for scorecard in build_scorecards(table):
-        heads = {
-            critic: f"{critic} {WARNING}" if critic in scorecard.warned else critic for critic in scorecard.critics
-        }
-        rows = []
-        for heading, systems in scorecard.groups:
-            rows += [{"": heading.partition(":")[0] + ":"}] if heading else []
-            rows += [_render_row(system, scorecard.rows[system], heads) for system in systems]
-        block = pd.DataFrame(rows, columns=["", *heads.values()]).fillna("")
-        blocks.append((f"{scorecard.corpus}\n" if several else "") + block.to_string(index=False))
-    return "\n\n".join(blocks)
-
-
-def _render_row(system: str, cells: dict[str, pd.Series], heads: dict[str, str]) -> dict[str, str]:
-    texts = {head: format_cell(cells[critic]) for critic, head in heads.items() if critic in cells}
-    return {"": READABLE_NAMES.get(system, system), **texts}
-
-
-def render_legend(margin: float) -> str:
-    """Explain the numbers and signs of the scorecard in a terminal."""
-    return (
-        "Detectability: how often a classifier with the critic's features tells the system's text from a real one;\n"
-        f"50 % is chance. {SIGNS[UNLIKE]} unlike real text; {SIGNS[LIKE]} like real text, at most {100 * margin:g}"
-        f" points above chance; {SIGNS[INCONCLUSIVE]} inconclusive: too few texts; {WARNING} the critic has a warning."
-    )

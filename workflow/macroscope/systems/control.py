@@ -42,6 +42,10 @@ class ControlSystem(SystemOptions):
         " off if a system was trained on the corpus: it may have memorized training documents.",
     )
 
+    def is_whole_corpus(self) -> bool:
+        """Return whether critics that learn nothing from the corpus read all of it."""
+        return self.whole
+
     def order_of_process(self) -> str:
         """Return `process`: held-out documents of a simulated corpus come from its unchanged process."""
         return "process"

@@ -57,6 +57,10 @@ class SystemOptions(Options):
         """
         return None
 
+    def is_whole_corpus(self) -> bool:
+        """Return whether critics that learn nothing from the corpus read all of it in place of the system's samples."""
+        return False
+
     def made_from(self) -> str | None:
         """Return the name of the system whose samples it is made from, or None if it needs none."""
         return None

@@ -16,7 +16,7 @@ from ....tiny import simulated_documents, write_encoder
 
 pytestmark = pytest.mark.slow
 
-DETECTOR = {"layers": 1, "heads": 2, "width": 16, "hidden": 16}
+DETECTOR = {"level": "sentence", "layers": 1, "heads": 2, "width": 16, "hidden": 16}
 
 
 @pytest.fixture(scope="module")

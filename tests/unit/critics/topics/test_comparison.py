@@ -125,7 +125,7 @@ def test_topics_stand_in_the_order_of_the_first_panel():
     figure = plot_covariances(panels, 1.0, "covariance", left_out=1)
     shown = figure.axes[0].images[0].get_array()
     assert np.allclose(shown, covariance[np.ix_(order, order)])
-    assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["control", "other"]
+    assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["real text", "other"]
 
 
 def test_a_model_that_predicts_nothing_is_not_usable():

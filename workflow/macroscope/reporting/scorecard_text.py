@@ -1,0 +1,37 @@
+"""The scorecard as text for a terminal, with a legend of its signs."""
+
+import pandas as pd
+
+from macroscope.options import READABLE_NAMES
+from macroscope.reporting.scorecard import INCONCLUSIVE, LIKE, SIGNS, UNLIKE, WARNING, build_scorecards, format_cell
+
+
+def render_scorecard(table: pd.DataFrame) -> str:
+    """Render the scorecard as text for a terminal, a block per corpus; see `render_legend` for the signs."""
+    blocks = []
+    several = table["corpus"].nunique() > 1
+    for scorecard in build_scorecards(table):
+        heads = {
+            critic: f"{critic} {WARNING}" if critic in scorecard.warned else critic for critic in scorecard.critics
+        }
+        rows = []
+        for heading, systems in scorecard.groups:
+            rows += [{"": heading.partition(":")[0] + ":"}] if heading else []
+            rows += [_render_row(system, scorecard.rows[system], heads) for system in systems]
+        block = pd.DataFrame(rows, columns=["", *heads.values()]).fillna("")
+        blocks.append((f"{scorecard.corpus}\n" if several else "") + block.to_string(index=False))
+    return "\n\n".join(blocks)
+
+
+def _render_row(system: str, cells: dict[str, pd.Series], heads: dict[str, str]) -> dict[str, str]:
+    texts = {head: format_cell(cells[critic]) for critic, head in heads.items() if critic in cells}
+    return {"": READABLE_NAMES.get(system, system), **texts}
+
+
+def render_legend(margin: float) -> str:
+    """Explain the numbers and signs of the scorecard in a terminal."""
+    return (
+        "Detectability: how often a classifier with the critic's features tells the system's text from a real one;\n"
+        f"50 % is chance. {SIGNS[UNLIKE]} unlike real text; {SIGNS[LIKE]} like real text, at most {100 * margin:g}"
+        f" points above chance; {SIGNS[INCONCLUSIVE]} inconclusive: too few texts; {WARNING} the critic has a warning."
+    )
