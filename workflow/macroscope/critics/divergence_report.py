@@ -24,7 +24,7 @@ DIVERGENCES = {
     "frontier_integral": "frontier integral",
 }
 """Name of a statistic -> label for readers."""
-PLOTTED = ("forward_kl", "backward_kl", "jensen_shannon", "auc_divergence", "frontier_integral")
+PLOTTED = ("forward_kl", "backward_kl", "jeffreys", "jensen_shannon", "auc_divergence", "frontier_integral")
 COLUMNS = {
     "": "value",
     "_corrected": "without small-sample bias",
@@ -95,9 +95,11 @@ def plot_divergences(statistics: pd.DataFrame, systems: list[str]) -> Figure:
         figure, grid = plt.subplots(
             2, 3, figsize=(9.6, 1.8 + 2 * (0.6 + 0.26 * len(shown))), sharey=True, squeeze=False
         )
-        for axes, name in zip(grid.flat, PLOTTED, strict=False):
+        plotted = [name for name in PLOTTED if name in set(statistics["statistic"])]
+        for axes, name in zip(grid.flat, plotted, strict=False):
             _plot_panel(axes, statistics, shown, name)
-        grid.flat[-1].remove()
+        for axes in grid.flat[len(plotted) :]:
+            axes.remove()
         for axes in grid[:, 0]:
             label_rows(axes, shown)
         add_legend(figure, left_out=left_out)
