@@ -36,8 +36,9 @@ def explain_by_errors(findings: Findings) -> pd.DataFrame:
     -------
     data frame
         One row per system, the control first; columns `COLUMNS`. `explained`: the system's latent PPL is significantly
-        above that of real text, and its interval does not lie above the value by errors alone. Empty under the
-        published convention, which does not define T(x) as an expectation, and if no real document is fully titled.
+        above that of real text, its interval does not lie above the value by errors alone, and its own titles do not
+        show the difference either. Empty under the published convention, which does not define T(x) as an expectation,
+        and if no real document is fully titled.
     """
     prior = Priors.load(findings.folder / "prior").default
     orders = _real_orders(findings, prior)
@@ -52,7 +53,8 @@ def explain_by_errors(findings: Findings) -> pd.DataFrame:
         rate = _error_rate(findings, indexed, system)
         alone = expected_ppl(orders, prior, scale_errors(confusion, rate))
         differs = observed["p_adjusted"] < SIGNIFICANT and observed["value"] > control
-        rows.append((system, rate, observed["value"], alone, bool(differs and not observed["ci_low"] > alone)))
+        shown = observed["ci_low"] > alone or _differs_by_titles(indexed, system)
+        rows.append((system, rate, observed["value"], alone, bool(differs and not shown)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -88,10 +90,22 @@ def _error_rate(findings: Findings, indexed: pd.DataFrame, system: str) -> float
     """Return the share of a system's sections that the classifier gets wrong; see the module's docstring."""
     agreement = (system, "title_agreement_share")
     if agreement in indexed.index:
-        row = indexed.loc[agreement]
-        if row["n_candidate"] >= TITLED * indexed.loc[(system, "latent_ppl"), "n_candidate"]:
+        row, documents = indexed.loc[agreement], indexed.loc[(system, "latent_ppl"), "n_candidate"]
+        if np.isfinite(row["value"]) and row["n_candidate"] >= TITLED * documents:
             return float(1 - row["value"])
     return _mean_doubt(read_batches(findings.latents(system)))
+
+
+def _differs_by_titles(indexed: pd.DataFrame, system: str) -> bool:
+    """Return whether a system's latent PPL by its own titles lies above that of real text: no classifier is involved.
+
+    A system whose titles do not fit its sections disagrees with the classifier without an error of the classifier.
+    """
+    keys = [(name, "latent_ppl_gold") for name in (system, CONTROL)]
+    if any(key not in indexed.index for key in keys):
+        return False
+    of_system, of_control = (indexed.loc[key] for key in keys)
+    return bool(of_system["ci_low"] > of_control["ci_high"])
 
 
 def _mean_doubt(batches: Iterable[Batch]) -> float:
