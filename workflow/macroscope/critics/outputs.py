@@ -1,6 +1,6 @@
 """Checks of the outputs of a critic's stages: columns and types, ids in the order of the texts, usable numbers.
 
-Every critic's stages are checked, whoever wrote them. A wrong output is removed, so that no later job trusts it.
+The stages of every critic are checked, built-in or plug-in. A wrong output is removed, so that no later job trusts it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -27,7 +27,7 @@ _HEAD = """\
 #   ratio       the same as candidate / baseline (1.05; 0.95 with 'worse: lower')
 #   limit       worst tolerated value of the candidate itself
 # c2st_auc runs from 0.5 (like real text) to 1. Its tolerated change is the margin of equivalence of the run's config
-# (statistics.margin); other numbers may change by a tenth. The comments say whether so many texts can decide that.
+# (statistics.margin); other numbers may change by a tenth. The comments say whether this number of texts can decide that.
 confidence: {confidence}
 statistics:
 """
@@ -153,7 +153,7 @@ def _entry(comparison: Comparison, name: Statistic, system: str | None, times: f
     """Return an entry of the policy; JSON strings are valid YAML, so any name is quoted correctly."""
     corpus, critic, statistic = map(json.dumps, name)
     texts = (
-        "two equal systems with so many texts pass"
+        "two equal systems with this number of texts pass"
         if times <= 1
         else f"two equal systems pass with {math.ceil(10 * times) / 10:g} times as many texts"
     )

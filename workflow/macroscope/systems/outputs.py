@@ -1,4 +1,4 @@
-"""Checks of the samples that a stage of a kind of system wrote, whoever wrote the stage."""
+"""Checks of the samples that a stage of a kind of system wrote, built-in or plug-in."""
 
 from pathlib import Path
 
