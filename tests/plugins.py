@@ -67,6 +67,6 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch, module: str = CRITIC,
     (package / "work.py").write_text(work)
     monkeypatch.syspath_prepend(folder)
     for name in ("theirs", "theirs.work"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))  # removed at the end of the test, even if a test imports it
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))  # removed at the end of the test
         del sys.modules[name]
     monkeypatch.setattr(room, "critics", lambda: discover("macroscope.critics", "CRITIC", Critic, room.GROUP))

@@ -27,7 +27,7 @@ _HEAD = """\
 #   ratio       the same as candidate / baseline (1.05; 0.95 with 'worse: lower')
 #   limit       worst tolerated value of the candidate itself
 # c2st_auc runs from 0.5 (like real text) to 1. Its tolerated change is the margin of equivalence of the run's config
-# (statistics.margin); other numbers may change by a tenth. The comments say whether this number of texts can decide that.
+# (statistics.margin); other numbers may change by a tenth. Comments say if this number of texts can decide that.
 confidence: {confidence}
 statistics:
 """
