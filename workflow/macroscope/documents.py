@@ -6,6 +6,7 @@ record where it came from and what each filter kept and dropped.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -27,6 +28,7 @@ shards are multiples of this size (`documents_per_shard` of the config)."""
 OPENING_WORDS = 8
 OPENING_CHARACTERS = 80
 T = TypeVar("T")
+_SAMPLE = re.compile(r" \(sample \d+\)$")
 METADATA_KEY = b"macroscope"
 
 SCHEMA = pa.schema(
@@ -89,6 +91,21 @@ class Document:
     def opening(self) -> str:
         """Return the first words of the document; see `opening_of`."""
         return opening_of(self.text)
+
+
+def number_sample(prompt: str, number: int) -> str:
+    """Return the id of the `number`-th text (from 1) of a prompt: the prompt's own id for the first one."""
+    return prompt if number == 1 else f"{prompt} (sample {number})"
+
+
+def prompt_of(identifier: str) -> str:
+    """Return the id that a text shares with the other texts of its prompt; see `number_sample`."""
+    return _SAMPLE.sub("", identifier) if identifier.endswith(")") else identifier
+
+
+def is_repeat(identifier: str) -> bool:
+    """Return whether a text is not the first one of its prompt."""
+    return bool(_SAMPLE.search(identifier))
 
 
 def opening_of(text: str) -> str:

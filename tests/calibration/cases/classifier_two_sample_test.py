@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from macroscope.documents import number_sample
 from macroscope.statistics.classifier_two_sample_test import two_sample_test
 from macroscope.statistics.document_features import DocumentFeatures
 
@@ -35,12 +36,26 @@ def simulate(
     return estimates, {"c2st_auc": MEAN}
 
 
+def prompts(rng: np.random.Generator, n: int, m: int, texts: int) -> Run:
+    """Compare n documents with several texts of each of m prompts, which share half of their variance."""
+    first = rng.normal(size=(n, 3))
+    second = 0.7 * np.repeat(rng.normal(size=(m, 3)), texts, axis=0) + 0.51**0.5 * rng.normal(size=(m * texts, 3))
+    names = [number_sample(f"prompt {i}", number + 1) for i in range(m) for number in range(texts)]
+    features = [
+        DocumentFeatures(pd.DataFrame({"id": ids}), values)
+        for ids, values in (([f"real {i}" for i in range(n)], first), (names, second))
+    ]
+    return two_sample_test(*features, confidence=0.95, seed=int(rng.integers(1 << 30))), {"c2st_auc": MEAN}
+
+
 CASE = Case(
     "macroscope.statistics.classifier_two_sample_test:STATISTICS",
     (
         Setting("60 against 60", partial(simulate, n=60, m=60, numbers=3), ("c2st_auc",)),
         Setting("20 against 150", partial(simulate, n=20, m=150, numbers=3), ("c2st_auc",)),
         Setting("60 pairs", partial(simulate, n=60, m=60, numbers=3, is_paired=True), ("c2st_auc",)),
+        Setting("100 against 5 texts of each of 12 prompts", partial(prompts, n=100, m=12, texts=5), ("c2st_auc",)),
+        Setting("100 against 5 texts of each of 40 prompts", partial(prompts, n=100, m=40, texts=5), ("c2st_auc",)),
         Setting("10 against 10", partial(simulate, n=10, m=10, numbers=3), ("c2st_auc",)),
         Setting(
             "100 against 100, shifted",

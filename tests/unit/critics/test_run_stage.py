@@ -119,7 +119,8 @@ def test_every_stage_is_given_texts_as_a_collection(calls, tmp_path):
 
 
 def test_comparisons_become_tidy_statistics_with_their_signature(calls, tmp_path):
-    files = ["latents=a.parquet", "control_latents=a.parquet"]
+    path = latents_of(["a", "b"], tmp_path / "a.parquet")
+    files = [f"latents={path}", f"control_latents={path}"]
     values = ["corpus=wiki", "system=control", RESAMPLING, "seed=7"]
     run_critic(TOY, "compare", Toy(unused=9, size=3), files, values, tmp_path / "out.csv")
     assert set(calls[0]) == {"latents", "control_latents", "options"}
@@ -129,6 +130,32 @@ def test_comparisons_become_tidy_statistics_with_their_signature(calls, tmp_path
     assert (row["critic"], row["corpus"], row["system"]) == ("toy", "wiki", "control")
     assert f"|{signature(TOY, Toy(unused=9, size=3), 'compare')}|run_seed:7|" in row["signature"]
     assert "|unused:9|run_seed:7|" in row["signature"]
+
+
+def latents_of(ids, path):
+    """Write latents of documents without anything but ids, in two row groups; return the path."""
+    pd.DataFrame({"id": ids}).to_parquet(path, row_group_size=2)
+    return path
+
+
+def test_comparisons_are_given_the_first_text_of_each_prompt(calls, tmp_path, monkeypatch):
+    seen = {}
+
+    def compare(**arguments):
+        paths = {name: path for name, path in arguments.items() if "latents" in name}
+        seen.update({name: pd.read_parquet(path)["id"].tolist() for name, path in paths.items()})
+        row = {"statistic": "forward_kl", "value": 0.5, "ci_low": 0.1, "ci_high": 0.9, "p_value": 0.2, "seed": 1}
+        return pd.DataFrame([row | {"n_reference": 5, "n_candidate": 5, "reason": ""}])
+
+    monkeypatch.setattr(sys.modules["toys.work"], "compare", compare)
+    real = latents_of(["a", "b", "c"], tmp_path / "real.parquet")
+    system = latents_of(["a", "a (sample 2)", "x", "x (sample 2)", "x (sample 3)"], tmp_path / "system.parquet")
+    values = ["corpus=wiki", "system=mine", RESAMPLING, "seed=7"]
+    files = [f"latents={system}", f"control_latents={real}"]
+    run_critic(TOY, "compare", Toy(), files, values, tmp_path / "out.csv")
+    assert seen == {"latents": ["a", "x"], "control_latents": ["a", "b", "c"]}
+    [row] = pd.read_csv(tmp_path / "out.csv").to_dict("records")
+    assert row["n_paired"] == 1
 
 
 # ---- stages that all critics share -----------------------------------------------------------------------------------

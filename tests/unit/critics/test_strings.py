@@ -22,7 +22,7 @@ from macroscope.critics.strings.texts import Texts, project, read_texts
 from macroscope.documents import Collection, Document, Provenance, Section, write_documents
 from macroscope.errors import MacroscopeError
 from macroscope.resampling import Resampling
-from macroscope.statistics.permutation_groups import group_labels, paired_groups
+from macroscope.statistics.document_groups import group_labels, paired_groups
 from macroscope.statistics.sampled_divergences import TESTED
 
 RESAMPLING = Resampling(resamples=200, permutations=99)

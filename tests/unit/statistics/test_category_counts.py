@@ -29,3 +29,11 @@ def test_counts_are_those_of_the_lists_and_null_is_left_out(tmp_path):
         expected = [[Counter(names_of_document)[name] for name in names] for names_of_document in table["categories"]]
         assert counts_of_file.counts.toarray().tolist() == expected
         assert counts_of_file.counts.has_canonical_format
+
+
+def test_further_texts_of_a_prompt_do_not_count(tmp_path):
+    table = pd.DataFrame({"id": ["a", "a (sample 2)", "b"], "categories": [["x"], ["y"], ["x", "y"]]})
+    table.to_parquet(tmp_path / "s.parquet")
+    [counts] = read_category_counts(tmp_path / "s.parquet")
+    assert counts.keys["id"].tolist() == ["a", "b"]
+    assert counts.counts.toarray().tolist() == [[1, 0], [1, 1]]

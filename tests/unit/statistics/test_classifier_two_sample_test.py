@@ -17,8 +17,8 @@ from macroscope.statistics.classifier_two_sample_test import (
     within_fold_auc,
 )
 from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_groups import group_labels
 from macroscope.statistics.logistic import fit_logistic
-from macroscope.statistics.permutation_groups import group_labels
 
 
 def features(numbers, prefix, bags=()):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from macroscope.statistics.permutation_groups import Permutation, build_permutation, group_labels, paired_groups
+from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.random_subset_sums import coin_sums
 
 
@@ -70,42 +70,6 @@ def test_unpaired_documents_are_permuted_freely():
     assert len(rows) == 2 * 3
     assert (rows[:, 0] + rows[:, 3] == 1).all()
     assert permutation.n_paired == 1
-
-
-def test_several_samples_of_a_prompt_are_paired_with_its_text():
-    permutation = build_permutation(keys_of(["a", "b"]), keys_of(["a", "a", "b", "b"]))
-    assert permutation.smallest_p == pytest.approx(1 / 9)
-
-
-def test_texts_with_the_same_opening_are_paired_whatever_their_ids():
-    first = keys_of(["a", "b", "c"], ["Once upon", "In this", "At last"])
-    second = keys_of(["x", "y", "b"], ["Once upon", "else", "In that"])
-    groups = group_labels(first, second)
-    assert groups[0][0] == groups[1][0]
-    assert groups[0][1] == groups[1][2]
-    assert len({*groups[0], *groups[1]}) == 4
-    codes = paired_groups(*groups)
-    assert [code > 0 for code in codes[1]] == [True, False, True]
-    assert build_permutation(first, second).n_paired == 2
-    assert not build_permutation(first, second.assign(id=["x", "y", "z"]), keys=("id",)).is_paired
-
-
-def test_an_opening_that_a_sample_repeats_pairs_no_texts():
-    """Otherwise a text that a system repeats would be permuted with the one real text of that opening only."""
-    once, often = keys_of(["a", "b"], ["Once upon", "Yes"]), keys_of(["x", "y", "z"], ["Once upon", "Once upon", "No"])
-    assert not build_permutation(once, often).is_paired
-    assert not build_permutation(often, once).is_paired
-
-
-def test_a_text_can_link_two_others():
-    first, second = keys_of(["a", "b"], ["one", "two"]), keys_of(["a"], ["two"])
-    assert len({*np.concatenate(group_labels(first, second))}) == 1
-
-
-def test_missing_keys_pair_no_texts():
-    first, second = keys_of(["a", "b"], [None, ""]), keys_of(["c", "d"], ["", None])
-    assert not build_permutation(first, second).is_paired
-    assert not build_permutation(pd.DataFrame(index=range(3)), keys_of(["a"])).is_paired
 
 
 def test_sums_are_those_of_the_memberships():

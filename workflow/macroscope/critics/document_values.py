@@ -14,7 +14,7 @@ from macroscope.critics.two_sample_test import CriticFiles
 from macroscope.options import CONTROL
 from macroscope.registry import Plugin
 from macroscope.statistics.classifier_two_sample_test import cross_fit_log_odds
-from macroscope.statistics.permutation_groups import group_labels
+from macroscope.statistics.document_groups import group_labels
 
 LOG_ODDS = "log_odds_unlike_real"
 """Name of the log odds that the document is the system's and not real, from the classifier of the detectability, which

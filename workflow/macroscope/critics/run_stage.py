@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from macroscope.critics.declaration import Critic, signature, statistics_of
+from macroscope.critics.first_texts import first_texts
 from macroscope.critics.outputs import check_output, check_statistics
 from macroscope.documents import Collection
 from macroscope.options import Options
@@ -13,6 +14,7 @@ from macroscope.stages import arguments, require_written
 
 _OF_STATISTICS = ("corpus", "system", "resampling")
 """Values that the stage `compare` is always given: they stand in every row of its statistics."""
+_COMPARED = ("control_latents", "latents")
 _OF_SHARDS = ("texts_shard", "texts_per_shard")
 
 
@@ -23,7 +25,7 @@ def run_critic(
 
     A stage that reads `texts` is given a `Collection`: the shard of them that the values select, or all of them.
     A stage that reads a `signature` is given that of its options and of all stages upstream. The stage `compare`
-    returns a table, which becomes tidy statistics here.
+    returns a table, which becomes tidy statistics here; it is given latents of one text per prompt (`first_texts`).
 
     Parameters
     ----------
@@ -53,7 +55,9 @@ def run_critic(
     arguments_of_stage = {key: value for key, value in given.items() if key in accepted}
     function = stage.function(critic.package)
     if compares:
-        _write_statistics(critic, function(**arguments_of_stage), given, output)
+        with first_texts({key: arguments_of_stage[key] for key in _COMPARED if key in arguments_of_stage}) as compared:
+            table = function(**arguments_of_stage | compared)
+            _write_statistics(critic, table, given | compared, output)
     else:
         function(**arguments_of_stage, output=output)
     require_written(stage, critic.package, output, given.get("evidence"))

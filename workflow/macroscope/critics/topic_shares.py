@@ -10,10 +10,10 @@ from scipy import sparse
 
 from macroscope.resampling import Resampling
 from macroscope.statistics.categorical import DivergenceOptions, compare_categories
-from macroscope.statistics.document_sums import MANY, Array
+from macroscope.statistics.document_sums import MANY, Array, Sample
 from macroscope.statistics.multiple_testing import benjamini_hochberg
 from macroscope.statistics.permutation_groups import Permutation, build_permutation
-from macroscope.statistics.ratio import Sample, difference_intervals, ratio_tests
+from macroscope.statistics.ratio import difference_intervals, ratio_tests
 from macroscope.statistics.tidy import UNDEFINED, rows_table
 
 EXCERPT = 400

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from scipy import sparse
 
-from macroscope.statistics.pairing_keys import KEYS
+from macroscope.documents import is_repeat
+from macroscope.statistics.pairing_keys import ID, KEYS
 
 CATEGORIES = "categories"
 """Column of the names that a document's latents consist of, such as section transitions; any number each."""
@@ -35,7 +37,7 @@ class CategoryCounts:
 def read_category_counts(*paths: Path) -> list[CategoryCounts]:
     """Count the categories of files of scores, over the names of all of them, in the order of their appearance.
 
-    Documents whose categories are null were not evaluated and are left out.
+    Documents whose categories are null were not evaluated and are left out, and so are further texts of a prompt.
     """
     index: dict[str, int] = {}
     lists_of_files = [_Lists.read(path, index) for path in paths]
@@ -73,8 +75,10 @@ class _Lists:
 
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
-    """Yield batches of evaluated documents."""
+    """Yield batches of evaluated documents; of several texts of a prompt the first."""
     with pq.ParquetFile(path) as file:
         columns = [name for name in (*KEYS, CATEGORIES) if name in file.schema_arrow.names]
         for batch in file.iter_batches(columns=columns):
-            yield batch.filter(batch.column(CATEGORIES).is_valid())
+            names = batch.column(ID).to_pylist() if ID in columns else [""] * len(batch)
+            is_first = pa.array([not is_repeat(str(name)) for name in names], pa.bool_())
+            yield batch.filter(pc.and_(batch.column(CATEGORIES).is_valid(), is_first))

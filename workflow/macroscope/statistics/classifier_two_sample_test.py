@@ -8,12 +8,13 @@ clusters) by naive Bayes.
 
 This is a two-sample test by classification (Lopez-Paz and Oquab 2017). Documents are divided into ordered folds. Those
 of a fold are scored by a classifier that was trained on the folds before it, and pairs are formed within folds. Paired
-documents (`statistics.permutation_groups`) are in one fold. Cross-validation, in which folds take turns, would train
-classifiers on documents that others score, and the AUC would vary about twice as much as its influence curves say
-(simulated: 10 % false alarms at a level of 5 %). With ordered folds, the deviations of the folds are martingale
-differences, and influence curves (DeLong, DeLong and Clarke-Pearson 1988) give the right variance; influences of paired
-documents are added before they are squared. The interval has Wilson's form for a proportion, so that it is right near
-1. It holds the AUC of classifiers trained on this number of documents; the best possible classifier may be better.
+documents and texts of one prompt (`statistics.document_groups`) are in one fold. Cross-validation, in which folds take
+turns, would train classifiers on documents that others score, and the AUC would vary about twice as much as its
+influence curves say (simulated: 10 % false alarms at a level of 5 %). With ordered folds, the deviations of the folds
+are martingale differences, and influence curves (DeLong, DeLong and Clarke-Pearson 1988) give the right variance;
+influences of such a group are added before they are squared. The interval has Wilson's form for a proportion, so that
+it is right near 1. It holds the AUC of classifiers trained on this number of documents; the best possible classifier
+may be better.
 """
 
 from collections.abc import Sequence
@@ -28,9 +29,9 @@ from scipy.special import ndtri, stdtr
 from macroscope.statistics.cross_fitted_tests import midranks
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.document_features import DocumentFeatures
+from macroscope.statistics.document_groups import Integers, group_labels
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.logistic import fit_logistic
-from macroscope.statistics.permutation_groups import Integers, group_labels
 from macroscope.statistics.proportions import wilson_interval
 from macroscope.statistics.tidy import UNDEFINED, Estimate
 
@@ -87,7 +88,7 @@ def two_sample_test(first: DocumentFeatures, second: DocumentFeatures, confidenc
     if min(len(first), len(second)) < FEWEST_DOCUMENTS:
         return [Estimate(C2ST_AUC, UNDEFINED), Estimate(MINIMUM_DETECTABLE, UNDEFINED)]
     groups = group_labels(first.keys, second.keys)
-    group, sizes = np.concatenate(groups), (len(first), len(second))
+    group, sizes = np.concatenate(groups), (_distinct(groups[0]), _distinct(groups[1]))
     odds = cross_fit_log_odds(first, second, groups, seed)
     n_scored = min(_distinct(group[np.isfinite(repeat)]) for repeat in odds.log_odds.T)
     if n_scored < 2:  # almost all documents are in one group, so nothing is left to train on

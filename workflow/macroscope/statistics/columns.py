@@ -18,7 +18,7 @@ from macroscope.statistics.document_sums import Array
 from macroscope.statistics.effect_sizes import cliffs_delta, hedges_g
 from macroscope.statistics.kolmogorov_smirnov import ks_interval, ks_test
 from macroscope.statistics.multiple_testing import benjamini_hochberg
-from macroscope.statistics.permutation_groups import Permutation, SubsetPermutations
+from macroscope.statistics.permutation_groups import Permutation, Subsets, build_permutation
 from macroscope.statistics.ratio import (
     difference_interval,
     minimum_detectable,
@@ -107,10 +107,10 @@ def compare_columns(
     """
     names = list(columns) if columns else _numbers(reference, candidate, keys)
     rows: list[dict[str, object]] = []
-    subset_permutations = SubsetPermutations(reference, candidate, keys)
+    subsets = Subsets(build_permutation, reference, candidate, keys)
     for name in names:
         theirs, ours = _has_value(reference, name, "reference"), _has_value(candidate, name, "candidate")
-        permutation = subset_permutations.get(theirs, ours)
+        permutation = subsets.get(theirs, ours)
         rows += _compare(name, reference.loc[theirs, name], candidate.loc[ours, name], resampling, permutation)
     table = pd.DataFrame(rows, columns=NAMES)
     table.insert(NAMES.index("p_value") + 1, "p_adjusted", benjamini_hochberg(table["p_value"]))

@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+Sample = tuple[ArrayLike, ArrayLike]
+"""(y, x): one number per document each, x >= 0."""
 MANY = 50_000
 """Number of documents above which sums are resampled by bundles, and categories by `resampled_counts`."""
 BUNDLES = 4096

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from macroscope.resampling import Resampling
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
-from macroscope.statistics.permutation_groups import SubsetPermutations
+from macroscope.statistics.document_groups import sum_by_prompt
+from macroscope.statistics.permutation_groups import Subsets, build_units
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import (
     Sample,
@@ -104,7 +105,8 @@ def compare_scores(reference: pd.DataFrame, candidate: pd.DataFrame, resampling:
     ----------
     reference, candidate
         Scores: `id`, `nll` (nats), `units` (M), and, if defined, `entropy`, `kl` (nats) and nll_<variant>. Paired
-        documents (`statistics.permutation_groups`) are permuted with each other only, and resampled together.
+        documents (`statistics.permutation_groups`) are permuted with each other only, and resampled together, and so
+        are the texts of one prompt.
 
     Returns
     -------
@@ -117,7 +119,7 @@ def compare_scores(reference: pd.DataFrame, candidate: pd.DataFrame, resampling:
     """
     is_reference = reference is candidate
     rows = []
-    subset_permutations = SubsetPermutations(reference, candidate)
+    subsets = Subsets(build_units, reference, candidate)
     for measure in list_measures(list(candidate.columns)):
         has_values = has_measure(reference, measure), has_measure(candidate, measure)
         sizes = (int(has_values[0].sum()), int(has_values[1].sum()))
@@ -127,22 +129,24 @@ def compare_scores(reference: pd.DataFrame, candidate: pd.DataFrame, resampling:
             measure_sample(reference, measure, has_values[0]),
             measure_sample(candidate, measure, has_values[1]),
         )
-        value, low, high = _restrict(_estimate(candidate_sample, measure.kind, resampling), measure.least)
+        value, low, high = _restrict(
+            _estimate(sum_by_prompt(candidate[has_values[1]], candidate_sample), measure.kind, resampling),
+            measure.least,
+        )
         p = UNDEFINED
         if not is_reference and sizes[0]:
-            permutation = subset_permutations.get(*has_values)
+            units, permutation = subsets.get(*has_values)
+            of_units = units.sums(reference_sample, candidate_sample)
             rng = np.random.default_rng(resampling.seed)
-            p = ratio_test(reference_sample, candidate_sample, permutation, resampling.permutations, rng)
+            p = ratio_test(*of_units, permutation, resampling.permutations, rng)
         rows.append(sized_row(Estimate(measure.name, value, low, high, p if np.isfinite(value) else UNDEFINED), sizes))
         if measure.name == "latent_ppl" and not is_reference and sizes[0]:
             rng = np.random.default_rng(resampling.seed)
-            log_ratio = difference_interval(
-                reference_sample, candidate_sample, permutation, resampling.confidence, resampling.resamples, rng
-            )
+            log_ratio = difference_interval(*of_units, permutation, resampling.confidence, resampling.resamples, rng)
             tested = agree_with_test(Estimate("log_ratio", *log_ratio, p), resampling.confidence)
             ratio, least, most = (float(number) for number in np.exp([tested.value, tested.ci_low, tested.ci_high]))
             rows.append(sized_row(Estimate("latent_ppl_ratio", ratio, least, most), sizes))
-            smallest = float(np.exp(minimum_detectable(reference_sample, candidate_sample, permutation)))
+            smallest = float(np.exp(minimum_detectable(*of_units, permutation)))
             rows.append(sized_row(Estimate("latent_ppl_minimum_detectable", smallest), sizes))
     names = [name for name in ROWS if name != "reason"]
     table = pd.DataFrame(rows, columns=names).assign(seed=resampling.seed)

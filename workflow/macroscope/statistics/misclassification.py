@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from macroscope.statistics.bootstrap_t import Interval
-from macroscope.statistics.document_sums import Array
-from macroscope.statistics.permutation_groups import Integers, Permutation
+from macroscope.statistics.document_groups import Integers
+from macroscope.statistics.document_sums import Array, Sample
+from macroscope.statistics.permutation_groups import Permutation
 from macroscope.statistics.proportions import clustered_interval
-from macroscope.statistics.ratio import Sample
 
 _NAN = float("nan")
 _PIECES = ((-np.inf, 0.0), (0.0, 1.0), (1.0, np.inf))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
-OPENING = "opening"
-KEYS = ("id", OPENING)
+ID, OPENING = "id", "opening"
+KEYS = (ID, OPENING)
 """Columns by which documents are paired."""
 
 

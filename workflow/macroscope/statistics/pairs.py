@@ -18,7 +18,7 @@ from macroscope.resampling import Resampling
 from macroscope.statistics.bootstrap_t import Interval
 from macroscope.statistics.declaration import Statistic
 from macroscope.statistics.latent import PERPLEXITY, SHARE, has_measure, list_measures, measure_sample
-from macroscope.statistics.permutation_groups import SubsetPermutations
+from macroscope.statistics.permutation_groups import Subsets, build_units
 from macroscope.statistics.proportions import share_interval
 from macroscope.statistics.ratio import difference_interval, ratio_test
 from macroscope.statistics.tidy import UNDEFINED
@@ -44,26 +44,27 @@ def compare_documents(system: pd.DataFrame, other_system: pd.DataFrame, resampli
     measure that one of the systems lacks is left out.
     """
     rows = []
-    subset_permutations = SubsetPermutations(other_system, system)
+    subsets = Subsets(build_units, other_system, system)
     for measure in list_measures(list(system.columns)):
         has_values = has_measure(other_system, measure), has_measure(system, measure)
         samples = measure_sample(other_system, measure, has_values[0]), measure_sample(system, measure, has_values[1])
         if not all(np.sum(x) for _, x in samples):
             continue
-        permutation = subset_permutations.get(*has_values)
+        units, permutation = subsets.get(*has_values)
+        of_units = units.sums(*samples)
         rng = np.random.default_rng(resampling.seed)
         if measure.kind == SHARE and not permutation.is_paired:
             # With few documents, a share's residuals say little about its error; Wilson's interval is right.
-            shares = [share_interval(*sample, resampling.confidence) for sample in samples]
+            shares = [share_interval(*sample, resampling.confidence) for sample in of_units]
             estimate = mover_difference(shares[1], shares[0], resampling.confidence)[:3]
         else:
-            estimate = difference_interval(*samples, permutation, resampling.confidence, resampling.resamples, rng)
+            estimate = difference_interval(*of_units, permutation, resampling.confidence, resampling.resamples, rng)
         rng = np.random.default_rng(resampling.seed)
-        p = ratio_test(*samples, permutation, resampling.permutations, rng)
+        p = ratio_test(*of_units, permutation, resampling.permutations, rng)
         is_ratio = measure.kind == PERPLEXITY
         value = np.exp(estimate) if is_ratio else estimate
         method = PAIRED if permutation.is_paired else UNPAIRED
-        sizes = permutation.sizes[::-1]
+        sizes = int(has_values[1].sum()), int(has_values[0].sum())
         rows.append((measure.name, RATIO if is_ratio else DIFFERENCE, *value, p, *sizes, method, ""))
     return pd.DataFrame(rows, columns=list(ROWS))
 

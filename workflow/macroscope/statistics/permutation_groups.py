@@ -8,22 +8,22 @@ observed value with those of all permutations keeps its level exactly, whatever 
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from scipy.special import gammaln
 
+from macroscope.statistics.document_groups import Integers, Units, group_labels, paired_groups
 from macroscope.statistics.document_sums import BUNDLES, MANY, Array, as_matrix
-from macroscope.statistics.pairing_keys import KEYS, OPENING
+from macroscope.statistics.pairing_keys import KEYS
 
-Integers = NDArray[np.int64]
+B = TypeVar("B")
 Rows: TypeAlias = "Array | sparse.csr_matrix"
 """Numbers per document: documents x columns."""
 _CELLS_AT_ONCE = 1 << 22
@@ -266,80 +266,52 @@ def _random_places(groups: Integers, rng: np.random.Generator) -> Integers:
     return places
 
 
-def group_labels(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> tuple[Integers, Integers]:
-    """Return the group of each row of both tables, numbered from 0; rows that share a value of a key are in one group.
-
-    Missing and empty values, and columns that only one table has, link no rows. An opening links rows only if it occurs
-    once in each table: a text that a system repeats, or a heading that all texts share, pairs no documents. Rows of the
-    same table are linked as well, and so are rows that share values with a common third row.
-    """
-    rows = np.arange(len(first) + len(second))
-    size, links = len(rows), []
-    for name in keys:
-        if name in first and name in second:
-            codes = _codes(first[name], second[name], unique_only=name == OPENING)
-            is_known = codes >= 0
-            links.append((rows[is_known], size + codes[is_known]))
-            size += int(codes.max(initial=-1)) + 1
-    ends = np.concatenate(links, axis=1) if links else np.empty((2, 0), dtype=np.int64)
-    graph = sparse.coo_matrix((np.ones(ends.shape[1]), (ends[0], ends[1])), shape=(size, size))
-    groups = np.unique(connected_components(graph, directed=False)[1][: len(rows)], return_inverse=True)[1]
-    return groups[: len(first)], groups[len(first) :]
-
-
-def _codes(first: pd.Series, second: pd.Series, unique_only: bool) -> Integers:
-    """Return the number of each value, -1 for missing and empty ones.
-
-    With `unique_only`, values that do not occur exactly once in each column are -1 as well.
-    """
-    values = pd.concat([first, second])
-    codes = pd.factorize(values)[0]
-    codes[(values == "").to_numpy()] = -1
-    if unique_only:
-        n_values = int(codes.max(initial=-1)) + 1
-        samples = codes[: len(first)], codes[len(first) :]
-        counts = [np.bincount(codes_of_sample[codes_of_sample >= 0], minlength=n_values) for codes_of_sample in samples]
-        codes[~np.append((counts[0] == 1) & (counts[1] == 1), False)[codes]] = -1
-    return codes
-
-
-def paired_groups(first: Integers, second: Integers) -> tuple[Integers, Integers]:
-    """Return the groups of `group_labels` that occur in both samples, numbered from 1; 0 for unpaired rows."""
-    number = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
-    is_shared = np.minimum(*(np.bincount(labels, minlength=number) for labels in (first, second))) > 0
-    codes = np.where(is_shared, np.cumsum(is_shared), 0)
-    return codes[first], codes[second]
-
-
 def build_permutation(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> Permutation:
-    """Build the permutations of the rows of two tables, paired by `group_labels`."""
-    sizes = (len(first), len(second))
-    groups = np.concatenate(paired_groups(*group_labels(first, second, keys)))
-    return Permutation(sizes, groups if groups.any() else None)
+    """Build the permutations of the rows of two tables, paired by `document_groups.group_labels`."""
+    return _permutation(paired_groups(*group_labels(first, second, keys)))
 
 
-class SubsetPermutations:
+def build_units(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> tuple[Units, Permutation]:
+    """Build the units of sums over the rows of two tables, and the permutations of units."""
+    units = Units.from_keys(first, second, keys)
+    return units, _permutation(units.groups)
+
+
+def _permutation(groups: tuple[Integers, Integers]) -> Permutation:
+    joined = np.concatenate(groups)
+    return Permutation((len(groups[0]), len(groups[1])), joined if joined.any() else None)
+
+
+class Subsets(Generic[B]):
     """Permutations of subsets of the rows of two tables, each subset's built once.
 
     Measures are often defined for the same rows, so that their permutations can be reused.
 
     Parameters
     ----------
+    build
+        `build_permutation` or `build_units`.
     first, second, keys
-        Parameters of `build_permutation`.
+        Parameters of `build`.
     """
 
-    def __init__(self, first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> None:
-        self._tables, self._keys = (first, second), keys
-        self._cache: dict[tuple[bytes, bytes], Permutation] = {}
+    def __init__(
+        self,
+        build: Callable[[pd.DataFrame, pd.DataFrame, Sequence[str]], B],
+        first: pd.DataFrame,
+        second: pd.DataFrame,
+        keys: Sequence[str] = KEYS,
+    ) -> None:
+        self._build, self._tables, self._keys = build, (first, second), keys
+        self._cache: dict[tuple[bytes, bytes], B] = {}
 
-    def get(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> Permutation:
-        """Return the permutations of the flagged rows of both tables."""
+    def get(self, first: NDArray[np.bool_], second: NDArray[np.bool_]) -> B:
+        """Return what `build` returns for the flagged rows of both tables."""
         flags = np.packbits(first).tobytes(), np.packbits(second).tobytes()
         if flags not in self._cache:
             names = [name for name in self._keys if all(name in table for table in self._tables)]
             first_keys, second_keys = (
                 table.loc[rows, names] for table, rows in zip(self._tables, (first, second), strict=True)
             )
-            self._cache[flags] = build_permutation(first_keys, second_keys, names)
+            self._cache[flags] = self._build(first_keys, second_keys, names)
         return self._cache[flags]

@@ -12,16 +12,13 @@ distributions.
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from macroscope.statistics.bootstrap_t import ROUNDING, Interval, Ratios, bootstrap_t_intervals
-from macroscope.statistics.document_sums import Array
+from macroscope.statistics.document_sums import Array, Sample
 from macroscope.statistics.p_values import p_value_from_null
 from macroscope.statistics.permutation_groups import Permutation
 
-Sample = tuple[ArrayLike, ArrayLike]
-"""(y, x): one number per document each, x >= 0."""
 STUDENTISED_TIE = 0.005
 """Difference of studentised differences up to which they count as equal.
 

@@ -12,6 +12,7 @@ from macroscope.critics.coherence.prior import SectionPrior, step_probabilities
 from macroscope.critics.coherence.priors import Priors
 from macroscope.critics.coherence.transition_graph import plot_transition_graph
 from macroscope.critics.coherence.transitions import build_transition_table
+from macroscope.critics.first_texts import first_texts
 from macroscope.critics.words import shorten
 from macroscope.documents import Collection
 from macroscope.files import atomic, write_json
@@ -50,11 +51,11 @@ def explain(
         Latents of the control.
     """
     chain, threshold = Priors.load(prior).default, options.error_threshold
-    states, control = dict(read_states(latents)), dict(read_states(control_latents))
-    permutation = build_permutation(read_keys(control_latents), read_keys(latents))
-    table = build_transition_table(
-        list(states.values()), list(control.values()), chain, threshold, resampling, permutation
-    )
+    states = dict(read_states(latents))
+    with first_texts({"control": control_latents, "system": latents}) as compared:
+        sequences, control = (list(dict(read_states(compared[side])).values()) for side in ("system", "control"))
+        permutation = build_permutation(read_keys(compared["control"]), read_keys(compared["system"]))
+    table = build_transition_table(sequences, control, chain, threshold, resampling, permutation)
     title = f"{system}: section transitions compared with real text"
     with atomic(output) as folder:
         folder.mkdir()

@@ -19,9 +19,9 @@ from macroscope.critics.strings.estimators import Distribution, Estimator
 from macroscope.critics.strings.texts import Texts
 from macroscope.progress import progress
 from macroscope.statistics.cross_fitted_tests import Folds, Order
+from macroscope.statistics.document_groups import Integers, group_labels, paired_groups
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.pairing_keys import KEYS
-from macroscope.statistics.permutation_groups import Integers, group_labels, paired_groups
 from macroscope.statistics.sampled_divergences import CrossFittedScores
 
 

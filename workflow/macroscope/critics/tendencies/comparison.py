@@ -21,9 +21,10 @@ from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.resampling import Resampling
 from macroscope.statistics.columns import compare_numbers, mean_interval
 from macroscope.statistics.declaration import Statistic
+from macroscope.statistics.document_groups import group_labels, paired_groups
 from macroscope.statistics.document_sums import Array
 from macroscope.statistics.pairing_keys import KEYS
-from macroscope.statistics.permutation_groups import Permutation, build_permutation, group_labels, paired_groups
+from macroscope.statistics.permutation_groups import Permutation, build_permutation
 from macroscope.statistics.tidy import Estimate, rows_table
 
 _SAME_DISTRIBUTION = "documents of the system and of real text come from one distribution"

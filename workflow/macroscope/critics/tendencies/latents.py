@@ -16,6 +16,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from macroscope.critics.latents import latents_schema, open_latents, read_latents, stream_latents
+from macroscope.documents import is_repeat
 from macroscope.errors import MacroscopeError
 from macroscope.statistics.document_features import DocumentFeatures
 from macroscope.statistics.pairing_keys import KEYS
@@ -102,7 +103,7 @@ def compute_text_numbers(texts: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_token_counts(path: Path) -> TokenCounts:
-    """Read latents and their counts of tokens.
+    """Read latents and their counts of tokens, of the first text of each prompt; see `critics.first_texts`.
 
     Raises
     ------
@@ -115,6 +116,10 @@ def read_token_counts(path: Path) -> TokenCounts:
         raise MacroscopeError(f"{path}: the size of the blocks is missing; project the texts again")
     texts = read_latents(path, LATENTS, [name for name in LATENTS.names if name != "block_counts"]).to_pandas()
     types, counts = _read_counts(path, int(texts["block"].max()) + 1 if len(texts) else 0)
+    texts = texts[~texts["id"].map(is_repeat).to_numpy(bool)]
+    with_first_texts, block = np.unique(texts["block"], return_inverse=True)
+    if len(with_first_texts) < counts.shape[0]:
+        texts, counts = texts.assign(block=block), counts[with_first_texts]
     return TokenCounts(texts, types, counts, int(metadata[BLOCK_KEY]))
 
 

@@ -19,7 +19,7 @@ from macroscope.critics.tendencies.features import compression_ratio, count_feat
 from macroscope.critics.tendencies.latents import BLOCK_KEY, LATENTS, documents_per_block
 from macroscope.critics.tendencies.options import TendenciesOptions
 from macroscope.critics.tendencies.tokens import Batch, MosesTokens
-from macroscope.documents import Collection, Document, in_batches, opening_of
+from macroscope.documents import Collection, Document, in_batches, is_repeat, opening_of
 from macroscope.progress import progress
 
 _DOCUMENTS_PER_TASK = 256
@@ -97,17 +97,24 @@ def _compute_latents(task: tuple[Texts, str]) -> pa.Table:
     columns["id"] = [identifier for identifier, *_ in texts]
     columns["opening"] = [opening_of(text) for *_, text in texts]
     columns["block"] = blocks.astype(np.int32)
-    columns["block_counts"] = _block_counts(blocks, batch)
+    is_first = ~np.array([is_repeat(identifier) for identifier, *_ in texts], dtype=bool)
+    columns["block_counts"] = _block_counts(blocks, is_first, batch)
     return pa.table({name: pa.array(columns[name], LATENTS.field(name).type) for name in LATENTS.names})
 
 
-def _block_counts(blocks: NDArray[np.int64], batch: Batch) -> pa.ListArray:
-    """Return the counts of each block's tokens at the block's first text, and empty lists at the others."""
+def _block_counts(blocks: NDArray[np.int64], is_first: NDArray[np.bool_], batch: Batch) -> pa.ListArray:
+    """Return the counts of each block's tokens at the block's first text, and empty lists at the others.
+
+    Tokens count in the first text of each prompt only; see `critics.first_texts`.
+    """
     width = max(1, len(batch.types))
-    keys, counts = np.unique(blocks[batch.texts] * width + batch.ids, return_counts=True)
+    is_counted = is_first[batch.texts]
+    keys, counts = np.unique(blocks[batch.texts[is_counted]] * width + batch.ids[is_counted], return_counts=True)
     types = pa.array(batch.types, pa.string()).take(pa.array(keys % width))
-    distinct, first = np.unique(blocks, return_index=True)
+    distinct, first = np.unique(blocks[is_first], return_index=True)
     lengths = np.zeros(len(blocks), dtype=np.int32)
-    lengths[first] = np.bincount(np.searchsorted(distinct, keys // width), minlength=len(distinct))
+    lengths[np.flatnonzero(is_first)[first]] = np.bincount(
+        np.searchsorted(distinct, keys // width), minlength=len(distinct)
+    )
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
     return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays([types, pa.array(counts)], ["type", "count"]))

@@ -1,0 +1,137 @@
+"""Groups of documents that are not independent: texts of one prompt, and paired documents of two samples.
+
+Texts that a system generates from one prompt are alike. They count as independent nowhere: sums over documents are
+resampled and permuted by prompt (`Units`), classifiers are trained and tested on different prompts, and all other
+statistics compare one text of each prompt (`is_repeat`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from macroscope.documents import prompt_of
+from macroscope.statistics.document_sums import Sample
+from macroscope.statistics.pairing_keys import ID, KEYS, OPENING
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+def group_labels(first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> tuple[Integers, Integers]:
+    """Return the group of each row of both tables, numbered from 0; rows that share a value of a key are in one group.
+
+    Of an id, the prompt counts (`documents.prompt_of`). Missing and empty values, and columns that only one table has,
+    link no rows. An opening links rows only if it occurs for one prompt of each table: a text that a system repeats, or
+    a heading that all texts share, pairs no documents. Rows of the same table are linked as well, and so are rows that
+    share values with a common third row.
+    """
+    rows = np.arange(len(first) + len(second))
+    size, links = len(rows), []
+    for name in keys:
+        if name in first and name in second:
+            codes = _codes(first, second, name)
+            has_value = codes >= 0
+            links.append((rows[has_value], size + codes[has_value]))
+            size += int(codes.max(initial=-1)) + 1
+    ends = np.concatenate(links, axis=1) if links else np.empty((2, 0), dtype=np.int64)
+    graph = sparse.coo_matrix((np.ones(ends.shape[1]), (ends[0], ends[1])), shape=(size, size))
+    groups = np.unique(connected_components(graph, directed=False)[1][: len(rows)], return_inverse=True)[1]
+    return groups[: len(first)], groups[len(first) :]
+
+
+def _codes(first: pd.DataFrame, second: pd.DataFrame, name: str) -> Integers:
+    """Return the number of each value of a key, -1 for values that link no rows; see `group_labels`."""
+    values = pd.concat([first[name], second[name]])
+    codes = pd.factorize(_prompts(values) if name == ID else values)[0]
+    codes[(values == "").to_numpy()] = -1
+    if name == OPENING:
+        n_values = int(codes.max(initial=-1)) + 1
+        samples = (codes[: len(first)], first), (codes[len(first) :], second)
+        counts = [np.bincount(_once_per_prompt(*sample), minlength=n_values) for sample in samples]
+        codes[~np.append((counts[0] == 1) & (counts[1] == 1), False)[codes]] = -1
+    return codes
+
+
+def _once_per_prompt(codes: Integers, table: pd.DataFrame) -> Integers:
+    """Return the numbers of the openings of a table, each once for every prompt that has it."""
+    prompts = prompt_labels(table) if ID in table else np.arange(len(table))
+    distinct = np.unique(np.stack([codes, prompts])[:, codes >= 0], axis=1)[0]
+    return np.asarray(distinct, dtype=np.int64)
+
+
+def paired_groups(first: Integers, second: Integers) -> tuple[Integers, Integers]:
+    """Return the groups of `group_labels` that occur in both samples, numbered from 1; 0 for unpaired rows."""
+    number = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+    is_shared = np.minimum(*(np.bincount(labels, minlength=number) for labels in (first, second))) > 0
+    codes = np.where(is_shared, np.cumsum(is_shared), 0)
+    return codes[first], codes[second]
+
+
+def prompt_labels(table: pd.DataFrame) -> Integers:
+    """Return the number of each row's prompt, in the order of their appearance."""
+    return np.asarray(pd.factorize(_prompts(table[ID]), use_na_sentinel=False)[0])
+
+
+def sum_by_prompt(table: pd.DataFrame, sample: Sample) -> Sample:
+    """Sum a sample's numbers over the texts of each prompt, the unit of its intervals."""
+    labels = prompt_labels(table)
+    return _summed(sample, labels) if len(labels) > int(labels.max(initial=-1)) + 1 else sample
+
+
+def _prompts(ids: pd.Series) -> pd.Series:
+    return ids if pd.api.types.is_numeric_dtype(ids) else ids.map(prompt_of, na_action="ignore")
+
+
+@dataclass(frozen=True)
+class Units:
+    """Units of a comparison of sums over documents.
+
+    Paired documents are units of their own, since they are permuted within their group. Of the others, all texts of a
+    prompt are one unit: sums over prompts are independent.
+
+    Attributes
+    ----------
+    labels
+        Unit of each document of both samples.
+    groups
+        Group of each unit of both samples, 0 if it is unpaired.
+    """
+
+    labels: tuple[Integers, Integers]
+    groups: tuple[Integers, Integers]
+
+    @classmethod
+    def from_keys(cls, first: pd.DataFrame, second: pd.DataFrame, keys: Sequence[str] = KEYS) -> "Units":
+        """Derive the units of two tables from the keys of their documents."""
+        paired = paired_groups(*group_labels(first, second, keys))
+        units = [_unit_labels(*sample) for sample in zip((first, second), paired, strict=True)]
+        firsts = [np.unique(labels, return_index=True)[1] for labels in units]
+        groups = [labels[rows] for labels, rows in zip(paired, firsts, strict=True)]
+        return cls((units[0], units[1]), (groups[0], groups[1]))
+
+    def sums(self, first: Sample, second: Sample) -> tuple[Sample, Sample]:
+        """Sum the numbers of the documents of each unit, in both samples."""
+        samples = [
+            sample if len(labels) == len(groups) else _summed(sample, labels)
+            for sample, labels, groups in zip((first, second), self.labels, self.groups, strict=True)
+        ]
+        return samples[0], samples[1]
+
+
+def _unit_labels(table: pd.DataFrame, paired: Integers) -> Integers:
+    """Return the unit of each row, numbered in the order of their appearance."""
+    if ID not in table:
+        return np.arange(len(table))
+    prompts = prompt_labels(table)
+    labels = np.where(paired > 0, len(table) + np.arange(len(table)), prompts)
+    return np.asarray(pd.factorize(labels)[0], dtype=np.int64)
+
+
+def _summed(sample: Sample, labels: Integers) -> Sample:
+    y, x = (np.bincount(labels, np.asarray(numbers, dtype=float)) for numbers in sample)
+    return y, x
