@@ -1,12 +1,15 @@
 """Fixtures that all tests share."""
 
+import logging
 import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from macroscope import cli
 from macroscope.files import REPOSITORY
 
 from .browser import chromium
@@ -72,6 +75,23 @@ def real_text() -> Callable[[str], Path]:
         return path
 
     return find
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Return a function that runs `macroscope` with arguments, and returns its exit status and standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["macroscope", *map(str, arguments)])
+        with pytest.raises(SystemExit) as done:
+            cli.main()
+        return done.value.code, capsys.readouterr().err
+
+    yield call
+    logger = logging.getLogger("macroscope")
+    for handler in logger.handlers:
+        handler.close()
+    logger.handlers = []
 
 
 @pytest.fixture(scope="module")

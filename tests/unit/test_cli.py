@@ -16,21 +16,6 @@ from macroscope.corpora.simulated import SimulatedCorpus
 from macroscope.errors import MacroscopeError
 
 
-@pytest.fixture
-def command(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["macroscope", *map(str, arguments)])
-        with pytest.raises(SystemExit) as done:
-            cli.main()
-        return done.value.code, capsys.readouterr().err
-
-    yield call
-    logger = logging.getLogger("macroscope")
-    for handler in logger.handlers:
-        handler.close()
-    logger.handlers = []
-
-
 def generation(documents, output):
     """Return the command that generates the control."""
     return (

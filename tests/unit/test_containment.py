@@ -1,13 +1,11 @@
 """Plug-ins: whatever their code raises is theirs, is one sentence that names the package, and never a success."""
 
-import logging
 import pickle
 import subprocess
 import sys
 
 import pytest
 
-from macroscope import cli
 from macroscope import critics as room
 from macroscope.containment import PluginError, blame_plugins, contain_import, describe
 from macroscope.errors import MacroscopeError
@@ -15,18 +13,6 @@ from macroscope.errors import MacroscopeError
 from ..plugins import CRITIC, WORK, install
 
 EXIT = "import sys\nsys.exit(0)\n"
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["macroscope", *map(str, arguments)])
-        with pytest.raises(SystemExit) as done:
-            cli.main()
-        return done.value.code, capsys.readouterr().err
-
-    yield call
-    logging.getLogger("macroscope").handlers = []
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ if workflow.is_main_process:
 rule in_shell:
     output: "in_shell.json"
     resources: mem_mb=123, runtime=7
-    params: asked=lambda wildcards, resources: {name: resources[name] for name in ("mem_mb", "runtime")}
-    shell: "python dump.py {output} '{params.asked}'"
+    params: given=lambda wildcards, resources: {name: resources[name] for name in ("mem_mb", "runtime")}
+    shell: "python dump.py {output} '{params.given}'"
 
 rule in_script:
     output: "in_script.json"
@@ -71,10 +71,10 @@ import json, os, sys
 from pathlib import Path
 
 if "snakemake" in globals():
-    output, asked = snakemake.output[0], {name: snakemake.resources[name] for name in ("mem_mb", "runtime")}
+    output, given = snakemake.output[0], {name: snakemake.resources[name] for name in ("mem_mb", "runtime")}
 else:
-    output, asked = sys.argv[1], sys.argv[2]
-found = {"environment": dict(os.environ), "sys.path": sys.path, "asked": asked}
+    output, given = sys.argv[1], sys.argv[2]
+found = {"environment": dict(os.environ), "sys.path": sys.path, "given": given}
 Path(output).write_text(json.dumps(found))
 """
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"} | {

@@ -73,8 +73,8 @@ def plan_of(comparisons=None, **keys):
         "lm": {"kind": "language_model", "base": "tiny-gpt2", "titles": True},
         "beam": {"kind": "resampled", "of": "lm", "decoding": {"rule": "beam_sampling", "beams": 2}},
     }
-    asked = comparisons or [{"corpus": "wiki", "critics": ["coherence"]}]
-    return Plan(parse_config({"corpora": corpora, "systems": systems, "comparisons": asked, **keys}))
+    compared = comparisons or [{"corpus": "wiki", "critics": ["coherence"]}]
+    return Plan(parse_config({"corpora": corpora, "systems": systems, "comparisons": compared, **keys}))
 
 
 def names(**wildcards):
