@@ -49,5 +49,9 @@ def test_every_model_with_a_perplexity_is_plotted():
     }
     figure = plot_perplexity(rows.assign(setting=["control", "W/O Title", "EM"], **words), "coherence", "corpus")
     (axes,) = figure.axes
-    assert {text.get_text() for text in figure.legends[0].get_texts()} == {"real text", "W/O Title", "EM"}
+    assert {text.get_text() for text in figure.legends[0].get_texts()} == {
+        "real text",
+        "W/O Title",
+        "hidden semi-Markov model",
+    }
     assert {2.0, 5.0} <= {float(x) for line in axes.lines for x in line.get_xdata()}

@@ -142,7 +142,7 @@ def _plot_critic(results: Results, findings: Findings, headline: pd.DataFrame, t
     truth_of_chapter = truth[(truth["corpus"] == corpus) & (truth["critic"] == critic)]
     figure = plot_latent(rows, critic, corpus, truth_of_chapter, 100 * results.plan.config.statistics.confidence)
     save(figure, folder / f"latent_{critic}_{corpus}")
-    if rows["word_ppl"].notna().sum() > 1:  # one point shows no comparison
+    if len(_with_perplexity(rows, critic)) > 1:  # one point shows no comparison
         save(plot_perplexity(rows, critic, corpus), folder / f"perplexity_{critic}_{corpus}")
 
 
@@ -216,14 +216,13 @@ def plot_latent(rows: pd.DataFrame, critic: str, corpus: str, truth: pd.DataFram
 def plot_perplexity(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
     """Plot word perplexity against latent perplexity of the language models."""
     name = f"{critic}_{latent_measure(critic).name}"
-    models = rows[rows["word_ppl"].notna() & rows[name].notna()]
+    models = _with_perplexity(rows, critic)
     control = rows[rows["system"] == CONTROL].iloc[0]
     with style():
         figure, axes = plt.subplots(figsize=(5.8, 4.2))
         axes.axhspan(control[f"{name}_low"], control[f"{name}_high"], **REAL_TEXT_BAND, label="real text")
-        for setting, group in models.groupby("setting"):
-            # Kinds other than language models, such as an HSMM, have further settings.
-            colour, marker = SETTINGS.get(str(setting), (PURPLE, "^"))
+        entries = pd.Series([_legend_entry(row) for _, row in models.iterrows()], models.index, dtype=object)
+        for (label, colour, marker), group in models.groupby(entries):
             axes.errorbar(
                 group["word_ppl"],
                 group[name],
@@ -232,7 +231,7 @@ def plot_perplexity(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
                 fmt=marker,
                 capsize=3,
                 color=colour,
-                label=str(setting) or "systems",
+                label=label,
             )
         middle = models["word_ppl"].mean()
         for label, (_, row) in zip(shorten(list(models["system"]), LONGEST_LABEL), models.iterrows(), strict=True):
@@ -246,6 +245,19 @@ def plot_perplexity(rows: pd.DataFrame, critic: str, corpus: str) -> Figure:
         title_panel(axes, corpus)
         add_legend(figure)
     return figure
+
+
+def _with_perplexity(rows: pd.DataFrame, critic: str) -> pd.DataFrame:
+    """Return the systems that have both a word perplexity and a value of the critic."""
+    return rows[rows["word_ppl"].notna() & rows[f"{critic}_{latent_measure(critic).name}"].notna()]
+
+
+def _legend_entry(row: pd.Series) -> tuple[str, str, str]:
+    """Return label, colour and marker: of the setting where the kind names it, else of the kind."""
+    kind = kinds()[str(row["kind"])].data
+    if kind.names_setting and row["setting"] in SETTINGS:
+        return (str(row["setting"]), *SETTINGS[row["setting"]])
+    return kind.label, kind.colour, "^"
 
 
 def plot_losses(log: pd.DataFrame, title: str) -> Figure:
